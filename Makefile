@@ -1,0 +1,61 @@
+# The menu. `make help` reads the comments behind the targets.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# One stamp per set of extras: a second run installs nothing.
+CORE_STAMP  := $(VENV)/.installed-core
+DEV_STAMP   := $(VENV)/.installed-dev
+DOCS_STAMP  := $(VENV)/.installed-docs
+BENCH_STAMP := $(VENV)/.installed-bench
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test soak check lint bench docs clean
+
+help: ## say what each target does
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"kernova needs Python 3.11 or newer; {sys.executable} is {v.major}.{v.minor}. Try: make $(MAKECMDGOALS) PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+
+$(CORE_STAMP): pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+$(DEV_STAMP): pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	@touch $@ $(CORE_STAMP)
+
+$(DOCS_STAMP): pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --editable '.[docs]'
+	@touch $@ $(CORE_STAMP)
+
+$(BENCH_STAMP): pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --editable '.[peers]'
+	@touch $@ $(CORE_STAMP)
+
+demo: $(CORE_STAMP) ## set everything up and do the main job on data that comes with scikit-learn
+	$(BIN)/kernova demo --folder demo
+
+test: $(DEV_STAMP) ## set everything up and run the tests (a tenth of each long bar)
+	$(BIN)/python -m pytest
+
+soak: $(DEV_STAMP) ## the whole of every long bar, with its figures
+	KERNOVA_SOAK=1 $(BIN)/python -m pytest -m soak -s
+
+lint: $(DEV_STAMP) ## format, lint, types and layers only
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: lint test ## everything CI asks for
+
+bench: $(BENCH_STAMP) ## ratios against peers and growth tables, written to benchmarks/results
+	$(BIN)/python -m benchmarks.run
+
+docs: $(DOCS_STAMP) ## build the site into docs/_build/html
+	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) demo docs/_build docs/api/generated benchmarks/results build dist

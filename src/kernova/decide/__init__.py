@@ -1,0 +1,1 @@
+"""Station four: from scores to decisions whose error is bounded."""

@@ -1,0 +1,35 @@
+"""Every error a user can meet.
+
+An error sentence says what happened, what was got, and what to do. The command line prints it
+alone and leaves with exit code 2; the library raises it. All of them are ``ValueError``, because
+scikit-learn's contract expects that of bad input.
+"""
+
+
+class KernovaError(Exception):
+    """Root of all errors that kernova raises on purpose."""
+
+
+class InputError(KernovaError, ValueError):
+    """A file, a table or an argument cannot be used as it is."""
+
+
+class TooFewRowsError(InputError):
+    """So few rows prove nothing as strong as what was asked for.
+
+    Attributes
+    ----------
+    rows_needed : int
+        The smallest number of held-out rows that would do.
+    smallest_provable : float
+        The smallest false-alarm rate that the rows at hand can prove.
+    """
+
+    def __init__(self, message: str, *, rows_needed: int, smallest_provable: float) -> None:
+        super().__init__(message)
+        self.rows_needed = rows_needed
+        self.smallest_provable = smallest_provable
+
+
+class ModelFileError(InputError):
+    """A model file is not ours, is damaged, or holds what we do not trust."""

@@ -1,0 +1,72 @@
+"""Write beside, then rename: a file is either whole or not there."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from kernova.errors import InputError
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a scratch path beside ``path``; move it there when the block ends well.
+
+    If the block fails, or is interrupted, the scratch file is removed and whatever stood at
+    ``path`` before is untouched.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from kernova.files import replacing
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> with replacing(folder / "out.txt") as scratch:
+    ...     _ = scratch.write_text("whole")
+    >>> [p.name for p in folder.iterdir()]
+    ['out.txt']
+    """
+    target = Path(path)
+    scratch = _scratch_file_beside(target)
+    try:
+        yield scratch
+        scratch.replace(target)
+    except OSError as error:
+        raise _cannot_write(target, error.strerror or str(error)) from error
+    finally:
+        with suppress(FileNotFoundError):
+            scratch.unlink()
+
+
+def ensure_writable(path: str | os.PathLike[str]) -> None:
+    """Fail now, before hours of work, if ``path`` can never be written."""
+    _scratch_file_beside(Path(path)).unlink()
+
+
+def _scratch_file_beside(target: Path) -> Path:
+    if target.is_dir():
+        raise _cannot_write(target, "it is a folder")
+    if not target.parent.is_dir():
+        raise _cannot_write(target, f"there is no folder {target.parent}")
+    try:
+        # The ending stays last, since writers such as savefig choose the format by it.
+        handle, name = tempfile.mkstemp(
+            prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent
+        )
+    except OSError as error:
+        raise _cannot_write(target, error.strerror or str(error)) from error
+    os.close(handle)
+    scratch = Path(name)
+    _give_ordinary_permissions(scratch)
+    return scratch
+
+
+def _give_ordinary_permissions(scratch: Path) -> None:
+    """Make the file as readable as an ordinary new one; mkstemp lets only its owner read."""
+    mask = os.umask(0)
+    os.umask(mask)
+    scratch.chmod(0o666 & ~mask)
+
+
+def _cannot_write(target: Path, reason: str) -> InputError:
+    return InputError(f"Cannot write {target}: {reason}. Name a place that can be written.")

@@ -1,0 +1,1 @@
+"""Kernels, their widths, and sums over them in blocks: what every station computes with."""

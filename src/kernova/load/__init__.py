@@ -1,0 +1,1 @@
+"""Station one: tables from files."""

@@ -1,0 +1,55 @@
+"""Long work reports how far it is, to whoever listens.
+
+Library code calls :func:`track` around its loops and knows nothing of terminals. A caller who
+wants to see progress wraps the call in :func:`reporting`; without one, tracking costs nothing.
+
+>>> from kernova.progress import reporting, track
+>>> seen = []
+>>> with reporting(lambda step: seen.append((step.done, step.total))):
+...     for block in track(["a", "b"], "scoring"):
+...         pass
+>>> seen
+[(0, 2), (1, 2), (2, 2)]
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Step(NamedTuple):
+    """How far one piece of work has come."""
+
+    task: str
+    done: int
+    total: int
+
+
+Listener = Callable[[Step], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("kernova_progress", default=None)
+
+
+@contextmanager
+def reporting(listener: Listener) -> Iterator[None]:
+    """Send every :class:`Step` made inside the block to ``listener``."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def track(items: Collection[Item], task: str) -> Iterator[Item]:
+    """Yield the items one by one, reporting a step before the first and after each."""
+    listener = _listener.get()
+    if listener is None:
+        yield from items
+        return
+    listener(Step(task, 0, len(items)))
+    for done, item in enumerate(items, start=1):
+        yield item
+        listener(Step(task, done, len(items)))

@@ -1,0 +1,1 @@
+"""Station five: pictures and pages for people."""

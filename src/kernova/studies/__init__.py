@@ -1,0 +1,1 @@
+"""Whole jobs, each a walk along the road from tables to a result."""
