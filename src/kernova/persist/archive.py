@@ -1,0 +1,187 @@
+"""The zip around a model: its header, its bytes, and every way in which it can be no such zip."""
+
+import io
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+import numpy as np
+import sklearn
+from sklearn.base import BaseEstimator
+
+from kernova.errors import ModelFileError
+
+FORMAT = 1
+
+_HEADER = "kernova.json"
+_MODEL = "model.skops"
+
+# Above this a model is stored as it is: deflating long arrays takes seconds and gains little ...
+_DEFLATE_UP_TO_BYTES = 64 * 2**20
+# ... so a file that unpacks to more than the larger of these two was not written by us.
+_ROOM_AT_LEAST_BYTES = 256 * 2**20
+_ROOM_PER_BYTE = 100
+
+_NAME_OURS = "Name a file that save_model wrote."
+_COPY_AGAIN = "Copy it again from where it is whole, or save the model again."
+
+
+class Archive(NamedTuple):
+    """What a model file holds: how it came about, and the dump of the model, not yet trusted."""
+
+    written_with: dict[str, str]
+    model: bytes
+
+
+def versions_here() -> dict[str, str]:
+    """Give the versions that decide whether a model can be rebuilt."""
+    import skops
+
+    return {
+        # By name, since the package lists all floors and importing it would tie this one to them.
+        "kernova": import_module("kernova").__version__,
+        "scikit-learn": sklearn.__version__,
+        "numpy": np.__version__,
+        "skops": skops.__version__,
+    }
+
+
+# Writing
+
+
+def packed(model: BaseEstimator, dumped: bytes) -> bytes:
+    """Give the bytes of a model file."""
+    name = f"{type(model).__module__}.{type(model).__qualname__}"
+    header = {"format": FORMAT, "model": name, **versions_here()}
+    compression = ZIP_DEFLATED if len(dumped) <= _DEFLATE_UP_TO_BYTES else ZIP_STORED
+    return zipped({_HEADER: json.dumps(header, indent=2).encode(), _MODEL: dumped}, compression)
+
+
+def zipped(parts: dict[str, bytes], compression: int) -> bytes:
+    """Zip the parts so that the same parts give the same bytes on every day and machine."""
+    buffer = io.BytesIO()
+    with ZipFile(buffer, "w") as archive:
+        for name, content in parts.items():
+            info = ZipInfo(name)  # dated 1980 unless told otherwise
+            info.create_system = 3
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, content, compress_type=compression)
+    return buffer.getvalue()
+
+
+# Reading
+
+
+def read_archive(path: Path) -> Archive:
+    """Read a model file, or say in one sentence why it is none."""
+    header, model = _read_parts(path)
+    return Archive(_checked_header(path, header), model)
+
+
+def _read_parts(path: Path) -> tuple[bytes, bytes]:
+    try:
+        with _opened(path) as file:
+            _check_beginning(path, file.read(4))
+            return _unzipped(path, file, room=_room(path.stat().st_size))
+    except ModelFileError:
+        raise
+    except Exception as error:
+        # zipfile has a dozen kinds of error for damaged zips, and none of them is worth telling.
+        raise ModelFileError(f"{path} is damaged or cut short. {_COPY_AGAIN}") from error
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        is_folder, is_odd = path.is_dir(), path.exists() and not path.is_file()
+        # Opening a pipe would wait for whoever writes to it.
+        file = None if is_folder or is_odd else path.open("rb")
+    except FileNotFoundError:
+        raise ModelFileError(f"There is no model file {path}. {_NAME_OURS}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelFileError(f"Cannot read {path}: {reason}. {_NAME_OURS}") from error
+    if file is None:
+        raise _not_ours(path, ": it is a folder" if is_folder else "")
+    return file
+
+
+def _check_beginning(path: Path, first_bytes: bytes) -> None:
+    if first_bytes[:1] == b"\x80":
+        raise ModelFileError(
+            f"{path} is not a kernova model but a pickle, which may run any program when it is "
+            "read. Load it where you trust it, and save the model with kernova.save_model."
+        )
+    if first_bytes != b"PK\x03\x04":
+        raise _not_ours(path)
+
+
+def _unzipped(path: Path, file: BinaryIO, room: int) -> tuple[bytes, bytes]:
+    with ZipFile(file) as archive:
+        names = archive.namelist()
+        if _HEADER not in names:
+            raise _not_ours(path, f": it is a zip without {_HEADER}")
+        if _MODEL not in names:
+            raise _not_ours(path, f": it is a zip without {_MODEL}")
+        _refuse_bomb(path, [archive], room)
+        header, model = archive.read(_HEADER), archive.read(_MODEL)
+    with ZipFile(io.BytesIO(model)) as dump:
+        _refuse_bomb(path, [dump], room)
+        _refuse_bomb(path, _zips_inside(dump), room)
+    return header, model
+
+
+def _room(size: int) -> int:
+    return max(_ROOM_AT_LEAST_BYTES, _ROOM_PER_BYTE * size)
+
+
+def _refuse_bomb(path: Path, archives: list[ZipFile], room: int) -> None:
+    """Add up the sizes that the entries claim; zipfile reads none beyond its claim."""
+    claimed = sum(entry.file_size for archive in archives for entry in archive.infolist())
+    if claimed > room:
+        raise ModelFileError(
+            f"{path} claims to unpack to {claimed / 2**20:,.0f} MiB, which no kernova model of "
+            f"its size does. {_NAME_OURS}"
+        )
+
+
+def _zips_inside(dump: ZipFile) -> list[ZipFile]:
+    """Find sparse matrices: they are zips again, whatever their names."""
+    contents = [dump.read(entry) for entry in dump.infolist() if _is_zip(dump, entry)]
+    return [ZipFile(io.BytesIO(content)) for content in contents]
+
+
+def _is_zip(dump: ZipFile, entry: ZipInfo) -> bool:
+    with dump.open(entry) as content:
+        return content.read(2) == b"PK"
+
+
+def _checked_header(path: Path, text: bytes) -> dict[str, str]:
+    try:
+        header = json.loads(text)
+        number, writer = header["format"], header["kernova"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _unclear_header(path) from error
+    if type(number) is not int or number < 1 or not _is_version(writer):
+        raise _unclear_header(path)
+    if number > FORMAT:
+        raise ModelFileError(
+            f"{path} was written by kernova {writer} (format {number}); this is kernova "
+            f"{versions_here()['kernova']} and reads formats up to {FORMAT}: upgrade kernova."
+        )
+    return {name: header[name] for name in versions_here() if _is_version(header.get(name))}
+
+
+def _is_version(text: Any) -> bool:
+    # Whoever forges a header must not get to write to the terminal as he likes.
+    return isinstance(text, str) and re.fullmatch(r"[0-9A-Za-z.+!_-]{1,60}", text) is not None
+
+
+def _not_ours(path: Path, because: str = "") -> ModelFileError:
+    return ModelFileError(f"{path} is not a kernova model{because}. {_NAME_OURS}")
+
+
+def _unclear_header(path: Path) -> ModelFileError:
+    return _not_ours(path, f": its {_HEADER} does not say which format it is in")

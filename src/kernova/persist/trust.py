@@ -1,0 +1,196 @@
+"""Which types a model file may hold, and what is checked of those that could do harm.
+
+Whoever writes a file chooses which types are built from it and what they are given. So only these
+are built: what skops trusts; kernova's own estimators and frozen value classes, which do nothing
+but store what they are given; scikit-learn's decision and search trees and scipy's compressed
+sparse arrays; and what the caller names.
+
+The trees and sparse arrays are a case of their own. Compiled code follows the numbers in them
+without a look at where these lead, so a forged one could read, or crash on, any memory. They are
+therefore checked, and search trees built again from their rows, before anyone can use them.
+"""
+
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+
+from kernova.errors import InputError
+
+# The folders whose modules a file's names may make us import. No others: `kernova.__main__`, for
+# one, would start the command line.
+_HOMES_OF_MODELS = ("kernels", "represent", "score", "decide")
+
+_SPARSE = ("csr", "csc")
+
+_TRUSTED = {
+    "numpy.dtype",
+    "sklearn.tree._tree.Tree",
+    "sklearn.neighbors._kd_tree.KDTree",
+    "sklearn.neighbors._ball_tree.BallTree",
+    *(
+        f"sklearn.metrics._dist_metrics.{name}Distance64"
+        for name in ("Euclidean", "Manhattan", "Chebyshev", "Minkowski")
+    ),
+    *(f"scipy.sparse._{kind}.{kind}_{form}" for kind in _SPARSE for form in ("array", "matrix")),
+}
+
+_NO_CHILD = -1
+
+
+def foreign_types(
+    names: Iterable[str], trusted: Iterable[str | type] | str | type = ()
+) -> list[str]:
+    """Pick the names of types that are trusted neither by us nor by the caller."""
+    named = [trusted] if isinstance(trusted, (str, type)) else trusted
+    known = _TRUSTED | {name if isinstance(name, str) else _full_name(name) for name in named}
+    return [name for name in names if name not in known and not _is_our_own(name)]
+
+
+def _full_name(of_type: type) -> str:
+    return f"{of_type.__module__}.{of_type.__name__}"
+
+
+def _is_our_own(name: str) -> bool:
+    """Tell whether this is an estimator or a frozen value class, defined where ours are."""
+    module_name, _, class_name = name.rpartition(".")
+    package, _, inside = module_name.partition(".")
+    if package != "kernova" or inside.partition(".")[0] not in _HOMES_OF_MODELS:
+        return False
+    try:
+        found = getattr(import_module(module_name), class_name, None)
+    except ImportError:
+        return False
+    # What a module merely imports is not its own.
+    if not isinstance(found, type) or _full_name(found) != name:
+        return False
+    return issubclass(found, BaseEstimator) or _is_frozen_value(found)
+
+
+def _is_frozen_value(found: type) -> bool:
+    is_named_tuple = issubclass(found, tuple) and hasattr(found, "_fields")
+    settings = getattr(found, "__dataclass_params__", None)
+    return is_named_tuple or (settings is not None and settings.frozen)
+
+
+def make_harmless(model: Any) -> None:
+    """Check what compiled code will follow inside a loaded model, or build it again."""
+    from sklearn.ensemble._gb import BaseGradientBoosting
+    from sklearn.neighbors import BallTree, KDTree
+    from sklearn.tree._tree import Tree
+
+    for part in _parts_within(model):
+        if isinstance(part.value, (KDTree, BallTree)):
+            _build_again(part)
+        elif isinstance(part.value, Tree):
+            _check_decision_tree(part)
+        elif issparse(part.value):
+            _check_sparse(part.value)
+        elif isinstance(part.value, BaseGradientBoosting):
+            # It hands rows to compiled code past all the checks that a single tree makes.
+            raise InputError("gradient boosting cannot be checked for numbers that lead astray")
+
+
+class _Part(NamedTuple):
+    """One object inside another; ``name`` if it is an attribute, None if an item."""
+
+    owner: Any
+    name: str | None
+    value: Any
+
+
+def _parts_within(model: Any) -> Iterator[_Part]:
+    """Walk once over everything that hangs on the model, itself first."""
+    seen: set[int] = set()
+    remaining = [_Part(None, None, model)]
+    while remaining:
+        part = remaining.pop()
+        yield part
+        if id(part.value) not in seen:
+            seen.add(id(part.value))
+            remaining.extend(_members(part.value))
+
+
+def _members(owner: Any) -> Iterator[_Part]:
+    if isinstance(owner, dict):
+        yield from (_Part(owner, None, value) for value in owner.values())
+    elif isinstance(owner, (list, tuple, set, frozenset)):
+        yield from (_Part(owner, None, value) for value in owner)
+    elif isinstance(owner, np.ndarray) and owner.dtype.hasobject:
+        # As a plain array: a masked one would hide what is behind its mask.
+        yield from (_Part(owner, None, value) for value in np.asarray(owner).ravel())
+    if not isinstance(owner, type):
+        attributes = getattr(owner, "__dict__", {})
+        yield from (_Part(owner, name, value) for name, value in attributes.items())
+
+
+def _build_again(part: _Part) -> None:
+    """Take the rows and the metric from a search tree, and none of its indices."""
+    if part.name is None:
+        raise InputError("a search tree stands where no estimator keeps one")
+    state = part.value.__getstate__()
+    rows, leaf_size, metric, weights = state[0], state[4], state[11], state[12]
+    again = type(part.value)(rows, leaf_size=leaf_size, metric=metric, sample_weight=weights)
+    vars(part.owner)[part.name] = again
+
+
+def _check_sparse(matrix: Any) -> None:
+    if matrix.format not in _SPARSE:  # the file chooses the format, whatever type it names
+        raise InputError(f"a sparse array has the format {matrix.format}")
+    try:
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise InputError("a sparse array leads astray") from error
+
+
+def _check_decision_tree(part: _Part) -> None:
+    """Refuse a tree that scikit-learn could not follow from its root to a leaf.
+
+    The walk must stay within the nodes, come to an end after no more steps than the tree says,
+    and look at no column beyond those that the owner asks of its rows.
+    """
+    from sklearn.tree import BaseDecisionTree
+
+    owner, name, tree = part
+    if name != "tree_" or not isinstance(owner, BaseDecisionTree):
+        raise InputError("a decision tree stands where no estimator keeps one")
+    if not (
+        _asks_for_columns(owner, tree.n_features)
+        # Before these two agree, every other look at the tree may leave its memory.
+        and 1 <= tree.node_count == tree.capacity
+        and _is_one_tree(tree.children_left, tree.children_right, tree.max_depth)
+        and _columns_exist(tree)
+    ):
+        raise InputError("a decision tree leads astray")
+
+
+def _asks_for_columns(owner: Any, n_features: int) -> bool:
+    own = vars(owner)
+    # The owner counts columns in a method; an attribute of the same name would be called instead.
+    hides_a_method = any(callable(getattr(type(owner), name, None)) for name in own)
+    n_asked = own.get("n_features_in_")
+    return type(n_asked) is int and n_asked == n_features and not hides_a_method
+
+
+def _is_one_tree(left: NDArray[np.intp], right: NDArray[np.intp], max_depth: int) -> bool:
+    inner = np.flatnonzero(left != _NO_CHILD)
+    children = np.concatenate([left[inner], right[inner]])
+    # One parent for every node but the root, and always an earlier one: there is no way round.
+    if not np.array_equal(np.sort(children), np.arange(1, len(left))):
+        return False
+    if not (left[inner] > inner).all() or not (right[inner] > inner).all():
+        return False
+    depth, level = 0, np.array([0])
+    while (level := level[left[level] != _NO_CHILD]).size:
+        level = np.concatenate([left[level], right[level]])
+        depth += 1
+    return depth <= max_depth
+
+
+def _columns_exist(tree: Any) -> bool:
+    columns = tree.feature[tree.children_left != _NO_CHILD]
+    return bool(((columns >= 0) & (columns < tree.n_features)).all())

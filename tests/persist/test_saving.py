@@ -1,0 +1,276 @@
+"""Models come back as they went; what could not come back is not saved."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+import sklearn
+import skops
+from sklearn.covariance import EllipticEnvelope
+from sklearn.ensemble import GradientBoostingRegressor, IsolationForest, RandomForestRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.neighbors import KernelDensity, LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import OneClassSVM
+from sklearn.tree import DecisionTreeRegressor
+
+import kernova
+from kernova import InputError, load_model, save_model
+from kernova.kernels.functions import Gaussian, Linear, Matern, Polynomial
+
+from .examples import NEW_ROWS, ROWS, SimilarityToMean, assert_same_answers
+
+TARGET = ROWS @ [1.0, 2.0, 3.0]
+
+MODELS = {
+    "isolation forest": IsolationForest(n_estimators=20, random_state=0).fit(ROWS),
+    "pipeline": make_pipeline(StandardScaler(), OneClassSVM()).fit(ROWS),
+    "kd tree": LocalOutlierFactor(novelty=True).fit(ROWS),
+    "ball tree": LocalOutlierFactor(novelty=True, algorithm="ball_tree", p=3).fit(ROWS),
+    "weighted kd tree": KernelDensity().fit(ROWS, sample_weight=np.arange(1, 81)),
+    "forest": RandomForestRegressor(n_estimators=5, random_state=0).fit(ROWS, TARGET),
+    "pruned tree": DecisionTreeRegressor(ccp_alpha=0.5, random_state=0).fit(ROWS, TARGET),
+    "best-first tree": DecisionTreeRegressor(max_leaf_nodes=9, random_state=0).fit(ROWS, TARGET),
+    "lone leaf": DecisionTreeRegressor().fit(ROWS, np.ones(80)),
+    "dtype inside": make_pipeline(SimpleImputer(), EllipticEnvelope(random_state=0)).fit(ROWS),
+    "ufunc inside": make_pipeline(FunctionTransformer(np.tanh), OneClassSVM()).fit(ROWS),
+}
+
+
+def saved_and_loaded(model, folder, **options):
+    save_model(model, folder / "m.kernova")
+    return load_model(folder / "m.kernova", **options)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_answers_come_back_bit_for_bit(name, tmp_path):
+    loaded = saved_and_loaded(MODELS[name], tmp_path)
+    assert repr(loaded) == repr(MODELS[name])
+    assert_same_answers(MODELS[name], loaded)
+
+
+def test_sparse_arrays_come_back(tmp_path):
+    model = OneClassSVM().fit(scipy.sparse.csr_array(np.maximum(ROWS, 0)))
+    loaded = saved_and_loaded(model, tmp_path)
+    assert_same_answers(model, loaded, scipy.sparse.csr_array(np.maximum(NEW_ROWS, 0)))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [Gaussian(0.1), Matern(2.0, 2.5), Gaussian(2.0) * Polynomial(1.5, 2) + 0.5 * Linear()],
+    ids=repr,
+)
+def test_our_kernels_need_no_trust(kernel, tmp_path):
+    model = make_pipeline(StandardScaler(), SimilarityToMean(kernel)).fit(ROWS)
+    with pytest.warns(UserWarning, match=r"trusted=\['tests.persist.examples.SimilarityToMean'\]"):
+        loaded = saved_and_loaded(model, tmp_path, trusted=SimilarityToMean)
+    assert loaded[-1].kernel == kernel
+    assert_same_answers(model, loaded)
+
+
+def test_names_of_columns_survive(tmp_path):
+    frame = pd.DataFrame(ROWS, columns=["height", "weight", "größe"])
+    model = make_pipeline(StandardScaler(), IsolationForest(n_estimators=3)).fit(frame)
+    loaded = saved_and_loaded(model, tmp_path)
+    assert list(loaded.feature_names_in_) == list(frame.columns)
+    assert loaded.feature_names_in_.dtype == model.feature_names_in_.dtype
+    assert_same_answers(model, loaded, frame)
+    with pytest.raises(ValueError, match="feature names should match"):
+        loaded.predict(frame.rename(columns={"height": "length"}))
+
+
+@pytest.mark.parametrize("seed", [None, 7, np.random.RandomState(3)], ids=str)
+def test_random_state_survives(seed, tmp_path):
+    loaded = saved_and_loaded(
+        IsolationForest(n_estimators=2, random_state=seed).fit(ROWS), tmp_path
+    )
+    if isinstance(seed, np.random.RandomState):
+        np.testing.assert_array_equal(loaded.random_state.random(9), seed.random(9))
+    else:
+        assert loaded.random_state == seed
+
+
+def test_what_is_one_object_stays_one_object(tmp_path):
+    shared = np.random.RandomState(0)
+    detectors = [IsolationForest(n_estimators=2, random_state=shared).fit(ROWS) for _ in "ab"]
+    model = FunctionTransformer(kw_args={"detectors": detectors}).fit(ROWS)
+    first, second = saved_and_loaded(model, tmp_path).kw_args["detectors"]
+    assert first is not second
+    assert first.random_state is second.random_state
+
+
+# The file
+
+SAVE_ONE = """
+import sys, numpy as np
+from sklearn.ensemble import IsolationForest
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.pipeline import make_pipeline
+from kernova import save_model
+rows = np.arange(60.0).reshape(20, 3) % 7
+words = FunctionTransformer(kw_args={"words": set("these words come in any order".split())})
+model = make_pipeline(words, IsolationForest(n_estimators=3, random_state=0).fit(rows))
+save_model(model, sys.argv[1])
+"""
+
+
+def test_same_model_same_bytes_in_every_process(tmp_path, monkeypatch):
+    here, elsewhere, again = (tmp_path / name for name in ("a.kernova", "b.model", "c"))
+    monkeypatch.setattr("sys.argv", ["", here])
+    exec(SAVE_ONE, {})
+    environment = {**os.environ, "PYTHONHASHSEED": "1"}
+    subprocess.run([sys.executable, "-c", SAVE_ONE, elsewhere], check=True, env=environment)
+    save_model(load_model(elsewhere), again)
+    assert here.read_bytes() == elsewhere.read_bytes() == again.read_bytes()
+
+
+def test_header_says_what_wrote_it_and_nothing_of_where(tmp_path):
+    save_model(MODELS["pipeline"], tmp_path / "m.kernova")
+    with zipfile.ZipFile(tmp_path / "m.kernova") as archive:
+        assert archive.namelist() == ["kernova.json", "model.skops"]
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert json.loads(archive.read("kernova.json")) == {
+            "format": 1,
+            "model": "sklearn.pipeline.Pipeline",
+            "kernova": kernova.__version__,
+            "scikit-learn": sklearn.__version__,
+            "numpy": np.__version__,
+            "skops": skops.__version__,
+        }
+
+
+def test_long_models_are_stored_as_they_are(tmp_path, monkeypatch):
+    rows = np.zeros((300, 300))  # would deflate to next to nothing, as a bomb does
+    model = FunctionTransformer(kw_args={"rows": rows}).fit(ROWS)
+    save_model(model, tmp_path / "short.kernova")
+    monkeypatch.setattr("kernova.persist.archive._DEFLATE_UP_TO_BYTES", rows.nbytes)
+    monkeypatch.setattr("kernova.persist.archive._ROOM_AT_LEAST_BYTES", rows.nbytes)
+    save_model(model, tmp_path / "long.kernova")
+    assert (tmp_path / "short.kernova").stat().st_size < rows.nbytes / 100
+    assert (tmp_path / "long.kernova").stat().st_size > rows.nbytes
+    assert load_model(tmp_path / "long.kernova").kw_args["rows"].shape == rows.shape
+
+
+# What cannot be saved
+
+
+def cannot_save(model, what, reason):
+    return (
+        f"Cannot save this {model}: {what} does not come back from a file ({reason}). A model may "
+        "hold plain values, arrays, and classes and functions that can be imported."
+    )
+
+
+def holding(extra):
+    return SimilarityToMean(Linear(), extra).fit(ROWS)
+
+
+def local_class():
+    class Local(StandardScaler):
+        pass
+
+    return Local().fit(ROWS)
+
+
+def complaint_of_python(value):
+    with pytest.raises(TypeError) as caught:
+        value.__reduce__()
+    return f"TypeError: {caught.value}"
+
+
+UNSAVABLE = {
+    "class": (
+        StandardScaler,
+        "save_model takes a fitted estimator; got the class StandardScaler.",
+    ),
+    "no estimator": (
+        {"a": 1},
+        "save_model takes a fitted estimator; got an object of type dict.",
+    ),
+    "not fitted": (
+        make_pipeline(StandardScaler(), OneClassSVM()),
+        "Cannot save this Pipeline: it is not fitted. Call fit first.",
+    ),
+    "lambda": (
+        make_pipeline(FunctionTransformer(lambda X: X), StandardScaler()).fit(ROWS),
+        cannot_save(
+            "Pipeline",
+            "its steps[0][1].func (of type function)",
+            f"AttributeError: module '{__name__}' has no attribute '<lambda>'",
+        ),
+    ),
+    "open file": (
+        holding({"log": [1, sys.__stderr__]}),
+        cannot_save(
+            "SimilarityToMean",
+            "its extra['log'][1] (of type TextIOWrapper)",
+            complaint_of_python(sys.__stderr__),
+        ),
+    ),
+    "module": (
+        holding(os),
+        cannot_save("SimilarityToMean", "its extra (of type module)", complaint_of_python(os)),
+    ),
+    "local class": (
+        local_class(),
+        cannot_save("Local", "it", f"AttributeError: module '{__name__}' has no attribute 'Local'"),
+    ),
+    "keys that change": (
+        holding({True: "yes", False: "no"}),
+        cannot_save("SimilarityToMean", "its extra (of type dict)", "it comes back different"),
+    ),
+    "gradient boosting": (
+        make_pipeline(GradientBoostingRegressor(n_estimators=2)).fit(ROWS, TARGET),
+        cannot_save(
+            "Pipeline",
+            "its steps[0][1] (of type GradientBoostingRegressor)",
+            "gradient boosting cannot be checked for numbers that lead astray",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNSAVABLE)
+def test_what_cannot_be_saved_is_named_and_leaves_no_file(name, tmp_path):
+    model, sentence = UNSAVABLE[name]
+    with pytest.raises(InputError) as caught:
+        save_model(model, tmp_path / "m.kernova")
+    assert str(caught.value) == sentence
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_that_holds_itself_cannot_be_saved(tmp_path):
+    ring = []
+    ring.append(ring)
+    with pytest.raises(InputError) as caught:
+        save_model(holding({"ring": ring}), tmp_path / "m.kernova")
+    # How Python words the rest depends on where it ran out.
+    assert str(caught.value).startswith(
+        "Cannot save this SimilarityToMean: its extra['ring'] (of type list) does not come back "
+        "from a file (RecursionError: maximum recursion depth exceeded"
+    )
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path):
+    save_model(MODELS["pipeline"], tmp_path / "m.kernova")
+    before = (tmp_path / "m.kernova").read_bytes()
+    with pytest.raises(InputError):
+        save_model(StandardScaler(), tmp_path / "m.kernova")
+    assert (tmp_path / "m.kernova").read_bytes() == before
+
+
+def test_unwritable_place(tmp_path):
+    folder = tmp_path / "no"
+    with pytest.raises(InputError) as caught:
+        save_model(MODELS["pipeline"], folder / "m.kernova")
+    assert str(caught.value) == (
+        f"Cannot write {folder / 'm.kernova'}: there is no folder {folder}. "
+        "Name a place that can be written."
+    )

@@ -1,0 +1,246 @@
+"""Whoever writes a file chooses what is in it: what he may not choose is never built."""
+
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import OneClassSVM
+from sklearn.tree import DecisionTreeRegressor
+
+from kernova import load_model, save_model
+
+from .examples import ROWS, Settings, SimilarityToMean, Wave, assert_same_answers
+from .forging import (
+    Parts,
+    array_of,
+    attribute,
+    cannot_rebuild,
+    dicts_in,
+    list_of,
+    node,
+    put,
+    refusal,
+)
+
+
+def test_types_of_the_users_own_are_loaded_when_named(tmp_path):
+    path = tmp_path / "m.kernova"
+    model = SimilarityToMean(Wave(2.0), Settings(0.5)).fit(ROWS)
+    names = [f"tests.persist.examples.{name}" for name in ("Settings", "SimilarityToMean", "Wave")]
+    with pytest.warns(UserWarning, match="trusts only when told") as caught:
+        save_model(model, path)
+    assert [str(warning.message) for warning in caught] == [
+        f"{path} holds types that load_model trusts only when told: load it with trusted={names}."
+    ]
+    assert caught[0].filename == __file__
+    assert refusal(path, trusted=SimilarityToMean) == (
+        f"{path} holds types that kernova does not trust: {names[0]}, {names[2]}. Only if you "
+        f"know them and whoever wrote the file, pass trusted={[names[0], names[2]]}."
+    )
+    for trusted in (names, {Settings, SimilarityToMean, Wave}, [Wave, *names[:2]]):
+        loaded = load_model(path, trusted=trusted)
+        assert (loaded.kernel, loaded.extra) == (Wave(2.0), Settings(0.5))
+        assert_same_answers(model, loaded)
+
+
+# What a forger might put in the place of a parameter, by the name that gives it away.
+
+NOTHING = node("TupleNode", "builtins.tuple", content=[])
+FUNCTIONS = "kernova.kernels.functions"
+
+FOREIGN = {
+    "os.system": node("FunctionNode", "os.system"),
+    "builtins.eval": node("TypeNode", "builtins.eval"),
+    "subprocess.Popen": node("ConstructorFromReduceNode", "subprocess.Popen", content=NOTHING),
+    "operator.methodcaller": node("OperatorFuncNode", "operator.methodcaller", attrs=NOTHING),
+    "functools.partial": node(
+        "PartialNode",
+        "functools.partial",
+        content=dict.fromkeys(("func", "args", "kwds", "namespace"), NOTHING),
+    ),
+    "kernovae.kernels.functions.Gaussian": node(
+        "ObjectNode", "kernovae.kernels.functions.Gaussian"
+    ),
+    # Ours, but no models; and the first would start the command line if it were imported.
+    "kernova.__main__.main": node("FunctionNode", "kernova.__main__.main"),
+    "kernova.cli.app.main": node("FunctionNode", "kernova.cli.app.main"),
+    "kernova.files.replacing": node("FunctionNode", "kernova.files.replacing"),
+    f"{FUNCTIONS}.kernel_named": node("FunctionNode", f"{FUNCTIONS}.kernel_named"),
+    f"{FUNCTIONS}.Kernel": node("ObjectNode", f"{FUNCTIONS}.Kernel"),
+    f"{FUNCTIONS}.InputError": node("ObjectNode", f"{FUNCTIONS}.InputError"),
+    f"{FUNCTIONS}.np": node("TypeNode", f"{FUNCTIONS}.np"),
+    f"{FUNCTIONS}.Nothing": node("ObjectNode", f"{FUNCTIONS}.Nothing"),
+    "kernova.kernels.nowhere.Gaussian": node("ObjectNode", "kernova.kernels.nowhere.Gaussian"),
+    f"{FUNCTIONS}.Gaussian.diagonal": node(
+        "MethodNode",
+        f"{FUNCTIONS}.Gaussian",
+        content={"func": "diagonal", "obj": node("ObjectNode", f"{FUNCTIONS}.Gaussian")},
+    ),
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "m.kernova"
+    save_model(OneClassSVM().fit(ROWS), path)
+    return path
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_foreign_types_are_named_and_never_built(name, path):
+    parts = Parts.of(path)
+    put(parts.schema, "kernel", FOREIGN[name])
+    parts.write(path)
+    assert refusal(path) == (
+        f"{path} holds types that kernova does not trust: {name}. Only if you know them and "
+        f"whoever wrote the file, pass trusted={[name]}."
+    )
+    assert "kernova.__main__" not in sys.modules
+
+
+def test_a_crowd_of_foreign_types_does_not_fill_the_screen(path):
+    parts = Parts.of(path)
+    put(
+        parts.schema,
+        "kernel",
+        list_of([node("TypeNode", f"evil.T{i:03}\x1b[2J") for i in range(500)]),
+    )
+    parts.write(path)
+    names = [f"evil.T{i:03}?[2J" for i in range(10)]
+    assert refusal(path) == (
+        f"{path} holds types that kernova does not trust: {', '.join(names)} and 490 more. Only "
+        f"if you know them and whoever wrote the file, pass trusted={names}."
+    )
+
+
+# Numbers that would lead compiled code out of its arrays
+
+
+@pytest.fixture
+def tree_path(tmp_path):
+    path = tmp_path / "tree.kernova"
+    save_model(DecisionTreeRegressor(random_state=0).fit(ROWS, ROWS[:, 0]), path)
+    return path
+
+
+def with_node(field, index, value):
+    """Change a number in one of the nodes that have children."""
+
+    def forge(parts):
+        name = attribute(parts.schema, "nodes")["file"]
+        nodes = np.load(io.BytesIO(parts.arrays[name]))
+        inner = np.flatnonzero(nodes["left_child"] != -1)
+        nodes[field][inner[index]] = value
+        parts.arrays[name] = array_of(nodes)
+
+    return forge
+
+
+def with_number(inside, name, value):
+    def forge(parts):
+        whole = attribute(parts.schema, inside) if inside else parts.schema
+        attribute(whole["content"]["content"], name)["content"] = json.dumps(value)
+
+    return forge
+
+
+def with_checks_hidden(parts):
+    """Let an attribute stand before the method that counts the columns."""
+    attributes = next(inner for inner in dicts_in(parts.schema) if "key_types" in inner)
+    attributes["content"]["_validate_X_predict"] = node("FunctionNode", "numpy.add")
+    key_types = attributes["key_types"]["content"]
+    key_types.append(key_types[0])
+
+
+def without_nodes(parts):
+    empty = node("DictNode", "builtins.dict", content={}, key_types=list_of([]))
+    attribute(parts.schema, "tree_")["content"] = empty
+
+
+FORGED_TREES = {
+    "child beyond the end": with_node("left_child", 0, 10**6),
+    "child before the start": with_node("right_child", 2, -7),
+    "one child missing": with_node("right_child", 1, -1),
+    "way back to the root": with_node("left_child", 3, 0),
+    "two parents": with_node("right_child", 0, 1),
+    "column beyond the last": with_node("feature", 1, 3),
+    "column before the first": with_node("feature", 1, -2),
+    "fewer nodes": with_number("tree_", "node_count", 3),
+    "no nodes": with_number("tree_", "node_count", 0),
+    "no nodes at all": without_nodes,
+    "deeper than said": with_number("tree_", "max_depth", 1),
+    "fewer columns asked for": with_number(None, "n_features_in_", 2),
+    "columns no whole number": with_number(None, "n_features_in_", 3.0),
+    "columns not counted": with_checks_hidden,
+}
+
+
+@pytest.mark.parametrize("name", FORGED_TREES)
+def test_forged_decision_trees(name, tree_path):
+    parts = Parts.of(tree_path)
+    FORGED_TREES[name](parts)
+    parts.write(tree_path)
+    assert refusal(tree_path) == cannot_rebuild(tree_path, "a decision tree leads astray")
+
+
+def test_trees_out_of_place(tree_path):
+    parts = Parts.of(tree_path)
+    put(parts.schema, "criterion", list_of([attribute(parts.schema, "tree_")]))
+    parts.write(tree_path)
+    reason = "a decision tree stands where no estimator keeps one"
+    assert refusal(tree_path) == cannot_rebuild(tree_path, reason)
+
+    save_model(LocalOutlierFactor(novelty=True).fit(ROWS), tree_path)
+    parts = Parts.of(tree_path)
+    put(parts.schema, "algorithm", list_of([attribute(parts.schema, "_tree")]))
+    parts.write(tree_path)
+    reason = "a search tree stands where no estimator keeps one"
+    assert refusal(tree_path) == cannot_rebuild(tree_path, reason)
+
+
+def test_forged_search_trees_are_built_anew(tmp_path):
+    """Indices that lead out of the rows are not even looked at."""
+    path = tmp_path / "m.kernova"
+    model = LocalOutlierFactor(novelty=True).fit(ROWS)
+    save_model(model, path)
+    parts = Parts.of(path)
+    (indices,) = (
+        name
+        for name, content in parts.arrays.items()
+        if np.array_equal(np.sort(np.load(io.BytesIO(content)), axis=None), np.arange(80))
+    )
+    parts.arrays[indices] = array_of(np.full(80, 2**40))
+    parts.write(path)
+    assert_same_answers(model, load_model(path))
+
+
+def beyond_the_columns():
+    matrix = scipy.sparse.csr_array(np.eye(3))
+    matrix.indices[1] = 10**6
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("matrix", "reason"),
+    [
+        (beyond_the_columns(), "a sparse array leads astray"),
+        (scipy.sparse.dia_array(np.eye(3)), "a sparse array has the format dia"),
+    ],
+    ids=["index", "format"],
+)
+def test_forged_sparse_arrays(matrix, reason, tmp_path):
+    path = tmp_path / "m.kernova"
+    honest = scipy.sparse.csr_array(np.eye(3))
+    save_model(FunctionTransformer(kw_args={"matrix": honest}).fit(ROWS), path)
+    parts = Parts.of(path)
+    buffer = io.BytesIO()
+    scipy.sparse.save_npz(buffer, matrix)
+    (name,) = parts.arrays
+    parts.arrays[name] = buffer.getvalue()
+    parts.write(path)
+    assert refusal(path) == cannot_rebuild(path, reason)
