@@ -1,0 +1,106 @@
+"""Files that cannot be used: name, content, what is asked of `read_table`, the whole answer."""
+# ruff: noqa: E501 -- one case, one line
+
+import gzip
+import io
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+
+def encoded(write, *arguments, **keywords):
+    stream = io.BytesIO()
+    write(stream, *arguments, **keywords)
+    return stream.getvalue()
+
+
+def parquet(**columns):
+    return encoded(lambda stream: pa.parquet.write_table(pa.table(columns), stream))
+
+
+ROWS = "\n".join(f"n{i},{i}" for i in range(60))
+DAMAGED = "it is damaged, cut short, or another kind of file."
+RUBBISH = bytes(range(200, 100, -1)) * 4
+# fmt: off
+BAD_FILES = [
+    # the file itself
+    ("sheet.xlsx", b"PK", {}, "sheet.xlsx ends in .xlsx, which is no known table format; save the table as one of .csv, .csv.gz, .tsv, .tsv.gz, .txt, .parquet, .arrow, .feather, .npy, .npz."),
+    ("table", b"a\n1\n", {}, "table has no ending, which is no known table format; save the table as one of .csv, .csv.gz, .tsv, .tsv.gz, .txt, .parquet, .arrow, .feather, .npy, .npz."),
+    *[
+        (f"e.{ending}", b"", {}, f"e.{ending} is empty; a table needs column names and at least one row.")
+        for ending in ("csv", "tsv.gz", "parquet", "arrow", "npy", "npz")
+    ],
+    ("e.csv", b"\xef\xbb\xbf\n \n", {}, "e.csv is empty; a table needs column names and at least one row."),
+    ("e.csv.gz", gzip.compress(b""), {}, "e.csv.gz is empty; a table needs column names and at least one row."),
+    ("h.csv", b"a,b\n", {}, "h.csv has column names but no rows; add at least one row."),
+    ("h.csv", b"a,b", {}, "h.csv has column names but no rows; add at least one row."),
+    ("h.parquet", parquet(a=pa.array([], "f8")), {}, "h.parquet has column names but no rows; add at least one row."),
+    ("h.npy", encoded(np.save, np.empty((0, 2))), {}, "h.npy has column names but no rows; add at least one row."),
+    ("c.npy", encoded(np.save, np.empty((2, 0))), {}, "c.npy has no columns; a table needs at least one feature."),
+    ("r.csv.gz", b"a,b\n1,2\n", {}, f"r.csv.gz cannot be read as gzip; {DAMAGED}"),
+    ("r.csv.gz", gzip.compress(b"a,b\n1,2\n")[:-9], {}, f"r.csv.gz cannot be read as gzip; {DAMAGED}"),
+    *[
+        (f"r.{ending}", content, {}, f"r.{ending} cannot be read as {kind}; {DAMAGED}")
+        for ending, kind in [("parquet", "Parquet"), ("arrow", "Arrow"), ("feather", "Arrow"), ("npy", "NPY"), ("npz", "NPZ")]
+        for content in (RUBBISH, b"a,b\n1,2\n")
+    ],
+    ("r.npy", encoded(np.savez, np.ones((2, 2))), {}, f"r.npy cannot be read as NPY; {DAMAGED}"),
+    ("r.npz", encoded(np.save, np.ones((2, 2))), {}, f"r.npz cannot be read as NPZ; {DAMAGED}"),
+    # text
+    ("r.csv", RUBBISH, {}, "r.csv is not UTF-8 text: line 1 holds the byte 0xc8; save it as UTF-8."),
+    ("r.csv", parquet(a=[1.0]), {}, "r.csv holds binary data, not text; save the table as text, or give the file the ending of its format."),
+    ("l.csv", "a,b\n1,x\n2,é\n".encode("latin-1"), {}, "l.csv is not UTF-8 text: line 3 holds the byte 0xe9; save it as UTF-8."),
+    ("l.tsv", "a\té\n1\t2\n".encode("latin-1"), {}, "l.tsv is not UTF-8 text: line 1 holds the byte 0xe9; save it as UTF-8."),
+    ("u.csv", "a,b\n1,2\n".encode("utf-16"), {}, "u.csv is text in UTF-16; save it as UTF-8."),
+    ("t.csv", b"a\tb\n1\t2\n", {}, "t.csv is separated by tabs, but its ending stands for commas; give it the ending .tsv."),
+    ("t.txt", b"a;b\n1;2\n", {}, "t.txt is separated by semicolons, but its ending stands for tabs; give it the ending .csv."),
+    ("g.csv", b"a,b\n1,2\n\n3,4,5\n", {}, "Row 2 of g.csv has 3 fields where the header has 2; correct it."),
+    ("g.csv", b"a,b\n1,2\n3\n", {}, "Row 2 of g.csv has 1 fields where the header has 2; correct it."),
+    ("q.csv", b'a,b\n1,x\n2,"y\n3,z\n', {}, "Row 2 of q.csv opens a quotation mark that is never closed; close it or remove it."),
+    ("q.csv", b'a,"b\n1,x\n', {}, "q.csv cannot be read as separated text; a line is too long, or a quotation mark is never closed."),
+    ("n.csv", b"5.1,3.5,1.4\n4.9,3.0,1.4\n", {}, "n.csv has numbers where column names are expected; add a header line above its first row."),
+    # arrays
+    ("o.npy", encoded(np.save, np.array([[{}]]), allow_pickle=True), {}, "o.npy holds Python objects, which are not read because they can run code; save numbers or plain text."),
+    ("o.npz", encoded(np.savez, X=np.ones((1, 1)), ids=np.array(["a"], dtype=object)), {}, "o.npz holds Python objects, which are not read because they can run code; save numbers or plain text."),
+    ("d.npy", encoded(np.save, np.ones(3)), {}, "d.npy holds an array of shape (3,); a table needs two dimensions, rows and columns."),
+    ("s.npy", encoded(np.save, np.array([["a"]])), {}, "s.npy holds values of type <U1; save numbers."),
+    ("c.npy", encoded(np.save, np.ones((1, 1), complex)), {}, "c.npy holds values of type complex128; save numbers."),
+    ("m.npz", encoded(np.savez, a=np.ones((1, 1)), b=np.ones((1, 1))), {}, "m.npz holds the arrays a, b; save the table of features under the name X."),
+    ("m.npz", encoded(np.savez, y=np.ones(1)), {}, "m.npz holds no array of features; save the table of features under the name X."),
+    ("m.npz", encoded(np.savez, X=np.ones((2, 3)), feature_names=["a"]), {}, "m.npz has 1 feature names for 3 columns; give one name per column."),
+    ("m.npz", encoded(np.savez, X=np.ones((2, 3)), y=np.ones(3)), {}, "m.npz has y of shape (3,) and type float64 for 2 rows; save one number or text per row."),
+    # columns
+    ("d.csv", b"a,b,a\n1,2,3\n", {}, "d.csv has two columns named 'a'; rename one."),
+    ("u.csv", b",b\nx,2\ny,3\n", {}, "u.csv has no name for column 1; name it in the header line."),
+    ("k.csv", b"species,b\nx,2\n", {"label_column": "speces"}, "k.csv has no column 'speces' to use as label column. Did you mean 'species'? Its columns are 'species', 'b'."),
+    ("k.csv", b"species,b\nx,2\n", {"id_column": "fish"}, "k.csv has no column 'fish' to use as id column. Its columns are 'species', 'b'."),
+    ("k.csv", (",".join(f"c{i}" for i in range(22)) + "\n" + "1," * 21 + "1\n").encode(), {"drop": ["zzz"]}, "k.csv has no column 'zzz' to drop. Its columns are " + ", ".join(f"'c{i}'" for i in range(20)) + ", and 2 more."),
+    ("k.csv", b"a,b\n1,2\n", {"id_column": "a", "label_column": "a"}, "Column 'a' of k.csv cannot be both id and label; choose one."),
+    ("k.csv", b"a,b\n1,2\n", {"label_column": "a", "drop": ["a"]}, "Column 'a' of k.csv cannot be both label and dropped; choose one."),
+    ("k.csv", b"a,b\n1,2\n", {"id_column": "a", "drop": ["b"]}, "k.csv has no feature columns left: all of 'a', 'b' are ids, labels or dropped."),
+    ("k.csv", b"a,b\n1,2\n", {"missing": "fill"}, "missing is 'fill'; it must be 'refuse', 'drop' or 'keep'."),
+    # ids
+    ("i.csv", b"id,b\n07,2\n7,3\n07,4\n", {"id_column": "id"}, "Rows 1 and 3 of i.csv have the same id '07' in column 'id'; ids must differ."),
+    ("i.csv", b"id,b\nx,2\n ,3\n", {"id_column": "id"}, "Row 2 of i.csv has no id in column 'id'; give it one."),
+    ("i.parquet", parquet(id=[1, None], b=[1, 2]), {"id_column": "id"}, "Row 2 of i.parquet has no id in column 'id'; give it one."),
+    ("i.parquet", parquet(id=[[1], [2]], b=[1, 2]), {"id_column": "id"}, "Column 'id' of i.parquet holds list<element: int64> values, which cannot be ids."),
+    # values
+    ("v.csv", b"a,b\n1,2\n3,inf\n", {}, "Column 'b' of v.csv holds an infinite number in row 2; correct it or drop the column."),
+    ("v.csv", b"a,b\n1,2\n3,-1e999\n", {"missing": "keep"}, "Column 'b' of v.csv holds an infinite number in row 2; correct it or drop the column."),
+    ("v.npy", encoded(np.save, np.array([[1.0, np.inf]])), {}, "Column 'x1' of v.npy holds an infinite number in row 1; correct it or drop the column."),
+    ("v.csv", b"a\n1\n2\noops\nNA\n4\n", {}, "Column 'a' of v.csv is a column of numbers, but row 3 holds 'oops'; correct it or drop the column."),
+    ("v.csv", b"a,b\n1,x\n2,3\n", {}, "Column 'b' of v.csv is a column of numbers, but row 1 holds 'x'; correct it or drop the column."),
+    ("v.csv", b"a;b\n1,5;2\n2,5;3\n", {}, "Column 'a' of v.csv is a column of numbers, but row 1 holds '1,5'; correct it or drop the column."),
+    ("v.parquet", parquet(a=["1", None, "inf"]), {}, "Column 'a' of v.parquet is a column of numbers, but row 3 holds 'inf'; correct it or drop the column."),
+    *[
+        ("v.csv", f"a,b\n{day},2\n{day},3\n".encode(), {}, "Column 'a' of v.csv holds dates or times; drop it or turn it into numbers.")
+        for day in ("2024-02-29", "2024-02-29T10:30:00Z", "29/02/2024", "02/29/2024", "29.02.2024", "10:30")
+    ],
+    ("v.parquet", parquet(a=pa.array([0], pa.timestamp("s"))), {}, "Column 'a' of v.parquet holds dates or times; drop it or turn it into numbers."),
+    ("v.parquet", parquet(a=["2024-02-29", "soon"]), {}, "Column 'a' of v.parquet holds dates or times; drop it or turn it into numbers."),
+    ("v.parquet", parquet(a=[[1.0, 2.0]]), {}, "Column 'a' of v.parquet holds list<element: double> values; features are numbers or text. Drop it or turn it into numbers."),
+    ("v.csv", f"name,b\n{ROWS}\n".encode(), {}, "Column 'name' of v.csv looks like an id: 60 different texts in 60 rows. Name it as the id column or drop it."),
+    ("v.csv", b"a,b\n1,\n,2\n", {"missing": "drop"}, "Every row of v.csv has a missing value, so none is left once they are dropped; missing values, counted by column: 'a' 1, 'b' 1."),
+]
+# fmt: on
