@@ -5,8 +5,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.stats import binomtest, ncx2
 from sklearn.base import BaseEstimator, clone
@@ -20,10 +18,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kernova.decide.calibrated import CalibratedDetector, novelty_of, novelty_scale
+from kernova.decide.calibrated import CalibratedDetector
 from kernova.decide.false_alarms import false_alarm_threshold
 from kernova.errors import InputError, TooFewRowsError
 
+LARGEST = np.finfo(np.float64).max
 SMALL_FOREST = IsolationForest(n_estimators=10, random_state=0)
 
 
@@ -36,6 +35,17 @@ class Closeness(BaseEstimator):
 
     def decision_function(self, X):
         return -np.linalg.norm(np.asarray(X) - self.centre_, axis=1)
+
+
+class FirstColumn(BaseEstimator):
+    """Scores that a test can choose."""
+
+    def fit(self, X, y=None):
+        self.n_rows_ = len(X)
+        return self
+
+    def decision_function(self, X):
+        return np.asarray(X, dtype=float)[:, 0]
 
 
 class Constant(Closeness):
@@ -106,6 +116,18 @@ def test_every_detector_answers_on_one_scale(rows, detector, bound):
     if not isinstance(detector, Constant):
         assert is_novel[400:].mean() > 0.9
         assert np.median(calibrated.novelty(rows[holdout])) == pytest.approx(-1)
+
+
+def test_the_threshold_itself_is_novel_and_the_next_number_is_not():
+    for low, high in [(0, 1), (-3, 1e-300), (-LARGEST, LARGEST)]:
+        X = np.linspace(low / 2, high / 2, 100)[:, np.newaxis] * 2
+        calibrated = CalibratedDetector(FirstColumn(), 0.2, random_state=0).fit(X)
+        assert calibrated.offset_ in X
+        edge = [[calibrated.threshold_], [calibrated.offset_], [low], [high]]
+        assert calibrated.predict(edge).tolist() == [-1, 1, -1, 1]
+        decision = calibrated.decision_function(edge)
+        assert np.isfinite(decision).all()
+        assert decision[0] < 0 == decision[1]
 
 
 @parametrize_with_checks(
@@ -227,47 +249,6 @@ def test_nothing_fitted_nothing_calibrated(rows):
         unusable.fit(rows[:20])
     with pytest.raises(NotFittedError):
         unusable.guarantee()
-
-
-# --- the scale for people ------------------------------------------------------------------------
-
-finite = st.floats(allow_nan=False, allow_infinity=False)
-
-
-@settings(deadline=None)
-@given(
-    st.lists(finite | st.integers(0, 3).map(float), min_size=1, max_size=20),
-    st.lists(finite, min_size=1, max_size=20),
-    st.floats(0.1, 0.9),
-)
-def test_novelty_is_finite_falls_with_the_score_and_is_0_at_the_threshold(holdout, new, limit):
-    try:
-        threshold = false_alarm_threshold(holdout, limit, 0.5, "binomial").threshold
-    except TooFewRowsError:
-        return
-    holdout = np.sort(holdout)
-    scale = novelty_scale(holdout, threshold)
-    assert 0 < scale < np.inf
-    scores = np.sort(np.concatenate([new, holdout]))
-    novelty = novelty_of(scores, threshold, scale)
-    assert np.isfinite(novelty).all()
-    assert (np.diff(novelty) <= 0).all()
-    np.testing.assert_array_equal(novelty >= 0, scores <= threshold)
-    if np.isfinite(threshold):
-        assert novelty_of(np.array([threshold]), threshold, scale) == 0
-
-
-@pytest.mark.parametrize(
-    ("holdout", "threshold", "scale"),
-    [
-        ([1, 2, 3, 4, 9], 1.5, 1.5),  # from the threshold to the median
-        ([1, 2, 3, 4, 9], np.nextafter(3, 0), 8),  # the median is the row just above: the range
-        ([1, 2, 3, 4, 9], 4, 8),  # more than half are alarms: the range
-        ([5, 5, 5], np.nextafter(5, 0), 1),  # no range either
-    ],
-)
-def test_the_unit_of_novelty(holdout, threshold, scale):
-    assert novelty_scale(np.array(holdout, dtype=float), threshold) == scale
 
 
 # --- words ---------------------------------------------------------------------------------------

@@ -302,7 +302,7 @@ def test_advice_works_when_followed(n_rows, limit, confidence, bound):
 
 @pytest.mark.parametrize(
     ("n_rows", "confidence", "limit"),
-    [(1, 0.95, 0.95), (2, 0.75, 0.5), (3, 0.875, 0.5), (2, 0.99, 0.9), (3, 0.999, 0.9)],
+    [(1, 0.95, 0.95), (2, 0.91, 0.7), (3, 0.657, 0.3), (4, 0.9999, 0.9), (2, 0.9975, 0.95)],
 )
 def test_a_bound_equal_to_the_limit_passes(n_rows, confidence, limit):
     # 1 - delta**(1/m) equals the limit on paper; the last bit must not decide.
@@ -313,6 +313,9 @@ def test_a_bound_equal_to_the_limit_passes(n_rows, confidence, limit):
     with pytest.raises(TooFewRowsError) as caught:
         allowed_false_alarms(n_rows, limit - 1e-9, confidence)
     assert caught.value.rows_needed == n_rows + 1
+    with pytest.raises(TooFewRowsError) as caught:
+        allowed_false_alarms(n_rows - 1, limit, confidence)
+    assert caught.value.rows_needed == n_rows
 
 
 def test_a_tiny_rate_is_refused_with_a_number_not_an_overflow():

@@ -51,6 +51,11 @@ def test_discoveries_follow_the_step_up_rule_exactly(n_calibration, where, perce
     assert chosen.tolist() == expected
 
 
+def test_a_p_value_equal_to_its_limit_is_chosen():
+    # 0.3 / 3 is 0.09999999999999999 in floating point.
+    assert select_discoveries([0.1, 0.9, 0.9], 0.3).tolist() == [True, False, False]
+
+
 @pytest.mark.soak
 def test_few_discoveries_are_ordinary_on_average(long_bar):
     random = np.random.default_rng(5)

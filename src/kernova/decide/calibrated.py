@@ -87,7 +87,7 @@ def novelty_of(scores: NDArray[np.float64], threshold: float, scale: float) -> N
     """Turn scores (high is usual) into novelty: (threshold - score) / scale, always finite."""
     limits = np.finfo(np.float64)
     with np.errstate(over="ignore", under="ignore"):
-        novelty = (max(threshold, limits.min) - scores) / scale
+        novelty = (threshold - scores) / scale
     novelty = np.clip(novelty, limits.min, limits.max)
     # A tiny step above the threshold must not vanish in the division: its row is not novel.
     return np.where(scores > threshold, np.minimum(novelty, -limits.tiny), novelty)
