@@ -6,6 +6,7 @@ The fast code must agree with these to 1e-9 or better.
 import math
 
 import numpy as np
+from scipy.special import gamma, kv
 
 
 def spatial_depth(x, X):
@@ -45,6 +46,12 @@ def kernel_spatial_depth(x, X, kernel):
 def gaussian(a, b, bandwidth):
     """k(x, y) = exp(-|x - y|^2 / bandwidth^2); no 2 in the denominator."""
     return np.exp(-np.sum((a - b) ** 2) / bandwidth**2)
+
+
+def matern(a, b, bandwidth, nu):
+    """The Matérn kernel by its definition with a Bessel function."""
+    r = np.sqrt(2 * nu) * np.sqrt(np.sum((a - b) ** 2)) / bandwidth
+    return 1.0 if r == 0 else 2 ** (1 - nu) / gamma(nu) * r**nu * kv(nu, r)
 
 
 def clopper_pearson_upper(n_alarms, n_rows, confidence):

@@ -48,7 +48,7 @@ _HOME_OF = {
     "ModelFileError": "kernova.errors",
 }
 
-__all__ = [*_HOME_OF, "__version__"]  # noqa: PLE0604
+__all__ = [*_HOME_OF, "__version__"]
 
 if TYPE_CHECKING:
     from kernova.decide.calibrated import CalibratedDetector

@@ -1,0 +1,105 @@
+"""Rules that choose a kernel's width from the rows alone, without labels."""
+
+from collections.abc import Callable
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from kernova.errors import InputError
+from kernova.kernels.distances import squared_distances
+from kernova.kernels.gram import row_blocks
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+# Above this many rows the overall median is taken over the distances of a sample to all rows.
+_MEDIAN_ROWS = 4000
+
+# Trees lose to blocked brute force beyond this many columns.
+_TREE_COLUMNS = 10
+
+
+def nearest_bandwidth(X: Matrix, random_state: np.random.RandomState | None = None) -> float:
+    """Median distance of the rows to their nearest other row (Algorithm 2 of the KSD paper).
+
+    If more than half of the rows have copies that median is zero; then it is taken of the
+    distances to the nearest row that differs. Rows that are all alike have no scale, and get 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nearest_bandwidth(np.array([[0.0], [1.0], [3.0], [3.0]]))
+    0.5
+    """
+    distances = nearest_distances(X)
+    bandwidth = float(np.median(distances)) if len(X) > 1 else 0.0
+    if bandwidth > 0:
+        return bandwidth
+    distinct, copies = np.unique(X, axis=0, return_counts=True)
+    if len(distinct) < 2:
+        return 1.0
+    return float(np.median(np.repeat(nearest_distances(distinct), copies)))
+
+
+def median_bandwidth(X: Matrix, random_state: np.random.RandomState | None = None) -> float:
+    """Median over the rows of their median distance to all rows, themselves included.
+
+    Of many rows, a random sample stands for all in the outer median.
+    """
+    rows = X
+    if len(X) > _MEDIAN_ROWS:
+        generator = np.random.RandomState(0) if random_state is None else random_state
+        rows = X[generator.choice(len(X), _MEDIAN_ROWS, replace=False)]
+    X, rows, exponent = _to_unit_scale(X, rows)
+    medians = np.empty(len(rows))
+    for block in row_blocks(len(rows), len(X)):
+        medians[block] = np.median(np.sqrt(squared_distances(rows[block], X)), axis=1)
+    bandwidth = float(np.ldexp(np.median(medians), exponent))
+    # More than half of all pairs are copies: the nearest distinct rows are all there is.
+    return bandwidth if bandwidth > 0 else nearest_bandwidth(np.ldexp(X, exponent))
+
+
+def nearest_distances(X: Matrix) -> Vector:
+    """Distance of each row to the nearest other row; zero where that is a copy."""
+    if len(X) < 2:
+        return np.zeros(len(X))
+    X, _, exponent = _to_unit_scale(X, X)
+    algorithm = "kd_tree" if X.shape[1] <= _TREE_COLUMNS else "brute"
+    search = NearestNeighbors(n_neighbors=1, algorithm=algorithm).fit(X)
+    neighbours = search.kneighbors(return_distance=False)[:, 0]  # no row is its own neighbour
+    # The search may expand its products and cancel; the winner's distance is taken anew.
+    return np.ldexp(np.sqrt(np.sum((X - X[neighbours]) ** 2, axis=1)), exponent)
+
+
+def _to_unit_scale(X: Matrix, rows: Matrix) -> tuple[Matrix, Matrix, int]:
+    """Divide by a power of two, which is exact, so that squares neither overflow nor vanish."""
+    exponent = int(np.frexp(np.abs(X).max())[1])
+    return np.ldexp(X, -exponent), np.ldexp(rows, -exponent), exponent
+
+
+BANDWIDTH_RULES: dict[str, Callable[[Matrix, np.random.RandomState], float]] = {
+    "nearest": nearest_bandwidth,
+    "median": median_bandwidth,
+}
+
+
+def chosen_bandwidth(
+    bandwidth: "str | float", X: Matrix, random_state: np.random.RandomState
+) -> float:
+    """Apply a named rule to the rows, or check the number that was given."""
+    if isinstance(bandwidth, str):
+        if bandwidth not in BANDWIDTH_RULES:
+            raise InputError(
+                f"There is no bandwidth rule named {bandwidth!r}. "
+                f"Take one of {', '.join(BANDWIDTH_RULES)}, or a positive number."
+            )
+        return BANDWIDTH_RULES[bandwidth](X, random_state)
+    is_positive = isinstance(bandwidth, Real) and np.isfinite(bandwidth) and bandwidth > 0
+    if not is_positive or isinstance(bandwidth, bool):
+        raise InputError(
+            f"The bandwidth must be a positive number or the name of a rule "
+            f"({', '.join(BANDWIDTH_RULES)}); got {bandwidth!r}."
+        )
+    return float(bandwidth)

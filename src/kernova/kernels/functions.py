@@ -1,0 +1,322 @@
+"""Positive definite kernels that carry their own formulas.
+
+Everything that works with a kernel asks it for three things only::
+
+    kernel(X, Y)                    the inner products k(x, y)
+    kernel.diagonal(X)              k(x, x) of each row
+    kernel.squared_distance(X, Y)   k(x, x) + k(y, y) - 2 k(x, y), without cancellation
+
+so a kernel of your own needs the first alone: subclass :class:`Kernel` and write ``__call__``.
+Write ``squared_distance`` too if you know a form that is exact for near copies.
+
+Kernels add and multiply: ``Gaussian(2.0) + 0.5 * Linear()``.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernova.errors import InputError
+from kernova.kernels.distances import squared_distances
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+# k(x,x) + k(y,y) - 2k(x,y) computed from rounded products is noise below this share of its terms.
+_FAR = 1e150  # bandwidths from the origin, beyond which squares would overflow
+_ROUNDING_FLOOR = 32 * np.finfo(np.float64).eps
+
+
+@runtime_checkable
+class KernelLike(Protocol):
+    """The three methods that everything here asks of a kernel."""
+
+    def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
+        ...
+
+    def diagonal(self, X: Matrix) -> Vector:
+        """Squared length in feature space of each row."""
+        ...
+
+    def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Squared distance in feature space of every row of ``X`` to every row of ``Y``."""
+        ...
+
+
+class Kernel:
+    """Base of all kernels: give it ``__call__`` and the rest follows."""
+
+    def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
+        raise TypeError(f"{type(self).__name__} must define __call__(X, Y).")
+
+    def diagonal(self, X: Matrix) -> Vector:
+        """Squared length in feature space of each row."""
+        # Small squares along the diagonal, never the whole n x n matrix.
+        starts = range(0, len(X), 64)
+        return np.concatenate([np.diagonal(self(X[i : i + 64], X[i : i + 64])) for i in starts])
+
+    def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Squared distance in feature space of every row of ``X`` to every row of ``Y``.
+
+        Copies would come out as rounding noise, and a depth divides by this distance: whatever
+        lies below the rounding error of its terms counts as zero.
+        """
+        lengths = self.diagonal(X)[:, None] + self.diagonal(Y)[None, :]
+        squared = lengths - 2 * self(X, Y)
+        squared[squared <= _ROUNDING_FLOOR * np.abs(lengths)] = 0.0
+        return squared
+
+    def __add__(self, other: "Kernel") -> "Sum":
+        return Sum(self, other)
+
+    def __mul__(self, other: "Kernel | float") -> "Kernel":
+        return Product(self, other) if isinstance(other, Kernel) else Scaled(self, float(other))
+
+    __rmul__ = __mul__
+
+
+@dataclass(frozen=True)
+class Stationary(Kernel):
+    """A kernel of |x - y| / bandwidth alone, with k(x, x) = 1."""
+
+    bandwidth: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.bandwidth) and self.bandwidth > 0):
+            raise InputError(
+                f"A kernel's bandwidth must be a positive number; got {self.bandwidth!r}."
+            )
+
+    def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
+        squared = self.squared_distance(X, Y)
+        squared *= -0.5
+        squared += 1.0
+        return squared
+
+    def diagonal(self, X: Matrix) -> Vector:
+        """Squared length in feature space of each row: 1."""
+        return np.ones(len(X))
+
+    def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Squared distance in feature space of every row of ``X`` to every row of ``Y``."""
+        return self._squared_distance_from(self._scaled_squared_distances(X, Y))
+
+    def _scaled_squared_distances(self, X: Matrix, Y: Matrix) -> Matrix:
+        """(|x - y| / bandwidth)^2, without overflow or underflow on the way.
+
+        Dividing by a power of two is exact, so that rows which differ still do.
+        """
+        mantissa, exponent = math.frexp(self.bandwidth)
+        with np.errstate(over="ignore"):
+            X, Y = np.ldexp(X, -exponent), np.ldexp(Y, -exponent)
+        squared = squared_distances(np.clip(X, -_FAR, _FAR), np.clip(Y, -_FAR, _FAR))
+        squared /= mantissa * mantissa
+        return squared
+
+    def _squared_distance_from(self, scaled: Matrix) -> Matrix:
+        """2 - 2k as a function of u = (|x - y| / bandwidth)^2; may overwrite ``scaled``."""
+        raise TypeError(f"{type(self).__name__} must define _squared_distance_from(scaled).")
+
+
+class Gaussian(Stationary):
+    """k(x, y) = exp(-|x - y|^2 / bandwidth^2); mind that there is no 2 below the fraction bar.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Gaussian(bandwidth=2.0)(np.array([[0.0]]), np.array([[0.0], [2.0]]))
+    array([[1. , 0.36787944]])
+    """
+
+    def _squared_distance_from(self, scaled: Matrix) -> Matrix:
+        # exp(-u) - 1 costs half of expm1(-u) and is as good, but for small u, where it cancels.
+        np.negative(scaled, out=scaled)
+        is_small = scaled > -0.03125
+        near_zero = np.expm1(scaled[is_small])
+        squared = np.exp(scaled, out=scaled)
+        squared -= 1.0
+        squared[is_small] = near_zero
+        squared *= -2.0
+        return squared
+
+
+class Laplacian(Stationary):
+    """k(x, y) = exp(-|x - y| / bandwidth), Matérn with nu = 1/2."""
+
+    def _squared_distance_from(self, scaled: Matrix) -> Matrix:
+        squared = np.sqrt(scaled, out=scaled)
+        np.negative(squared, out=squared)
+        np.expm1(squared, out=squared)
+        squared *= -2.0
+        return squared
+
+
+@dataclass(frozen=True)
+class Matern(Stationary):
+    """Matérn kernel of smoothness ``nu`` 1.5 or 2.5, with r = |x - y| / bandwidth.
+
+    nu = 1.5: (1 + √3 r) exp(-√3 r);  nu = 2.5: (1 + √5 r + 5/3 r²) exp(-√5 r).
+    """
+
+    nu: float = 1.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.nu not in (1.5, 2.5):
+            raise InputError(
+                f"The Matérn kernel is here for nu=1.5 and nu=2.5; got nu={self.nu!r}. "
+                "For nu=0.5 take 'laplacian'."
+            )
+
+    def _squared_distance_from(self, scaled: Matrix) -> Matrix:
+        r = np.sqrt(2 * self.nu * scaled)
+        decay = np.expm1(-r)
+        polynomial = r + (r * r / 3 if self.nu == 2.5 else 0.0)
+        # 1 - (1 + p) e^-r = -expm1(-r) - p e^-r; both are of order r, their difference r^2.
+        squared = -2 * (decay + polynomial * (decay + 1))
+        is_small = r < 0.05
+        if is_small.any():
+            squared[is_small] = _matern_near_zero(r[is_small], self.nu)
+        return squared
+
+
+def _matern_near_zero(r: Vector, nu: float) -> Vector:
+    """2 - 2k for small r by its power series: the closed form cancels to nothing there."""
+    if nu == 1.5:
+        # 1 - (1 + r) e^-r = sum_{j>=2} (-1)^j (j - 1) r^j / j!
+        terms = [(j - 1) / math.factorial(j) * (-1) ** j for j in range(2, 12)]
+    else:
+        # 1 - (1 + r + r²/3) e^-r = sum_{j>=2} -(-1)^j (1 - j + j (j - 1) / 3) r^j / j!
+        terms = [-((-1) ** j) * (1 - j + j * (j - 1) / 3) / math.factorial(j) for j in range(2, 12)]
+    return 2 * r * r * np.polynomial.polynomial.polyval(r, terms)
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """k(x, y) = x . y: the depth kernelized with it is the plain spatial depth."""
+
+    def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Inner product of every row of ``X`` with every row of ``Y``."""
+        return X @ Y.T
+
+    def diagonal(self, X: Matrix) -> Vector:
+        """Squared length of each row."""
+        return np.einsum("ij,ij->i", X, X)
+
+    def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Squared Euclidean distance of every row of ``X`` to every row of ``Y``."""
+        return squared_distances(X, Y)
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """k(x, y) = (x . y / bandwidth² + offset) ** degree."""
+
+    bandwidth: float = 1.0
+    degree: int = 3
+    offset: float = 1.0
+
+    def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
+        return (X @ Y.T / self.bandwidth**2 + self.offset) ** self.degree
+
+    def diagonal(self, X: Matrix) -> Vector:
+        """Squared length in feature space of each row."""
+        lengths = np.einsum("ij,ij->i", X, X)
+        return (lengths / self.bandwidth**2 + self.offset) ** self.degree
+
+
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """The sum of two kernels; its squared distances are the sums of theirs."""
+
+    first: Kernel
+    second: Kernel
+
+    def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
+        return self.first(X, Y) + self.second(X, Y)
+
+    def diagonal(self, X: Matrix) -> Vector:
+        """Squared length in feature space of each row."""
+        return self.first.diagonal(X) + self.second.diagonal(X)
+
+    def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Squared distance in feature space of every row of ``X`` to every row of ``Y``."""
+        return self.first.squared_distance(X, Y) + self.second.squared_distance(X, Y)
+
+
+@dataclass(frozen=True)
+class Scaled(Kernel):
+    """A kernel times a positive number."""
+
+    kernel: Kernel
+    factor: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.factor) and self.factor > 0):
+            raise InputError(
+                f"A kernel can be multiplied by a positive number only; got {self.factor!r}."
+            )
+
+    def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
+        return self.factor * self.kernel(X, Y)
+
+    def diagonal(self, X: Matrix) -> Vector:
+        """Squared length in feature space of each row."""
+        return self.factor * self.kernel.diagonal(X)
+
+    def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Squared distance in feature space of every row of ``X`` to every row of ``Y``."""
+        return self.factor * self.kernel.squared_distance(X, Y)
+
+
+@dataclass(frozen=True)
+class Product(Kernel):
+    """The product of two kernels, which is positive definite again."""
+
+    first: Kernel
+    second: Kernel
+
+    def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
+        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
+        return self.first(X, Y) * self.second(X, Y)
+
+    def diagonal(self, X: Matrix) -> Vector:
+        """Squared length in feature space of each row."""
+        return self.first.diagonal(X) * self.second.diagonal(X)
+
+
+KERNELS: dict[str, Any] = {
+    "gaussian": Gaussian,
+    "laplacian": Laplacian,
+    "matern": Matern,
+    "polynomial": Polynomial,
+    "linear": Linear,
+}
+
+
+def kernel_named(kernel: "str | KernelLike", bandwidth: float | None) -> KernelLike:
+    """Turn a name and a bandwidth into a kernel; a kernel object is given back as it is."""
+    if isinstance(kernel, str):
+        if kernel not in KERNELS:
+            raise InputError(
+                f"There is no kernel named {kernel!r}. Take one of {', '.join(KERNELS)}, "
+                "or pass a kernel object."
+            )
+        factory = KERNELS[kernel]
+        return factory() if bandwidth is None else factory(bandwidth)
+    if not isinstance(kernel, KernelLike):
+        raise InputError(
+            f"A kernel object needs __call__(X, Y), diagonal(X) and squared_distance(X, Y); "
+            f"{type(kernel).__name__} does not have them all. Subclass "
+            "kernova.kernels.functions.Kernel, and __call__ alone will do."
+        )
+    return kernel
