@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from kernova.decide.calibrated import CalibratedDetector
 from kernova.decide.false_alarms import false_alarm_threshold
 from kernova.errors import InputError, TooFewRowsError
+from kernova.score.spatial_depth import KernelSpatialDepth
 
 LARGEST = np.finfo(np.float64).max
 SMALL_FOREST = IsolationForest(n_estimators=10, random_state=0)
@@ -180,6 +181,15 @@ def test_lists_and_sparse_rows_give_the_same_answer(rows):
     for X in (rows.tolist(), coo_array(rows)):
         calibrated = CalibratedDetector(SMALL_FOREST, random_state=0).fit(X)
         np.testing.assert_array_equal(calibrated.predict(X), expected)
+
+
+def test_without_a_detector_it_is_kernel_depth_which_follows_a_ring():
+    random = np.random.default_rng(2)
+    angle, radius = random.uniform(0, 2 * np.pi, size=600), random.uniform(4, 5, size=600)
+    ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    calibrated = CalibratedDetector(random_state=0).fit(ring)
+    assert isinstance(calibrated.estimator_, KernelSpatialDepth)
+    assert calibrated.predict([[0, 0], [0, 4.5], [-4.5, 0], [9, 9]]).tolist() == [-1, 1, 1, -1]
 
 
 def test_p_values_and_discoveries_point_at_the_strange_rows(rows):
