@@ -2,7 +2,6 @@
 
 import math
 from decimal import Decimal
-from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,48 +18,24 @@ from kernova.decide.false_alarms import (
     finite_scores,
     rounded_up,
 )
+from kernova.decide.holdout import (
+    ROUNDING,
+    check_holdout,
+    holdout_size,
+    is_row_number,
+    split_rows,
+)
 from kernova.decide.p_values import conformal_p_values, select_discoveries
 from kernova.errors import InputError, TooFewRowsError
 
-# 0.29 * 100 is 28.999999999999996, and 29 rows are meant.
-_ROUNDING = 1e-9
 
+class Judgement(NamedTuple):
+    """All that a calibrated detector says of some rows, from one scoring of them."""
 
-class Split(NamedTuple):
-    """Which rows teach the detector and which ones test it; no row does both."""
-
-    reference: NDArray[np.intp]
-    holdout: NDArray[np.intp]
-
-
-def split_rows(n_rows: int, n_holdout: int, random: np.random.RandomState) -> Split:
-    """Draw the held-out rows; each part keeps the order of the rows."""
-    shuffled = random.permutation(n_rows)
-    return Split(np.sort(shuffled[n_holdout:]), np.sort(shuffled[:n_holdout]))
-
-
-def holdout_size(n_rows: int, holdout: float) -> int:
-    """Turn a share of the rows, or their number, into a number that leaves both parts a row.
-
-    Examples
-    --------
-    >>> from kernova.decide.calibrated import holdout_size
-    >>> holdout_size(21, 0.5), holdout_size(21, 5)
-    (10, 5)
-    """
-    if n_rows < 2:
-        raise InputError(
-            f"Rows to learn from and rows to hold out take at least 2 rows; "
-            f"got {n_rows} sample{'' if n_rows == 1 else 's'}."
-        )
-    if _is_row_number(holdout):
-        if holdout >= n_rows:
-            raise InputError(
-                f"holdout={holdout} leaves no row to learn from: there are {n_rows} rows. "
-                "Hold out fewer, or a share such as 0.5."
-            )
-        return int(holdout)
-    return min(max(1, math.floor(holdout * n_rows + _ROUNDING)), n_rows - 1)
+    scores: NDArray[np.float64]
+    novelty: NDArray[np.float64]
+    p_values: NDArray[np.float64]
+    is_novel: NDArray[np.bool_]
 
 
 def novelty_scale(sorted_holdout_scores: NDArray[np.float64], threshold: float) -> float:
@@ -206,7 +181,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         -------
         self
         """
-        _check_holdout(self.holdout)
+        check_holdout(self.holdout)
         validate_data(self, X, skip_check_array=True)  # names and number of features only
         n_rows = _num_samples(X)
         n_holdout = holdout_size(n_rows, self.holdout)
@@ -250,6 +225,17 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         check_is_fitted(self, "threshold_")
         return _scores_by(self.estimator_, X)
 
+    def judge(self, X: Any) -> Judgement:
+        """Score rows once, and give scores, novelty, p-values and verdicts together."""
+        scores = self.score_samples(X)
+        scale = novelty_scale(self.holdout_scores_, self.threshold_)
+        return Judgement(
+            scores=scores,
+            novelty=novelty_of(scores, self.threshold_, scale),
+            p_values=conformal_p_values(self.holdout_scores_, scores),
+            is_novel=scores <= self.threshold_,
+        )
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Give the scores shifted by ``offset_``: below 0 is novel."""
         scores = self.score_samples(X)
@@ -258,7 +244,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[np.int_]:
         """Give -1 where a row is called novel, +1 where it is not."""
-        return np.where(self.score_samples(X) <= self.threshold_, -1, 1)
+        return np.where(self.judge(X).is_novel, -1, 1)
 
     def novelty(self, X: Any) -> NDArray[np.float64]:
         """Give the scale for people: high is strange, 0 is the threshold.
@@ -267,14 +253,11 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         :func:`~kernova.decide.calibrated.novelty_scale` for held-out scores too alike to
         have such a scale.
         """
-        scores = self.score_samples(X)
-        scale = novelty_scale(self.holdout_scores_, self.threshold_)
-        return novelty_of(scores, self.threshold_, scale)
+        return self.judge(X).novelty
 
     def p_values(self, X: Any) -> NDArray[np.float64]:
         """Give the chance that an ordinary row looks at least as novel; low is strange."""
-        scores = self.score_samples(X)
-        return conformal_p_values(self.holdout_scores_, scores)
+        return self.judge(X).p_values
 
     def discoveries(self, X: Any, false_discovery_rate: float) -> NDArray[np.bool_]:
         """Choose rows so that, on average, at most this share of them is ordinary."""
@@ -291,10 +274,10 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
             allowed_false_alarms(n_holdout, self.max_false_alarm, self.confidence, self.bound)
         except TooFewRowsError as error:
             needed = error.rows_needed
-            if _is_row_number(self.holdout):
+            if is_row_number(self.holdout):
                 wish = f"Set holdout to {needed} or more"
             else:
-                in_all = math.ceil(needed / self.holdout - _ROUNDING)
+                in_all = math.ceil(needed / self.holdout - ROUNDING)
                 wish = f"With holdout={self.holdout:g} that takes {in_all} rows in all"
             raise TooFewRowsError(
                 f"{error} {wish}; X has {n_rows} rows.",
@@ -336,19 +319,6 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         if hasattr(detector, "__sklearn_tags__"):
             tags.input_tags = get_tags(detector).input_tags
         return tags
-
-
-def _is_row_number(holdout: Any) -> bool:
-    return isinstance(holdout, Integral) and not isinstance(holdout, bool)
-
-
-def _check_holdout(holdout: Any) -> None:
-    is_share = isinstance(holdout, float | np.floating) and 0 < holdout < 1
-    if not is_share and not (_is_row_number(holdout) and holdout >= 1):
-        raise InputError(
-            "holdout must be a share of the rows above 0 and below 1, or a number of rows "
-            f"of at least 1; got {holdout!r}."
-        )
 
 
 def _scoring_method(detector: Any) -> Any:

@@ -1,0 +1,190 @@
+"""The first whole road, from two tables to the rows of one that are unlike all of the other.
+
+A table is read, encoded and scored; the scores of held-out known rows turn into a threshold with
+a guarantee; every new row gets a novelty, a p-value and a verdict, in the input's order.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+
+from kernova.decide.calibrated import CalibratedDetector
+from kernova.decide.p_values import select_discoveries
+from kernova.errors import InputError
+from kernova.load.tables import Table
+from kernova.represent.encoding import TableEncoder, align_columns
+
+
+@dataclass(frozen=True)
+class NoveltySettings:
+    """What a user may choose; the command line's options, one for one."""
+
+    method: str = "depth"
+    bandwidth: "str | float" = "nearest"
+    scaling: str = "standard"
+    missing: str = "refuse"
+    max_false_alarm: float = 0.05
+    confidence: float = 0.95
+    bound: str = "binomial"
+    holdout: float = 0.5
+    false_discovery_rate: float | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class NoveltyResult:
+    """Every new row judged, and what the judgement is worth.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        One line per new row, in the input's order: its id, ``novelty`` (0 is the threshold, -1 an
+        ordinary known row), ``p_value``, ``verdict`` ("novel" or "usual"), and ``discovery`` if a
+        false discovery rate was asked for.
+    detector : CalibratedDetector
+        The fitted detector; it takes tables with the same columns.
+    known, new : Table
+        What was judged, and against what.
+    settings : NoveltySettings
+        How.
+    """
+
+    rows: pd.DataFrame
+    detector: CalibratedDetector
+    known: Table
+    new: Table
+    settings: NoveltySettings
+
+    @property
+    def n_novel(self) -> int:
+        """Number of new rows called novel."""
+        return int((self.rows["verdict"] == "novel").sum())
+
+    @property
+    def most_novel_first(self) -> pd.DataFrame:
+        """The rows in falling order of novelty; ties keep the input's order."""
+        return self.rows.sort_values("novelty", ascending=False, kind="stable")
+
+    @property
+    def summary(self) -> str:
+        """Say in one sentence how many rows are novel, and how many chance alone would flag."""
+        n_rows, bound = len(self.rows), self.detector.false_alarm_bound_
+        return (
+            f"{self.n_novel} of {n_rows} new rows are novel; if all were ordinary, about "
+            f"{n_rows * bound:.1f} or fewer would be called so."
+        )
+
+
+def _depth(settings: NoveltySettings) -> BaseEstimator:
+    from kernova.score.spatial_depth import KernelSpatialDepth
+
+    return KernelSpatialDepth(bandwidth=settings.bandwidth, random_state=settings.seed)
+
+
+def _spatial_depth(settings: NoveltySettings) -> BaseEstimator:
+    from kernova.score.spatial_depth import SpatialDepth
+
+    return SpatialDepth()
+
+
+def _isolation_forest(settings: NoveltySettings) -> BaseEstimator:
+    from sklearn.ensemble import IsolationForest
+
+    return IsolationForest(random_state=settings.seed)
+
+
+def _one_class_svm(settings: NoveltySettings) -> BaseEstimator:
+    from sklearn.svm import OneClassSVM
+
+    return OneClassSVM()
+
+
+def _local_outlier_factor(settings: NoveltySettings) -> BaseEstimator:
+    from sklearn.neighbors import LocalOutlierFactor
+
+    return LocalOutlierFactor(novelty=True)
+
+
+METHODS: dict[str, Callable[[NoveltySettings], BaseEstimator]] = {
+    "depth": _depth,
+    "spatial-depth": _spatial_depth,
+    "isolation-forest": _isolation_forest,
+    "one-class-svm": _one_class_svm,
+    "lof": _local_outlier_factor,
+}
+
+
+def calibrated_detector(settings: NoveltySettings) -> CalibratedDetector:
+    """Build the whole chain from a table of features to verdicts, not yet fitted.
+
+    The encoder is inside the calibration: scales learnt from held-out rows would make them look
+    more ordinary than new rows do, and the guarantee would be false.
+    """
+    if settings.method not in METHODS:
+        raise InputError(
+            f"There is no method named {settings.method!r}. Take one of {', '.join(METHODS)}."
+        )
+    missing = "fill" if settings.missing == "fill" else "refuse"
+    encoder = TableEncoder(scaling=settings.scaling, missing=missing)  # type: ignore[arg-type]
+    return CalibratedDetector(
+        make_pipeline(encoder, METHODS[settings.method](settings)),
+        max_false_alarm=settings.max_false_alarm,
+        confidence=settings.confidence,
+        bound=settings.bound,
+        holdout=settings.holdout,
+        random_state=settings.seed,
+    )
+
+
+def find_novelties(
+    known: Table, new: Table, settings: NoveltySettings | None = None
+) -> NoveltyResult:
+    """Learn what is ordinary from ``known`` and judge every row of ``new``.
+
+    Parameters
+    ----------
+    known : Table
+        Ordinary rows. Some of them are held out to prove the false-alarm bound.
+    new : Table
+        Rows to judge, with the same columns in any order.
+    settings : NoveltySettings, optional
+        Method, scaling and the wanted guarantee.
+
+    Returns
+    -------
+    NoveltyResult
+        Verdicts in the input's order, and the fitted detector.
+    """
+    settings = settings or NoveltySettings()
+    aligned = _with_known_columns(known, new)
+    detector = calibrated_detector(settings).fit(known.features)
+    judgement = detector.judge(aligned)
+    columns: dict[str, Any] = {
+        str(new.ids.name): new.ids.to_numpy(),
+        "novelty": judgement.novelty,
+        "p_value": judgement.p_values,
+        "verdict": ["novel" if is_novel else "usual" for is_novel in judgement.is_novel],
+    }
+    if settings.false_discovery_rate is not None:
+        columns["discovery"] = select_discoveries(judgement.p_values, settings.false_discovery_rate)
+    if new.labels is not None:
+        columns[_free_name(str(new.labels.name), columns)] = new.labels.to_numpy()
+    return NoveltyResult(pd.DataFrame(columns), detector, known, new, settings)
+
+
+def _with_known_columns(known: Table, new: Table) -> pd.DataFrame:
+    try:
+        return align_columns(new.features, list(known.features.columns))
+    except InputError as error:
+        raise InputError(f"{new.source} does not match {known.source}: {error}") from None
+
+
+def _free_name(name: str, taken: dict[str, Any]) -> str:
+    """Give the name, or one that no column has yet."""
+    while name in taken:
+        name += "_"
+    return name

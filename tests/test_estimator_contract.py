@@ -1,0 +1,30 @@
+"""One contract test over all estimators: scikit-learn's own checks, no failures expected."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kernova import CalibratedDetector, KernelSpatialDepth, SpatialDepth, TableEncoder
+
+ESTIMATORS = [
+    SpatialDepth(),
+    KernelSpatialDepth(),
+    KernelSpatialDepth(engine="low-rank", random_state=0),
+    KernelSpatialDepth(kernel="laplacian", bandwidth="median"),
+    # scikit-learn's checks fit 20 rows, which prove nothing stronger than this.
+    CalibratedDetector(max_false_alarm=0.5),
+    TableEncoder(),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_estimator_contract(estimator, check):
+    check(estimator)
+
+
+def test_every_public_estimator_is_under_contract():
+    import kernova
+    from sklearn.base import BaseEstimator
+
+    public = [getattr(kernova, name) for name in kernova.__all__]
+    estimators = {c for c in public if isinstance(c, type) and issubclass(c, BaseEstimator)}
+    assert estimators == {type(estimator) for estimator in ESTIMATORS}
