@@ -2,7 +2,7 @@
 
 import difflib
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -39,6 +39,8 @@ class Table:
         The file as it was named, for sentences.
     n_dropped : int
         How many rows were left out because a feature was missing.
+    columns : tuple of str
+        All columns of the file, features or not.
     """
 
     features: pd.DataFrame
@@ -46,6 +48,7 @@ class Table:
     labels: "pd.Series[Any] | None"
     source: str
     n_dropped: int = 0
+    columns: tuple[str, ...] = ()
 
 
 def read_table(
@@ -55,6 +58,7 @@ def read_table(
     label_column: str | None = None,
     drop: Sequence[str] = (),
     missing: Missing = "refuse",
+    optional: Collection[str] = (),
 ) -> Table:
     r"""Read a table of features from a file.
 
@@ -81,6 +85,8 @@ def read_table(
     missing : {"refuse", "drop", "keep"}
         What to do with missing features: raise an error that names the columns, leave those
         rows out, or keep them as NaN for ``TableEncoder(missing="fill")``.
+    optional : collection of str
+        Names among those above that the file need not have.
 
     Returns
     -------
@@ -107,12 +113,20 @@ def read_table(
     source = os.fspath(path)
     raw = read_raw(source, id_column)
     _refuse_shapeless(raw.columns, source)
-    roles = _roles(raw, id_column, label_column, drop, source)
+    absent = set(optional) - set(raw.columns.column_names)
+    roles = _roles(
+        raw,
+        None if id_column in absent else id_column,
+        None if label_column in absent else label_column,
+        [name for name in ([drop] if isinstance(drop, str) else drop) if name not in absent],
+        source,
+    )
     table = Table(
         features=_features(raw.columns, roles.features, source),
         ids=_ids(raw.columns, roles.id_column, source),
         labels=_labels(raw.columns, roles.label_column),
         source=source,
+        columns=tuple(raw.columns.column_names),
     )
     return _with_missing_settled(table, missing)
 
@@ -145,7 +159,7 @@ def _roles(
     drop: Sequence[str],
     source: str,
 ) -> _Roles:
-    dropped = [drop] if isinstance(drop, str) else list(dict.fromkeys(drop))
+    dropped = list(dict.fromkeys(drop))
     asked = [("id", id_column), ("label", label_column), *(("dropped", name) for name in dropped)]
     _refuse_unknown_or_repeated(asked, raw.columns.column_names, source)
     if id_column is None and raw.own_id not in dropped:

@@ -4,9 +4,10 @@ A table is read, encoded and scored; the scores of held-out known rows turn into
 a guarantee; every new row gets a novelty, a p-value and a verdict, in the input's order.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 from sklearn.base import BaseEstimator
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from kernova.decide.calibrated import CalibratedDetector
 from kernova.decide.p_values import select_discoveries
 from kernova.errors import InputError
-from kernova.load.tables import Table
+from kernova.load.tables import Table, read_table
 from kernova.represent.encoding import TableEncoder, align_columns
 
 
@@ -70,6 +71,33 @@ class NoveltyResult:
         return self.rows.sort_values("novelty", ascending=False, kind="stable")
 
     @property
+    def notes(self) -> list[str]:
+        """What a reader of the result should also know."""
+        return [
+            f"{table.n_dropped} rows of {table.source} have missing values and were left out."
+            for table in (self.known, self.new)
+            if table.n_dropped
+        ]
+
+    def to_json_dict(self) -> dict[str, Any]:
+        """Give everything as plain numbers and texts, for programs."""
+        detector = self.detector
+        return {
+            "command": "novelty",
+            "known": {"source": self.known.source, "rows": len(self.known.features)},
+            "new": {"source": self.new.source, "rows": len(self.new.features)},
+            "settings": asdict(self.settings),
+            "guarantee": detector.guarantee(),
+            "false_alarm_bound": detector.false_alarm_bound_,
+            "observed_false_alarm": detector.observed_false_alarm_,
+            "held_out_rows": len(detector.holdout_scores_),
+            "threshold": detector.threshold_,
+            "novel_rows": self.n_novel,
+            "notes": self.notes,
+            "rows": self.rows.to_dict(orient="records"),
+        }
+
+    @property
     def summary(self) -> str:
         """Say in one sentence how many rows are novel, and how many chance alone would flag."""
         n_rows, bound = len(self.rows), self.detector.false_alarm_bound_
@@ -77,6 +105,31 @@ class NoveltyResult:
             f"{self.n_novel} of {n_rows} new rows are novel; if all were ordinary, about "
             f"{n_rows * bound:.1f} or fewer would be called so."
         )
+
+
+class KnownAndNew(NamedTuple):
+    """The two tables that a novelty study needs."""
+
+    known: Table
+    new: Table
+
+
+def read_known_and_new(
+    known: str | os.PathLike[str],
+    new: str | os.PathLike[str],
+    *,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    drop: Sequence[str] = (),
+    missing: Literal["refuse", "drop", "fill"] = "refuse",
+) -> KnownAndNew:
+    """Read both tables; a label or dropped column may be in one of them only."""
+    keep = "keep" if missing == "fill" else missing
+    named = [name for name in (id_column, label_column, *drop) if name is not None]
+    roles: dict[str, Any] = {"id_column": id_column, "label_column": label_column, "drop": drop}
+    known_table = read_table(known, missing=keep, optional=named, **roles)
+    in_known = [name for name in named if name in known_table.columns and name != id_column]
+    return KnownAndNew(known_table, read_table(new, missing=keep, optional=in_known, **roles))
 
 
 def _depth(settings: NoveltySettings) -> BaseEstimator:

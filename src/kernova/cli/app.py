@@ -1,0 +1,53 @@
+"""The ``kernova`` command: one small file per subcommand, gathered here."""
+
+from typing import Annotated
+
+import typer
+
+from kernova import __version__
+from kernova.cli import demo, novelty, reproduce
+
+app = typer.Typer(
+    name="kernova",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help=(
+        "Find what is new in data, with a proven bound on false alarms.\n\n"
+        "Give it rows you know and rows you wonder about: it says which of the new ones are "
+        "unlike all known ones, how sure that is, and shows why in a page with pictures."
+    ),
+    epilog=(
+        "First steps:  kernova demo   then   "
+        "kernova novelty demo/known.csv demo/new.csv --id-column id --report report.html"
+    ),
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"kernova {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _kernova(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and leave.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("novelty", epilog=novelty.EXAMPLE)(novelty.novelty)
+app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
+app.add_typer(reproduce.app, name="reproduce")
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,117 @@
+"""How commands speak: errors in one sentence, progress on a terminal, tables for people.
+
+Answers go to standard output; progress and errors go to standard error. Nothing here, nor in any
+command's own file, imports the library before the command runs: ``--help`` stays quick.
+"""
+
+import functools
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from kernova.progress import Step
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+def answering(command: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Turn what can go wrong into one sentence and an exit code: 2 bad input, 130 interrupted."""
+
+    @functools.wraps(command)
+    def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        from kernova.errors import KernovaError
+
+        try:
+            return command(*args, **kwargs)
+        except KernovaError as error:
+            complain(str(error))
+            raise typer.Exit(BAD_INPUT) from None
+        except MemoryError:
+            complain("There is not enough memory for this. Take fewer rows or columns.")
+            raise typer.Exit(BAD_INPUT) from None
+        except KeyboardInterrupt:
+            complain("Interrupted; no file was left half-written.")
+            raise typer.Exit(INTERRUPTED) from None
+
+    return run
+
+
+def complain(sentence: str) -> None:
+    """Print an error for people."""
+    print(f"kernova: {sentence}", file=sys.stderr)
+
+
+def console() -> "Console":
+    """Give the console that answers are printed on."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+@contextmanager
+def progress_bars() -> Iterator[None]:
+    """Show the library's progress as bars while the block runs, if a person is watching."""
+    from kernova.progress import reporting
+
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def show(step: "Step") -> None:
+            if step.task not in tasks:
+                tasks[step.task] = bars.add_task(step.task, total=step.total)
+            bars.update(tasks[step.task], completed=step.done, total=step.total)
+
+        with reporting(show):
+            yield
+
+
+def print_json(answer: dict[str, Any]) -> None:
+    """Print an answer for programs."""
+    print(json.dumps(answer, indent=2, allow_nan=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """Turn NumPy's and pandas' scalars into Python's; whatever else it is, into its text."""
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def print_table(rows: "pd.DataFrame", title: str) -> None:
+    """Print a table for people; cells are text, never markup."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=escape(title), title_justify="left")
+    for name, column in rows.items():
+        is_number = column.dtype.kind in "fiu"
+        table.add_column(escape(str(name)), justify="right" if is_number else "left")
+    for values in rows.itertuples(index=False):
+        table.add_row(*(escape(_cell(value)) for value in values))
+    console().print(table)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

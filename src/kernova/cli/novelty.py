@@ -1,0 +1,159 @@
+"""``kernova novelty``: which new rows are unlike all known ones?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from kernova.cli.console import answering, console, print_json, print_table, progress_bars
+
+if TYPE_CHECKING:
+    from kernova.studies.novelty import NoveltyResult
+
+EXAMPLE = (
+    "Example:  kernova novelty known.csv new.csv --id-column specimen --max-false-alarm 0.05 "
+    "-o verdicts.csv --report report.html"
+)
+
+Method = Literal["depth", "spatial-depth", "isolation-forest", "one-class-svm", "lof"]
+
+
+@answering
+def novelty(
+    known: Annotated[
+        Path, typer.Argument(help="Table of ordinary rows: CSV, TSV, Parquet, Arrow, NPY or NPZ.")
+    ],
+    new: Annotated[Path, typer.Argument(help="Table of rows to judge, with the same columns.")],
+    method: Annotated[
+        Method, typer.Option(help="What scores the rows; depth is kernelized spatial depth.")
+    ] = "depth",
+    bandwidth: Annotated[
+        str, typer.Option(help="Kernel width for depth: nearest, median, or a number.")
+    ] = "nearest",
+    max_false_alarm: Annotated[
+        float, typer.Option(help="Largest share of ordinary rows that may be called novel.")
+    ] = 0.05,
+    confidence: Annotated[
+        float, typer.Option(help="How sure that promise is to be, below 1.")
+    ] = 0.95,
+    bound: Annotated[
+        Literal["binomial", "hoeffding"],
+        typer.Option(help="How it is proven; binomial needs far fewer rows."),
+    ] = "binomial",
+    holdout: Annotated[
+        float, typer.Option(help="Share of the known rows held out for the proof.")
+    ] = 0.5,
+    false_discovery_rate: Annotated[
+        float | None,
+        typer.Option(help="Also mark discoveries, of which at most this share is ordinary."),
+    ] = None,
+    scaling: Annotated[
+        Literal["standard", "minmax", "none"], typer.Option(help="How number columns are scaled.")
+    ] = "standard",
+    missing: Annotated[
+        Literal["refuse", "drop", "fill"],
+        typer.Option(help="Missing values: refuse the file, drop such rows, or fill them in."),
+    ] = "refuse",
+    id_column: Annotated[str | None, typer.Option(help="Column that names the rows.")] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="Column kept out of the features and carried along.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="Column that is no feature; may be repeated.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write every row's verdict here.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page with pictures here (one HTML file).")
+    ] = None,
+    save_model: Annotated[
+        Path | None, typer.Option(help="Keep the fitted detector here (.kernova).")
+    ] = None,
+    top: Annotated[
+        int, typer.Option(min=0, help="How many of the most novel rows to show.")
+    ] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Decides which rows are held out.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Say which rows of NEW are unlike all rows of KNOWN, with a bound on false alarms.
+
+    KNOWN holds ordinary rows. Half of them are held out to set a threshold, so that, with the
+    confidence you ask for, no more ordinary rows than you allow are ever called novel. Each row
+    of NEW gets a novelty (0 is the threshold, -1 is typical of known rows), a p-value and a
+    verdict.
+    """
+    from kernova.files import ensure_writable
+    from kernova.report.tables import check_table_path
+    from kernova.studies.novelty import NoveltySettings, find_novelties, read_known_and_new
+
+    if output is not None:
+        check_table_path(output)
+    files = {"output": output, "report": report, "model": save_model}
+    for path in files.values():
+        if path is not None:
+            ensure_writable(path)  # before the work, not after it
+    settings = NoveltySettings(
+        method=method,
+        bandwidth=_number_or_name(bandwidth),
+        scaling=scaling,
+        missing=missing,
+        max_false_alarm=max_false_alarm,
+        confidence=confidence,
+        bound=bound,
+        holdout=holdout,
+        false_discovery_rate=false_discovery_rate,
+        seed=seed,
+    )
+    tables = read_known_and_new(
+        known, new, id_column=id_column, label_column=label_column, drop=drop or (), missing=missing
+    )
+    with progress_bars():
+        result = find_novelties(*tables, settings)
+        _write(result, **files)
+    written = {name: str(path) for name, path in files.items() if path is not None}
+    if as_json:
+        print_json({**result.to_json_dict(), "files": written})
+    else:
+        _print(result, top, written)
+
+
+def _number_or_name(text: str) -> "str | float":
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _write(
+    result: "NoveltyResult", output: Path | None, report: Path | None, model: Path | None
+) -> None:
+    if output is not None:
+        from kernova.report.tables import save_table
+
+        save_table(result.rows, output)
+    if model is not None:
+        from kernova.persist import save_model
+
+        save_model(result.detector, model)
+    if report is not None:
+        from kernova.report.page import save_page
+        from kernova.studies.novelty_page import novelty_page
+
+        save_page(novelty_page(result), report)
+
+
+def _print(result: "NoveltyResult", top: int, written: dict[str, Any]) -> None:
+    out = console()
+    out.print(result.summary, markup=False)
+    out.print(result.detector.guarantee(), markup=False)
+    for note in result.notes:
+        out.print(note, markup=False)
+    if top:
+        out.print()
+        print_table(result.most_novel_first.head(top), "Most novel first")
+    out.print()
+    for name, path in written.items():
+        out.print(f"{name}: {path}", markup=False)
+    if not written:
+        out.print("Write them all with -o verdicts.csv; see them with --report report.html.")
