@@ -16,7 +16,9 @@ def encoded(write, *arguments, **keywords):
 
 
 def parquet(**columns):
-    return encoded(lambda stream: pa.parquet.write_table(pa.table(columns), stream))
+    return encoded(
+        lambda stream: pa.parquet.write_table(pa.table(columns), stream, compression="none")
+    )
 
 
 ROWS = "\n".join(f"n{i},{i}" for i in range(60))
@@ -45,6 +47,7 @@ BAD_FILES = [
         for ending, kind in [("parquet", "Parquet"), ("arrow", "Arrow"), ("feather", "Arrow"), ("npy", "NPY"), ("npz", "NPZ")]
         for content in (RUBBISH, b"a,b\n1,2\n")
     ],
+    ("r.parquet", parquet(a=["female", "male"]).replace(b"female", b"f\xffmale"), {}, f"r.parquet cannot be read as Parquet; {DAMAGED}"),
     ("r.npy", encoded(np.savez, np.ones((2, 2))), {}, f"r.npy cannot be read as NPY; {DAMAGED}"),
     ("r.npz", encoded(np.save, np.ones((2, 2))), {}, f"r.npz cannot be read as NPZ; {DAMAGED}"),
     # text

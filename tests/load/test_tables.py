@@ -47,6 +47,7 @@ def with_coded_columns(path):
         ("bom.csv", lambda path: FISH.to_csv(path, index=False, encoding="utf-8-sig")),
         ("crlf.csv", lambda path: FISH.to_csv(path, index=False, lineterminator="\r\n")),
         ("indexed.csv", FISH.to_csv),
+        ("indexed_by_r.csv", FISH.set_axis([1, 2, 3]).to_csv),
         ("trailing.csv", lambda path: FISH.assign(**{"": None}).to_csv(path, index=False)),
         ("fish.csv.gz", separated(",")),
         ("fish.tsv", separated("\t")),
@@ -95,7 +96,7 @@ def test_an_archive_carries_names_ids_and_labels(tmp_path, save):
     save(
         tmp_path / "all.npz",
         X=X,
-        y=["u", "v"],
+        y=np.array([b"u", b"v"]),
         ids=np.array([b"01", b"02"]),
         feature_names=["p", "q"],
     )
@@ -211,6 +212,13 @@ def test_lines_may_be_long(tmp_path):
     (tmp_path / "long.csv").write_text(f"id,a\n{'x' * 3_000_000},1\n")
 
     assert read_table(tmp_path / "long.csv", id_column="id").ids.str.len().to_list() == [3_000_000]
+
+
+def test_lines_may_end_inside_quotes_wherever_the_reader_pauses(tmp_path):
+    poems = [f"{i}" + "\n" * 1000 for i in range(17_000)]
+    pd.DataFrame({"id": poems, "a": 1}).to_csv(tmp_path / "poems.csv", index=False)
+
+    assert read_table(tmp_path / "poems.csv", id_column="id").ids.to_list() == poems
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,12 @@ def test_numbers_of_any_size_are_scaled(scaling, X):
         assert (varied.max(axis=0) == 1).all()
 
 
+def test_without_scaling_numbers_are_untouched():
+    X = np.array([[1e300, -1e-300], [0.1, 1e155]])
+
+    np.testing.assert_array_equal(TableEncoder(scaling="none").fit_transform(X), X)
+
+
 @pytest.mark.parametrize("exponent", [-1000, -660, 0, 990])
 @pytest.mark.parametrize("scaling", ["standard", "minmax"])
 def test_the_unit_of_a_column_does_not_matter(scaling, exponent):
