@@ -120,6 +120,20 @@ def test_low_rank_engine_keeps_its_promise(shape, bandwidth):
     assert abs(fast.offset_ - reference.offset_) <= 1.2e-3 * spread
 
 
+@pytest.mark.parametrize(("kernel", "bandwidth"), [("gaussian", "nearest"), ("matern", 0.01)])
+def test_sparse_engine_keeps_its_promise(kernel, bandwidth):
+    rng = np.random.default_rng(4)
+    X, Q = rng.normal(size=(2, 2500, 2))
+    Q = np.vstack([Q[:300], X[:100], X[:5] + 1e-9, [[1e9, 0]]])
+    fast = KernelSpatialDepth(kernel=kernel, bandwidth=bandwidth, random_state=0).fit(X)
+    reference = exact(kernel=kernel, bandwidth=bandwidth).fit(X)
+    depths = reference.score_samples(Q)
+    spread = np.subtract(*np.quantile(depths, [0.95, 0.05]))
+    assert fast.engine_ == "sparse"
+    assert np.abs(fast.score_samples(Q) - depths).max() <= 1.2e-3 * spread
+    assert abs(fast.offset_ - reference.offset_) <= 1.2e-3 * spread
+
+
 def test_auto_falls_back_to_exact_where_no_small_rank_will_do():
     X = np.random.default_rng(0).uniform(size=(2100, 60))
     strict = KernelSpatialDepth(bandwidth=1.2, tolerance=1e-9, random_state=0).fit(X)
@@ -244,7 +258,7 @@ def test_small_tables_full_of_copies_at_any_scale(X, exponent):
         ),
         (
             {"engine": "fast"},
-            "There is no engine named 'fast'. Take one of auto, exact, low-rank.",
+            "There is no engine named 'fast'. Take one of auto, exact, low-rank, sparse.",
         ),
         ({"tolerance": 0}, "The tolerance must lie between 0 and 1; got 0."),
         (

@@ -12,6 +12,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    # Plain help: drawing boxes would import half of rich and double the time to the first line.
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help=(
         "Find what is new in data, with a proven bound on false alarms.\n\n"
@@ -19,8 +21,9 @@ app = typer.Typer(
         "unlike all known ones, how sure that is, and shows why in a page with pictures."
     ),
     epilog=(
-        "First steps:  kernova demo   then   "
-        "kernova novelty demo/known.csv demo/new.csv --id-column id --report report.html"
+        "\b\nFirst steps:\n"
+        "  kernova demo\n"
+        "  kernova novelty demo/known.csv demo/new.csv --id-column id --report page.html"
     ),
 )
 
@@ -43,9 +46,13 @@ def _kernova(
     pass
 
 
-app.command("novelty", epilog=novelty.EXAMPLE)(novelty.novelty)
-app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
-app.add_typer(reproduce.app, name="reproduce")
+app.command("novelty", short_help="Judge new rows against known ones.", epilog=novelty.EXAMPLE)(
+    novelty.novelty
+)
+app.command("demo", short_help="See it at work, on data that is here.", epilog=demo.EXAMPLE)(
+    demo.demo
+)
+app.add_typer(reproduce.app, name="reproduce", short_help="Make a paper's figures again.")
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ import typer
 
 from kernova.cli.console import answering, console, print_table, progress_bars
 
-EXAMPLE = "Example:  kernova demo --folder demo"
+EXAMPLE = "\b\nExample:\n  kernova demo --folder demo"
 
 
 @answering

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from kernova.studies.novelty import NoveltyResult
 
 EXAMPLE = (
-    "Example:  kernova novelty known.csv new.csv --id-column specimen --max-false-alarm 0.05 "
-    "-o verdicts.csv --report report.html"
+    "\b\nExample:\n"
+    "  kernova novelty known.csv new.csv --id-column specimen -o verdicts.csv --report page.html"
 )
 
 Method = Literal["depth", "spatial-depth", "isolation-forest", "one-class-svm", "lof"]
@@ -21,9 +21,14 @@ Method = Literal["depth", "spatial-depth", "isolation-forest", "one-class-svm", 
 @answering
 def novelty(
     known: Annotated[
-        Path, typer.Argument(help="Table of ordinary rows: CSV, TSV, Parquet, Arrow, NPY or NPZ.")
+        Path,
+        typer.Argument(
+            metavar="KNOWN", help="Table of ordinary rows: CSV, TSV, Parquet, Arrow, NPY or NPZ."
+        ),
     ],
-    new: Annotated[Path, typer.Argument(help="Table of rows to judge, with the same columns.")],
+    new: Annotated[
+        Path, typer.Argument(metavar="NEW", help="Table of rows to judge, with the same columns.")
+    ],
     method: Annotated[
         Method, typer.Option(help="What scores the rows; depth is kernelized spatial depth.")
     ] = "depth",
@@ -54,12 +59,16 @@ def novelty(
         Literal["refuse", "drop", "fill"],
         typer.Option(help="Missing values: refuse the file, drop such rows, or fill them in."),
     ] = "refuse",
-    id_column: Annotated[str | None, typer.Option(help="Column that names the rows.")] = None,
+    id_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column that names the rows.")
+    ] = None,
     label_column: Annotated[
-        str | None, typer.Option(help="Column kept out of the features and carried along.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column kept out of the features and carried along."),
     ] = None,
     drop: Annotated[
-        list[str] | None, typer.Option(help="Column that is no feature; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column that is no feature; may be repeated."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write every row's verdict here.")
@@ -70,9 +79,7 @@ def novelty(
     save_model: Annotated[
         Path | None, typer.Option(help="Keep the fitted detector here (.kernova).")
     ] = None,
-    top: Annotated[
-        int, typer.Option(min=0, help="How many of the most novel rows to show.")
-    ] = 10,
+    top: Annotated[int, typer.Option(min=0, help="How many of the most novel rows to show.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Decides which rows are held out.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:

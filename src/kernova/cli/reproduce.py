@@ -9,8 +9,9 @@ from kernova.cli.console import answering, console, print_json, print_table, pro
 
 app = typer.Typer(
     no_args_is_help=True,
+    rich_markup_mode=None,
     help="Make a paper's pictures and figures again, and say which of its claims hold.",
-    epilog="Example:  kernova reproduce ksd --folder reproduction",
+    epilog="\b\nExample:\n  kernova reproduce ksd --folder reproduction",
 )
 
 
@@ -20,7 +21,9 @@ def _reproduce() -> None:
 
 
 @app.command(
-    "ksd", epilog="Example:  kernova reproduce ksd --folder reproduction --repetitions 1000"
+    "ksd",
+    short_help="Kernelized spatial depth.",
+    epilog="\b\nExample:\n  kernova reproduce ksd --folder reproduction --repetitions 1000",
 )
 @answering
 def ksd(

@@ -105,23 +105,44 @@ class Stationary(Kernel):
 
     def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
         """Squared distance in feature space of every row of ``X`` to every row of ``Y``."""
-        return self._squared_distance_from(self._scaled_squared_distances(X, Y))
+        return self.squared_distance_at(self._scaled_squared_distances(X, Y))
+
+    def reach(self, smallest: float) -> float:
+        """Give the distance, in bandwidths, from which on k stays below ``smallest``."""
+        near, far = 0.0, 1.0
+        while self._value_at(far) > smallest:
+            near, far = far, 2 * far
+        for _ in range(60):
+            middle = 0.5 * (near + far)
+            near, far = (middle, far) if self._value_at(middle) > smallest else (near, middle)
+        return far
+
+    def _value_at(self, bandwidths_apart: float) -> float:
+        scaled = np.array([bandwidths_apart**2])
+        return 1.0 - 0.5 * float(self.squared_distance_at(scaled)[0])
+
+    def rescaled(self, X: Matrix) -> Matrix:
+        """Divide by the power of two next to the bandwidth: exact, so rows that differ still do.
+
+        Squares of what comes out neither overflow nor vanish.
+        """
+        with np.errstate(over="ignore"):
+            return np.clip(np.ldexp(X, -math.frexp(self.bandwidth)[1]), -_FAR, _FAR)
+
+    @property
+    def rescaled_bandwidth(self) -> float:
+        """The bandwidth between ``rescaled`` rows, from 1/2 to 1."""
+        return math.frexp(self.bandwidth)[0]
 
     def _scaled_squared_distances(self, X: Matrix, Y: Matrix) -> Matrix:
-        """(|x - y| / bandwidth)^2, without overflow or underflow on the way.
-
-        Dividing by a power of two is exact, so that rows which differ still do.
-        """
-        mantissa, exponent = math.frexp(self.bandwidth)
-        with np.errstate(over="ignore"):
-            X, Y = np.ldexp(X, -exponent), np.ldexp(Y, -exponent)
-        squared = squared_distances(np.clip(X, -_FAR, _FAR), np.clip(Y, -_FAR, _FAR))
-        squared /= mantissa * mantissa
+        """Give (|x - y| / bandwidth)^2."""
+        squared = squared_distances(self.rescaled(X), self.rescaled(Y))
+        squared /= self.rescaled_bandwidth**2
         return squared
 
-    def _squared_distance_from(self, scaled: Matrix) -> Matrix:
-        """2 - 2k as a function of u = (|x - y| / bandwidth)^2; may overwrite ``scaled``."""
-        raise TypeError(f"{type(self).__name__} must define _squared_distance_from(scaled).")
+    def squared_distance_at(self, scaled: Matrix) -> Matrix:
+        """Give 2 - 2k for each u = (|x - y| / bandwidth)^2; may overwrite ``scaled``."""
+        raise TypeError(f"{type(self).__name__} must define squared_distance_at(scaled).")
 
 
 class Gaussian(Stationary):
@@ -134,7 +155,8 @@ class Gaussian(Stationary):
     array([[1. , 0.36787944]])
     """
 
-    def _squared_distance_from(self, scaled: Matrix) -> Matrix:
+    def squared_distance_at(self, scaled: Matrix) -> Matrix:
+        """Give 2 - 2 exp(-u) for each u = (|x - y| / bandwidth)^2; overwrites ``scaled``."""
         # exp(-u) - 1 costs half of expm1(-u) and is as good, but for small u, where it cancels.
         np.negative(scaled, out=scaled)
         is_small = scaled > -0.03125
@@ -149,7 +171,8 @@ class Gaussian(Stationary):
 class Laplacian(Stationary):
     """k(x, y) = exp(-|x - y| / bandwidth), Matérn with nu = 1/2."""
 
-    def _squared_distance_from(self, scaled: Matrix) -> Matrix:
+    def squared_distance_at(self, scaled: Matrix) -> Matrix:
+        """Give 2 - 2 exp(-√u) for each u = (|x - y| / bandwidth)^2; overwrites ``scaled``."""
         squared = np.sqrt(scaled, out=scaled)
         np.negative(squared, out=squared)
         np.expm1(squared, out=squared)
@@ -174,7 +197,8 @@ class Matern(Stationary):
                 "For nu=0.5 take 'laplacian'."
             )
 
-    def _squared_distance_from(self, scaled: Matrix) -> Matrix:
+    def squared_distance_at(self, scaled: Matrix) -> Matrix:
+        """Give 2 - 2k for each u = (|x - y| / bandwidth)^2."""
         r = np.sqrt(2 * self.nu * scaled)
         decay = np.expm1(-r)
         polynomial = r + (r * r / 3 if self.nu == 2.5 else 0.0)

@@ -96,14 +96,13 @@ def growing_factors(
     negligible = _DEPENDENT * gram.diagonal.sum()
     next_look = 0
     while True:
-        if gram.rank >= next_look:
+        is_last = gram.rank >= max_rank or gram.residual_diagonal.sum() <= negligible
+        if is_last or gram.rank >= next_look:
             yield _looked_at(gram, residual_columns, watched)
             next_look = max(gram.rank + _BLOCK_COLUMNS, int(_STRIDE * gram.rank))
-        if gram.rank >= max_rank or gram.residual_diagonal.sum() <= negligible:
+        if is_last:
             return
         new = _next_columns(gram, X, kernel, random_state)
-        if new.shape[1] == 0:
-            return
         residual_columns -= new @ new[watched].T
         left = gram.residual_diagonal - np.einsum("ij,ij->i", new, new)
         gram = replace(
@@ -155,7 +154,7 @@ def _looked_at(gram: CentredGram, residual_columns: Matrix, watched: Indices) ->
 def _next_columns(
     gram: CentredGram, X: Matrix, kernel: KernelLike, random_state: np.random.RandomState
 ) -> Matrix:
-    """Up to a block of further columns of L; none when nothing independent is left."""
+    """Up to a block of further columns of L."""
     n_candidates = min(_BLOCK_COLUMNS, int(np.count_nonzero(gram.residual_diagonal)))
     probabilities = gram.residual_diagonal / gram.residual_diagonal.sum()
     pivots = random_state.choice(len(X), n_candidates, replace=False, p=probabilities)
@@ -165,6 +164,7 @@ def _next_columns(
     square = columns[pivots]
     tolerance = max(_DEPENDENT * float(np.trace(square)), np.finfo(float).tiny)
     packed, order, rank, _ = dpstrf(square, lower=1, tol=tolerance)
+    rank = max(int(rank), 1)  # the largest pivot is positive, or there would be nothing left
     kept = order[:rank] - 1
     triangle = np.tril(packed[:rank, :rank])
     return solve_triangular(triangle, columns[:, kept].T, lower=True, check_finite=False).T

@@ -36,6 +36,9 @@ _KERNEL_COST = 400
 _FAR = 1e100
 # Rounding errors above this share of a sum are not put up with.
 _CANCELLED = 1e-13
+# Error of a sum of n products, relative to its terms: what cancels between them is lost. Near
+# copies of a row have weights so large that this decides.
+ROUNDING = 1e-14
 
 
 class Directions(NamedTuple):
@@ -111,14 +114,24 @@ def low_rank_intervals(directions: Directions, gram: CentredGram) -> DepthInterv
     mean = s / Z.shape[1]
     projected = Z @ gram.factor
     projected -= mean[:, None] * gram.factor.sum(axis=0)  # L'c
-    lowest = s * t - s * (Z @ gram.diagonal) + np.einsum("ij,ij->i", projected, projected)
+    terms = s * t, s * (Z @ gram.diagonal), np.einsum("ij,ij->i", projected, projected)
+    lowest = terms[0] - terms[1] + terms[2]
+    rounding = ROUNDING * (terms[0] + terms[1] + terms[2])
     left = gram.residual_diagonal
     squares = np.square(Z)
     squared_length = np.maximum(squares.sum(axis=1) - s * mean, 0.0)  # |c|²
     slack = squared_length * gram.residual_norm
     guess = squares @ left - 2 * mean * (Z @ left) + mean**2 * left.sum()
-    depths = depths_from(lowest + np.clip(guess, 0.0, slack), n_others)
-    deepest, shallowest = depths_from(lowest, n_others), depths_from(lowest + slack, n_others)
+    between = lowest - rounding, lowest + slack + rounding
+    return interval_around(lowest + np.clip(guess, 0.0, slack), between, n_others)
+
+
+def interval_around(
+    squared_resultants: Vector, between: tuple[Vector, Vector], n_others: Vector
+) -> DepthIntervals:
+    """Give depths, and the larger distance to what the ends of an interval of Q would give."""
+    depths = depths_from(squared_resultants, n_others)
+    deepest, shallowest = (depths_from(end, n_others) for end in between)
     return DepthIntervals(depths, np.maximum(deepest - depths, depths - shallowest))
 
 
@@ -164,18 +177,14 @@ def _wanted_error(directions: Directions, gram: CentredGram, tolerance: float) -
 
 
 def low_rank_depths(
-    queries: Matrix, reference: Matrix, kernel: KernelLike, plan: LowRankPlan
-) -> Vector:
-    """Depth of each query within the plan's largest error of the exact one."""
-    depths = np.empty(len(queries))
-    errors = np.empty(len(queries))
+    queries: Matrix, reference: Matrix, kernel: KernelLike, gram: CentredGram
+) -> DepthIntervals:
+    """Depths and their largest possible errors, from a factor of the centred Gram matrix."""
+    depths, errors = np.empty(len(queries)), np.empty(len(queries))
     for block in track(row_blocks(len(queries), 3 * len(reference)), "depth (low rank)"):
         directions = directions_to(queries[block], reference, kernel)
-        depths[block], errors[block] = low_rank_intervals(directions, plan.gram)
-    missed = np.flatnonzero(errors > plan.largest_error)
-    if len(missed):
-        depths[missed] = exact_depths(queries[missed], reference, kernel)
-    return depths
+        depths[block], errors[block] = low_rank_intervals(directions, gram)
+    return DepthIntervals(depths, errors)
 
 
 def euclidean_depths(queries: Matrix, reference: Matrix) -> Vector:

@@ -1,0 +1,77 @@
+"""The faster engines never err by more than they say they might."""
+
+import numpy as np
+import pytest
+
+from kernova.kernels.functions import Gaussian, Laplacian, Linear, Matern, Polynomial
+from kernova.kernels.low_rank import certified, growing_factors
+from kernova.score.depth_engines import exact_depths, low_rank_depths
+from kernova.score.sparse_depth import SparsePlan, _with_cut, cKDTree, sparse_depths
+
+# Differences of two sums of n² terms, each rounded.
+ROUNDING = 1e-12
+
+
+def rows_and_queries(seed, n=300, columns=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, columns)) * rng.choice([0.2, 1.0, 5.0], size=(n, 1))
+    X[11] = X[10]
+    queries = np.vstack([rng.normal(size=(40, columns)), X[5:15], X[:3] + 1e-7])
+    return X, queries
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [Gaussian(0.1), Gaussian(1.0), Gaussian(30.0), Gaussian(1e6), Laplacian(1.0), Linear(),
+     Polynomial(3.0, degree=2)],
+    ids=str,
+)  # fmt: skip
+def test_low_rank_errors_are_bounded(kernel):
+    X, queries = rows_and_queries(0)
+    exact = exact_depths(queries, X, kernel)
+    ranks = []
+    for step in growing_factors(X, kernel, 200, np.random.RandomState(0)):
+        gram = certified(step, X, kernel)
+        depths, errors = low_rank_depths(queries, X, kernel, gram)
+        assert (np.abs(depths - exact) <= errors + ROUNDING).all()
+        ranks.append(gram.rank)
+    assert ranks[0] == 0
+    assert len(ranks) > 1
+
+
+def test_the_certified_norm_is_an_upper_bound_and_no_wild_one():
+    X, _ = rows_and_queries(1)
+    for bandwidth in (0.3, 2.0, 20.0):
+        kernel = Gaussian(bandwidth)
+        delta = kernel.squared_distance(X, X)
+        J = np.eye(len(X)) - 1 / len(X)
+        G = -0.5 * J @ delta @ J
+        for step in growing_factors(X, kernel, 130, np.random.RandomState(0)):
+            gram = certified(step, X, kernel)
+            R = G - gram.factor @ gram.factor.T
+            largest = np.linalg.eigvalsh(R)[-1]
+            assert largest <= gram.residual_norm + ROUNDING * len(X)
+            assert gram.residual_norm <= 10 * largest + ROUNDING * len(X)
+            np.testing.assert_allclose(np.diagonal(R), gram.residual_diagonal, atol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.1), Matern(0.2, nu=2.5)], ids=str)
+@pytest.mark.parametrize("cut", [1e-2, 1e-5, 1e-9])
+def test_sparse_errors_are_bounded(kernel, cut):
+    X, queries = rows_and_queries(2)
+    plan = _with_cut(cKDTree(kernel.rescaled(X)), kernel, cut)
+    assert isinstance(plan, SparsePlan)
+    depths, errors = sparse_depths(queries, X, kernel, plan)
+    exact = exact_depths(queries, X, kernel)
+    assert (np.abs(depths - exact) <= errors + ROUNDING).all()
+    assert errors[:-3].max() <= 10 * cut  # near copies of a row have unbounded weights
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(2.0), Laplacian(0.5), Matern(3.0), Matern(1.0, nu=2.5)]
+)
+@pytest.mark.parametrize("smallest", [0.5, 1e-3, 1e-12])
+def test_reach_is_where_the_kernel_falls_to_a_value(kernel, smallest):
+    radius = kernel.reach(smallest) * kernel.bandwidth
+    value = kernel(np.array([[0.0]]), np.array([[radius]]))[0, 0]
+    assert value == pytest.approx(smallest, rel=1e-3)
