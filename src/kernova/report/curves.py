@@ -1,0 +1,262 @@
+"""Pictures of what is proven: p-values against chance, false alarms against thresholds."""
+
+import math
+from typing import Final, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    NullFormatter,
+    NullLocator,
+)
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv
+
+from kernova.decide.false_alarms import (
+    FalseAlarmThreshold,
+    binomial_upper_bound,
+    check_open_unit_interval,
+    finite_scores,
+    hoeffding_upper_bound,
+)
+from kernova.decide.p_values import select_discoveries
+from kernova.errors import InputError
+from kernova.report.canvas import (
+    KNOWN,
+    MUTED,
+    NEW,
+    PERCENT,
+    Entry,
+    Vector,
+    View,
+    axes_or_new,
+    counted,
+    ink,
+    label_axes,
+    legend_below,
+    note_above,
+    percent_up,
+    view_of,
+)
+
+_MOST_POINTS: Final = 2000
+
+
+def plot_p_values(
+    p_values: ArrayLike, *, false_discovery_rate: float | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the p-values in rising order, against what ordinary rows would give.
+
+    The band holds each p-value of as many independent ordinary rows 95 times in 100; it is wide
+    where rows are few. Points below it on the left are more small p-values than chance gives.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n,)
+        One p-value for each row, in [0, 1]; low is strange.
+    false_discovery_rate : float, default=None
+        Draw the line of Benjamini and Hochberg for this rate, and mark the rows it selects.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from kernova.report.figures import plot_p_values
+    >>> ax = plot_p_values([0.01, 0.8, 0.03, 0.04], false_discovery_rate=0.1)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()][1]
+    '3 rows selected'
+    """
+    p = np.sort(finite_scores(p_values, "p-values"))
+    if p[0] < 0 or p[-1] > 1:
+        raise InputError(f"p-values lie between 0 and 1; got {p[0]:g} to {p[-1]:g}.")
+    rank = np.arange(1, p.size + 1)
+    n_selected = 0
+    if false_discovery_rate is not None:
+        n_selected = int(select_discoveries(p, false_discovery_rate).sum())
+
+    ax = axes_or_new(ax)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    floor = _lowest_drawn(p, false_discovery_rate)
+    entries = _draw_sorted(ax, rank, np.maximum(p, floor), n_selected, false_discovery_rate)
+    entries += _draw_uniform(ax, rank)
+    if false_discovery_rate is not None:
+        ends = np.array([0.8, 1.25 * p.size])
+        (line,) = ax.plot(ends, false_discovery_rate * ends / p.size, color=NEW, linestyle="--")
+        entries.append((line, f"limit for {100 * false_discovery_rate:.12g} % false discoveries"))
+    ax.set_xlim(0.8, 1.25 * p.size)
+    ax.set_ylim(0.8 * floor, 1.5)
+    _plain_ticks(ax, p.size)
+    label_axes(ax, "rows, from the strangest on", "p-value (low is strange)")
+    if p[0] == 0:
+        note_above(ax, "p-values of 0 are drawn at the lower edge")
+    legend_below(ax, entries)
+    return ax
+
+
+def plot_false_alarm_curve(
+    holdout_scores: ArrayLike,
+    confidence: float = 0.95,
+    ax: Axes | None = None,
+    chosen: FalseAlarmThreshold | None = None,
+) -> Axes:
+    """Draw what can be proven about false alarms at each threshold.
+
+    Left is stricter: a lower threshold gives fewer false alarms, and misses more of what is new.
+    The curves end where so few rows can prove no less.
+
+    Parameters
+    ----------
+    holdout_scores : array-like of shape (m,)
+        Scores of ordinary rows that took no part in fitting; high is usual.
+    confidence : float, default=0.95
+        Confidence of the bounds. Hoeffding's is left out below 0.5, where it does not hold.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    chosen : FalseAlarmThreshold, default=None
+        The threshold in use, as :func:`~kernova.false_alarm_threshold` gives it, to be marked.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova import false_alarm_threshold
+    >>> from kernova.report.figures import plot_false_alarm_curve
+    >>> depths = np.linspace(0.2, 0.9, 300)
+    >>> ax = plot_false_alarm_curve(depths, chosen=false_alarm_threshold(depths, 0.1))
+    >>> ax.get_legend().get_texts()[-1].get_text()
+    'chosen: 0.2187, at most 9.74 %'
+    """
+    scores = np.sort(finite_scores(holdout_scores, "held-out scores"))
+    check_open_unit_interval(confidence, "confidence")
+    floor = binomial_upper_bound(0, scores.size, confidence)
+    top = min(1.0, 2.5 * max(0.1, floor, chosen.bound if chosen else 0.0))
+    steps = _alarm_steps(scores, top)
+    marks = np.empty(0) if chosen is None else np.array([chosen.threshold])
+    view = view_of(steps.threshold, marks, math.inf).with_margin(0.05)
+
+    ax = axes_or_new(ax)
+    observed = steps.n_alarms / scores.size
+    entries = [_draw_steps(ax, steps, observed, view, MUTED, "-", "observed on held-out rows")]
+    for upper_bound, lowest, colour, style, words in _BOUNDS:
+        if confidence >= lowest:
+            proven = [upper_bound(int(n), scores.size, confidence) for n in steps.n_alarms]
+            entries.append(_draw_steps(ax, steps, np.array(proven), view, colour, style, words))
+    line = ax.axhline(floor, color=ink(ax), linewidth=1, linestyle=":")
+    entries.append((line, f"provable at best: {percent_up(floor)}"))
+    if chosen is not None:
+        entries.append(_draw_chosen(ax, chosen))
+    ax.set_xlim(*view)
+    ax.set_ylim(0, 1.02 * top)
+    ax.yaxis.set_major_formatter(PERCENT)
+    label_axes(ax, "threshold on the score (left is stricter)", "false alarms")
+    legend_below(ax, entries)
+    return ax
+
+
+# Each bound, the least confidence with which it holds, and how it is drawn.
+_BOUNDS: Final = (
+    (binomial_upper_bound, 0.0, KNOWN, "-", "binomial bound (preset count)"),
+    (hoeffding_upper_bound, 0.5, NEW, "--", "Hoeffding bound (any threshold)"),
+)
+
+
+class _AlarmSteps(NamedTuple):
+    """The thresholds at which the number of alarms grows, and that number around them."""
+
+    threshold: Vector  # k of them, rising
+    n_alarms: NDArray[np.intp]  # k + 1: below the first, between them, from the last on
+
+
+def _alarm_steps(sorted_scores: Vector, top: float) -> _AlarmSteps:
+    """Find the steps up to the picture's top; of very many, only as many as can be seen."""
+    threshold, copies = np.unique(sorted_scores, return_counts=True)
+    n_alarms = np.cumsum(copies)
+    n_shown = 1 + int(np.searchsorted(n_alarms, top * sorted_scores.size, side="right"))
+    n_shown = min(n_shown, threshold.size)
+    kept = np.unique(np.linspace(0, n_shown - 1, _MOST_POINTS).astype(np.intp))
+    # The last step goes all the way up: the curves leave the picture and do not end in it.
+    counts = np.concatenate([[0], n_alarms[kept[:-1]], [sorted_scores.size]])
+    return _AlarmSteps(threshold[kept], counts)
+
+
+def _draw_steps(
+    ax: Axes, steps: _AlarmSteps, heights: Vector, view: View, colour: str, style: str, words: str
+) -> Entry:
+    x = np.concatenate([[view.low], steps.threshold, [view.high]])
+    y = np.concatenate([heights, heights[-1:]])
+    (line,) = ax.plot(x, y, drawstyle="steps-post", color=colour, linestyle=style)
+    return line, words
+
+
+def _draw_chosen(ax: Axes, chosen: FalseAlarmThreshold) -> Entry:
+    ax.axvline(chosen.threshold, color=ink(ax), linewidth=1)
+    (mark,) = ax.plot(
+        chosen.threshold, chosen.bound, "o", color=ink(ax), markersize=7, clip_on=False, zorder=4
+    )
+    words = f"chosen: {chosen.threshold:.4g}, at most {percent_up(chosen.bound)}"
+    return mark, words
+
+
+def _lowest_drawn(sorted_p: Vector, rate: float | None) -> float:
+    """Give the lower edge: under all p-values above 0, and where the line for a rate starts."""
+    positive = sorted_p[sorted_p > 0]
+    starts = [1 / (sorted_p.size + 1), *positive[:1]]
+    if rate is not None:
+        starts.append(rate / sorted_p.size)
+    return max(0.5 * min(starts), 1e-300)
+
+
+def _draw_sorted(
+    ax: Axes, rank: NDArray[np.intp], p: Vector, n_selected: int, rate: float | None
+) -> list[Entry]:
+    kept = _spread_out(rank)
+    is_selected = rank[kept] <= n_selected
+    usual, chosen = kept[~is_selected], kept[is_selected]
+    (dots,) = ax.plot(rank[usual], p[usual], "o", color=KNOWN, markersize=4.5, zorder=3)
+    if rate is None:
+        return [(dots, counted(p.size, "row"))]
+    (crosses,) = ax.plot(rank[chosen], p[chosen], "X", color=NEW, markersize=7, zorder=3)
+    selected = (crosses, f"{counted(n_selected, 'row')} selected")
+    return [(dots, f"{counted(p.size - n_selected, 'row')} not selected"), selected]
+
+
+def _draw_uniform(ax: Axes, rank: NDArray[np.intp]) -> list[Entry]:
+    """Draw where the p-values of ordinary rows lie: uniform, so Beta in rank order."""
+    n = rank.size
+    at = rank[_spread_out(rank)]
+    x = at.astype(np.float64)
+    if n == 1:  # a band without width would not be seen
+        at, x = np.ones(2, dtype=np.intp), np.array([0.93, 1.07])
+    low, high = (betaincinv(at, n + 1 - at, share) for share in (0.025, 0.975))
+    (line,) = ax.plot(x, at / (n + 1), color=ink(ax), linewidth=1)
+    band = ax.fill_between(x, low, high, color=MUTED, alpha=0.25, linewidth=0)
+    return [(line, "ordinary rows, on average"), (band, "ordinary rows, 95 times in 100")]
+
+
+def _spread_out(rank: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Choose positions evenly on the logarithmic axis: more points would lie on each other."""
+    if rank.size <= _MOST_POINTS:
+        return np.arange(rank.size)
+    wanted = np.geomspace(1, rank.size, _MOST_POINTS)
+    return np.unique(np.rint(wanted).astype(np.intp)) - 1
+
+
+def _plain_ticks(ax: Axes, n: int) -> None:
+    """Count rows as 1, 2, 5, 10 ..., since there is no half row, and write 0.01, not 10⁻²."""
+    digits = range(1, 10) if n < 10 else (1, 2, 5) if n <= 200 else (1,)
+    ticks = [digit * 10**power for power in range(len(str(n))) for digit in digits]
+    ax.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if tick <= n]))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:,.0f}"))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())

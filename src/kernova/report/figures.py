@@ -1,0 +1,21 @@
+"""All pictures in one place: plain functions on matplotlib axes.
+
+Each takes ``ax`` to draw on, or makes a figure of its own that needs no display, and returns the
+axes; ``picture_png(ax.figure)`` and ``save_picture(ax.figure, path)`` turn it into a file. The
+legend stands below the axes, where it hides nothing.
+"""
+
+from kernova.report.canvas import picture_png, save_picture
+from kernova.report.curves import plot_false_alarm_curve, plot_p_values
+from kernova.report.distributions import plot_score_distributions
+from kernova.report.planes import plot_depth_contours, plot_map
+
+__all__ = [
+    "picture_png",
+    "plot_depth_contours",
+    "plot_false_alarm_curve",
+    "plot_map",
+    "plot_p_values",
+    "plot_score_distributions",
+    "save_picture",
+]
