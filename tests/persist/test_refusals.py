@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import random
+import re
 import struct
 import warnings
 import zipfile
@@ -13,6 +14,7 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
+import skops
 from sklearn.ensemble import IsolationForest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -281,18 +283,25 @@ def test_another_scikit_learn_gives_one_warning(path):
     assert_same_answers(MODEL, loaded)
 
 
-def test_other_versions_are_named_when_a_model_cannot_be_rebuilt(path):
+@pytest.mark.parametrize(
+    ("versions", "sentence"),
+    [
+        (
+            {"scikit-learn": "1.5.2", "skops": "99.0"},
+            "It was written with scikit-learn 1.5.2, skops 99.0; this is scikit-learn "
+            f"{sklearn.__version__}, skops {skops.__version__}.",
+        ),
+        ({"scikit-learn": "\x1b[2J", "numpy": 2}, "Save the model again where it was fitted."),
+    ],
+    ids=["others", "rubbish"],
+)
+def test_other_versions_are_named_when_a_model_cannot_be_rebuilt(versions, sentence, path):
     parts = Parts.of(path)
-    parts.header.update({"scikit-learn": "1.5.2", "skops": "99.0"})
+    parts.header.update(versions)
     parts.schema["protocol"] = 99
     parts.write(path)
-    sentence = refusal(path)
-    assert sentence.startswith(
-        f"{path} holds a model that cannot be rebuilt here (ValueError: The "
-    )
-    assert sentence.endswith(
-        "). It was written with scikit-learn 1.5.2, skops 99.0; this is scikit-learn "
-        f"{sklearn.__version__}, skops {__import__('skops').__version__}."
+    assert re.sub(r"\(.*\)", "(...)", refusal(path)) == (
+        f"{path} holds a model that cannot be rebuilt here (...). {sentence}"
     )
 
 

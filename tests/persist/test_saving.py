@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse
 import sklearn
 import skops
+from sklearn.base import BaseEstimator, clone
 from sklearn.covariance import EllipticEnvelope
 from sklearn.ensemble import GradientBoostingRegressor, IsolationForest, RandomForestRegressor
 from sklearn.impute import SimpleImputer
@@ -22,7 +23,14 @@ from sklearn.svm import OneClassSVM
 from sklearn.tree import DecisionTreeRegressor
 
 import kernova
-from kernova import InputError, load_model, save_model
+from kernova import (
+    CalibratedDetector,
+    InputError,
+    KernelSpatialDepth,
+    TableEncoder,
+    load_model,
+    save_model,
+)
 from kernova.kernels.functions import Gaussian, Linear, Matern, Polynomial
 
 from .examples import NEW_ROWS, ROWS, SimilarityToMean, assert_same_answers
@@ -60,6 +68,56 @@ def test_sparse_arrays_come_back(tmp_path):
     model = OneClassSVM().fit(scipy.sparse.csr_array(np.maximum(ROWS, 0)))
     loaded = saved_and_loaded(model, tmp_path)
     assert_same_answers(model, loaded, scipy.sparse.csr_array(np.maximum(NEW_ROWS, 0)))
+
+
+OURS = {
+    name: getattr(kernova, name)
+    for name in kernova.__all__
+    if isinstance(getattr(kernova, name), type)
+    and issubclass(getattr(kernova, name), BaseEstimator)
+}
+
+MIXED = pd.DataFrame(
+    {
+        "length": ROWS[:, 0],
+        "is_adult": ROWS[:, 1] > 0,
+        "place": np.where(ROWS[:, 2] > 0, "river", "sea"),
+        "kind": pd.Categorical.from_codes(np.arange(80) % 3, ["c", "a", "b"]),
+    }
+)
+
+# Engines, kernels and tables beyond the defaults, by the class that they show.
+OUR_VARIANTS = {
+    "low rank": (KernelSpatialDepth(engine="low-rank"), ROWS),
+    "composed kernel": (KernelSpatialDepth(Gaussian(2.0) + 0.5 * Linear()), ROWS),
+    "mixed columns": (TableEncoder(), MIXED),
+    "the whole road": (
+        CalibratedDetector(
+            make_pipeline(TableEncoder(), KernelSpatialDepth()),
+            max_false_alarm=0.2,
+            random_state=np.random.RandomState(0),
+        ),
+        MIXED,
+    ),
+    "other detector": (
+        CalibratedDetector(IsolationForest(n_estimators=5), max_false_alarm=0.2, random_state=0),
+        ROWS,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_all_our_estimators_come_back_untold(name, tmp_path):
+    rows = np.random.default_rng(2).normal(size=(150, 3))  # enough for every default
+    model = OURS[name]().fit(rows)
+    assert_same_answers(model, saved_and_loaded(model, tmp_path))
+
+
+@pytest.mark.parametrize("name", OUR_VARIANTS)
+def test_variants_of_ours_come_back_untold(name, tmp_path):
+    model, rows = OUR_VARIANTS[name]
+    model = clone(model).fit(rows)
+    assert_same_answers(model, saved_and_loaded(model, tmp_path), rows)
 
 
 @pytest.mark.parametrize(

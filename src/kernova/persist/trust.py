@@ -179,10 +179,8 @@ def _asks_for_columns(owner: Any, n_features: int) -> bool:
 def _is_one_tree(left: NDArray[np.intp], right: NDArray[np.intp], max_depth: int) -> bool:
     inner = np.flatnonzero(left != _NO_CHILD)
     children = np.concatenate([left[inner], right[inner]])
-    # One parent for every node but the root, and always an earlier one: there is no way round.
+    # With one parent for every node but the root, no way from the root comes back to itself.
     if not np.array_equal(np.sort(children), np.arange(1, len(left))):
-        return False
-    if not (left[inner] > inner).all() or not (right[inner] > inner).all():
         return False
     depth, level = 0, np.array([0])
     while (level := level[left[level] != _NO_CHILD]).size:
