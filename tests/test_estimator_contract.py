@@ -1,8 +1,9 @@
 """One contract test over all estimators: scikit-learn's own checks, no failures expected."""
 
-import pytest
+from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import kernova
 from kernova import CalibratedDetector, KernelSpatialDepth, SpatialDepth, TableEncoder
 
 ESTIMATORS = [
@@ -22,9 +23,6 @@ def test_estimator_contract(estimator, check):
 
 
 def test_every_public_estimator_is_under_contract():
-    import kernova
-    from sklearn.base import BaseEstimator
-
     public = [getattr(kernova, name) for name in kernova.__all__]
     estimators = {c for c in public if isinstance(c, type) and issubclass(c, BaseEstimator)}
     assert estimators == {type(estimator) for estimator in ESTIMATORS}

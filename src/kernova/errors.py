@@ -14,6 +14,20 @@ class InputError(KernovaError, ValueError):
     """A file, a table or an argument cannot be used as it is."""
 
 
+class MissingValuesError(InputError):
+    """A table has missing values, and nobody said what to do with them.
+
+    Attributes
+    ----------
+    found : str
+        Where they are, as a sentence without advice.
+    """
+
+    def __init__(self, found: str, advice: str) -> None:
+        super().__init__(f"{found} {advice}")
+        self.found = found
+
+
 class TooFewRowsError(InputError):
     """So few rows prove nothing as strong as what was asked for.
 

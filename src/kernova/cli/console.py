@@ -31,10 +31,13 @@ def answering(command: Callable[Parameters, Result]) -> Callable[Parameters, Res
 
     @functools.wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        from kernova.errors import KernovaError
+        from kernova.errors import KernovaError, MissingValuesError
 
         try:
             return command(*args, **kwargs)
+        except MissingValuesError as error:
+            complain(f"{error.found} Fill them in, or pass --missing drop or --missing fill.")
+            raise typer.Exit(BAD_INPUT) from None
         except KernovaError as error:
             complain(str(error))
             raise typer.Exit(BAD_INPUT) from None

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kernova.errors import InputError
+from kernova.errors import InputError, MissingValuesError
 from kernova.load.formats import read_raw
 from kernova.load.raw import RawTable
 from kernova.load.sentences import counted, listed
@@ -59,6 +59,7 @@ def read_table(
     drop: Sequence[str] = (),
     missing: Missing = "refuse",
     optional: Collection[str] = (),
+    categories: Collection[str] = (),
 ) -> Table:
     r"""Read a table of features from a file.
 
@@ -87,6 +88,8 @@ def read_table(
         rows out, or keep them as NaN for ``TableEncoder(missing="fill")``.
     optional : collection of str
         Names among those above that the file need not have.
+    categories : collection of str
+        Columns known to be categories: their texts are not judged to be damaged numbers or ids.
 
     Returns
     -------
@@ -122,7 +125,7 @@ def read_table(
         source,
     )
     table = Table(
-        features=_features(raw.columns, roles.features, source),
+        features=_features(raw.columns, roles.features, categories, source),
         ids=_ids(raw.columns, roles.id_column, source),
         labels=_labels(raw.columns, roles.label_column),
         source=source,
@@ -251,7 +254,9 @@ def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
 # --- features --------------------------------------------------------------------------------
 
 
-def _features(columns: pa.Table, names: list[str], source: str) -> pd.DataFrame:
+def _features(
+    columns: pa.Table, names: list[str], categories: Collection[str], source: str
+) -> pd.DataFrame:
     wanted = columns.select(names)
     usable = [
         _number_or_text(_decoded(column), name, source)
@@ -259,7 +264,7 @@ def _features(columns: pa.Table, names: list[str], source: str) -> pd.DataFrame:
     ]
     frame: pd.DataFrame = pa.Table.from_arrays(usable, names=names).to_pandas()
     for name, column in zip(names, usable, strict=True):
-        if pa.types.is_string(column.type):
+        if pa.types.is_string(column.type) and name not in categories:
             frame[name] = _category_or_numbers(frame[name], name, source)
     _refuse_infinite(frame.select_dtypes("number"), source)
     return frame
@@ -352,9 +357,10 @@ def _with_missing_settled(table: Table, missing: Missing) -> Table:
     if not any(counts.values()) or missing == "keep":
         return table
     if missing == "refuse":
-        raise InputError(
-            f"{table.source} has missing values, counted by column: {counted(counts)}. Fill them "
-            "in, or ask for such rows to be dropped (missing='drop') or kept (missing='keep')."
+        raise MissingValuesError(
+            f"{table.source} has missing values, counted by column: {counted(counts)}.",
+            "Fill them in, or ask for such rows to be dropped (missing='drop') or kept "
+            "(missing='keep').",
         )
     is_whole = ~is_missing.any(axis=1).to_numpy()
     if not is_whole.any():

@@ -102,8 +102,8 @@ class NoveltyResult:
         """Say in one sentence how many rows are novel, and how many chance alone would flag."""
         n_rows, bound = len(self.rows), self.detector.false_alarm_bound_
         return (
-            f"{self.n_novel} of {n_rows} new rows are novel; if all were ordinary, about "
-            f"{n_rows * bound:.1f} or fewer would be called so."
+            f"{self.n_novel} of {n_rows} new rows are novel; if all were ordinary, "
+            f"{n_rows * bound:.1f} or fewer would be expected."
         )
 
 
@@ -129,7 +129,10 @@ def read_known_and_new(
     roles: dict[str, Any] = {"id_column": id_column, "label_column": label_column, "drop": drop}
     known_table = read_table(known, missing=keep, optional=named, **roles)
     in_known = [name for name in named if name in known_table.columns and name != id_column]
-    return KnownAndNew(known_table, read_table(new, missing=keep, optional=in_known, **roles))
+    # What is a category was judged on the known rows; the new ones may be too few to tell.
+    texts = known_table.features.select_dtypes(exclude="number").columns
+    new_table = read_table(new, missing=keep, optional=in_known, categories=list(texts), **roles)
+    return KnownAndNew(known_table, new_table)
 
 
 def _depth(settings: NoveltySettings) -> BaseEstimator:

@@ -1,0 +1,186 @@
+"""The command line as a user and as a program meet it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import kernova
+from kernova import load_model
+from kernova.cli.app import app
+
+KERNOVA = [sys.executable, "-m", "kernova"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    known = pd.DataFrame(rng.normal(size=(260, 2)), columns=["length", "width"])
+    new = pd.DataFrame(rng.normal(size=(30, 2)), columns=["length", "width"])
+    new.iloc[3] = [9.0, -9.0]
+    new.insert(0, "fish", [f"{i:018d}" for i in range(30)])
+    known.to_csv("known.csv", index=False)
+    new.to_parquet("new.parquet", index=False)
+    return tmp_path
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""  # no bars where nobody watches
+    return result.stdout
+
+
+def test_verdicts_for_people(folder):
+    text = run("novelty", "known.csv", "new.parquet", "--id-column", "fish")
+    assert "of 30 new rows are novel; if all were ordinary, 1." in text
+    assert "With 95 % confidence, at most" in text
+    assert "000000000000000003" in text
+    assert "Write them all with -o verdicts.csv" in text
+
+
+def test_verdicts_for_programs(folder):
+    answer = json.loads(
+        run("novelty", "known.csv", "new.parquet", "--id-column", "fish", "--json", "-o", "v.csv")
+    )
+    assert answer["held_out_rows"] == 130
+    assert 0 < answer["false_alarm_bound"] <= 0.05
+    assert answer["files"] == {"output": "v.csv"}
+    rows = answer["rows"]
+    assert [row["fish"] for row in rows] == [f"{i:018d}" for i in range(30)]
+    assert rows[3]["verdict"] == "novel"
+    assert answer["novel_rows"] == sum(row["verdict"] == "novel" for row in rows)
+    written = pd.read_csv("v.csv", dtype={"fish": str})
+    assert written.to_dict(orient="records") == rows
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "feather", "arrow", "json"])
+def test_every_output_format_keeps_ids_as_text(folder, ending):
+    run("novelty", "known.csv", "new.parquet", "--id-column", "fish", "-o", f"out.{ending}")
+    path = Path(f"out.{ending}")
+    readers = {
+        "csv": lambda: pd.read_csv(path, dtype={"fish": str}),
+        "tsv": lambda: pd.read_csv(path, sep="\t", dtype={"fish": str}),
+        "parquet": lambda: pd.read_parquet(path),
+        "feather": lambda: pd.read_feather(path),
+        "arrow": lambda: pd.read_feather(path),
+        "json": lambda: pd.DataFrame(json.loads(path.read_text())),
+    }
+    back = readers[ending]()
+    assert list(back.columns) == ["fish", "novelty", "p_value", "verdict"]
+    assert back["fish"][7] == f"{7:018d}"
+
+
+def test_a_saved_model_says_the_same_again(folder):
+    answer = json.loads(
+        run("novelty", "known.csv", "new.parquet", "--id-column", "fish", "--json",
+            "--save-model", "m.kernova", "--report", "page.html")
+    )  # fmt: skip
+    assert Path("page.html").read_text().startswith("<!doctype html>")
+    model = load_model("m.kernova")
+    new = pd.read_parquet("new.parquet").drop(columns="fish")
+    np.testing.assert_array_equal(model.novelty(new), [row["novelty"] for row in answer["rows"]])
+
+
+def commands():
+    """Every command as a list of words, found by walking the application."""
+    import typer.main
+
+    def walk(command, words):
+        yield words
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from walk(inner, [*words, name])
+
+    return list(walk(typer.main.get_command(app), []))
+
+
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+def test_every_command_has_help_with_an_example(words):
+    text = run(*words, "--help")
+    assert "Usage:" in text
+    example = " ".join(["kernova", *words])
+    assert f"  {example}" in text.split("Options:")[1]
+
+
+def test_version():
+    assert run("--version") == f"kernova {kernova.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import kernova", "from kernova.cli.app import app; app(['--help'], standalone_mode=False)"],
+)
+def test_nothing_heavy_is_imported_before_it_is_needed(code):
+    heavy = (
+        "sklearn",
+        "pandas",
+        "scipy",
+        "numpy",
+        "matplotlib",
+        "pyarrow",
+        "skops",
+        "rich.markdown",
+    )
+    check = (
+        f"{code}; import sys; print([m for m in {heavy!r} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stderr == "[]\n"
+
+
+def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):
+    rng = np.random.default_rng(0)
+    big = pd.DataFrame(rng.normal(size=(9000, 12)))
+    big.columns = [f"x{j}" for j in range(12)]
+    big.to_parquet("big.parquet")
+    big.head(2000).to_parquet("queries.parquet")
+    command = [*KERNOVA, "novelty", "big.parquet", "queries.parquet", "--bandwidth", "1.5",
+               "-o", "out.csv", "--report", "page.html"]  # fmt: skip
+    # A process of its own group, so that the signal meets it alone.
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not any(folder.glob("*out*")) and time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        time.sleep(0.2)
+        if _has_read_its_input(process.pid):
+            break
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert complaint == "kernova: Interrupted; no file was left half-written.\n"
+    assert {path.name for path in folder.iterdir()} == {
+        "known.csv", "new.parquet", "big.parquet", "queries.parquet",
+    }  # fmt: skip
+
+
+def _has_read_its_input(pid):
+    """Long past the start: scikit-learn is loaded, so the command itself is at work."""
+    maps = Path(f"/proc/{pid}/maps")
+    return maps.exists() and "_kd_tree" in maps.read_text()
+
+
+def test_python_dash_m_is_the_same_command(folder):
+    done = subprocess.run([*KERNOVA, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"kernova {kernova.__version__}\n"
+
+
+def test_demo_leaves_a_page_and_pictures(tmp_path):
+    text = run("demo", "--folder", str(tmp_path / "demo"))
+    assert "97 %" in text  # of the fours are found
+    files = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert {"report.html", "known.csv", "new.csv", "verdicts.csv", "novelty_map.png"} <= files
+    for line in text.split("What to try next")[1].splitlines()[1:]:
+        assert line.startswith("  kernova ")

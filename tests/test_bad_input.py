@@ -1,0 +1,167 @@
+"""One table of bad inputs over all entry points: the library and the command line.
+
+Each answers in the same sentence; the command line leaves with exit code 2 and nothing on disk.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from kernova import InputError
+from kernova.cli.app import app
+from kernova.studies.novelty import NoveltySettings, find_novelties, read_known_and_new
+from tests.load.bad_files import BAD_FILES
+
+TOO_FEW = (
+    "No threshold keeps false alarms below 0.05: {n} held-out rows prove nothing under {rate}. "
+    "Hold out at least 59 rows, or allow more than {rate}. With holdout=0.5 that takes 118 rows "
+    "in all; X has {rows} rows."
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with good tables in it."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["length", "width"])
+    frame.to_csv("known.csv", index=False)
+    frame.head(5).to_csv("new.csv", index=False)
+    return tmp_path
+
+
+def answer(*arguments):
+    """Run the command line; give its exit code and what it complained of."""
+    result = CliRunner().invoke(app, ["novelty", *arguments])
+    assert "Traceback" not in result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.exit_code, result.stderr.removeprefix("kernova: ").rstrip("\n")
+
+
+def library(known, new, **asked):
+    settings = asked.pop("settings", NoveltySettings())
+    with pytest.raises(InputError) as caught:
+        find_novelties(*read_known_and_new(known, new, **asked), settings)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [case[:2] + case[3:] for case in BAD_FILES if not case[2]],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
+)
+@pytest.mark.parametrize("place", ["known", "new"])
+def test_bad_files(folder, name, content, sentence, place):
+    (folder / name).write_bytes(content)
+    pair = (name, "new.csv") if place == "known" else ("known.csv", name)
+    assert library(*pair) == sentence
+    assert answer(*pair, "-o", "out.csv") == (2, sentence)
+    assert not (folder / "out.csv").exists()
+
+
+def write(path, text):
+    path.write_text(text)
+
+
+BAD_PAIRS = {
+    "1 row known": (
+        lambda folder: write(folder / "known.csv", "length,width\n1,2\n"),
+        "Rows to learn from and rows to hold out take at least 2 rows; got 1 sample.",
+    ),
+    "few rows known": (
+        lambda folder: write(folder / "known.csv", "length,width\n" + "1,2\n" * 20),
+        TOO_FEW.format(n=10, rate=0.259, rows=20),
+    ),
+    "other columns": (
+        lambda folder: write(folder / "new.csv", "length,height,mass\n1,2,3\n"),
+        "new.csv does not match known.csv: The columns of the new table are not those of the known "
+        "one: missing 'width'; extra 'height', 'mass'. Give both tables the same columns.",
+    ),
+    "text in a number column of new": (
+        lambda folder: write(folder / "new.csv", "length,width\n1,wide\n2,wide\n"),
+        "Column 'width' held numbers in fit, but row 1 now holds 'wide'; correct it or drop the "
+        "column.",
+    ),
+    "missing file": (
+        lambda folder: (folder / "new.csv").unlink(),
+        "There is no file new.csv; check its name and folder.",
+    ),
+    "directory": (
+        lambda folder: ((folder / "new.csv").unlink(), (folder / "new.csv").mkdir()),
+        "new.csv is a folder; name a file in it.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PAIRS)
+def test_bad_pairs(folder, name):
+    spoil, sentence = BAD_PAIRS[name]
+    spoil(folder)
+    assert library("known.csv", "new.csv") == sentence
+    assert answer("known.csv", "new.csv") == (2, sentence)
+
+
+def test_missing_values_name_the_columns_and_the_option(folder):
+    write(folder / "new.csv", "length,width\n1,\n,\n")
+    found = "new.csv has missing values, counted by column: 'length' 1, 'width' 2."
+    assert library("known.csv", "new.csv").startswith(found)
+    assert answer("known.csv", "new.csv") == (
+        2,
+        f"{found} Fill them in, or pass --missing drop or --missing fill.",
+    )
+
+
+BAD_OPTIONS = {
+    ("--bandwidth", "wide"): (
+        "There is no bandwidth rule named 'wide'. Take one of nearest, median, or a positive "
+        "number."
+    ),
+    ("--bandwidth", "-1"): (
+        "The bandwidth must be a positive number or the name of a rule (nearest, median); got -1.0."
+    ),
+    ("--bandwidth", "nan"): (
+        "The bandwidth must be a positive number or the name of a rule (nearest, median); got nan."
+    ),
+    ("--confidence", "95"): "confidence must be a number above 0 and below 1; got 95.0.",
+    ("--max-false-alarm", "0"): "max_false_alarm must be a number above 0 and below 1; got 0.0.",
+    ("--holdout", "1.5"): (
+        "holdout must be a share of the rows above 0 and below 1, or a number of rows of at least "
+        "1; got 1.5."
+    ),
+    ("--false-discovery-rate", "2"): (
+        "false_discovery_rate must be a number above 0 and below 1; got 2.0."
+    ),
+    ("--id-column", "fish"): (
+        "new.csv has no column 'fish' to use as id column. Its columns are 'length', 'width'."
+    ),
+    ("--drop", "lenght"): (
+        "new.csv has no column 'lenght' to drop. Did you mean 'length'? Its columns are 'length', "
+        "'width'."
+    ),
+    ("-o", "out.docx"): (
+        "Cannot write a table to out.docx: its ending is '.docx'. Take one of .csv, .tsv, "
+        ".parquet, .arrow, .feather, .json."
+    ),
+    ("-o", "nowhere/out.csv"): (
+        "Cannot write nowhere/out.csv: there is no folder nowhere. Name a place that can be "
+        "written."
+    ),
+    ("--report", "."): (
+        "Cannot write .: it is a folder. Name a place that can be written."
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("option", BAD_OPTIONS, ids=" ".join)
+def test_bad_options(folder, option):
+    assert answer("known.csv", "new.csv", *option) == (2, BAD_OPTIONS[option])
+
+
+@pytest.mark.parametrize(
+    "arguments", [["known.csv"], ["known.csv", "new.csv", "--method", "magic"], ["--what"]]
+)
+def test_bad_use_is_exit_code_2_too(folder, arguments):
+    code, complaint = answer(*arguments)
+    assert code == 2
+    assert "Error" in complaint
