@@ -114,14 +114,16 @@ def test_missing_values_name_the_columns_and_the_option(folder):
 
 BAD_OPTIONS = {
     ("--bandwidth", "wide"): (
-        "There is no bandwidth rule named 'wide'. Take one of nearest, median, or a positive "
-        "number."
+        "There is no bandwidth rule named 'wide'. Take one of nearest, reach, median, or a "
+        "positive number."
     ),
     ("--bandwidth", "-1"): (
-        "The bandwidth must be a positive number or the name of a rule (nearest, median); got -1.0."
+        "The bandwidth must be a positive number or the name of a rule (nearest, reach, median); "
+        "got -1.0."
     ),
     ("--bandwidth", "nan"): (
-        "The bandwidth must be a positive number or the name of a rule (nearest, median); got nan."
+        "The bandwidth must be a positive number or the name of a rule (nearest, reach, median); "
+        "got nan."
     ),
     ("--confidence", "95"): "confidence must be a number above 0 and below 1; got 95.0.",
     ("--max-false-alarm", "0"): "max_false_alarm must be a number above 0 and below 1; got 0.0.",

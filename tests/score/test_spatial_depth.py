@@ -248,13 +248,13 @@ def test_small_tables_full_of_copies_at_any_scale(X, exponent):
         ),
         (
             {"bandwidth": "mean"},
-            "There is no bandwidth rule named 'mean'. Take one of nearest, median, or a positive "
-            "number.",
+            "There is no bandwidth rule named 'mean'. Take one of nearest, reach, median, or a "
+            "positive number.",
         ),
         (
             {"bandwidth": -1.0},
-            "The bandwidth must be a positive number or the name of a rule (nearest, median); "
-            "got -1.0.",
+            "The bandwidth must be a positive number or the name of a rule (nearest, reach, "
+            "median); got -1.0.",
         ),
         (
             {"engine": "fast"},

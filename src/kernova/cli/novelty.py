@@ -1,4 +1,4 @@
-"""``kernova novelty``: which new rows are unlike all known ones?"""
+"""``kernova novelty``: the new rows that are unlike all known ones."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -33,7 +33,7 @@ def novelty(
         Method, typer.Option(help="What scores the rows; depth is kernelized spatial depth.")
     ] = "depth",
     bandwidth: Annotated[
-        str, typer.Option(help="Kernel width for depth: nearest, median, or a number.")
+        str, typer.Option(help="Kernel width for depth: nearest, reach, median, or a number.")
     ] = "nearest",
     max_false_alarm: Annotated[
         float, typer.Option(help="Largest share of ordinary rows that may be called novel.")

@@ -127,9 +127,10 @@ class KernelSpatialDepth(_DepthDetector):
     kernel : str or kernel object, default="gaussian"
         "gaussian", "laplacian", "matern", "polynomial", "linear", or any object with the three
         methods of :class:`kernova.kernels.functions.KernelLike`.
-    bandwidth : "nearest", "median" or float, default="nearest"
+    bandwidth : "nearest", "reach", "median" or float, default="nearest"
         Width of a kernel given by name. "nearest" is the median distance to the nearest other
-        row, "median" the median distance overall.
+        row; "reach" is half of the distance within which nine rows of ten have a neighbour;
+        "median" is the median distance overall.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Share of the known rows that ``predict`` calls novel; "auto" is 0.05. For a threshold with
         a guarantee, wrap the detector in :class:`kernova.CalibratedDetector`.
