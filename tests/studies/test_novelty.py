@@ -138,3 +138,21 @@ def test_ids_on_the_page_are_text_and_never_markup(tmp_path):
     html = novelty_page(find_novelties(known, new))
     assert "<script" not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+
+
+def test_rows_beyond_the_reach_of_the_kernel_are_pointed_out(tmp_path):
+    """At a narrow bandwidth a row far out and a lonely known row have one and the same depth."""
+    rng = np.random.default_rng(0)
+    known, new = rng.normal(size=(260, 2)), np.array([[0.0, 0.0], [9.0, -9.0]])
+    np.save(tmp_path / "known.npy", known)
+    np.save(tmp_path / "new.npy", new)
+    pair = read_known_and_new(tmp_path / "known.npy", tmp_path / "new.npy")
+    narrow = find_novelties(*pair, NoveltySettings(bandwidth="nearest"))
+    assert list(narrow.rows["verdict"]) == ["usual", "usual"]
+    assert narrow.notes == [
+        "Depth cannot tell 1 new row from the loneliest held-out ones, and so does not call it "
+        'novel; a wider bandwidth sees further ("reach", or a number).'
+    ]
+    wide = find_novelties(*pair, NoveltySettings(bandwidth="reach"))
+    assert list(wide.rows["verdict"]) == ["usual", "novel"]
+    assert wide.notes == []

@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
@@ -18,6 +20,9 @@ from kernova.decide.p_values import select_discoveries
 from kernova.errors import InputError
 from kernova.load.tables import Table, read_table
 from kernova.represent.encoding import TableEncoder, align_columns
+
+# Rows that no kernel value reaches all have one depth; below this, differences are rounding.
+_SAME_DEPTH = 1e-12
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,8 @@ class NoveltyResult:
         One line per new row, in the input's order: its id, ``novelty`` (0 is the threshold, -1 an
         ordinary known row), ``p_value``, ``verdict`` ("novel" or "usual"), and ``discovery`` if a
         false discovery rate was asked for.
+    scores : ndarray
+        The detector's own scores of the new rows; high is usual.
     detector : CalibratedDetector
         The fitted detector; it takes tables with the same columns.
     known, new : Table
@@ -55,6 +62,7 @@ class NoveltyResult:
     """
 
     rows: pd.DataFrame
+    scores: NDArray[np.float64]
     detector: CalibratedDetector
     known: Table
     new: Table
@@ -73,11 +81,22 @@ class NoveltyResult:
     @property
     def notes(self) -> list[str]:
         """What a reader of the result should also know."""
-        return [
+        notes = [
             f"{table.n_dropped} rows of {table.source} have missing values and were left out."
             for table in (self.known, self.new)
             if table.n_dropped
         ]
+        lowest = self.detector.holdout_scores_[0]
+        is_lowest = self.scores <= lowest + _SAME_DEPTH
+        n_hidden = int(np.sum(is_lowest & (self.rows["verdict"] == "usual")))
+        if self.settings.method == "depth" and n_hidden:
+            rows, them = ("row", "it") if n_hidden == 1 else ("rows", "them")
+            notes.append(
+                f"Depth cannot tell {n_hidden} new {rows} from the loneliest held-out ones, and "
+                f"so does not call {them} novel; a wider bandwidth sees further "
+                '("reach", or a number).'
+            )
+        return notes
 
     def to_json_dict(self) -> dict[str, Any]:
         """Give everything as plain numbers and texts, for programs."""
@@ -229,7 +248,7 @@ def find_novelties(
         columns["discovery"] = select_discoveries(judgement.p_values, settings.false_discovery_rate)
     if new.labels is not None:
         columns[_free_name(str(new.labels.name), columns)] = new.labels.to_numpy()
-    return NoveltyResult(pd.DataFrame(columns), detector, known, new, settings)
+    return NoveltyResult(pd.DataFrame(columns), judgement.scores, detector, known, new, settings)
 
 
 def _with_known_columns(known: Table, new: Table) -> pd.DataFrame:

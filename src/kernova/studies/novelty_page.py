@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernova import __version__
@@ -42,37 +43,41 @@ def novelty_page(result: NoveltyResult) -> str:
 def novelty_figures(result: NoveltyResult) -> dict[str, Figure]:
     """Give the pictures of the page by name, for those who want files."""
     detector = result.detector
-    scores = detector.score_samples(result.new.features[result.known.features.columns])
-    figures = {
+    axes = {
         "distributions": plot_score_distributions(
             detector.holdout_scores_,
-            scores,
+            result.scores,
             threshold=detector.threshold_,
             bound=detector.false_alarm_bound_,
-        ).figure,
+        ),
         "false_alarms": plot_false_alarm_curve(
             detector.holdout_scores_,
             confidence=result.settings.confidence,
             chosen=_chosen(result),
-        ).figure,
+        ),
         "p_values": plot_p_values(
             result.rows["p_value"], false_discovery_rate=result.settings.false_discovery_rate
-        ).figure,
+        ),
     }
     encoder = detector.estimator_[0]
     known = encoder.transform(result.known.features)
     new = encoder.transform(result.new.features[result.known.features.columns])
     is_novel = (result.rows["verdict"] == "novel").to_numpy()
     if known.shape[1] == 2:
-        figures["contours"] = plot_depth_contours(
+        axes["contours"] = plot_depth_contours(
             _ScoresOfEncodedRows(result),
             known,
             unknown=new,
             feature_names=[str(name) for name in encoder.get_feature_names_out()],
-        ).figure
+        )
     else:
-        figures["map"] = plot_map(known, new, is_novel).figure
-    return figures
+        axes["map"] = plot_map(known, new, is_novel)
+    return {name: _figure_of(ax) for name, ax in axes.items()}
+
+
+def _figure_of(ax: Axes) -> Figure:
+    assert isinstance(ax.figure, Figure)  # each picture was drawn on a figure of its own
+    return ax.figure
 
 
 class _ScoresOfEncodedRows:
