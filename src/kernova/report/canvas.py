@@ -79,12 +79,10 @@ def label_axes(ax: Axes, x: str, y: str) -> None:
 
 def legend_below(ax: Axes, entries: Sequence[Entry]) -> None:
     """Put the legend under the axes, where it hides neither data nor a title."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None  # axes always stand on a figure
     handles, labels = zip(*entries, strict=True)
     # What a new figure's axes have before they are laid out is near what they get in the end.
-    room = 72 * figure.get_figwidth() * ax.get_position().width
-    drop = ScaledTranslation(0, -_LEGEND_DROP / 72, figure.dpi_scale_trans)
+    room = 72 * ax.bbox.width / ax.figure.dpi
+    drop = ScaledTranslation(0, -_LEGEND_DROP / 72, ax.figure.dpi_scale_trans)
     legend = ax.legend(
         handles,
         labels,
@@ -160,7 +158,7 @@ def view_of(main: Vector, others: Vector | None = None, reach: float = 1.0) -> V
     """
     low, high = _fenced(main)
     if others is not None and others.size:
-        beyond_low, beyond_high = _fenced(others)
+        beyond_low, beyond_high = _fenced(np.clip(others, -_LARGEST, _LARGEST))
         room = reach * (high - low) if high > low else np.inf
         low = max(min(low, beyond_low), low - room)
         high = min(max(high, beyond_high), high + room)
@@ -202,6 +200,15 @@ def finite_matrix(rows: ArrayLike, what: str) -> Matrix:
         )
     _check_drawable(float(np.abs(matrix).max()))
     return matrix
+
+
+def drawable_number(value: float, what: str) -> float:
+    """Give a number that can be a place in a picture, or say why it cannot."""
+    number = float(value)
+    if not math.isfinite(number):
+        raise InputError(f"The {what} must be a finite number; got {number}.")
+    _check_drawable(abs(number))
+    return number
 
 
 def _check_drawable(largest: float) -> None:

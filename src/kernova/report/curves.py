@@ -139,7 +139,7 @@ def plot_false_alarm_curve(
     scores = np.sort(finite_scores(holdout_scores, "held-out scores"))
     check_open_unit_interval(confidence, "confidence")
     floor = binomial_upper_bound(0, scores.size, confidence)
-    top = min(1.0, 2.5 * max(0.1, floor, chosen.bound if chosen else 0.0))
+    top = 1.02 * min(1.0, 2.5 * max(0.1, floor, chosen.bound if chosen else 0.0))
     steps = _alarm_steps(scores, top)
     marks = np.empty(0) if chosen is None else np.array([chosen.threshold])
     view = view_of(steps.threshold, marks, math.inf).with_margin(0.05)
@@ -156,7 +156,7 @@ def plot_false_alarm_curve(
     if chosen is not None:
         entries.append(_draw_chosen(ax, chosen))
     ax.set_xlim(*view)
-    ax.set_ylim(0, 1.02 * top)
+    ax.set_ylim(0, top)
     ax.yaxis.set_major_formatter(PERCENT)
     label_axes(ax, "threshold on the score (left is stricter)", "false alarms")
     legend_below(ax, entries)

@@ -20,6 +20,7 @@ from kernova.report.canvas import (
     View,
     axes_or_new,
     counted,
+    drawable_number,
     ink,
     label_axes,
     legend_below,
@@ -32,7 +33,7 @@ from kernova.report.canvas import (
 _FEW_ROWS: Final = 25
 _FEWEST_BINS, _MOST_BINS = 10, 60
 # Room for the words on both sides of a threshold, as a share of the width.
-_WORD_ROOM: Final = 0.17
+_WORD_ROOM: Final = 0.2
 
 
 def plot_score_distributions(
@@ -84,6 +85,8 @@ def plot_score_distributions(
     if new_scores is not None and np.size(new_scores):
         new = finite_scores(new_scores, "new scores")
     _check_pair(labels)
+    if threshold is not None:
+        threshold = drawable_number(threshold, "threshold")
 
     ax = axes_or_new(ax)
     view = _view_with_threshold(view_of(known, new), threshold)
@@ -94,7 +97,7 @@ def plot_score_distributions(
     elif new.size:
         entries.append(_draw_one_by_one(ax, new, edges, labels[1]))
     if threshold is not None:
-        entries.append(_draw_threshold(ax, float(threshold), edges, bound))
+        entries.append(_draw_threshold(ax, threshold, edges, bound))
     ax.set_xlim(edges[0], edges[-1])
     ax.yaxis.set_major_formatter(PERCENT)
     label_axes(ax, "score (high is usual)", "share of rows in each bin")
@@ -112,7 +115,7 @@ def _view_with_threshold(view: View, threshold: float | None) -> View:
     """Widen the view so that the threshold, and words on both sides of it, have room."""
     if threshold is None:
         return view
-    view = view_of(np.array([*view]), np.array([float(threshold)]), math.inf)
+    view = view_of(np.array([*view]), np.array([threshold]), math.inf)
     room = _WORD_ROOM * view.width
     return View(min(view.low, threshold - room), max(view.high, threshold + room))
 
@@ -190,4 +193,4 @@ def _note_beyond(ax: Axes, scores: Vector, view: View) -> None:
     n_beyond = view.n_beyond(scores)
     if n_beyond:
         verb = "lies" if n_beyond == 1 else "lie"
-        note_above(ax, f"{counted(n_beyond, 'score')} {verb} further out, counted at the edge")
+        note_above(ax, f"{counted(n_beyond, 'score')} {verb} further out, shown at the edge")

@@ -206,9 +206,7 @@ def _draw_landscape(
     if not is_flat:
         filled = ax.contourf(across, up, scores, levels, cmap=_DEPTHS)
         ax.contour(filled, colors=KNOWN, linewidths=0.4, alpha=0.6)
-        figure = ax.get_figure()
-        assert figure is not None  # axes always stand on a figure
-        bar = figure.colorbar(filled, ax=ax, pad=0.02)
+        bar = ax.figure.colorbar(filled, ax=ax, pad=0.02)
         bar.set_label("score (high is usual)")
         bar.outline.set_visible(False)
     if offset is None:
