@@ -1,0 +1,87 @@
+"""Make the pictures of the README and the site with kernova's own code.
+
+Run it from anywhere: ``python docs/make_pictures.py``. The same code gives the same pictures.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+
+from kernova import CalibratedDetector, KernelSpatialDepth, SpatialDepth, false_alarm_threshold
+from kernova.report.figures import (
+    plot_depth_contours,
+    plot_false_alarm_curve,
+    plot_score_distributions,
+    save_picture,
+)
+
+FOLDER = Path(__file__).parent / "pictures"
+DPI = 110
+
+
+def ring_picture() -> Figure:
+    """Spatial depth is fooled by a ring, kernelized spatial depth is not."""
+    rng = np.random.default_rng(0)
+    angles, radii = rng.uniform(0, 2 * np.pi, 100), rng.uniform(4, 5, 100)
+    ring = np.c_[radii * np.cos(angles), radii * np.sin(angles)]
+    return _side_by_side(
+        {
+            "spatial depth": SpatialDepth().fit(ring),
+            "kernelized spatial depth": KernelSpatialDepth(bandwidth=3.0).fit(ring),
+        },
+        unknown=None,
+    )
+
+
+def masking_picture() -> Figure:
+    """Rows between four known groups hide among all of them, and show against each alone."""
+    rng = np.random.default_rng(0)
+    groups = [rng.normal((x, y), size=(100, 2)) for x in (-2, 2) for y in (-2, 2)]
+    unknown = rng.uniform(-1, 1, size=(20, 2))
+    return _side_by_side(
+        {
+            "all groups together": SpatialDepth().fit(np.vstack(groups)),
+            "one group alone": SpatialDepth().fit(groups[0]),
+        },
+        unknown,
+    )
+
+
+def _side_by_side(
+    models: dict[str, SpatialDepth | KernelSpatialDepth], unknown: NDArray[np.float64] | None
+) -> Figure:
+    figure = Figure(figsize=(9.4, 4.4), layout="constrained")
+    for (title, model), ax in zip(models.items(), figure.subplots(1, 2), strict=True):
+        plot_depth_contours(model, unknown=unknown, ax=ax, grid=120)
+        ax.set_title(title)
+    return figure
+
+
+def digit_pictures() -> dict[str, Figure]:
+    """Nine digits are known and the four is new: its scores, and what the threshold proves."""
+    X, digit = load_digits(return_X_y=True)
+    detector = CalibratedDetector(random_state=0).fit(X[digit != 4])
+    known, new = detector.holdout_scores_, detector.score_samples(X[digit == 4])
+    chosen = false_alarm_threshold(known, 0.05, bound="binomial")
+    return {
+        "scores": plot_score_distributions(
+            known, new, threshold=detector.threshold_, bound=detector.false_alarm_bound_
+        ).figure,
+        "false_alarms": plot_false_alarm_curve(known, chosen=chosen).figure,
+    }
+
+
+def main() -> None:
+    """Write every picture."""
+    FOLDER.mkdir(exist_ok=True)
+    figures = {"ring": ring_picture(), "masking": masking_picture(), **digit_pictures()}
+    for name, figure in figures.items():
+        save_picture(figure, FOLDER / f"{name}.png", dpi=DPI)
+        print(FOLDER / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main()
