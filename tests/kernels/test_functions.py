@@ -1,0 +1,118 @@
+"""Kernels and distances stay right where subtraction would lose everything."""
+
+from decimal import Decimal, getcontext
+
+import numpy as np
+import pytest
+
+from kernova.errors import InputError
+from kernova.kernels.distances import squared_distances
+from kernova.kernels.functions import (
+    KERNELS,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    kernel_named,
+)
+
+getcontext().prec = 60
+
+
+def decimal_squared_distance(kernel, distance):
+    """2 - 2k with 60 digits, for a stationary kernel."""
+    r = Decimal(distance) / Decimal(kernel.bandwidth)
+    if isinstance(kernel, Gaussian):
+        value = (-r * r).exp()
+    elif isinstance(kernel, Laplacian):
+        value = (-r).exp()
+    elif kernel.nu == 1.5:
+        x = Decimal(3).sqrt() * r
+        value = (1 + x) * (-x).exp()
+    else:
+        x = Decimal(5).sqrt() * r
+        value = (1 + x + x * x / 3) * (-x).exp()
+    return float(2 - 2 * value)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(0.7), Laplacian(0.7), Matern(0.7), Matern(0.7, nu=2.5)], ids=str
+)
+def test_squared_distances_keep_their_digits_from_near_copies_to_far_away(kernel):
+    distances = np.concatenate([np.logspace(-9, 1, 41), np.linspace(0.01, 0.3, 30)])
+    found = kernel.squared_distance(np.zeros((1, 1)), distances[:, None])[0]
+    wanted = [decimal_squared_distance(kernel, float(d)) for d in distances]
+    np.testing.assert_allclose(found, wanted, rtol=2e-12)
+    assert kernel.squared_distance(np.ones((1, 2)), np.ones((1, 2)))[0, 0] == 0.0
+
+
+@pytest.mark.parametrize("columns", [2, 40])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_euclidean_distances_of_near_copies(columns, offset):
+    rng = np.random.default_rng(columns)
+    Y = rng.normal(size=(200, columns)) + offset
+    X = np.vstack([Y[:50], Y[50:100] + 1e-6 * rng.normal(size=(50, columns)), Y[:3] + 1e3])
+    found = squared_distances(X, Y)
+    wanted = ((X[:, None, :] - Y[None, :, :]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(found, wanted, rtol=1e-11)
+    assert (found[np.arange(50), np.arange(50)] == 0).all()
+
+
+def test_clusters_far_apart_take_the_way_by_differences():
+    """Most pairs cancel there; the answer must not."""
+    rng = np.random.default_rng(0)
+    X = 1e-3 * rng.normal(size=(120, 30)) + 1e3 * (np.arange(120) % 2)[:, None]
+    wanted = ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(squared_distances(X, X), wanted, rtol=1e-11)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_three_methods_agree(name):
+    kernel = KERNELS[name]() if name == "linear" else KERNELS[name](1.3)
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(70, 3)), rng.normal(size=(50, 3))
+    K = kernel(X, Y)
+    np.testing.assert_allclose(np.diagonal(kernel(X, X)), kernel.diagonal(X), rtol=1e-12)
+    lengths = kernel.diagonal(X)[:, None] + kernel.diagonal(Y)
+    np.testing.assert_allclose(kernel.squared_distance(X, Y), lengths - 2 * K, atol=1e-10)
+    assert np.linalg.eigvalsh(kernel(X, X))[0] > -1e-8  # positive semidefinite
+
+
+def test_kernels_add_and_multiply():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(6, 2)), rng.normal(size=(5, 2))
+    mixed = 0.5 * Gaussian(2.0) + Linear() * Polynomial(1.0, degree=2)
+    wanted = 0.5 * Gaussian(2.0)(X, Y) + Linear()(X, Y) * Polynomial(1.0, degree=2)(X, Y)
+    np.testing.assert_allclose(mixed(X, Y), wanted)
+    np.testing.assert_allclose(mixed.diagonal(X), np.diagonal(mixed(X, X)))
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Gaussian(0.0), "A kernel's bandwidth must be a positive number; got 0.0."),
+        (lambda: Laplacian(np.inf), "A kernel's bandwidth must be a positive number; got inf."),
+        (
+            lambda: Matern(1.0, nu=0.5),
+            "The Matérn kernel is here for nu=1.5 and nu=2.5; got nu=0.5. For nu=0.5 take "
+            "'laplacian'.",
+        ),
+        (
+            lambda: -1 * Linear(),
+            "A kernel can be multiplied by a positive number only; got -1.0.",
+        ),
+    ],
+)
+def test_kernels_that_are_none(make, sentence):
+    with pytest.raises(InputError) as caught:
+        make()
+    assert str(caught.value) == sentence
+
+
+def test_a_kernel_object_is_taken_as_it_is():
+    kernel = Gaussian(2.0)
+    assert kernel_named(kernel, None) is kernel
+    with pytest.raises(TypeError, match="Kernel must define __call__"):
+        Kernel()(np.zeros((1, 1)), np.zeros((1, 1)))
