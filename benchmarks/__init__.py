@@ -1,0 +1,1 @@
+"""Ratios against peers and growth tables; never part of the tests."""

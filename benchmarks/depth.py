@@ -1,5 +1,6 @@
 """Kernelized spatial depth against a bare matrix product, its own exact engine, and peers."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -103,7 +104,7 @@ def few_columns(sizes=(10_000, 20_000, 40_000, 80_000)):
             chosen.append(model.engine_)
 
         rows.append({"n": n, "auto_s": seconds(run), "engine": chosen[-1]})
-    for smaller, larger in zip(rows[:-1], rows[1:], strict=True):
+    for smaller, larger in itertools.pairwise(rows):
         larger["growth_exponent"] = np.log2(larger["auto_s"] / smaller["auto_s"])
     report("auto engine in two columns", rows)
 
