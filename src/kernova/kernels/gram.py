@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 
 from kernova.kernels.functions import KernelLike
+from kernova.progress import track
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -52,12 +53,14 @@ class Strip(NamedTuple):
     squared_distances: Matrix
 
 
-def distance_strips(X: Matrix, kernel: KernelLike) -> Iterator[Strip]:
+def distance_strips(X: Matrix, kernel: KernelLike, task: str | None = None) -> Iterator[Strip]:
     """Give the upper triangle of Δ_ij, the kernel's squared distances, one strip at a time.
 
-    Pairs above a strip's square on the diagonal come once; inside the square they come twice.
+    Pairs above a strip's square on the diagonal come once; inside the square they come twice. A
+    pass that takes long by itself has a ``task`` to report its progress under.
     """
-    for columns in _slices(len(X), _TILE_COLUMNS):
+    strips = _slices(len(X), _TILE_COLUMNS)
+    for columns in track(strips, task) if task else strips:
         rows = slice(0, columns.stop)
         squared = np.empty((columns.stop, columns.stop - columns.start))
         for block in cached_blocks(columns.stop, squared.shape[1]):
@@ -80,7 +83,7 @@ def distance_quadratic_forms(Z: Matrix, X: Matrix, kernel: KernelLike) -> Vector
 def mean_squared_distances(X: Matrix, kernel: KernelLike) -> Vector:
     """Each row's mean squared distance in feature space to all rows, itself included."""
     totals = np.zeros(len(X))
-    for rows, columns, squared in distance_strips(X, kernel):
+    for rows, columns, squared in distance_strips(X, kernel, "mean distances"):
         totals[rows] += squared.sum(axis=1)
         totals[columns] += squared[: columns.start].sum(axis=0)
     return totals / len(X)

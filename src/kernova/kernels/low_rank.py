@@ -121,7 +121,7 @@ def certified(step: GrowthStep, X: Matrix, kernel: KernelLike) -> CentredGram:
     gram, weights = step
     sum_of_squares = np.float64(0.0)
     weighted_sums = np.zeros(len(X))
-    for rows, columns, squared in distance_strips(X, kernel):
+    for rows, columns, squared in distance_strips(X, kernel, "proving the error"):
         residual = gram.centre(squared, rows, columns)
         residual -= gram.factor[rows] @ gram.factor[columns].T
         above = residual[: columns.start]  # pairs that stand once here and count twice
