@@ -17,9 +17,10 @@ from kernova.report.figures import (
     plot_score_distributions,
     save_picture,
 )
+from kernova.studies.reproduce_ksd import reproduce_ksd
 
 FOLDER = Path(__file__).parent / "pictures"
-DPI = 110
+DPI = 100
 
 
 def ring_picture() -> Figure:
@@ -74,10 +75,21 @@ def digit_pictures() -> dict[str, Figure]:
     }
 
 
+def reproduction_pictures() -> dict[str, Figure]:
+    """Two pictures of ``kernova reproduce ksd``, as it draws them by default."""
+    figures = reproduce_ksd().figures()
+    return {"masking_widths": figures["masking-widths"], "theorem": figures["theorem"]}
+
+
 def main() -> None:
     """Write every picture."""
     FOLDER.mkdir(exist_ok=True)
-    figures = {"ring": ring_picture(), "masking": masking_picture(), **digit_pictures()}
+    figures = {
+        "ring": ring_picture(),
+        "masking": masking_picture(),
+        **digit_pictures(),
+        **reproduction_pictures(),
+    }
     for name, figure in figures.items():
         save_picture(figure, FOLDER / f"{name}.png", dpi=DPI)
         print(FOLDER / f"{name}.png")
