@@ -25,17 +25,19 @@ html_theme = "alabaster"
 html_theme_options = {
     "description": "Find what is new in data, with a proven bound on false alarms.",
     "fixed_sidebar": True,
-    "page_width": "1080px",
+    "page_width": "1140px",
     "sidebar_width": "250px",
 }
+html_static_path = ["_static"]
 html_sidebars = {"**": ["about.html", "searchfield.html", "navigation.html"]}
 html_show_sourcelink = False
 
 
-def _is_foreign(app, what, name, member, skip, options):
-    """Leave out what estimators inherit from scikit-learn: its own site documents that."""
-    home = getattr(member, "__module__", None)
-    return True if home and not home.startswith("kernova") else None
+def _is_left_out(app, what, name, member, skip, options):
+    """Leave out what scikit-learn's own site documents, and "alias for field number 0"."""
+    home = getattr(member, "__module__", None) or "kernova"
+    is_field = type(member).__name__ == "_tuplegetter"
+    return True if is_field or not home.startswith("kernova") else None
 
 
 def _escape(app, what, name, member, options, lines):
@@ -47,5 +49,5 @@ def _escape(app, what, name, member, options, lines):
 
 
 def setup(app):
-    app.connect("autodoc-skip-member", _is_foreign)
+    app.connect("autodoc-skip-member", _is_left_out)
     app.connect("autodoc-process-docstring", _escape, priority=100)  # before numpydoc
