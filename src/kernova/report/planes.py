@@ -206,7 +206,8 @@ def _draw_landscape(
     if not is_flat:
         filled = ax.contourf(across, up, scores, levels, cmap=_DEPTHS)
         ax.contour(filled, colors=KNOWN, linewidths=0.4, alpha=0.6)
-        bar = ax.figure.colorbar(filled, ax=ax, pad=0.02)
+        beside = ax.inset_axes((1.03, 0, 0.045, 1))  # as high as the axes, whatever their shape
+        bar = ax.figure.colorbar(filled, cax=beside)
         bar.set_label("score (high is usual)")
         bar.outline.set_visible(False)
     if offset is None:
