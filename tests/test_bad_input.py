@@ -16,7 +16,7 @@ from tests.load.bad_files import BAD_FILES
 TOO_FEW = (
     "No threshold keeps false alarms below 0.05: {n} held-out rows prove nothing under {rate}. "
     "Hold out at least 59 rows, or allow more than {rate}. With holdout=0.5 that takes 118 rows "
-    "in all; X has {rows} rows."
+    "in all; there are {rows}."
 )
 
 

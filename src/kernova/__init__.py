@@ -44,6 +44,7 @@ _HOME_OF = {
     "load_model": "kernova.persist",
     "KernovaError": "kernova.errors",
     "InputError": "kernova.errors",
+    "MissingValuesError": "kernova.errors",
     "TooFewRowsError": "kernova.errors",
     "ModelFileError": "kernova.errors",
 }
@@ -58,7 +59,13 @@ if TYPE_CHECKING:
         false_alarm_threshold,
     )
     from kernova.decide.p_values import conformal_p_values, select_discoveries
-    from kernova.errors import InputError, KernovaError, ModelFileError, TooFewRowsError
+    from kernova.errors import (
+        InputError,
+        KernovaError,
+        MissingValuesError,
+        ModelFileError,
+        TooFewRowsError,
+    )
     from kernova.load.tables import Table, read_table
     from kernova.persist import load_model, save_model
     from kernova.represent.encoding import TableEncoder

@@ -44,9 +44,12 @@ def reporting(listener: Listener) -> Iterator[None]:
 
 
 def track(items: Collection[Item], task: str) -> Iterator[Item]:
-    """Yield the items one by one, reporting a step before the first and after each."""
+    """Yield the items one by one, reporting a step before the first and after each.
+
+    A single item has nothing to report between its beginning and its end.
+    """
     listener = _listener.get()
-    if listener is None:
+    if listener is None or len(items) < 2:
         yield from items
         return
     listener(Step(task, 0, len(items)))

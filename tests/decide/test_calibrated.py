@@ -283,14 +283,14 @@ def test_the_guarantee_says_what_was_proven_when_it_was_proven(rows):
             40,
             "No threshold keeps false alarms below 0.05: 20 held-out rows prove nothing under "
             "0.14. Hold out at least 59 rows, or allow more than 0.14. With holdout=0.5 that takes "
-            "118 rows in all; X has 40 rows.",
+            "118 rows in all; there are 40.",
         ),
         (
             {"holdout": 30},
             40,
             "No threshold keeps false alarms below 0.05: 30 held-out rows prove nothing under "
             "0.0951. Hold out at least 59 rows, or allow more than 0.0951. Set holdout to 59 or "
-            "more; X has 40 rows.",
+            "more; there are 40.",
         ),
         (
             {"holdout": 40},

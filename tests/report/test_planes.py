@@ -59,6 +59,8 @@ def test_rows_are_drawn_where_they_are_and_all_of_them_are_in_view():
         assert low < column.min() < column.max() < high
     assert notes(ax) == []
     assert "2 unknown rows" in legend_words(ax)
+    renamed = plot_depth_contours(FITTED, unknown=unknown, grid=9, labels=("old", "new"))
+    assert legend_words(renamed)[:2] == ["80 old rows", "2 new rows"]
     assert "threshold" in [text.get_text() for text in ax.texts]
 
 
@@ -74,12 +76,12 @@ def test_a_row_far_out_neither_squeezes_the_picture_nor_vanishes():
 
 
 def test_names_come_from_the_table_the_model_or_the_caller():
-    table = pd.DataFrame(CLOUD, columns=["cost ($)", "width (mm)"])
+    table = pd.DataFrame(CLOUD, columns=["$_$ in $", "width (mm)"])
     model = CalibratedDetector(max_false_alarm=0.3, random_state=0).fit(table)
-    swapped = table[["width (mm)", "cost ($)"]].assign(other=1.0)
+    swapped = table[["width (mm)", "$_$ in $"]].assign(other=1.0)
     for X, names in (None, None), (swapped, None), (CLOUD, ["a", "b"]):
         ax = plot_depth_contours(model, X, unknown=swapped.head(3), grid=15, feature_names=names)
-        assert [ax.get_xlabel(), ax.get_ylabel()] == (names or ["cost ($)", "width (mm)"])
+        assert [ax.get_xlabel(), ax.get_ylabel()] == (names or ["$_$ in $", "width (mm)"])
         expected = CLOUD if X is not None else model.estimator_.reference_
         np.testing.assert_array_equal(dots(ax)[0], expected)
         np.testing.assert_array_equal(dots(ax)[1], CLOUD[:3])
@@ -159,6 +161,11 @@ NAN_ROWS = np.full((3, 2), np.nan)
             (FITTED, [[1e200, 0.0]]),
             {},
             "No picture can show numbers as large as 1e+200. Rescale them first.",
+        ),
+        (
+            (FITTED,),
+            {"labels": "new"},
+            "labels must be two names, for known and for new rows; got 'new'.",
         ),
         ((FITTED,), {"grid": 1}, "grid must be at least 2 points per side; got 1."),
         (

@@ -151,7 +151,7 @@ def test_rows_beyond_the_reach_of_the_kernel_are_pointed_out(tmp_path):
     assert list(narrow.rows["verdict"]) == ["usual", "usual"]
     assert narrow.notes == [
         "Depth cannot tell 1 new row from the loneliest held-out ones, and so does not call it "
-        'novel; a wider bandwidth sees further ("reach", or a number).'
+        "novel; a bandwidth above 0.167 sees further."
     ]
     wide = find_novelties(*pair, NoveltySettings(bandwidth="reach"))
     assert list(wide.rows["verdict"]) == ["usual", "novel"]

@@ -23,7 +23,8 @@ app = typer.Typer(
     epilog=(
         "\b\nFirst steps:\n"
         "  kernova demo\n"
-        "  kernova novelty demo/known.csv demo/new.csv --id-column id --report page.html"
+        "  kernova novelty demo/known.csv demo/new.csv --id-column id --label-column digit "
+        "--scaling none --report page.html"
     ),
 )
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+_PIPED_WIDTH = 160
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -60,7 +61,9 @@ def console() -> "Console":
     """Give the console that answers are printed on."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    # A file or a pipe has no width of its own: wide enough that tables need not break lines.
+    width = None if sys.stdout.isatty() else _PIPED_WIDTH
+    return Console(highlight=False, soft_wrap=width is not None, width=width)
 
 
 @contextmanager

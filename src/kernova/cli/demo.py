@@ -29,13 +29,13 @@ def demo(
     with progress_bars():
         result = run_demo(target)
     for chapter in result.chapters:
-        out.rule(chapter.title, align="left")
+        out.print(chapter.title, style="bold")
         for sentence in chapter.sentences:
             out.print(sentence, markup=False)
         print_table(chapter.table, chapter.table_title)
-    out.rule("What is there now", align="left")
+    out.print("\nWhat is there now", style="bold")
     for path in result.files:
         out.print(f"  {path}", markup=False)
-    out.rule("What to try next", align="left")
+    out.print("\nWhat to try next", style="bold")
     for command in result.next_commands:
         out.print(f"  {command}", markup=False)

@@ -11,7 +11,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Make a paper's pictures and figures again, and say which of its claims hold.",
-    epilog="\b\nExample:\n  kernova reproduce ksd --folder reproduction",
+    epilog="\b\nExample:\n  kernova reproduce ksd --folder reproduction/ksd",
 )
 
 
@@ -23,7 +23,7 @@ def _reproduce() -> None:
 @app.command(
     "ksd",
     short_help="Kernelized spatial depth.",
-    epilog="\b\nExample:\n  kernova reproduce ksd --folder reproduction --repetitions 1000",
+    epilog="\b\nExample:\n  kernova reproduce ksd --folder reproduction/ksd --repetitions 1000",
 )
 @answering
 def ksd(
@@ -49,14 +49,15 @@ def ksd(
     target = made_folder(folder)
     with progress_bars():
         study = reproduce_ksd(seeds=seeds, repetitions=repetitions, random_state=seed)
-        pictures = {name: target / f"{name}.png" for name in study.figures()}
+        pictures = []
         for name, figure in study.figures().items():
-            save_picture(figure, pictures[name])
+            pictures.append(target / f"{name}.png")
+            save_picture(figure, pictures[-1])
     answer = study.to_json_dict()
     save_json(answer, target / "ksd.json")
     if as_json:
-        print_json({**answer, "files": [str(path) for path in pictures.values()]})
+        print_json({**answer, "files": [str(path) for path in pictures]})
         return
     print_table(study.table(), "Kernelized spatial depth: the paper's figures and ours")
     console().print(f"Numbers: {target / 'ksd.json'}", markup=False)
-    console().print(f"Pictures: {', '.join(map(str, pictures.values()))}", markup=False)
+    console().print(f"Pictures: {', '.join(map(str, pictures))}", markup=False)

@@ -280,7 +280,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
                 in_all = math.ceil(needed / self.holdout - ROUNDING)
                 wish = f"With holdout={self.holdout:g} that takes {in_all} rows in all"
             raise TooFewRowsError(
-                f"{error} {wish}; X has {n_rows} rows.",
+                f"{error} {wish}; there are {n_rows}.",
                 rows_needed=needed,
                 smallest_provable=error.smallest_provable,
             ) from None

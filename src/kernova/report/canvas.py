@@ -218,6 +218,12 @@ def _check_drawable(largest: float) -> None:
         )
 
 
+def check_pair(labels: Sequence[str]) -> None:
+    """Refuse anything but a name for each of two groups of rows."""
+    if isinstance(labels, str) or len(labels) != 2:
+        raise InputError(f"labels must be two names, for known and for new rows; got {labels!r}.")
+
+
 def counted(n: int, what: str) -> str:
     """Count in words: 1 row, 2 rows."""
     return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -10,7 +10,6 @@ from matplotlib.colors import to_rgba
 from numpy.typing import ArrayLike
 
 from kernova.decide.false_alarms import finite_scores
-from kernova.errors import InputError
 from kernova.report.canvas import (
     KNOWN,
     NEW,
@@ -19,6 +18,7 @@ from kernova.report.canvas import (
     Vector,
     View,
     axes_or_new,
+    check_pair,
     counted,
     drawable_number,
     ink,
@@ -84,7 +84,7 @@ def plot_score_distributions(
     new = np.empty(0)
     if new_scores is not None and np.size(new_scores):
         new = finite_scores(new_scores, "new scores")
-    _check_pair(labels)
+    check_pair(labels)
     if threshold is not None:
         threshold = drawable_number(threshold, "threshold")
 
@@ -104,11 +104,6 @@ def plot_score_distributions(
     _note_beyond(ax, np.concatenate([known, new]), View(edges[0], edges[-1]))
     legend_below(ax, entries)
     return ax
-
-
-def _check_pair(labels: Sequence[str]) -> None:
-    if isinstance(labels, str) or len(labels) != 2:
-        raise InputError(f"labels must be two names, for known and for new rows; got {labels!r}.")
 
 
 def _view_with_threshold(view: View, threshold: float | None) -> View:

@@ -22,6 +22,7 @@ from kernova.report.canvas import (
     Matrix,
     View,
     axes_or_new,
+    check_pair,
     counted,
     finite_matrix,
     ink,
@@ -50,6 +51,7 @@ def plot_depth_contours(
     levels: int | Sequence[float] = 10,
     grid: int = 150,
     feature_names: Sequence[str] | None = None,
+    labels: Sequence[str] = ("known", "unknown"),
 ) -> Axes:
     """Draw a detector's scores over the plane, with the rows and the threshold.
 
@@ -70,6 +72,8 @@ def plot_depth_contours(
         Points per side at which the model is asked for its score.
     feature_names : sequence of two str, default=None
         Names of the axes; None takes those of ``X`` or of the model.
+    labels : sequence of two str
+        What the legend calls the rows of ``X`` and the marked ones.
 
     Returns
     -------
@@ -91,16 +95,17 @@ def plot_depth_contours(
     if unknown is not None:
         strange = _two_columns(_as_the_model_knows(unknown, model), "unknown rows")
     names = _axis_names(feature_names, known_rows, model)
+    check_pair(labels)
     if grid < 2:
         raise InputError(f"grid must be at least 2 points per side; got {grid}.")
 
     ax = axes_or_new(ax)
     views = [view_of(known[:, axis], strange[:, axis]).with_margin(_MARGIN) for axis in range(2)]
     threshold = _draw_landscape(ax, model, views, levels, grid)
-    entries = [_draw_known(ax, known, views, _DARK)]
+    entries = [_draw_known(ax, known, views, _DARK, labels[0])]
     if len(strange):
         crosses = _draw_marked(ax, strange, views, "X", NEW)
-        entries.append((crosses, counted(len(strange), "unknown row")))
+        entries.append((crosses, counted(len(strange), f"{labels[1]} row")))
     entries += threshold
     _finish(ax, views, np.vstack([known, strange]), entries)
     label_axes(ax, *names)
@@ -154,7 +159,7 @@ def plot_map(
 
     ax = axes_or_new(ax)
     views = [view_of(known[:, axis], new[:, axis]).with_margin(_MARGIN) for axis in range(2)]
-    entries = [_draw_known(ax, known, views, MUTED)]
+    entries = [_draw_known(ax, known, views, MUTED, "known")]
     for rows, marker, colour, word in (
         (new[~marked], "o", USUAL, "usual"),
         (new[marked], "X", NEW, "novel"),
@@ -226,9 +231,9 @@ def _draw_landscape(
     return [(line, f"threshold {threshold:.4g}: novel where lower")]
 
 
-def _draw_known(ax: Axes, rows: Matrix, views: list[View], colour: str) -> Entry:
+def _draw_known(ax: Axes, rows: Matrix, views: list[View], colour: str, label: str) -> Entry:
     """Draw many rows as small dots, fainter the more there are; at most a sample of them."""
-    words = counted(len(rows), "known row")
+    words = counted(len(rows), f"{label} row")
     if len(rows) > _MOST_DOTS:
         kept = np.random.default_rng(0).choice(len(rows), _MOST_DOTS, replace=False)
         rows = rows[np.sort(kept)]

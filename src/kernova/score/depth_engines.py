@@ -36,6 +36,8 @@ _KERNEL_COST = 400
 _FAR = 1e100
 # Rounding errors above this share of a sum are not put up with.
 _CANCELLED = 1e-13
+# A known row so much nearer than the average one lies in a direction that rounding has eaten.
+_TOO_NEAR = 1e-15
 # Error of a sum of n products, relative to its terms: what cancels between them is lost. Near
 # copies of a row have weights so large that this decides.
 ROUNDING = 1e-14
@@ -58,9 +60,9 @@ def directions_to(queries: Matrix, reference: Matrix, kernel: KernelLike) -> Dir
         distances = np.asarray(kernel.squared_distance(queries[block], reference))
         np.sqrt(distances, out=distances)
         t[block] = distances.sum(axis=1)
-        is_copy = distances == 0.0
-        is_row[block] = is_copy.any(axis=1)
-        distances[is_copy] = np.inf  # S(0) = 0
+        is_row[block] = distances.min(axis=1) == 0.0
+        too_near = _TOO_NEAR / len(reference) * t[block, None]
+        distances[distances <= too_near] = np.inf  # S(0) = 0
         np.divide(1.0, distances, out=Z[block])
         s[block] = Z[block].sum(axis=1)
     return Directions(Z, s, t, len(reference) - is_row)
@@ -194,25 +196,24 @@ def euclidean_depths(queries: Matrix, reference: Matrix) -> Vector:
     X = np.ldexp(reference, exponent)
     depths = np.empty(len(queries))
     for block in track(row_blocks(len(queries), 2 * len(X)), "spatial depth"):
-        near = _pulled_in(queries[block], reference.mean(axis=0), exponent)
+        near = _pulled_in(queries[block], X.mean(axis=0), exponent)
         directions = directions_to(near, X, Linear())
         resultants = _sums_of_unit_vectors(near, X, directions)
         depths[block] = depths_from(np.sum(resultants**2, axis=1), directions.n_others)
     return depths
 
 
-def _pulled_in(queries: Matrix, centre: Vector, exponent: int) -> Matrix:
+def _pulled_in(queries: Matrix, scaled_centre: Vector, exponent: int) -> Matrix:
     """Scale the queries, and move those whose distance would overflow nearer, same direction.
 
     From there as from where they were, all known rows lie in one direction: the depth is 0.
     """
     with np.errstate(over="ignore"):
         scaled = np.ldexp(queries, exponent)
-    origin = np.ldexp(centre, exponent)
     is_far = np.abs(scaled).max(axis=1) > _FAR
     if is_far.any():
         offsets = queries[is_far] / np.abs(queries[is_far]).max(axis=1, keepdims=True)
-        scaled[is_far] = origin + _FAR * offsets
+        scaled[is_far] = scaled_centre + _FAR * offsets
     return scaled
 
 

@@ -93,8 +93,8 @@ class NoveltyResult:
             rows, them = ("row", "it") if n_hidden == 1 else ("rows", "them")
             notes.append(
                 f"Depth cannot tell {n_hidden} new {rows} from the loneliest held-out ones, and "
-                f"so does not call {them} novel; a wider bandwidth sees further "
-                '("reach", or a number).'
+                f"so does not call {them} novel; a bandwidth above "
+                f"{self.detector.estimator_[-1].bandwidth_:.3g} sees further."
             )
         return notes
 
