@@ -92,8 +92,9 @@ def test_names_come_from_the_table_the_model_or_the_caller():
 
 def test_detectors_of_other_libraries_are_drawn_too():
     forest = IsolationForest(n_estimators=10, random_state=0).fit(CLOUD)
-    (known, threshold) = legend_words(plot_depth_contours(forest, CLOUD, grid=30))
-    assert (known, threshold) == ("80 known rows", "threshold -0.5: novel where lower")
+    ax = plot_depth_contours(forest, CLOUD, grid=30)
+    assert legend_words(ax) == ["80 known rows", "threshold -0.5: novel where lower"]
+    assert contour_sets(ax)[-1].linestyles == "solid"  # matplotlib dashes negative levels
     ax = plot_depth_contours(GaussianMixture(random_state=0).fit(CLOUD), CLOUD, grid=15)
     assert legend_words(ax) == ["80 known rows"]  # it has no threshold
     assert len(contour_sets(ax)) == 2
