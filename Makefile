@@ -55,7 +55,7 @@ bench: $(BENCH_STAMP) ## ratios against peers and growth tables, written to benc
 	$(BIN)/python -m benchmarks.run
 
 docs: $(DOCS_STAMP) ## build the site into docs/_build/html
-	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) demo docs/_build docs/api/generated benchmarks/results build dist

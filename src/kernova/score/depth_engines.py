@@ -60,9 +60,9 @@ def directions_to(queries: Matrix, reference: Matrix, kernel: KernelLike) -> Dir
         distances = np.asarray(kernel.squared_distance(queries[block], reference))
         np.sqrt(distances, out=distances)
         t[block] = distances.sum(axis=1)
-        is_row[block] = distances.min(axis=1) == 0.0
-        too_near = _TOO_NEAR / len(reference) * t[block, None]
-        distances[distances <= too_near] = np.inf  # S(0) = 0
+        is_copy = distances == 0.0
+        is_row[block] = is_copy.any(axis=1)
+        distances[is_copy] = np.inf  # S(0) = 0
         np.divide(1.0, distances, out=Z[block])
         s[block] = Z[block].sum(axis=1)
     return Directions(Z, s, t, len(reference) - is_row)
@@ -83,10 +83,23 @@ def exact_depths(queries: Matrix, reference: Matrix, kernel: KernelLike) -> Vect
     """Depth of each query by blocked matrix products, m n² multiplications for m queries."""
     depths = np.empty(len(queries))
     for block in track(row_blocks(len(queries), 2 * len(reference)), "depth (exact)"):
-        Z, s, t, n_others = directions_to(queries[block], reference, kernel)
+        Z, s, t, n_others = _told_apart(directions_to(queries[block], reference, kernel))
         squared = s * t - 0.5 * distance_quadratic_forms(Z, reference, kernel)
         depths[block] = depths_from(squared, n_others)
     return depths
+
+
+def _told_apart(directions: Directions) -> Directions:
+    """Leave out unit vectors towards rows so near that nothing but rounding would turn them.
+
+    Each of them still counts in N, so a depth is wrong by 1/N at most; kept, it would be noise.
+    """
+    Z, s, t, _ = directions
+    limit = Z.shape[1] / _TOO_NEAR
+    for query in np.flatnonzero(s * t > limit):
+        Z[query, Z[query] * t[query] > limit] = 0.0
+        s[query] = Z[query].sum()
+    return directions
 
 
 class DepthIntervals(NamedTuple):
@@ -118,10 +131,11 @@ def low_rank_intervals(directions: Directions, gram: CentredGram) -> DepthInterv
     projected -= mean[:, None] * gram.factor.sum(axis=0)  # L'c
     terms = s * t, s * (Z @ gram.diagonal), np.einsum("ij,ij->i", projected, projected)
     lowest = terms[0] - terms[1] + terms[2]
-    rounding = ROUNDING * (terms[0] + terms[1] + terms[2])
     left = gram.residual_diagonal
     squares = np.square(Z)
     squared_length = np.maximum(squares.sum(axis=1) - s * mean, 0.0)  # |c|²
+    # Rounding moves the eigenvalues of R too, below zero even, by a share of the trace of G.
+    rounding = ROUNDING * (sum(terms) + squared_length * gram.diagonal.sum())
     slack = squared_length * gram.residual_norm
     guess = squares @ left - 2 * mean * (Z @ left) + mean**2 * left.sum()
     between = lowest - rounding, lowest + slack + rounding

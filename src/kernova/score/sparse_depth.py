@@ -136,7 +136,8 @@ def _block_intervals(
         + (c @ plan.gram).multiply(c).sum(axis=1)
     )
     squared = s * t - s * s + quadratic
-    rounding = ROUNDING * (s * t + s * s + np.abs(quadratic))
+    # Among many copies s, t and z'Kz are small differences of terms as large as n, n and n².
+    rounding = ROUNDING * (s * t + s * s + np.abs(quadratic) + n * n)
     n_others = n - (at_neighbours(is_copy.astype(float)).sum(axis=1) > 0)
     slack = _largest_change(s, t, n, plan) + rounding
     return interval_around(squared, (squared - slack, squared + slack), n_others)

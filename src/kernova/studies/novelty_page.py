@@ -67,7 +67,9 @@ def novelty_figures(result: NoveltyResult) -> dict[str, Figure]:
         axes["contours"] = plot_depth_contours(
             _ScoresOfEncodedRows(result),
             known,
-            unknown=new,
+            unknown=new[is_novel] if is_novel.any() else None,
+            labels=("known", "novel"),
+            grid=100,
             feature_names=[str(name) for name in encoder.get_feature_names_out()],
         )
     else:
@@ -144,7 +146,7 @@ def _rows_to_look_at(result: NoveltyResult) -> Section:
             table(
                 rows,
                 f"The {len(rows)} most novel of {len(result.rows)} new rows",
-                {"novelty": ".3f", "p_value": ".4f"},
+                {"novelty": "z.3f", "p_value": ".4f"},
                 marked=is_novel,
             ),
         ],
