@@ -55,6 +55,34 @@ def test_the_certified_norm_is_an_upper_bound_and_no_wild_one():
             np.testing.assert_allclose(np.diagonal(R), gram.residual_diagonal, atol=1e-10)
 
 
+@pytest.mark.parametrize("kernel", [Gaussian(30.0), Laplacian(1.0), Matern(1e4)], ids=str)
+def test_low_rank_errors_are_bounded_where_rounding_is_all_that_is_left(kernel):
+    """Near copies multiply what rounding does to the factor, up to where it fits all rows."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_cauchy(size=(120, 3))
+    X[60:] = X[:60] + 1e-9 * rng.normal(size=(60, 3))
+    exact = exact_depths(X, X, kernel)
+    for step in growing_factors(X, kernel, len(X), np.random.RandomState(0)):
+        depths, errors = low_rank_depths(X, X, kernel, certified(step, X, kernel))
+        assert (np.abs(depths - exact) <= errors + ROUNDING).all()
+        assert step.gram.rank < len(X)  # centred rows have one direction less
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Matern(1.0), Linear()], ids=str)
+@pytest.mark.parametrize("distance", [1e-17, 1e-20, 1e-100])
+def test_a_row_nearer_than_rounding_turns_a_depth_by_its_own_share_only(kernel, distance):
+    X = np.vstack([np.zeros((1, 3)), np.random.default_rng(0).normal(size=(199, 3))])
+    at_the_row, beside_it = exact_depths(np.array([[0.0] * 3, [distance] * 3]), X, kernel)
+    assert abs(at_the_row - beside_it) <= 1 / len(X)
+
+
+def test_sparse_depth_of_copies_only_is_known_up_to_rounding():
+    X, kernel = np.ones((300, 3)), Gaussian(1.0)
+    plan = _with_cut(cKDTree(kernel.rescaled(X)), kernel, 1e-12)
+    depths, errors = sparse_depths(X, X, kernel, plan)
+    assert (np.abs(depths - 1.0) <= errors).all()
+
+
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.1), Matern(0.2, nu=2.5)], ids=str)
 @pytest.mark.parametrize("cut", [1e-2, 1e-5, 1e-9])
 def test_sparse_errors_are_bounded(kernel, cut):

@@ -192,6 +192,13 @@ class TestOddTables:
             model.score_samples(np.random.default_rng(0).normal(size=(40, 3))[:3]), before
         )
 
+    def test_sums_of_large_numbers_do_not_overflow(self, model):
+        X = np.abs(np.random.default_rng(0).normal(size=(40, 3)))
+        depths = model.fit(X).score_samples(X)
+        huge = np.ldexp(X, 1020)
+        with np.errstate(all="raise"):
+            np.testing.assert_allclose(model.fit(huge).score_samples(huge), depths, atol=1e-12)
+
     def test_far_away_is_not_deep(self, model):
         X = np.random.default_rng(0).normal(size=(40, 3))
         far = model.fit(X).score_samples([[1e200, -1e200, 0.0], [1e308, 1e308, 1e308]])

@@ -26,6 +26,8 @@ _BLOCK_COLUMNS = 64
 _STRIDE = 1.2
 # A pivot that has fallen to this share of the diagonal is a linear combination of earlier ones.
 _DEPENDENT = 1e-12
+# Rounding error of an entry of G, relative to the mean distances it is computed from.
+_ENTRY_ROUNDING = 1e-14
 # How many columns of the residual are watched to estimate its norm while the factor grows.
 _WATCHED_COLUMNS = 256
 # The largest of all rows exceeds the largest watched one by about this factor (measured).
@@ -95,14 +97,16 @@ def growing_factors(
     residual_columns = gram.centre(kernel.squared_distance(X, X[watched]), slice(None), watched)
     negligible = _DEPENDENT * gram.diagonal.sum()
     next_look = 0
+    is_last = False
     while True:
-        is_last = gram.rank >= max_rank or gram.residual_diagonal.sum() <= negligible
+        is_last |= gram.rank >= max_rank or gram.residual_diagonal.sum() <= negligible
         if is_last or gram.rank >= next_look:
             yield _looked_at(gram, residual_columns, watched)
             next_look = max(gram.rank + _BLOCK_COLUMNS, int(_STRIDE * gram.rank))
         if is_last:
             return
         new = _next_columns(gram, X, kernel, random_state)
+        is_last = new.shape[1] == 0  # nothing but rounding is left
         residual_columns -= new @ new[watched].T
         left = gram.residual_diagonal - np.einsum("ij,ij->i", new, new)
         gram = replace(
@@ -154,17 +158,20 @@ def _looked_at(gram: CentredGram, residual_columns: Matrix, watched: Indices) ->
 def _next_columns(
     gram: CentredGram, X: Matrix, kernel: KernelLike, random_state: np.random.RandomState
 ) -> Matrix:
-    """Up to a block of further columns of L."""
+    """Up to a block of further columns of L; none if what is left is rounding."""
     n_candidates = min(_BLOCK_COLUMNS, int(np.count_nonzero(gram.residual_diagonal)))
     probabilities = gram.residual_diagonal / gram.residual_diagonal.sum()
     pivots = random_state.choice(len(X), n_candidates, replace=False, p=probabilities)
     columns = gram.centre(kernel.squared_distance(X, X[pivots]), slice(None), pivots)
     columns -= gram.factor @ gram.factor[pivots].T
-    # A pivoted factor of the small square leaves out candidates that depend on the others.
+    # A pivoted factor of the small square leaves out candidates that depend on the others, or
+    # whose pivot is noise, which a division by it would spread over all rows.
     square = columns[pivots]
-    tolerance = max(_DEPENDENT * float(np.trace(square)), np.finfo(float).tiny)
+    noise = _ENTRY_ROUNDING * float(gram.mean_distances[pivots].max())
+    tolerance = max(_DEPENDENT * float(np.trace(square)), noise, np.finfo(float).tiny)
+    if square.diagonal().max() <= tolerance:
+        return np.empty((len(X), 0))
     packed, order, rank, _ = dpstrf(square, lower=1, tol=tolerance)
-    rank = max(int(rank), 1)  # the largest pivot is positive, or there would be nothing left
     kept = order[:rank] - 1
     triangle = np.tril(packed[:rank, :rank])
     return solve_triangular(triangle, columns[:, kept].T, lower=True, check_finite=False).T

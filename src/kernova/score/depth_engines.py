@@ -134,8 +134,10 @@ def low_rank_intervals(directions: Directions, gram: CentredGram) -> DepthInterv
     left = gram.residual_diagonal
     squares = np.square(Z)
     squared_length = np.maximum(squares.sum(axis=1) - s * mean, 0.0)  # |c|²
-    # Rounding moves the eigenvalues of R too, below zero even, by a share of the trace of G.
-    rounding = ROUNDING * (sum(terms) + squared_length * gram.diagonal.sum())
+    # Rounding moves the eigenvalues of R too, even below zero, by a share of the trace of G that
+    # grows with the rank.
+    moved = (ROUNDING + gram.rank * np.finfo(float).eps) * gram.diagonal.sum()
+    rounding = ROUNDING * sum(terms) + squared_length * moved
     slack = squared_length * gram.residual_norm
     guess = squares @ left - 2 * mean * (Z @ left) + mean**2 * left.sum()
     between = lowest - rounding, lowest + slack + rounding
