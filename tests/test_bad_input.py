@@ -149,6 +149,12 @@ BAD_OPTIONS = {
         "Cannot write nowhere/out.csv: there is no folder nowhere. Name a place that can be "
         "written."
     ),
+    ("-o", "./known.csv"): (
+        "Cannot write known.csv: it is one of the tables to read. Name a place that can be written."
+    ),
+    ("-o", "out.csv", "--report", "out.csv"): (
+        "Cannot write out.csv: it is named twice. Name a place that can be written."
+    ),
     ("--report", "."): (
         "Cannot write .: it is a folder. Name a place that can be written."
     ),
@@ -161,7 +167,13 @@ def test_bad_options(folder, option):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["known.csv"], ["known.csv", "new.csv", "--method", "magic"], ["--what"]]
+    "arguments",
+    [
+        ["known.csv"],
+        ["known.csv", "new.csv", "--method", "magic"],
+        ["known.csv", "new.csv", "--seed", str(2**32)],
+        ["--what"],
+    ],
 )
 def test_bad_use_is_exit_code_2_too(folder, arguments):
     code, complaint = answer(*arguments)

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -41,6 +41,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 def ensure_writable(path: str | os.PathLike[str]) -> None:
     """Fail now, before hours of work, if ``path`` can never be written."""
     _scratch_file_beside(Path(path)).unlink()
+
+
+def ensure_distinct(written: Sequence[Path], kept: Sequence[Path]) -> None:
+    """Fail if a file to be written is one of those to be kept, or is to be written twice."""
+    taken = {path.resolve() for path in kept}
+    for path in written:
+        if path.resolve() in taken:
+            is_kept = path.resolve() in {other.resolve() for other in kept}
+            reason = "it is one of the tables to read" if is_kept else "it is named twice"
+            raise _cannot_write(path, reason)
+        taken.add(path.resolve())
 
 
 def _scratch_file_beside(target: Path) -> Path:

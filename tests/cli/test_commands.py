@@ -91,6 +91,20 @@ def test_every_output_format_keeps_ids_as_text(folder, ending):
     assert back["fish"][7] == f"{7:018d}"
 
 
+@pytest.mark.parametrize("name", ["novelty", "p_value", "verdict", "discovery"])
+def test_ids_survive_under_any_name(folder, name):
+    ids = ["=cmd()", "[bold]x[/bold]", "[/red]", "日本", *(f"fish {i}" for i in range(26))]
+    new = pd.read_parquet("new.parquet").drop(columns="fish")
+    new.insert(0, name, ids)
+    new.to_csv("new.csv", index=False)
+    text = run("novelty", "known.csv", "new.csv", "--id-column", name, "--top", "30",
+               "--false-discovery-rate", "0.1", "-o", "out.csv", "--report", "p.html")  # fmt: skip
+    assert all(one in text for one in ids)
+    out = pd.read_csv("out.csv")
+    assert list(out.columns) == [f"{name}_", "novelty", "p_value", "verdict", "discovery"]
+    assert list(out[f"{name}_"]) == ids
+
+
 def test_a_saved_model_says_the_same_again(folder):
     answer = json.loads(
         run("novelty", "known.csv", "new.parquet", "--id-column", "fish", "--json",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+MAX_SEED = 2**32 - 1  # NumPy's generator takes no larger one
 _PIPED_WIDTH = 160
 
 Parameters = ParamSpec("Parameters")

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from kernova.cli.console import answering, console, print_json, print_table, progress_bars
+from kernova.cli.console import (
+    MAX_SEED,
+    answering,
+    console,
+    print_json,
+    print_table,
+    progress_bars,
+)
 
 if TYPE_CHECKING:
     from kernova.studies.novelty import NoveltyResult
@@ -80,7 +87,9 @@ def novelty(
         Path | None, typer.Option(help="Keep the fitted detector here (.kernova).")
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="How many of the most novel rows to show.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Decides which rows are held out.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=MAX_SEED, help="Decides which rows are held out.")
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Say which rows of NEW are unlike all rows of KNOWN, with a bound on false alarms.
@@ -90,16 +99,17 @@ def novelty(
     of NEW gets a novelty (0 is the threshold, -1 is typical of known rows), a p-value and a
     verdict.
     """
-    from kernova.files import ensure_writable
+    from kernova.files import ensure_distinct, ensure_writable
     from kernova.report.tables import check_table_path
     from kernova.studies.novelty import NoveltySettings, find_novelties, read_known_and_new
 
     if output is not None:
         check_table_path(output)
     files = {"output": output, "report": report, "model": save_model}
-    for path in files.values():
-        if path is not None:
-            ensure_writable(path)  # before the work, not after it
+    wanted = [path for path in files.values() if path is not None]
+    ensure_distinct(wanted, kept=[known, new])
+    for path in wanted:
+        ensure_writable(path)  # before the work, not after it
     settings = NoveltySettings(
         method=method,
         bandwidth=_number_or_name(bandwidth),

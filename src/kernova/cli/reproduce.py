@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from kernova.cli.console import answering, console, print_json, print_table, progress_bars
+from kernova.cli.console import (
+    MAX_SEED,
+    answering,
+    console,
+    print_json,
+    print_table,
+    progress_bars,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,7 +41,9 @@ def ksd(
     repetitions: Annotated[
         int, typer.Option(min=10, help="Repetitions of the check of Theorem 1.")
     ] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Where the random numbers start.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=MAX_SEED, help="Where the random numbers start.")
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Remake the synthetic figures of the kernelized spatial depth paper (KSD).

@@ -239,7 +239,6 @@ def find_novelties(
     detector = calibrated_detector(settings).fit(known.features)
     judgement = detector.judge(aligned)
     columns: dict[str, Any] = {
-        str(new.ids.name): new.ids.to_numpy(),
         "novelty": judgement.novelty,
         "p_value": judgement.p_values,
         "verdict": ["novel" if is_novel else "usual" for is_novel in judgement.is_novel],
@@ -248,7 +247,8 @@ def find_novelties(
         columns["discovery"] = select_discoveries(judgement.p_values, settings.false_discovery_rate)
     if new.labels is not None:
         columns[_free_name(str(new.labels.name), columns)] = new.labels.to_numpy()
-    return NoveltyResult(pd.DataFrame(columns), judgement.scores, detector, known, new, settings)
+    rows = pd.DataFrame({_free_name(str(new.ids.name), columns): new.ids.to_numpy(), **columns})
+    return NoveltyResult(rows, judgement.scores, detector, known, new, settings)
 
 
 def _with_known_columns(known: Table, new: Table) -> pd.DataFrame:
