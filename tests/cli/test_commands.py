@@ -105,6 +105,23 @@ def test_ids_survive_under_any_name(folder, name):
     assert list(out[f"{name}_"]) == ids
 
 
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        (["carp", None], ["carp", None]),
+        ([1.5, float("nan")], [1.5, None]),
+        ([float("inf"), 2.0], ["inf", 2.0]),
+        (pd.to_datetime(["2020-01-31", None]), ["2020-01-31 00:00:00", None]),
+    ],
+)
+def test_json_of_labels_that_are_missing_or_infinite(folder, labels, shown):
+    new = pd.read_parquet("new.parquet").head(2).assign(label=labels)
+    new.to_parquet("labelled.parquet")
+    words = ["--id-column", "fish", "--label-column", "label", "--json"]
+    answer = json.loads(run("novelty", "known.csv", "labelled.parquet", *words))
+    assert [row["label"] for row in answer["rows"]] == shown
+
+
 def test_a_saved_model_says_the_same_again(folder):
     answer = json.loads(
         run("novelty", "known.csv", "new.parquet", "--id-column", "fish", "--json",

@@ -113,7 +113,10 @@ class NoveltyResult:
             "threshold": detector.threshold_,
             "novel_rows": self.n_novel,
             "notes": self.notes,
-            "rows": self.rows.to_dict(orient="records"),
+            "rows": [
+                {name: _json_value(value) for name, value in row.items()}
+                for row in self.rows.to_dict(orient="records")
+            ],
         }
 
     @property
@@ -256,6 +259,13 @@ def _with_known_columns(known: Table, new: Table) -> pd.DataFrame:
         return align_columns(new.features, list(known.features.columns))
     except InputError as error:
         raise InputError(f"{new.source} does not match {known.source}: {error}") from None
+
+
+def _json_value(value: Any) -> Any:
+    """Give what JSON can say: a label may be missing, or infinite."""
+    if pd.isna(value):
+        return None
+    return str(value) if value in (np.inf, -np.inf) else value
 
 
 def _free_name(name: str, taken: dict[str, Any]) -> str:
