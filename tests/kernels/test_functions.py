@@ -80,6 +80,16 @@ def test_three_methods_agree(name):
     assert np.linalg.eigvalsh(kernel(X, X))[0] > -1e-8  # positive semidefinite
 
 
+@pytest.mark.parametrize("exponent", [-900, 900])
+def test_polynomial_kernel_takes_bandwidths_whose_square_is_no_number(exponent):
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    there = Polynomial(np.ldexp(1.5, exponent))
+    np.testing.assert_array_equal(there(*2 * [np.ldexp(X, exponent)]), Polynomial(1.5)(X, X))
+    np.testing.assert_array_equal(
+        there.diagonal(np.ldexp(X, exponent)), Polynomial(1.5).diagonal(X)
+    )
+
+
 def test_kernels_add_and_multiply():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(6, 2)), rng.normal(size=(5, 2))

@@ -248,12 +248,14 @@ class Polynomial(Kernel):
 
     def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
         """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
-        return (X @ Y.T / self.bandwidth**2 + self.offset) ** self.degree
+        # Rows are divided, since the square of a tiny or huge bandwidth is 0 or no number.
+        products = (X / self.bandwidth) @ (Y / self.bandwidth).T
+        return (products + self.offset) ** self.degree
 
     def diagonal(self, X: Matrix) -> Vector:
         """Squared length in feature space of each row."""
-        lengths = np.einsum("ij,ij->i", X, X)
-        return (lengths / self.bandwidth**2 + self.offset) ** self.degree
+        scaled = X / self.bandwidth
+        return (np.einsum("ij,ij->i", scaled, scaled) + self.offset) ** self.degree
 
 
 @dataclass(frozen=True)
