@@ -82,7 +82,9 @@ def depths_from(squared_resultants: Vector, n_others: Vector) -> Vector:
 def exact_depths(queries: Matrix, reference: Matrix, kernel: KernelLike) -> Vector:
     """Depth of each query by blocked matrix products, m n² multiplications for m queries."""
     depths = np.empty(len(queries))
-    for block in track(row_blocks(len(queries), 2 * len(reference)), "depth (exact)"):
+    # Every block of queries forms all of Δ again, so blocks are as large as memory allows.
+    blocks = row_blocks(len(queries), len(reference), share=0.5)
+    for block in track(blocks, "depth (exact)"):
         Z, s, t, n_others = _told_apart(directions_to(queries[block], reference, kernel))
         squared = s * t - 0.5 * distance_quadratic_forms(Z, reference, kernel)
         depths[block] = depths_from(squared, n_others)
