@@ -152,10 +152,13 @@ BAD_OPTIONS = {
     ("-o", "./known.csv"): (
         "Cannot write known.csv: it is one of the tables to read. Name a place that can be written."
     ),
-    ("-o", "out.csv", "--report", "out.csv"): (
-        "Cannot write out.csv: it is named twice. Name a place that can be written."
+    ("--save-model", "page.html", "--report", "page.html"): (
+        "Cannot write page.html: it is named twice. Name a place that can be written."
     ),
-    ("--report", "."): (
+    ("--report", "page.pdf"): (
+        "Cannot write a page to page.pdf: its ending is '.pdf'. Take one of .html, .htm."
+    ),
+    ("--save-model", "."): (
         "Cannot write .: it is a folder. Name a place that can be written."
     ),
 }  # fmt: skip

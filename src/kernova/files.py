@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -36,6 +36,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         with suppress(FileNotFoundError):
             scratch.unlink()
+
+
+def check_ending(path: str | os.PathLike[str], endings: Collection[str], what: str) -> None:
+    """Refuse a path whose ending promises another kind of file than will be written."""
+    ending = Path(path).suffix.lower()
+    if ending not in endings:
+        raise InputError(
+            f"Cannot write {what} to {Path(path)}: its ending is {ending!r}. "
+            f"Take one of {', '.join(endings)}."
+        )
 
 
 def ensure_writable(path: str | os.PathLike[str]) -> None:

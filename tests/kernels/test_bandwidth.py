@@ -55,5 +55,5 @@ def test_median_of_many_rows_is_close_to_the_whole():
     X = np.random.default_rng(0).normal(size=(5000, 2))
     whole = np.median([np.median(np.linalg.norm(X - x, axis=1)) for x in X])
     sampled = median_bandwidth(X, np.random.RandomState(1))
-    assert sampled == pytest.approx(whole, rel=0.02)
+    assert sampled == pytest.approx(whole, rel=0.05)
     assert sampled != whole

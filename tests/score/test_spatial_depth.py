@@ -110,7 +110,7 @@ def test_low_rank_engine_keeps_its_promise(shape, bandwidth):
         X, Q = X + 9 * (np.arange(2500) % 5)[:, None], Q + 9 * (np.arange(2500) % 5)[:, None]
     Q = np.vstack([Q[:300], X[:100], X[:5] + 1e-9])  # near copies have huge weights
     reference = exact(bandwidth=bandwidth).fit(X)
-    fast = KernelSpatialDepth(bandwidth=bandwidth, random_state=0).fit(X)
+    fast = KernelSpatialDepth(bandwidth=bandwidth, engine="low-rank", random_state=0).fit(X)
     depths = reference.score_samples(Q)
     spread = np.subtract(*np.quantile(depths, [0.95, 0.05]))
     assert fast.engine_ == "low-rank"
@@ -135,9 +135,10 @@ def test_sparse_engine_keeps_its_promise(kernel, bandwidth):
 
 
 def test_auto_falls_back_to_exact_where_no_small_rank_will_do():
-    X = np.random.default_rng(0).uniform(size=(2100, 60))
-    strict = KernelSpatialDepth(bandwidth=1.2, tolerance=1e-9, random_state=0).fit(X)
-    assert strict.engine_ == "exact"
+    X = np.random.default_rng(0).normal(size=(4100, 9))
+    loose = KernelSpatialDepth(bandwidth=6.0, random_state=0).fit(X)
+    strict = KernelSpatialDepth(bandwidth=1.5, tolerance=1e-9, random_state=0).fit(X)
+    assert (loose.engine_, strict.engine_) == ("low-rank", "exact")
 
 
 @pytest.mark.parametrize("model", [SpatialDepth(), KernelSpatialDepth()], ids=["plain", "kernel"])
@@ -280,6 +281,6 @@ def test_small_tables_full_of_copies_at_any_scale(X, exponent):
     ],
 )
 def test_bad_parameters_are_told_in_a_sentence(parameters, sentence):
-    with pytest.raises(InputError) as caught, np.errstate(all="ignore"):
+    with pytest.raises(InputError) as caught:
         KernelSpatialDepth(**parameters).fit(np.arange(12.0).reshape(6, 2))
     assert str(caught.value) == sentence

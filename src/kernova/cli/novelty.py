@@ -99,12 +99,14 @@ def novelty(
     of NEW gets a novelty (0 is the threshold, -1 is typical of known rows), a p-value and a
     verdict.
     """
-    from kernova.files import ensure_distinct, ensure_writable
+    from kernova.files import check_ending, ensure_distinct, ensure_writable
     from kernova.report.tables import check_table_path
     from kernova.studies.novelty import NoveltySettings, find_novelties, read_known_and_new
 
     if output is not None:
         check_table_path(output)
+    if report is not None:
+        check_ending(report, (".html", ".htm"), "a page")
     files = {"output": output, "report": report, "model": save_model}
     wanted = [path for path in files.values() if path is not None]
     ensure_distinct(wanted, kept=[known, new])

@@ -14,8 +14,9 @@ from kernova.kernels.gram import row_blocks
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
-# Above this many rows the overall median is taken over the distances of a sample to all rows.
-_MEDIAN_ROWS = 4000
+# Above so many rows the overall median is taken over the distances of a sample to all rows.
+_MANY_ROWS = 4000
+_SAMPLED_ROWS = 1000
 
 # Trees lose to blocked brute force beyond this many columns.
 _TREE_COLUMNS = 10
@@ -61,9 +62,9 @@ def median_bandwidth(X: Matrix, random_state: np.random.RandomState | None = Non
     Of many rows, a random sample stands for all in the outer median.
     """
     rows = X
-    if len(X) > _MEDIAN_ROWS:
+    if len(X) > _MANY_ROWS:
         generator = np.random.RandomState(0) if random_state is None else random_state
-        rows = X[generator.choice(len(X), _MEDIAN_ROWS, replace=False)]
+        rows = X[generator.choice(len(X), _SAMPLED_ROWS, replace=False)]
     X, rows, exponent = _to_unit_scale(X, rows)
     medians = np.empty(len(rows))
     for block in row_blocks(len(rows), len(X)):

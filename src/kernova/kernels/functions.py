@@ -25,8 +25,9 @@ from kernova.kernels.distances import squared_distances
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
+# So many bandwidths from the origin, squares would overflow.
+_FAR = 1e150
 # k(x,x) + k(y,y) - 2k(x,y) computed from rounded products is noise below this share of its terms.
-_FAR = 1e150  # bandwidths from the origin, beyond which squares would overflow
 _ROUNDING_FLOOR = 32 * np.finfo(np.float64).eps
 
 
@@ -63,12 +64,15 @@ class Kernel:
     def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
         """Squared distance in feature space of every row of ``X`` to every row of ``Y``.
 
-        Copies would come out as rounding noise, and a depth divides by this distance: whatever
-        lies below the rounding error of its terms counts as zero.
+        Copies would come out as rounding noise, and a depth divides by this distance: equal rows,
+        and whatever else lies below the rounding error of its terms, count as zero. A kernel that
+        knows a form of its own, which does not cancel, is the better for it.
         """
         lengths = self.diagonal(X)[:, None] + self.diagonal(Y)[None, :]
-        squared = lengths - 2 * self(X, Y)
+        with np.errstate(invalid="ignore"):  # inf - inf: whoever asked is told in a sentence
+            squared = lengths - 2 * self(X, Y)
         squared[squared <= _ROUNDING_FLOOR * np.abs(lengths)] = 0.0
+        squared[squared_distances(X, Y) == 0.0] = 0.0
         return squared
 
     def __add__(self, other: "Kernel") -> "Sum":
@@ -249,13 +253,15 @@ class Polynomial(Kernel):
     def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
         """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
         # Rows are divided, since the square of a tiny or huge bandwidth is 0 or no number.
-        products = (X / self.bandwidth) @ (Y / self.bandwidth).T
-        return (products + self.offset) ** self.degree
+        with np.errstate(over="ignore", invalid="ignore"):
+            products = (X / self.bandwidth) @ (Y / self.bandwidth).T
+            return (products + self.offset) ** self.degree
 
     def diagonal(self, X: Matrix) -> Vector:
         """Squared length in feature space of each row."""
-        scaled = X / self.bandwidth
-        return (np.einsum("ij,ij->i", scaled, scaled) + self.offset) ** self.degree
+        with np.errstate(over="ignore"):
+            scaled = X / self.bandwidth
+            return (np.einsum("ij,ij->i", scaled, scaled) + self.offset) ** self.degree
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 
 from kernova.kernels.functions import KernelLike
+from kernova.kernels.threads import in_threads
 from kernova.progress import track
 
 Matrix = NDArray[np.float64]
@@ -61,11 +62,16 @@ def distance_strips(X: Matrix, kernel: KernelLike, task: str | None = None) -> I
     """
     strips = _slices(len(X), _TILE_COLUMNS)
     for columns in track(strips, task) if task else strips:
-        rows = slice(0, columns.stop)
         squared = np.empty((columns.stop, columns.stop - columns.start))
-        for block in cached_blocks(columns.stop, squared.shape[1]):
-            squared[block] = kernel.squared_distance(X[block], X[columns])
-        yield Strip(rows, columns, squared)
+        _fill_with_distances(squared, X, X[columns], kernel)
+        yield Strip(slice(0, columns.stop), columns, squared)
+
+
+def _fill_with_distances(squared: Matrix, X: Matrix, Y: Matrix, kernel: KernelLike) -> None:
+    def fill(block: slice) -> None:
+        squared[block] = kernel.squared_distance(X[block], Y)
+
+    in_threads(fill, cached_blocks(*squared.shape))
 
 
 def distance_quadratic_forms(Z: Matrix, X: Matrix, kernel: KernelLike) -> Vector:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from kernova.errors import InputError
-from kernova.files import replacing
+from kernova.files import check_ending, replacing
 
 _WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
     ".csv": lambda rows, path: rows.to_csv(path, index=False),
@@ -15,18 +14,13 @@ _WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
     ".parquet": lambda rows, path: rows.to_parquet(path, index=False),
     ".arrow": lambda rows, path: rows.to_feather(path),
     ".feather": lambda rows, path: rows.to_feather(path),
-    ".json": lambda rows, path: rows.to_json(path, orient="records", indent=2),
+    ".json": lambda rows, path: rows.to_json(path, orient="records", date_format="iso", indent=2),
 }
 
 
 def check_table_path(path: str | os.PathLike[str]) -> None:
     """Refuse an ending that no table can be written with, before any work is done."""
-    ending = Path(path).suffix.lower()
-    if ending not in _WRITERS:
-        raise InputError(
-            f"Cannot write a table to {Path(path)}: its ending is {ending!r}. "
-            f"Take one of {', '.join(_WRITERS)}."
-        )
+    check_ending(path, _WRITERS, "a table")
 
 
 def save_table(rows: pd.DataFrame, path: str | os.PathLike[str]) -> None:

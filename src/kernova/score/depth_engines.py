@@ -23,6 +23,7 @@ from kernova.errors import InputError
 from kernova.kernels.functions import KernelLike, Linear
 from kernova.kernels.gram import cached_blocks, distance_quadratic_forms, row_blocks
 from kernova.kernels.low_rank import CentredGram, certified, growing_factors
+from kernova.kernels.threads import in_threads
 from kernova.progress import track
 
 Matrix = NDArray[np.float64]
@@ -56,7 +57,8 @@ def directions_to(queries: Matrix, reference: Matrix, kernel: KernelLike) -> Dir
     """Invert the feature-space distances of each query to all reference rows."""
     Z = np.empty((len(queries), len(reference)))
     s, t, is_row = np.empty(len(Z)), np.empty(len(Z)), np.empty(len(Z))
-    for block in cached_blocks(len(queries), len(reference)):
+
+    def invert(block: slice) -> None:
         distances = np.asarray(kernel.squared_distance(queries[block], reference))
         np.sqrt(distances, out=distances)
         t[block] = distances.sum(axis=1)
@@ -65,6 +67,8 @@ def directions_to(queries: Matrix, reference: Matrix, kernel: KernelLike) -> Dir
         distances[is_copy] = np.inf  # S(0) = 0
         np.divide(1.0, distances, out=Z[block])
         s[block] = Z[block].sum(axis=1)
+
+    in_threads(invert, cached_blocks(*Z.shape))
     return Directions(Z, s, t, len(reference) - is_row)
 
 

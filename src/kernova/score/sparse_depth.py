@@ -9,6 +9,7 @@ few neighbours: z = a + c with a = 1/√2 and c sparse. In the notation of ``dep
 and every term is a sum over neighbours only.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,6 @@ _MOST_COLUMNS = 8
 _MOST_NEIGHBOURS = 1 / 40
 _SAMPLE = 256
 _BYTES_PER_PAIR = 48  # an index and a distance in a record, and again as sparse rows
-_QUERY_BLOCK = 4096
 _MOST_TRIES = 4
 
 
@@ -81,11 +81,18 @@ def sparse_depths(
     """Depths and their largest possible errors, from the neighbours of each query alone."""
     tree = cKDTree(kernel.rescaled(reference))
     depths, errors = np.empty(len(queries)), np.empty(len(queries))
-    for start in track(range(0, len(queries), _QUERY_BLOCK), "depth (sparse)"):
-        block = slice(start, start + _QUERY_BLOCK)
-        rows = kernel.rescaled(queries[block])
-        depths[block], errors[block] = _block_intervals(rows, tree, kernel, plan)
+    rows = kernel.rescaled(queries)
+    for block in track(_query_blocks(rows, tree, kernel, plan), "depth (sparse)"):
+        depths[block], errors[block] = _block_intervals(rows[block], tree, kernel, plan)
     return DepthIntervals(depths, errors)
+
+
+def _query_blocks(rows: Matrix, tree: cKDTree, kernel: Stationary, plan: SparsePlan) -> list[slice]:
+    """Cut the queries so that the neighbours of a block fit into memory."""
+    counts = tree.query_ball_point(rows, _radius(kernel, plan.cut), return_length=True)
+    blocks = np.cumsum(counts) // _most_pairs()
+    starts = np.flatnonzero(np.diff(blocks, prepend=-1))
+    return [slice(*ends) for ends in pairwise([*starts.tolist(), len(rows)])]
 
 
 def _radius(kernel: Stationary, cut: float) -> float:
@@ -94,8 +101,12 @@ def _radius(kernel: Stationary, cut: float) -> float:
 
 def _is_sparse_enough(tree: cKDTree, sample: Matrix, radius: float) -> bool:
     counts = tree.query_ball_point(sample, radius, return_length=True)
-    budget = get_config()["working_memory"] * 2**20 / _BYTES_PER_PAIR
-    return bool(np.mean(counts) <= min(_MOST_NEIGHBOURS * tree.n, budget / tree.n))
+    return bool(np.mean(counts) <= min(_MOST_NEIGHBOURS * tree.n, _most_pairs() / tree.n))
+
+
+def _most_pairs() -> int:
+    """How many pairs of neighbours may be held at a time."""
+    return int(get_config()["working_memory"] * 2**20 / _BYTES_PER_PAIR)
 
 
 def _with_cut(tree: cKDTree, kernel: Stationary, cut: float) -> SparsePlan:

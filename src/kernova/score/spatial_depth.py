@@ -23,8 +23,9 @@ from kernova.score.sparse_depth import SparsePlan, plan_sparse, sparse_depths
 
 Vector = NDArray[np.float64]
 
-# Up to this many rows the exact engine is faster than finding out how to avoid it.
+# Up to this many rows the exact engine is as fast as finding out how to avoid it (measured).
 _FEW_ROWS = 2000
+_FEW_ROWS_FOR_LOW_RANK = 4000
 # A factor of higher rank than this share of the rows saves too little to be worth it.
 _RANK_SHARE = 1 / 8
 _ENGINE_OF_PLAN = {type(None): "exact", LowRankPlan: "low-rank", SparsePlan: "sparse"}
@@ -217,14 +218,16 @@ class KernelSpatialDepth(_DepthDetector):
     def _plan_shortcut(
         self, reference: NDArray[np.float64], random_state: np.random.RandomState
     ) -> LowRankPlan | SparsePlan | None:
-        if self.engine == "exact" or (self.engine == "auto" and len(reference) <= _FEW_ROWS):
+        n_rows, is_free = len(reference), self.engine == "auto"
+        if self.engine == "exact" or (is_free and n_rows <= _FEW_ROWS):
             return None
         if self.engine != "low-rank" and isinstance(self.kernel_, Stationary):
             sparse = plan_sparse(reference, self.kernel_, self.tolerance, random_state)
-            if sparse is not None or self.engine == "sparse":
+            if sparse is not None:
                 return sparse
-        share = _RANK_SHARE if self.engine == "auto" else 1.0
-        max_rank = int(share * len(reference))
+        if self.engine == "sparse" or (is_free and n_rows <= _FEW_ROWS_FOR_LOW_RANK):
+            return None
+        max_rank = int(_RANK_SHARE * n_rows) if is_free else n_rows
         return plan_low_rank(reference, self.kernel_, self.tolerance, max_rank, random_state)
 
     def _depths(self, queries: NDArray[np.float64]) -> Vector:

@@ -4,6 +4,7 @@ A table is read, encoded and scored; the scores of held-out known rows turn into
 a guarantee; every new row gets a novelty, a p-value and a verdict, in the input's order.
 """
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -122,10 +123,11 @@ class NoveltyResult:
     @property
     def summary(self) -> str:
         """Say in one sentence how many rows are novel, and how many chance alone would flag."""
-        n_rows, bound = len(self.rows), self.detector.false_alarm_bound_
+        n_rows = len(self.rows)
+        expected = math.ceil(10 * n_rows * self.detector.false_alarm_bound_) / 10
         return (
             f"{self.n_novel} of {n_rows} new rows are novel; if all were ordinary, "
-            f"{n_rows * bound:.1f} or fewer would be expected."
+            f"{expected:.1f} or fewer would be expected."
         )
 
 
