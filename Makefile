@@ -35,7 +35,8 @@ $(BENCH_STAMP): pyproject.toml | $(VENV)/bin/python
 	@touch $@ $(CORE_STAMP)
 
 demo: $(CORE_STAMP) ## set everything up and do the main job on data that comes with scikit-learn
-	$(BIN)/kernova demo --folder demo
+	@$(BIN)/kernova demo --folder demo
+	@echo; echo 'To type kernova just like that:  . $(VENV)/bin/activate'
 
 test: $(DEV_STAMP) ## set everything up and run the tests (a tenth of each long bar)
 	$(BIN)/python -m pytest
