@@ -1,6 +1,10 @@
 """One contract test over all estimators: scikit-learn's own checks, no failures expected."""
 
 from sklearn.base import BaseEstimator
+from sklearn.ensemble import IsolationForest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernova
@@ -13,7 +17,12 @@ ESTIMATORS = [
     KernelSpatialDepth(kernel="laplacian", bandwidth="median"),
     # scikit-learn's checks fit 20 rows, which prove nothing stronger than this.
     CalibratedDetector(max_false_alarm=0.5),
+    CalibratedDetector(IsolationForest(n_estimators=10, random_state=0), max_false_alarm=0.5),
+    CalibratedDetector(make_pipeline(StandardScaler(), OneClassSVM()), max_false_alarm=0.5),
     TableEncoder(),
+    TableEncoder(scaling="minmax"),
+    TableEncoder(scaling="none"),
+    TableEncoder(missing="fill"),
 ]
 
 

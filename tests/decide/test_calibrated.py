@@ -16,7 +16,6 @@ from sklearn.neighbors import KernelDensity, LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import OneClassSVM
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernova.decide.calibrated import CalibratedDetector
 from kernova.decide.false_alarms import false_alarm_threshold
@@ -129,16 +128,6 @@ def test_the_threshold_itself_is_novel_and_the_next_number_is_not():
         decision = calibrated.decision_function(edge)
         assert np.isfinite(decision).all()
         assert decision[0] < 0 == decision[1]
-
-
-@parametrize_with_checks(
-    [
-        CalibratedDetector(SMALL_FOREST, max_false_alarm=0.5),
-        CalibratedDetector(make_pipeline(StandardScaler(), OneClassSVM()), max_false_alarm=0.5),
-    ]
-)
-def test_scikit_learn_takes_the_wrapper_for_one_of_its_own(estimator, check):
-    check(estimator)
 
 
 def test_one_seed_repeats_everything_even_an_unseeded_detector(rows):

@@ -11,7 +11,6 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernova import InputError, TableEncoder, read_table
 from kernova.represent.encoding import align_columns
@@ -24,18 +23,6 @@ FISH = pd.DataFrame(
         "ripe": [True, False, False, False],
     }
 )
-
-
-@parametrize_with_checks(
-    [
-        TableEncoder(),
-        TableEncoder(scaling="minmax"),
-        TableEncoder(scaling="none"),
-        TableEncoder(missing="fill"),
-    ]
-)
-def test_scikit_learns_contract(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize(
