@@ -1,5 +1,6 @@
 """One contract test over all estimators: scikit-learn's own checks, no failures expected."""
 
+import pytest
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import IsolationForest
 from sklearn.pipeline import make_pipeline
@@ -8,13 +9,32 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernova
-from kernova import CalibratedDetector, KernelSpatialDepth, SpatialDepth, TableEncoder
+from kernova import (
+    CalibratedDetector,
+    KernelSpatialDepth,
+    LocalDensityFactor,
+    LocalPeculiarityFactor,
+    RobustKernelOutlierFactor,
+    SpatialDepth,
+    TableEncoder,
+)
 
 ESTIMATORS = [
     SpatialDepth(),
     KernelSpatialDepth(),
     KernelSpatialDepth(engine="low-rank", random_state=0),
     KernelSpatialDepth(kernel="laplacian", bandwidth="median"),
+    *(
+        estimator(**parameters)
+        for estimator in (
+            RobustKernelOutlierFactor,
+            LocalDensityFactor,
+            LocalPeculiarityFactor,
+        )
+        for parameters in ({}, {"novelty": True}, {"n_neighbors": [5, 10], "novelty": True})
+    ),
+    RobustKernelOutlierFactor(kernel="epanechnikov", algorithm="brute"),
+    RobustKernelOutlierFactor(kernel="gaussian", sigma=float("inf"), gamma="dimension"),
     # scikit-learn's checks fit 20 rows, which prove nothing stronger than this.
     CalibratedDetector(max_false_alarm=0.5),
     CalibratedDetector(IsolationForest(n_estimators=10, random_state=0), max_false_alarm=0.5),
@@ -26,6 +46,8 @@ ESTIMATORS = [
 ]
 
 
+# Some checks fit fewer rows than the default number of neighbours, of which users are told.
+@pytest.mark.filterwarnings("ignore:.*neighbours were asked for:UserWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_estimator_contract(estimator, check):
     check(estimator)

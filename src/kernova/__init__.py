@@ -9,7 +9,9 @@ station     what to import from here
 ==========  ==========================================================================
 load        :func:`read_table`
 represent   :class:`TableEncoder`
-score       :class:`SpatialDepth`, :class:`KernelSpatialDepth`
+score       :class:`SpatialDepth`, :class:`KernelSpatialDepth`,
+            :class:`RobustKernelOutlierFactor`, :func:`outlier_factor_path`,
+            :class:`LocalDensityFactor`, :class:`LocalPeculiarityFactor`
 decide      :class:`CalibratedDetector`, :func:`false_alarm_threshold`,
             :func:`critical_false_alarm`, :func:`equal_error_rate`,
             :func:`conformal_p_values`, :func:`select_discoveries`
@@ -34,6 +36,10 @@ _HOME_OF = {
     "TableEncoder": "kernova.represent.encoding",
     "SpatialDepth": "kernova.score.spatial_depth",
     "KernelSpatialDepth": "kernova.score.spatial_depth",
+    "RobustKernelOutlierFactor": "kernova.score.outlier_factor",
+    "outlier_factor_path": "kernova.score.outlier_factor",
+    "LocalDensityFactor": "kernova.score.baselines",
+    "LocalPeculiarityFactor": "kernova.score.baselines",
     "false_alarm_threshold": "kernova.decide.false_alarms",
     "critical_false_alarm": "kernova.decide.false_alarms",
     "equal_error_rate": "kernova.decide.false_alarms",
@@ -69,6 +75,8 @@ if TYPE_CHECKING:
     from kernova.load.tables import Table, read_table
     from kernova.persist import load_model, save_model
     from kernova.represent.encoding import TableEncoder
+    from kernova.score.baselines import LocalDensityFactor, LocalPeculiarityFactor
+    from kernova.score.outlier_factor import RobustKernelOutlierFactor, outlier_factor_path
     from kernova.score.spatial_depth import KernelSpatialDepth, SpatialDepth
 
 

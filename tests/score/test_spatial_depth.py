@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from kernova import InputError, KernelSpatialDepth, SpatialDepth
 from kernova.kernels.functions import Gaussian, Kernel, Laplacian, Linear, Matern, Polynomial
-from kernova.kernels.gram import row_blocks
+from kernova.blocks import row_blocks
 from tests import oracles
 
 

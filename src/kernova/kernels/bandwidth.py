@@ -5,11 +5,11 @@ from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
+from kernova.blocks import row_blocks
 from kernova.errors import InputError
 from kernova.kernels.distances import squared_distances
-from kernova.kernels.gram import row_blocks
+from kernova.neighbors.neighborhoods import nearest_distances
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -17,9 +17,6 @@ Vector = NDArray[np.float64]
 # Above so many rows the overall median is taken over the distances of a sample to all rows.
 _MANY_ROWS = 4000
 _SAMPLED_ROWS = 1000
-
-# Trees lose to blocked brute force beyond this many columns.
-_TREE_COLUMNS = 10
 
 
 def nearest_bandwidth(X: Matrix, random_state: np.random.RandomState | None = None) -> float:
@@ -34,8 +31,7 @@ def nearest_bandwidth(X: Matrix, random_state: np.random.RandomState | None = No
     >>> nearest_bandwidth(np.array([[0.0], [1.0], [3.0], [3.0]]))
     0.5
     """
-    distances = nearest_distances(X)
-    bandwidth = float(np.median(distances)) if len(X) > 1 else 0.0
+    bandwidth = float(np.median(nearest_distances(X))) if len(X) > 1 else 0.0
     return bandwidth if bandwidth > 0 else float(np.median(nearest_distinct_distances(X)))
 
 
@@ -76,22 +72,9 @@ def median_bandwidth(X: Matrix, random_state: np.random.RandomState | None = Non
 
 def nearest_distinct_distances(X: Matrix) -> Vector:
     """Distance of each row to the nearest row that differs from it; 1 if all rows are alike."""
-    distinct, copies = np.unique(X, axis=0, return_counts=True)
-    if len(distinct) < 2:
+    if not np.ptp(X, axis=0).any():
         return np.ones(len(X))
-    return np.repeat(nearest_distances(distinct), copies)
-
-
-def nearest_distances(X: Matrix) -> Vector:
-    """Distance of each row to the nearest other row; zero where that is a copy."""
-    if len(X) < 2:
-        return np.zeros(len(X))
-    X, _, exponent = _to_unit_scale(X, X)
-    algorithm = "kd_tree" if X.shape[1] <= _TREE_COLUMNS else "brute"
-    search = NearestNeighbors(n_neighbors=1, algorithm=algorithm).fit(X)
-    neighbours = search.kneighbors(return_distance=False)[:, 0]  # no row is its own neighbour
-    # The search may expand its products and cancel; the winner's distance is taken anew.
-    return np.ldexp(np.sqrt(np.sum((X - X[neighbours]) ** 2, axis=1)), exponent)
+    return nearest_distances(X, is_copy_near=False)
 
 
 def _to_unit_scale(X: Matrix, rows: Matrix) -> tuple[Matrix, Matrix, int]:

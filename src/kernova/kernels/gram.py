@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
 
+from kernova.blocks import cached_blocks, slices
 from kernova.kernels.functions import KernelLike
 from kernova.kernels.threads import in_threads
 from kernova.progress import track
@@ -17,33 +17,6 @@ Vector = NDArray[np.float64]
 # Columns of a tile: wide enough for BLAS to run at full speed, narrow enough that the upper
 # triangle of tiles is little more than half of the square (measured: best from 400 to 1,000).
 _TILE_COLUMNS = 512
-
-# Elementwise work runs at twice the speed while its operands stay in the cache.
-_CACHED_NUMBERS = 1 << 17
-
-
-def row_blocks(n_rows: int, numbers_per_row: int, *, share: float = 0.25) -> list[slice]:
-    """Cut ``n_rows`` so that a block fits into a share of scikit-learn's ``working_memory``.
-
-    Examples
-    --------
-    >>> import sklearn
-    >>> with sklearn.config_context(working_memory=1):
-    ...     row_blocks(5, numbers_per_row=16384)
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
-    budget = share * float(get_config()["working_memory"]) * 2**20 / 8
-    height = max(1, int(budget // max(1, numbers_per_row)))
-    return _slices(n_rows, height)
-
-
-def cached_blocks(n_rows: int, numbers_per_row: int) -> list[slice]:
-    """Cut ``n_rows`` so that elementwise work on a block stays in the processor's cache."""
-    return _slices(n_rows, max(1, _CACHED_NUMBERS // max(1, numbers_per_row)))
-
-
-def _slices(n_rows: int, height: int) -> list[slice]:
-    return [slice(start, min(start + height, n_rows)) for start in range(0, n_rows, height)]
 
 
 class Strip(NamedTuple):
@@ -60,7 +33,7 @@ def distance_strips(X: Matrix, kernel: KernelLike, task: str | None = None) -> I
     Pairs above a strip's square on the diagonal come once; inside the square they come twice. A
     pass that takes long by itself has a ``task`` to report its progress under.
     """
-    strips = _slices(len(X), _TILE_COLUMNS)
+    strips = slices(len(X), _TILE_COLUMNS)
     for columns in track(strips, task) if task else strips:
         squared = np.empty((columns.stop, columns.stop - columns.start))
         _fill_with_distances(squared, X, X[columns], kernel)

@@ -19,9 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernova.blocks import cached_blocks, row_blocks
 from kernova.errors import InputError
 from kernova.kernels.functions import KernelLike, Linear
-from kernova.kernels.gram import cached_blocks, distance_quadratic_forms, row_blocks
+from kernova.kernels.gram import distance_quadratic_forms
 from kernova.kernels.low_rank import CentredGram, certified, growing_factors
 from kernova.kernels.threads import in_threads
 from kernova.progress import track

@@ -1,0 +1,1 @@
+"""Exact neighbours for the whole project: engines, ties, copies and self-matches handled once."""

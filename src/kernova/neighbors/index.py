@@ -1,0 +1,284 @@
+"""Rows made ready for neighbour searches, with the engine that suits them."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+
+from kernova.blocks import row_blocks
+from kernova.errors import InputError
+from kernova.neighbors.copies import distinct_rows
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+ALGORITHMS = ("auto", "kd_tree", "brute", "approximate")
+
+# So few rows tell nothing about costs, and cost nothing.
+_FEW_ROWS = 500
+# For so many rows it is counted how much of the data their neighbours' search would visit.
+_SAMPLED_ROWS = 64
+_LEAF_SIZE = 16
+# A tree's distances are sums of squared differences; this covers their rounding.
+_TREE_ROUNDING = 1e-13
+# Queries are brought this near, in units of the rows' extent, so that squares stay finite.
+_FARTHEST = 2.0**400
+
+
+class Candidates(NamedTuple):
+    """For each query the nearest rows, sorted by distance; nothing unlisted is within reach."""
+
+    distances: Matrix
+    indices: Indices
+    reach: Vector
+
+
+class Pairs(NamedTuple):
+    """Some pairs of a query and a row, by number, and how far apart they are."""
+
+    queries: Indices
+    indices: Indices
+    distances: Vector
+
+
+@dataclass(frozen=True)
+class NeighborIndex:
+    """Distinct rows in units of a power of two, so that squares neither overflow nor vanish.
+
+    Differences below 1e-150 of the largest number count as none.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_distinct, n_features)
+        Each row once, divided by ``2**exponent``; in the tree's own order, for the cache's sake.
+    counts : ndarray of shape (n_distinct,)
+        How often each stands.
+    inverse : ndarray of shape (n_rows,)
+        Where each row that was given is among the distinct ones.
+    exponent : int
+        The unit's exponent.
+    engine : str
+        "kd_tree", "brute" or "approximate".
+    n_jobs : int or None
+        Threads for the tree; brute force uses what scikit-learn's compiled parts use.
+    """
+
+    rows: Matrix
+    counts: NDArray[np.int64]
+    inverse: Indices
+    exponent: int
+    engine: str
+    n_jobs: int | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were given, copies included."""
+        return len(self.inverse)
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether any row stands more than once."""
+        return len(self.rows) < len(self.inverse)
+
+    @property
+    def recall(self) -> float:
+        """Share of the true neighbours that are found: 1, or what was measured on a sample."""
+        return 1.0 if self.engine != "approximate" else float(self._approximate.recall)
+
+    def in_units(self, queries: Matrix) -> Matrix:
+        """Give new rows in this index's unit; what is absurdly far is brought nearer."""
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(queries, -self.exponent)
+        return np.clip(scaled, -_FARTHEST, _FARTHEST)
+
+    def without_copies(self) -> "NeighborIndex":
+        """Give the same rows with each counted once."""
+        n_distinct = len(self.rows)
+        return replace(
+            self, counts=np.ones(n_distinct, dtype=np.int64), inverse=np.arange(n_distinct)
+        )
+
+    def nearest(self, queries: Matrix, n_wanted: int) -> Candidates:
+        """Give the nearest ``n_wanted`` distinct rows of each query, all if there are fewer."""
+        n_wanted = min(n_wanted, len(self.rows))
+        if self.engine == "kd_tree":
+            return self._nearest_by_tree(queries, n_wanted)
+        if self.engine == "brute":
+            return self._nearest_by_products(queries, n_wanted)
+        indices = self._approximate.nearest(queries, n_wanted)
+        distances = self.distances_to(queries, indices)
+        # What it did not find is not looked for again: that is the bargain.
+        return _sorted(distances, indices, np.full(len(queries), np.inf))
+
+    def within(self, queries: Matrix, radii: Vector) -> Pairs:
+        """Give all distinct rows within each query's radius, by differences, sorted by row."""
+        if self.engine == "kd_tree":
+            found = self._tree.query_ball_point(
+                queries, radii * (1 + _TREE_ROUNDING), workers=self.n_workers, return_sorted=True
+            )
+            lengths = np.array([len(part) for part in found], dtype=np.intp)
+            columns = np.concatenate([np.asarray(part, dtype=np.intp) for part in found])
+            numbers = np.repeat(np.arange(len(queries)), lengths)
+        else:
+            is_near = cdist(queries, self.rows) <= (radii * (1 + _TREE_ROUNDING))[:, None]
+            numbers, columns = np.nonzero(is_near)
+        differences = queries[numbers] - self.rows[columns]
+        distances = np.sqrt(np.einsum("ij,ij->i", differences, differences))
+        return Pairs(numbers, columns, distances)
+
+    def distances_to(self, queries: Matrix, indices: Indices) -> Matrix:
+        """Give distances from differences: products expanded would cancel."""
+        distances = np.empty(indices.shape)
+        width = max(1, indices.shape[1] * queries.shape[1])
+        for block in row_blocks(len(queries), width, share=1 / 64):
+            differences = self.rows[indices[block]] - queries[block, None, :]
+            distances[block] = np.einsum("ijk,ijk->ij", differences, differences)
+        return np.sqrt(distances, out=distances)
+
+    def _nearest_by_tree(self, queries: Matrix, n_wanted: int) -> Candidates:
+        ranks = np.arange(1, n_wanted + 1)
+        found, indices = self._tree.query(queries, ranks, workers=self.n_workers)
+        # Taken anew, distances have the same bits whatever the engine.
+        distances = self.distances_to(queries, indices)
+        return _sorted(distances, indices, self._reach(found[:, -1], n_wanted))
+
+    def _nearest_by_products(self, queries: Matrix, n_wanted: int) -> Candidates:
+        centred = queries - self._centre
+        found, indices = self._products.kneighbors(centred, n_wanted)
+        distances = self.distances_to(queries, indices)
+        # |q|² + |x|² - 2qx is off by at most so much, for any row x no farther than the last.
+        lengths = np.sqrt(np.einsum("ij,ij->i", centred, centred))
+        last = found[:, -1]
+        rounding = (2 * queries.shape[1] + 8) * np.finfo(np.float64).eps
+        error = rounding * (lengths**2 + (lengths + last) ** 2)
+        reach = np.sqrt(np.maximum(last**2 - error, 0))
+        return _sorted(distances, indices, self._reach(reach, n_wanted))
+
+    def _reach(self, distances: Vector, n_wanted: int) -> Vector:
+        if n_wanted == len(self.rows):
+            return np.full(len(distances), np.inf)
+        return distances * (1 - _TREE_ROUNDING)
+
+    @property
+    def n_workers(self) -> int:
+        """How many threads search a tree."""
+        return int(effective_n_jobs(self.n_jobs))
+
+    @cached_property
+    def _tree(self) -> Any:
+        return cKDTree(self.rows, leafsize=_LEAF_SIZE)
+
+    @cached_property
+    def _centre(self) -> Vector:
+        return self.rows.mean(axis=0)  # near the centre, products cancel least
+
+    @cached_property
+    def _products(self) -> NearestNeighbors:
+        return NearestNeighbors(algorithm="brute").fit(self.rows - self._centre)
+
+    @cached_property
+    def _approximate(self) -> Any:
+        from kernova.neighbors.approximate import InvertedLists
+
+        return InvertedLists(self.rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is built for searching is built again from the rows where it is needed.
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def build_index(
+    X: Matrix, algorithm: str = "auto", n_jobs: int | None = None, k: int = 1
+) -> NeighborIndex:
+    """Take rows for neighbour searches: scaled to a common unit, copies counted.
+
+    Rows that are near one another in space are put near in memory: searching them one after the
+    other is then twice as fast, and so is looking up what is known about neighbours.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        The rows.
+    algorithm : {"auto", "kd_tree", "brute", "approximate"}
+        The engine. "auto" weighs what the exact ones would cost. What those find is the same to
+        the last bit.
+    n_jobs : int or None
+        Threads for the tree.
+    k : int
+        How many neighbours are going to be asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> build_index(np.array([[0.0], [8.0], [8.0]])).counts
+    array([1, 2])
+    """
+    if algorithm not in ALGORITHMS:
+        raise InputError(
+            f"There is no algorithm named {algorithm!r}. Take one of {', '.join(ALGORITHMS)}."
+        )
+    exponent = int(np.frexp(np.abs(X).max())[1]) if X.size else 0
+    rows, counts, inverse = distinct_rows(np.ldexp(X, -exponent))
+    order = cKDTree(rows, leafsize=_LEAF_SIZE).indices
+    place = np.empty(len(rows), dtype=np.intp)
+    place[order] = np.arange(len(rows))
+    engine = "kd_tree" if algorithm == "auto" else algorithm
+    index = NeighborIndex(rows[order], counts[order], place[inverse], exponent, engine, n_jobs)
+    if algorithm == "auto" and not _is_tree_faster(index, k):
+        return replace(index, engine="brute")
+    return index
+
+
+def _is_tree_faster(index: NeighborIndex, k: int) -> bool:
+    """Weigh what each engine would cost: how rows lie decides more than how many there are.
+
+    The costs, in nanoseconds, were fitted to both engines on one thread
+    (``benchmarks/neighbor_engines.py``); only their ratio matters.
+    """
+    n_rows, n_columns = index.rows.shape
+    if n_rows <= _FEW_ROWS:
+        return True
+    tree = (10 + 1.3 * n_columns) * _rows_visited(index, k) + 20 * k * n_columns
+    brute_force = (4.5 + 0.07 * n_columns) * n_rows + 700 * k
+    return bool(tree / index.n_workers < brute_force / _openmp_effective_n_threads())
+
+
+def _rows_visited(index: NeighborIndex, k: int) -> float:
+    """Count the rows that a tree looks at for one query, on average over a sample of the rows.
+
+    These are the rows in leaves that reach into the ball of the k nearest. Rows stand in the
+    tree's order, so runs of them are as good as its leaves.
+    """
+    starts = np.arange(0, len(index.rows), _LEAF_SIZE)
+    lowest = np.minimum.reduceat(index.rows, starts)
+    highest = np.maximum.reduceat(index.rows, starts)
+    sample = index.rows[np.linspace(0, len(index.rows) - 1, _SAMPLED_ROWS).astype(np.intp)]
+    radii = index.nearest(sample, k + 2).distances[:, -1]
+    n_visited = 0
+    for query, radius in zip(sample, radii, strict=True):
+        gaps = np.maximum(np.maximum(lowest - query, query - highest), 0)
+        n_visited += int(np.sum(np.einsum("ij,ij->i", gaps, gaps) <= radius**2))
+    return n_visited * _LEAF_SIZE / _SAMPLED_ROWS
+
+
+def _sorted(distances: Matrix, indices: Indices, reach: Vector) -> Candidates:
+    """Sort by distance, and by number where distances are equal: one order for all engines."""
+    distances, indices = _reordered(distances, indices, np.argsort(distances, axis=1))
+    is_swapped = (distances[:, 1:] == distances[:, :-1]) & (indices[:, 1:] < indices[:, :-1])
+    rows = np.flatnonzero(is_swapped.any(axis=1))
+    if len(rows):
+        order = np.lexsort((indices[rows], distances[rows]), axis=1)
+        distances[rows], indices[rows] = _reordered(distances[rows], indices[rows], order)
+    return Candidates(distances, indices, reach)
+
+
+def _reordered(distances: Matrix, indices: Indices, order: Indices) -> tuple[Matrix, Indices]:
+    return np.take_along_axis(distances, order, axis=1), np.take_along_axis(indices, order, axis=1)
