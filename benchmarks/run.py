@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-BENCHMARKS = ("start_up", "depth", "bandwidth_rules")
+BENCHMARKS = ("start_up", "depth", "bandwidth_rules", "neighbor_engines", "outlier_factor")
 
 
 def main() -> None:
