@@ -313,7 +313,13 @@ def test_the_guarantee_says_what_was_proven_when_it_was_proven(rows):
             {"estimator": StrangenessLikePyod()},
             400,
             "StrangenessLikePyod gives high scores to strange rows; here high is usual. Wrap it in "
-            "a class whose score_samples returns the negated scores.",
+            "kernova.pyod.from_pyod, which turns them.",
+        ),
+        (
+            {"estimator": make_pipeline(StandardScaler(), StrangenessLikePyod())},
+            400,
+            "StrangenessLikePyod gives high scores to strange rows; here high is usual. Wrap it in "
+            "kernova.pyod.from_pyod, which turns them.",
         ),
     ],
 )

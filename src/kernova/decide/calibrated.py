@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, OutlierMixin, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
@@ -321,13 +322,24 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         return tags
 
 
+def last_step(detector: Any) -> Any:
+    """Give the detector that a pipeline ends in; any other detector is its own last step."""
+    return last_step(detector.steps[-1][1]) if isinstance(detector, Pipeline) else detector
+
+
+def scores_strangeness(detector: Any) -> bool:
+    """Tell whether this is a detector as PyOD has them, or ends in one: there high is strange."""
+    marks = ("decision_scores_", "predict_confidence")  # PyOD's, after fit and before
+    return any(hasattr(last_step(detector), mark) for mark in marks)
+
+
 def _scoring_method(detector: Any) -> Any:
     name = type(detector).__name__
-    if hasattr(detector, "decision_scores_"):
-        # PyOD's mark. Its decision_function would call the most usual rows novel.
+    if scores_strangeness(detector):
+        # Taken as they are, such scores would call the most usual rows novel.
         raise InputError(
-            f"{name} gives high scores to strange rows; here high is usual. "
-            "Wrap it in a class whose score_samples returns the negated scores."
+            f"{type(last_step(detector)).__name__} gives high scores to strange rows; here high "
+            "is usual. Wrap it in kernova.pyod.from_pyod, which turns them."
         )
     for method in ("score_samples", "decision_function"):
         if hasattr(detector, method):

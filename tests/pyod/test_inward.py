@@ -1,0 +1,54 @@
+"""PyOD's detectors among scikit-learn's."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kernova import CalibratedDetector, SpatialDepth
+from kernova.errors import InputError
+from kernova.pyod import as_pyod, from_pyod
+from tests.pyod.cases import HAS_PYOD, IS_STRANGE, NEW, X
+
+TURNED = [as_pyod(SpatialDepth())]
+if HAS_PYOD:
+    from pyod.models.iforest import IForest
+    from pyod.models.knn import KNN
+    from pyod.models.ocsvm import OCSVM
+
+    TURNED += [KNN(), OCSVM(), IForest(n_estimators=10, random_state=0)]
+
+
+@parametrize_with_checks([from_pyod(detector) for detector in TURNED])
+def test_the_way_back_keeps_scikit_learns_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("detector", TURNED, ids=lambda detector: type(detector).__name__)
+def test_the_way_back_turns_pyods_answers(detector):
+    theirs = clone(detector).fit(X)
+    ours = from_pyod(detector).fit(X)
+    assert_array_equal(ours.score_samples(NEW), -theirs.decision_function(NEW))
+    assert_array_equal(ours.training_scores_, -theirs.decision_scores_)
+    assert ours.offset_ == -theirs.threshold_
+    assert_array_equal(ours.predict(NEW), np.where(theirs.predict(NEW) == 1, -1, 1))
+    assert_array_equal(ours.decision_function(NEW) < 0, theirs.predict(NEW) == 1)
+    assert not hasattr(detector, "decision_scores_")
+
+    there_again = as_pyod(from_pyod(detector)).fit(X)
+    assert_array_equal(there_again.decision_scores_, theirs.decision_scores_)
+    assert_array_equal(there_again.labels_, theirs.labels_)
+    assert there_again.threshold_ == theirs.threshold_
+
+    in_pipeline = from_pyod(make_pipeline(StandardScaler(), detector)).fit(X)
+    outside = make_pipeline(StandardScaler(), from_pyod(detector)).fit(X)
+    assert_array_equal(in_pipeline.predict(NEW), outside.predict(NEW))
+
+    with pytest.raises(InputError, match=r"Wrap it in kernova\.pyod\.from_pyod"):
+        CalibratedDetector(make_pipeline(StandardScaler(), detector)).fit(X)
+    calibrated = CalibratedDetector(from_pyod(detector), 0.2, random_state=0).fit(X)
+    assert roc_auc_score(IS_STRANGE, calibrated.novelty(NEW)) > 0.9
