@@ -130,7 +130,7 @@ def check_contamination(contamination: Any) -> None:
     """Refuse what is neither a share of the rows nor a wish for the detector's own threshold."""
     if keeps_own_threshold(contamination):
         return
-    if not (isinstance(contamination, Real) and 0 < contamination <= 0.5):
+    if not (isinstance(contamination, Real) and 0 < float(contamination) <= 0.5):
         raise InputError(
             'contamination must be "auto", None, or a number above 0 and at most 0.5; '
             f"got {contamination!r}."
