@@ -17,12 +17,12 @@ The masking example (Figure 6) needs two remarks:
   finds on real data, not for this figure.
 """
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
+from kernova.studies.claims import Claim, Spread, percent
 from kernova.studies.ksd_experiments import (
     PAPER_RING_DEPTH,
     READINGS,
@@ -35,36 +35,6 @@ PAPER_CLOUD_DEPTH = 0.0219  # of the marked row in Figure 1
 PAPER_CENTRE_DEPTH = 0.9544  # of the ring's centre, spatial, in Figure 2
 PAPER_MISS_POOLED = 0.85
 PAPER_MISS_ALONE: tuple[float, ...] = (0.10, 0.25, 0.15, 0.25)
-
-
-class Claim(NamedTuple):
-    """One statement of the paper, what it prints, what came out here, and how they agree."""
-
-    claim: str
-    paper: str
-    ours: str
-    verdict: str
-
-
-class Spread(NamedTuple):
-    """A mean over draws and their standard deviation."""
-
-    mean: float
-    deviation: float
-
-    @classmethod
-    def of(cls, values: ArrayLike) -> Self:
-        """Take both from one number per draw."""
-        drawn = np.asarray(values, dtype=np.float64)
-        return cls(float(drawn.mean()), float(drawn.std(ddof=1)))
-
-    def holds(self, figure: float) -> bool:
-        """Whether a figure lies within two standard deviations of the mean."""
-        return abs(figure - self.mean) <= 2 * self.deviation
-
-    def written(self, digits: int = 2) -> str:
-        """Write mean and deviation, as 0.91 ± 0.05."""
-        return f"{self.mean:.{digits}f} ± {self.deviation:.{digits}f}"
 
 
 class MaskingErrors(NamedTuple):
@@ -202,7 +172,7 @@ def _bound_claim(bounds: pd.DataFrame, bound: str) -> Claim:
     slack = ", ".join(f"{value:.3f}" for value in lines["slack"])
     return Claim(
         f"Theorem 1, {bound}: failures with {rows} held-out rows",
-        f"at most {_percent(1 - CONFIDENCE)}",
+        f"at most {percent(1 - CONFIDENCE)}",
         f"{failures} % (bound minus truth {slack} on average)",
         _verdict(bool((lines["lowest_share"] <= 1 - CONFIDENCE).all())),
     )
@@ -210,7 +180,7 @@ def _bound_claim(bounds: pd.DataFrame, bound: str) -> Claim:
 
 def _share_claim(claim: str, is_so: "pd.Series[bool]") -> Claim:
     share = float(is_so.mean())
-    return Claim(claim, "yes", f"in {_percent(share)} of the draws", _verdict(share > 0.5))
+    return Claim(claim, "yes", f"in {percent(share)} of the draws", _verdict(share > 0.5))
 
 
 def _verdict(agrees: bool, reason: str | None = None) -> str:
@@ -219,7 +189,3 @@ def _verdict(agrees: bool, reason: str | None = None) -> str:
     if reason is None:
         return "not reproduced"
     return f"differs because {reason}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

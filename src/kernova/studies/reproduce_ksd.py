@@ -6,16 +6,14 @@ Research", ICDM 2007. The paper prints one draw of each experiment; here each is
 """
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
-from kernova.errors import InputError
+from kernova.studies.claims import Claim, check_count, records
 from kernova.studies.ksd_claims import (
-    Claim,
     cloud_claims,
     masking_claims,
     masking_errors,
@@ -100,14 +98,14 @@ class KsdReproduction:
         return {
             "paper": "Chen, Bart, Dang and Peng, ICDM 2007",
             "seeds": list(self.seeds),
-            "claims": _records(self.table()),
+            "claims": records(self.table()),
             "width_of_the_paper": width_of_the_paper(self.widths),
-            "masking_summary": _records(self.masking_summary()),
-            "cloud": _records(self.cloud),
-            "rings": _records(self.rings),
-            "masking": _records(self.masking),
-            "widths": _records(self.widths),
-            "theorem": _records(self.theorem.bounds),
+            "masking_summary": records(self.masking_summary()),
+            "cloud": records(self.cloud),
+            "rings": records(self.rings),
+            "masking": records(self.masking),
+            "widths": records(self.widths),
+            "theorem": records(self.theorem.bounds),
             "binomial_looser_than_hoeffding": self.theorem.n_looser,
         }
 
@@ -148,8 +146,8 @@ def reproduce_ksd(
     >>> small.table().loc[1, ["claim", "paper"]].tolist()
     ['ring: spatial depth of the empty centre', '0.9544']
     """
-    _check_count(seeds, "seeds", 2)
-    _check_count(repetitions, "repetitions", 1)
+    check_count(seeds, "seeds", 2)
+    check_count(repetitions, "repetitions", 1)
     drawn = check_random_state(random_state).randint(2**31 - 1, size=seeds)
     seed_values = tuple(int(seed) for seed in drawn)
     return KsdReproduction(
@@ -160,22 +158,3 @@ def reproduce_ksd(
         widths=bandwidth_experiment(seed_values),
         theorem=bound_experiment(repetitions, seed_values[0]),
     )
-
-
-def _check_count(value: object, name: str, least: int) -> None:
-    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not (is_whole and int(value) >= least):  # type: ignore[call-overload]
-        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Give the lines as dicts of plain values."""
-    return [
-        {str(name): _plain(value) for name, value in line.items()}
-        for line in table.to_dict("records")
-    ]
-
-
-def _plain(value: Any) -> Any:
-    plain = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(plain, float) and np.isinf(plain) else plain
