@@ -146,7 +146,9 @@ class NeighborIndex:
     def _distances(self, query_columns: Matrix, indices: Indices) -> Matrix:
         """Sum over columns one after the other: ten times as fast as over few columns at once."""
         squares = np.zeros(indices.shape)
-        for own, others in zip(query_columns, self._columns, strict=True):
+        for own, others, varies in zip(query_columns, self._columns, self._varies, strict=True):
+            if not varies and (own == others[0]).all():
+                continue  # it would add zeros
             difference = others[indices]
             difference -= own
             difference *= difference
@@ -161,15 +163,17 @@ class NeighborIndex:
         return _sorted(distances, indices, self._reach(found[:, -1], n_wanted))
 
     def _nearest_by_products(self, queries: Matrix, n_wanted: int) -> Candidates:
-        centred = queries - self._centre
+        # Constant columns add the same to all distances of a query: they need no products.
+        from_centre = queries - self._centre
+        constant, centred = from_centre[:, ~self._varies], from_centre[:, self._varies]
         found, indices = self._products.kneighbors(centred, n_wanted)
         distances = self.distances_to(queries, indices)
         # |q|² + |x|² - 2qx is off by at most so much, for any row x no farther than the last.
-        lengths = np.sqrt(np.einsum("ij,ij->i", centred, centred))
-        last = found[:, -1]
+        lengths = np.sqrt(np.einsum("ij,ij->i", from_centre, from_centre))
+        squares = found[:, -1] ** 2 + np.einsum("ij,ij->i", constant, constant)
         rounding = (2 * queries.shape[1] + 8) * np.finfo(np.float64).eps
-        error = rounding * (lengths**2 + (lengths + last) ** 2)
-        reach = np.sqrt(np.maximum(last**2 - error, 0))
+        error = rounding * (lengths**2 + (lengths + np.sqrt(squares)) ** 2)
+        reach = np.sqrt(np.maximum(squares - error, 0))
         return _sorted(distances, indices, self._reach(reach, n_wanted))
 
     def _reach(self, distances: Vector, n_wanted: int) -> Vector:
@@ -191,12 +195,20 @@ class NeighborIndex:
         return np.ascontiguousarray(self.rows.T)
 
     @cached_property
+    def _varies(self) -> NDArray[np.bool_]:
+        varies = self.rows.min(axis=0) < self.rows.max(axis=0)
+        varies[0] |= not varies.any()  # of one row only, some column must do
+        return varies
+
+    @cached_property
     def _centre(self) -> Vector:
-        return self.rows.mean(axis=0)  # near the centre, products cancel least
+        # Near the centre, products cancel least. A mean may be rounded; a constant must not be.
+        return np.where(self._varies, self.rows.mean(axis=0), self.rows[0])
 
     @cached_property
     def _products(self) -> NearestNeighbors:
-        return NearestNeighbors(algorithm="brute").fit(self.rows - self._centre)
+        centred = (self.rows - self._centre)[:, self._varies]
+        return NearestNeighbors(algorithm="brute").fit(centred)
 
     @cached_property
     def _approximate(self) -> Any:
