@@ -3,16 +3,30 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernova import CalibratedDetector, SpatialDepth
 from kernova.errors import InputError
 from kernova.pyod import as_pyod, from_pyod
-from tests.pyod.cases import HAS_PYOD, IS_STRANGE, NEW, X
+from tests.pyod.cases import FOREST, HAS_PYOD, IS_STRANGE, NEW, X
+
+
+class FirstColumn(BaseEstimator):
+    """A detector of the user's own in PyOD's manner, which looks at the first column only."""
+
+    def fit(self, X, y=None):
+        self.decision_scores_ = self.decision_function(X)
+        self.threshold_ = 2.0
+        return self
+
+    def decision_function(self, X):
+        return np.asarray(X)[:, 0]
+
 
 TURNED = [as_pyod(SpatialDepth())]
 if HAS_PYOD:
@@ -52,3 +66,17 @@ def test_the_way_back_turns_pyods_answers(detector):
         CalibratedDetector(make_pipeline(StandardScaler(), detector)).fit(X)
     calibrated = CalibratedDetector(from_pyod(detector), 0.2, random_state=0).fit(X)
     assert roc_auc_score(IS_STRANGE, calibrated.novelty(NEW)) > 0.9
+
+
+def test_the_threshold_itself_is_usual_and_columns_are_counted():
+    model = from_pyod(FirstColumn()).fit(X)
+    edge = np.repeat([[2.0], [np.nextafter(2.0, 3.0)]], 4, axis=1)
+    assert model.predict(edge).tolist() == [1, -1]
+    assert model.decision_function(edge)[0] == 0 > model.decision_function(edge)[1]
+    with pytest.raises(ValueError, match="X has 3 features, but FromPyod is expecting 4 features"):
+        model.predict(NEW[:, :3])
+
+
+def test_what_the_detector_takes_is_what_its_wrapper_takes():
+    assert get_tags(from_pyod(as_pyod(FOREST))).input_tags.sparse
+    assert not get_tags(from_pyod(as_pyod(SpatialDepth()))).input_tags.sparse

@@ -246,6 +246,10 @@ REFUSALS = {
         lambda: from_pyod(FOREST),
         "IsolationForest has scikit-learn's interface already. Use it without from_pyod.",
     ),
+    "back from where it is, set later": (
+        lambda: from_pyod(as_pyod(FOREST)).set_params(detector=FOREST).fit(X),
+        "IsolationForest has scikit-learn's interface already. Use it without from_pyod.",
+    ),
     "back twice": (
         lambda: from_pyod(from_pyod(as_pyod(FOREST))),
         "FromPyod has scikit-learn's interface already. Use it without from_pyod.",
