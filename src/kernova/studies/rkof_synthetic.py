@@ -1,0 +1,182 @@
+"""Synthetic-1 and Synthetic-2 of the RKOF paper: the share of outliers ranked on top.
+
+The paper shows its two sets as pictures, without the numbers behind them. What is known is how
+many rows are where; the places and spreads here are ours.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from kernova.progress import track
+from kernova.studies.rkof_factors import (
+    RankedRows,
+    density_factors,
+    local_outlier_factors,
+    rkof_settings,
+    searched,
+    sorted_neighbors,
+)
+
+Matrix = NDArray[np.float64]
+
+# Synthetic-1: three Gaussians at the corners of a triangle, and outliers beyond its top.
+CLUSTER_ROWS: Final = 500
+TRIANGLE_SIDE: Final = 10.0
+GROUP_ROWS: Final = 15
+GROUP_GAP: Final = 5.0  # from the nearest cluster's centre, in units of its deviation
+GROUP_DEVIATION: Final = 0.2
+LONELY_PLACE: Final = (0.0, -10.0)
+
+# Synthetic-2: a ring, a Gaussian in its middle, and two groups of outliers outside.
+RING_RADII: Final = (8.5, 10.0)
+SMALL_GROUP_ROWS: Final = 10
+SMALL_GROUP_DEVIATION: Final = 0.1
+SMALL_GROUP_PLACES: Final = ((0.0, -14.0), (14.0, 0.0))
+
+# For which k outliers are looked for: every one where the methods differ, then fewer.
+NUMBERS: Final = {
+    "Synthetic-1": (*range(10, 41), *range(42, 61, 2), *range(65, 131, 5)),
+    "Synthetic-2": (*range(8, 26), 30, 35, 40, 50, 60, 80, 100, *range(150, 501, 50)),
+}
+
+# The means compared: RKOF's own weights, sharp and default, and none; and the same in LOF.
+SIGMAS: Final = {"sigma = 0.1": 0.1, "sigma = 1": 1.0, "plain mean": np.inf}
+METHODS: Final = (
+    *(f"RKOF, {words}" for words in SIGMAS),
+    "LOF, sigma = 0.1",
+    "LOF, sigma = 1",
+    "LOF",
+)
+
+
+class LabelledRows(NamedTuple):
+    """Rows in the plane, and which of them are outliers."""
+
+    rows: Matrix
+    is_outlier: NDArray[np.bool_]
+
+
+def synthetic_1(rng: np.random.Generator) -> LabelledRows:
+    """Draw three clusters of the same variance, 15 outliers close together, and one alone."""
+    angles = np.deg2rad([90, 210, 330])
+    centres = TRIANGLE_SIDE / np.sqrt(3) * np.column_stack([np.cos(angles), np.sin(angles)])
+    group = centres[0] + (0.0, GROUP_GAP)
+    return _joined(
+        [centre + rng.standard_normal((CLUSTER_ROWS, 2)) for centre in centres],
+        [
+            group + GROUP_DEVIATION * rng.standard_normal((GROUP_ROWS, 2)),
+            np.array([LONELY_PLACE]),
+        ],
+    )
+
+
+def synthetic_2(rng: np.random.Generator) -> LabelledRows:
+    """Draw a ring, a Gaussian, and 20 outliers in two small groups."""
+    angles = rng.uniform(0, 2 * np.pi, CLUSTER_ROWS)
+    inner, outer = RING_RADII
+    radii = np.sqrt(rng.uniform(inner**2, outer**2, CLUSTER_ROWS))  # even over the ring's area
+    ring = radii[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+    middle = rng.standard_normal((CLUSTER_ROWS, 2))
+    return _joined(
+        [ring, middle],
+        [
+            place + SMALL_GROUP_DEVIATION * rng.standard_normal((SMALL_GROUP_ROWS, 2))
+            for place in SMALL_GROUP_PLACES
+        ],
+    )
+
+
+SETS: Final[dict[str, Callable[[np.random.Generator], LabelledRows]]] = {
+    "Synthetic-1": synthetic_1,
+    "Synthetic-2": synthetic_2,
+}
+
+
+def drawn(name: str, seed: int) -> LabelledRows:
+    """Draw one of the two sets; the same seed gives the same rows."""
+    return SETS[name](np.random.default_rng(seed))
+
+
+def coverage_experiment(seeds: Sequence[int]) -> pd.DataFrame:
+    """Count the outliers ranked on top in many draws of both sets.
+
+    Returns
+    -------
+    DataFrame
+        One line per set, draw, method and k: ``found`` is the share of all outliers that is among
+        as many rows with the largest factors.
+    """
+    lines = []
+    for name in SETS:
+        for seed in track(seeds, name):
+            data = drawn(name, seed)
+            lines += [
+                {
+                    "set": name,
+                    "seed": seed,
+                    "method": one.method,
+                    "k": one.k,
+                    "found": share_found(one.scores, data.is_outlier),
+                }
+                for one in rankings(data.rows, NUMBERS[name])
+            ]
+    return pd.DataFrame(lines)
+
+
+def all_found_from(coverage: pd.DataFrame) -> pd.DataFrame:
+    """Give, per draw and method, the k from which on all outliers are found, and where else.
+
+    Returns
+    -------
+    DataFrame
+        set, seed, method; ``from_k``, the smallest k such that it and all larger ones tried find
+        all (missing if the largest does not); ``first_k``, the smallest that does (missing if
+        none); ``best``, the largest share found, and ``best_k``, the smallest k for that.
+    """
+    lines = []
+    for (name, seed, method), draw in coverage.groupby(["set", "seed", "method"], sort=False):
+        ordered = draw.sort_values("k")
+        k, found = ordered["k"].to_numpy(), ordered["found"].to_numpy()
+        is_short = found < 1
+        n_before = len(k) - int(np.argmax(is_short[::-1])) if is_short.any() else 0
+        lines.append(
+            {
+                "set": name,
+                "seed": seed,
+                "method": method,
+                "from_k": float(k[n_before]) if n_before < len(k) else np.nan,
+                "first_k": np.nan if is_short.all() else float(k[np.argmin(is_short)]),
+                "best": float(found.max()),
+                "best_k": int(k[np.argmax(found)]),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _joined(usual: Sequence[Matrix], outliers: Sequence[Matrix]) -> LabelledRows:
+    rows = np.concatenate([*usual, *outliers])
+    n_usual = sum(map(len, usual))
+    return LabelledRows(rows, np.arange(len(rows)) >= n_usual)
+
+
+def share_found(scores: NDArray[np.float64], is_outlier: NDArray[np.bool_]) -> float:
+    """Give the share of the outliers that is among as many rows with the highest scores."""
+    n_outliers = int(is_outlier.sum())
+    top = np.argsort(-scores, kind="stable")[:n_outliers]
+    return float(is_outlier[top].mean())
+
+
+def rankings(rows: Matrix, numbers: Sequence[int]) -> list[RankedRows]:
+    """Rank the rows by RKOF and LOF, each with its mean weighted and plain, for each k."""
+    neighborhoods = searched(rows, max(numbers))
+    methods = {f"RKOF, {words}": rkof_settings(sigma=sigma) for words, sigma in SIGMAS.items()}
+    ranked = density_factors(neighborhoods, numbers, methods)
+    neighbors = sorted_neighbors(rows, max(numbers))
+    for words, sigma in SIGMAS.items():
+        name = "LOF" if np.isinf(sigma) else f"LOF, {words}"
+        ranked += [RankedRows(name, k, local_outlier_factors(neighbors, k, sigma)) for k in numbers]
+    return ranked
