@@ -1,5 +1,6 @@
 """Rows made ready for neighbour searches, with the engine that suits them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,9 +23,10 @@ Indices = NDArray[np.intp]
 
 ALGORITHMS = ("auto", "kd_tree", "brute", "approximate")
 
-# So few rows cost nothing, and in so few columns the tree is always faster.
-_FEW_ROWS = 500
+# In so few columns the tree is always faster; for so few rows, in rather more columns too.
 _FEW_COLUMNS = 3
+_FEW_ROWS = 500
+_FEW_COLUMNS_OF_FEW_ROWS = 20
 # For so many rows it is counted how much of the data their neighbours' search would visit.
 _SAMPLED_ROWS = 64
 _LEAF_SIZE = 16
@@ -133,7 +135,8 @@ class NeighborIndex:
             numbers, columns = np.nonzero(is_near)
         distances = np.empty(len(numbers))
         for block in cached_blocks(len(numbers), 1):
-            distances[block] = self._distances(queries[numbers[block]].T, columns[block])
+            own = (column[numbers[block]] for column in queries.T)  # one column at a time
+            distances[block] = self._distances(own, columns[block])
         return Pairs(numbers, columns, distances)
 
     def distances_to(self, queries: Matrix, indices: Indices) -> Matrix:
@@ -143,7 +146,7 @@ class NeighborIndex:
             distances[block] = self._distances(queries[block].T[:, :, None], indices[block])
         return distances
 
-    def _distances(self, query_columns: Matrix, indices: Indices) -> Matrix:
+    def _distances(self, query_columns: Iterable[Vector], indices: Indices) -> Matrix:
         """Sum over columns one after the other: ten times as fast as over few columns at once."""
         squares = np.zeros(indices.shape)
         for own, others, varies in zip(query_columns, self._columns, self._varies, strict=True):
@@ -253,7 +256,8 @@ def build_index(
         )
     exponent = int(np.frexp(np.abs(X).max())[1]) if X.size else 0
     rows, counts, inverse = distinct_rows(np.ldexp(X, -exponent))
-    order = cKDTree(rows, leafsize=_LEAF_SIZE).indices
+    # With tight nodes a tree of unit vectors, as one-hot columns give, takes n^3 steps to build.
+    order = cKDTree(rows, leafsize=_LEAF_SIZE, compact_nodes=False).indices
     place = np.empty(len(rows), dtype=np.intp)
     place[order] = np.arange(len(rows))
     engine = "kd_tree" if algorithm == "auto" else algorithm
@@ -270,8 +274,8 @@ def _is_tree_faster(index: NeighborIndex, k: int) -> bool:
     (``benchmarks/neighbor_engines.py``); only their ratio matters.
     """
     n_rows, n_columns = index.rows.shape
-    if n_rows <= _FEW_ROWS or n_columns <= _FEW_COLUMNS:
-        return True
+    if n_columns <= _FEW_COLUMNS or n_rows <= _FEW_ROWS:
+        return n_columns <= _FEW_COLUMNS_OF_FEW_ROWS
     tree = (10 + 1.3 * n_columns) * _rows_visited(index, k) + 20 * k * n_columns
     brute_force = (4.5 + 0.07 * n_columns) * n_rows + 700 * k
     return bool(tree / index.n_workers < brute_force / _openmp_effective_n_threads())
@@ -287,7 +291,8 @@ def _rows_visited(index: NeighborIndex, k: int) -> float:
     lowest = np.minimum.reduceat(index.rows, starts)
     highest = np.maximum.reduceat(index.rows, starts)
     sample = index.rows[np.linspace(0, len(index.rows) - 1, _SAMPLED_ROWS).astype(np.intp)]
-    radii = index.nearest(sample, k + 2).distances[:, -1]
+    # By products, because in many columns the tree itself may be costly to build.
+    radii = replace(index, engine="brute").nearest(sample, k + 2).distances[:, -1]
     n_visited = 0
     for query, radius in zip(sample, radii, strict=True):
         gaps = np.maximum(np.maximum(lowest - query, query - highest), 0)

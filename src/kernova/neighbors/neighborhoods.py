@@ -19,6 +19,8 @@ TIE = 1e-12
 _BLOCK_CANDIDATES = 1 << 20
 # Where ties reach beyond what was searched, look for so many times more, and then for all.
 _WIDER = (1, 2, 4)
+# If every row is tied, a pair of rows takes some fifteen numbers, not one.
+_TIED_SHARE = 1 / 20
 # A neighbourhood with more distinct rows than this many times k is not kept, but found again.
 _KEPT = 4
 
@@ -142,7 +144,7 @@ def _searched(
         numbers, kth = numbers[~is_complete], kth[~is_complete]
         if not len(numbers):
             return
-    for block in row_blocks(len(numbers), len(index.rows), share=1 / 8):
+    for block in row_blocks(len(numbers), len(index.rows), share=_TIED_SHARE):
         yield _found_within(index, k, queries, left_out, numbers[block], kth[block])
 
 
@@ -191,7 +193,7 @@ class Neighborhoods:
         """Go once over all queries, with neighbourhoods of the largest k or of a smaller one."""
         k = self.k if k is None else k
         yield from (block.nearest(k) for block in self.kept)
-        for rows in row_blocks(len(self.not_kept), len(self.index.rows), share=1 / 8):
+        for rows in row_blocks(len(self.not_kept), len(self.index.rows), share=_TIED_SHARE):
             for block in _searched(
                 self.index, self.k, self.queries, self.left_out, self.not_kept[rows]
             ):
@@ -229,10 +231,8 @@ def nearest_distances(X: Matrix, *, is_copy_near: bool = True) -> Vector:
     is looked for, and there must be one.
     """
     index = build_index(X)
-    if not is_copy_near:
-        index = index.without_copies()
     distances = np.empty(len(index.rows))
-    for block in neighbor_blocks(index, 1):
+    for block in neighbor_blocks(index if is_copy_near else index.without_copies(), 1):
         distances[block.numbers] = block.kth_distances
     return np.ldexp(distances[index.inverse], index.exponent)
 
