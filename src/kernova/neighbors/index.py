@@ -15,6 +15,7 @@ from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
 from kernova.blocks import cached_blocks
 from kernova.errors import InputError
+from kernova.neighbors.approximate import InvertedLists, require_faiss
 from kernova.neighbors.copies import distinct_rows
 
 Matrix = NDArray[np.float64]
@@ -27,6 +28,8 @@ ALGORITHMS = ("auto", "kd_tree", "brute", "approximate")
 _FEW_COLUMNS = 3
 _FEW_ROWS = 500
 _FEW_COLUMNS_OF_FEW_ROWS = 20
+# Up to so many rows, exact search costs no more than a few seconds: nothing to approximate.
+_FEW_ROWS_TO_APPROXIMATE = 5000
 # For so many rows it is counted how much of the data their neighbours' search would visit.
 _SAMPLED_ROWS = 64
 _LEAF_SIZE = 16
@@ -94,7 +97,7 @@ class NeighborIndex:
     @property
     def recall(self) -> float:
         """Share of the true neighbours that are found: 1, or what was measured on a sample."""
-        return 1.0 if self.engine != "approximate" else float(self._approximate.recall)
+        return 1.0 if self.engine != "approximate" else self._approximate.recall
 
     def in_units(self, queries: Matrix) -> Matrix:
         """Give new rows in this index's unit; what is absurdly far is brought nearer."""
@@ -214,9 +217,7 @@ class NeighborIndex:
         return NearestNeighbors(algorithm="brute").fit(centred)
 
     @cached_property
-    def _approximate(self) -> Any:
-        from kernova.neighbors.approximate import InvertedLists
-
+    def _approximate(self) -> InvertedLists:
         return InvertedLists(self.rows)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -238,7 +239,8 @@ def build_index(
         The rows.
     algorithm : {"auto", "kd_tree", "brute", "approximate"}
         The engine. "auto" weighs what the exact ones would cost. What those find is the same to
-        the last bit.
+        the last bit. "approximate" does so too up to 5,000 distinct rows, and beyond them looks
+        into a part of the rows only.
     n_jobs : int or None
         Threads for the tree.
     k : int
@@ -260,11 +262,18 @@ def build_index(
     order = cKDTree(rows, leafsize=_LEAF_SIZE, compact_nodes=False).indices
     place = np.empty(len(rows), dtype=np.intp)
     place[order] = np.arange(len(rows))
-    engine = "kd_tree" if algorithm == "auto" else algorithm
-    index = NeighborIndex(rows[order], counts[order], place[inverse], exponent, engine, n_jobs)
-    if algorithm == "auto" and not _is_tree_faster(index, k):
-        return replace(index, engine="brute")
-    return index
+    index = NeighborIndex(rows[order], counts[order], place[inverse], exponent, "kd_tree", n_jobs)
+    return replace(index, engine=_engine(index, algorithm, k))
+
+
+def _engine(index: NeighborIndex, algorithm: str, k: int) -> str:
+    if algorithm == "approximate":
+        require_faiss()  # whatever the number of rows: code that works on few shall work on many
+        if len(index.rows) > _FEW_ROWS_TO_APPROXIMATE:
+            return algorithm
+    elif algorithm != "auto":
+        return algorithm
+    return "kd_tree" if _is_tree_faster(index, k) else "brute"
 
 
 def _is_tree_faster(index: NeighborIndex, k: int) -> bool:
