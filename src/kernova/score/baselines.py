@@ -1,13 +1,14 @@
 """The two factors that RKOF was measured against: local density and local peculiarity."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernova.neighbors.neighborhoods import NeighborBlock, neighbor_blocks
 from kernova.score.density_ratio import DensityRatioDetector
-from kernova.score.local_densities import DensitySettings, bounded_exp
+from kernova.score.local_densities import LARGEST_U, DensitySettings, bounded_exp
 from kernova.score.local_factor import (
     LocalFactorDetector,
     checked_exponent,
@@ -20,7 +21,8 @@ Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # A row whose neighbours are all copies has no peculiarity; its logarithm, below all others.
-_LOG_OF_NONE = -1000.0
+_LOG_OF_NONE = -1e5
+_LARGEST_LOG = 1e300
 
 
 class LocalDensityFactor(DensityRatioDetector):
@@ -81,16 +83,17 @@ class LocalDensityFactor(DensityRatioDetector):
     def _settings(self, n_columns: int) -> DensitySettings:
         checked_positive("c", self.c)
         width = checked_positive("bandwidth", self.bandwidth)
+        nearest = min(1 / width, LARGEST_U)
 
         def gaussian_of_reachability(u: Vector) -> Vector:
             # max(|p - o|, k-dist(o)) in units of the width h k-dist(o)
-            return -0.5 * np.maximum(u, 1 / width) ** 2
+            return -0.5 * np.maximum(u, nearest) ** 2
 
         return DensitySettings(gaussian_of_reachability, width, 1.0, n_columns, np.inf)
 
     def _factors(self, log_factors: Vector) -> Vector:
         with np.errstate(over="ignore"):  # a density beyond all numbers: the factor is 0
-            return 1 / (np.exp(-log_factors) + self.c)
+            return 1 / (np.exp(-log_factors) + max(self.c, np.finfo(np.float64).tiny))
 
 
 class LocalPeculiarityFactor(LocalFactorDetector):
@@ -159,12 +162,13 @@ class LocalPeculiarityFactor(LocalFactorDetector):
 
     def _log_factors(self, block: NeighborBlock, queries: Matrix) -> Matrix:
         blocks = (block.nearest(int(k)) for k in self._numbers)
-        sums = np.array(
-            [_peculiarities(one, queries, self._index.rows, self.alpha) for one in blocks]
+        log_unit = self._index.exponent * np.log(2)
+        return np.array(
+            [
+                _log_peculiarities(one, queries, self._index.rows, self.alpha, log_unit)
+                for one in blocks
+            ]
         )
-        log_unit = self.alpha * self._index.exponent * np.log(2)
-        with np.errstate(divide="ignore"):
-            return np.where(sums > 0, np.log(sums) + log_unit, _LOG_OF_NONE)
 
     def _factors(self, log_factors: Vector) -> Vector:
         return np.where(log_factors > _LOG_OF_NONE, bounded_exp(log_factors), 0.0)
@@ -176,9 +180,23 @@ class LocalPeculiarityFactor(LocalFactorDetector):
         return -upper_fence(-self.negative_outlier_factor_)
 
 
-def _peculiarities(block: NeighborBlock, queries: Matrix, rows: Matrix, alpha: float) -> Vector:
+def _log_peculiarities(
+    block: NeighborBlock, queries: Matrix, rows: Matrix, alpha: float, log_unit: float
+) -> Vector:
+    """Log of the sum of powers of differences, in units of each row's largest difference.
+
+    Powers of other units would overflow or vanish where alpha is large.
+    """
     numbers = block.spread(block.numbers)
-    powers = np.zeros(len(block.indices))
-    for own, others in zip(queries.T, rows.T, strict=True):  # a few columns, not many rows
-        powers += np.abs(own[numbers] - others[block.indices]) ** alpha
-    return block.sums(powers if block.weights is None else powers * block.weights)
+
+    def differences() -> Iterator[Vector]:  # a few columns, not many rows
+        for own, others in zip(queries.T, rows.T, strict=True):
+            yield np.abs(own[numbers] - others[block.indices])
+
+    largest = block.maxima(reduce(np.maximum, differences()))
+    unit = block.spread(np.where(largest > 0, largest, 1))
+    powers = sum((one / unit) ** alpha for one in differences())
+    sums = block.sums(powers if block.weights is None else powers * block.weights)
+    with np.errstate(divide="ignore", over="ignore"):
+        logs = np.log(sums) + alpha * (np.log(np.where(largest > 0, largest, 1)) + log_unit)
+        return np.where(sums > 0, np.minimum(logs, _LARGEST_LOG), _LOG_OF_NONE)

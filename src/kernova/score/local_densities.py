@@ -14,8 +14,10 @@ from kernova.score.profiles import Profile
 
 Vector = NDArray[np.float64]
 
-# Larger u and widths outside of these powers of e are brought within, for finite arithmetic.
-_LARGEST_U = 1e150
+# Larger u and powers, and widths outside of these powers of e, are brought within, for finite
+# arithmetic.
+LARGEST_U = 1e150
+_LARGEST_POWER = 1e140
 _LARGEST_LOG_WIDTH = 690.0
 # Logarithms of factors beyond this are compressed, so that factors stay finite, and in order.
 _LOG_BEND = 600.0
@@ -50,12 +52,10 @@ def learn_densities(
     kth = without_zeros(neighborhoods.kth_distances(k), index)
     # w_o = C k-dist(o)^alpha, in the index's unit.
     log_unit = index.exponent * np.log(2.0)
-    log_widths = np.log(settings.scale) + settings.alpha * np.log(kth)
-    log_widths += (settings.alpha - 1) * log_unit
+    alpha, gamma = min(settings.alpha, _LARGEST_POWER), min(settings.gamma, _LARGEST_POWER)
+    log_widths = np.log(settings.scale) + alpha * np.log(kth) + (alpha - 1) * log_unit
     within_range = np.clip(log_widths, -_LARGEST_LOG_WIDTH, _LARGEST_LOG_WIDTH)
-    known = LocalDensities(
-        k, kth, np.exp(-within_range), -settings.gamma * log_widths, np.empty(len(kth))
-    )
+    known = LocalDensities(k, kth, np.exp(-within_range), -gamma * log_widths, np.empty(len(kth)))
     for block in neighborhoods.blocks(k):
         known.log_densities[block.numbers] = log_densities(block, known, settings)
     return known
@@ -83,7 +83,7 @@ def log_densities(block: NeighborBlock, known: LocalDensities, settings: Density
     """Log of the mean over N_k(p) of w_o^(-gamma) K(|p - o| / w_o)."""
     with np.errstate(over="ignore"):
         u = block.distances * known.inverse_widths[block.indices]
-    terms = settings.profile(np.minimum(u, _LARGEST_U)) + known.log_heights[block.indices]
+    terms = settings.profile(np.minimum(u, LARGEST_U)) + known.log_heights[block.indices]
     return _log_sums(block, terms) - np.log(block.totals)
 
 

@@ -157,7 +157,8 @@ def checked_neighbor_numbers(n_neighbors: "int | Iterable[int]") -> Indices:
             "n_neighbors must be a whole number of 1 or more, or a list of such numbers; "
             f"got {n_neighbors!r}."
         )
-    return np.array(given, dtype=np.intp)
+    largest = np.iinfo(np.intp).max  # no table has more rows
+    return np.array([min(int(k), largest) for k in given], dtype=np.intp)
 
 
 def _is_several(n_neighbors: object) -> TypeGuard[Iterable[int]]:

@@ -16,6 +16,8 @@ Profile = Callable[[Vector], Vector]
 
 # Below the logarithm of the smallest positive number: less than any value that is not zero.
 _LOG_ZERO = -745.0
+# A neighbour as near as this to one width is at one width: ties are no matter of rounding.
+_EDGE = 1e-12
 
 
 def volcano(u: Vector) -> Vector:
@@ -30,7 +32,7 @@ def gaussian(u: Vector) -> Vector:
 
 def epanechnikov(u: Vector) -> Vector:
     """Log K = log(1 - u²) within one width; beyond, where K is zero, see :func:`log_values`."""
-    return log_values(np.maximum(1.0 - u**2, 0.0), u)
+    return log_values(np.where(u < 1 - _EDGE, 1.0 - u**2, 0.0), u)
 
 
 def log_values(values: Vector, u: Vector) -> Vector:
@@ -54,7 +56,7 @@ def profile_named(kernel: "str | Profile") -> Profile:
     """Give the log profile of a named kernel, or of a function that a user gave."""
     if callable(kernel):
         return _own_profile(kernel)
-    if kernel not in PROFILES:
+    if not isinstance(kernel, str) or kernel not in PROFILES:
         raise InputError(
             f"There is no kernel named {kernel!r}. Take one of {', '.join(PROFILES)}, or give a "
             "function of u = distance / width."
