@@ -1,0 +1,203 @@
+"""The user's own rows: their names, their ordinary values, and mixtures of two of them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from kernova.errors import InputError
+from kernova.load.sentences import listed
+
+Rows = pd.DataFrame | NDArray[Any]
+RowNumbers = NDArray[np.intp]
+
+# As pandas.api.types.infer_dtype names Python objects that have a median.
+_NUMBER_KINDS = {"integer", "floating", "mixed-integer-float"}
+
+
+class Mixtures(NamedTuple):
+    """Hypothetical rows: each has some features of one row of a table, the rest of another."""
+
+    own: RowNumbers
+    other: RowNumbers
+    takes_own: NDArray[np.bool_]  # of shape (n_rows, n_features)
+
+
+def checked_rows(X: Any, what: str) -> Rows:
+    """Give a DataFrame as it is and anything else as an array, or say why it is no table."""
+    if issparse(X):
+        raise InputError(f"{what} is sparse; explain needs dense rows. Take {what}.toarray().")
+    if not isinstance(X, pd.DataFrame):
+        try:
+            X = np.asarray(X)
+        except ValueError:
+            raise InputError(f"{what} must be rows of equal length.") from None
+        X = X.astype(np.float64) if X.dtype.kind in "biuf" else X
+    if X.ndim != 2 or 0 in X.shape:
+        raise InputError(
+            f"{what} must be a table with at least one row and one column; got shape {X.shape}."
+        )
+    if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
+        repeated = X.columns[X.columns.duplicated()].unique()
+        raise InputError(f"{what} has several columns named {listed(repeated)}; rename them.")
+    return X
+
+
+def feature_names(rows: Rows) -> list[Any]:
+    """Give the columns' names; an array's are x0, x1 and so on."""
+    if isinstance(rows, pd.DataFrame):
+        return rows.columns.tolist()
+    return [f"x{j}" for j in range(rows.shape[1])]
+
+
+def row_labels(rows: Rows) -> "pd.Index[Any]":
+    """Give the rows' labels; an array's are their numbers."""
+    if not isinstance(rows, pd.DataFrame):
+        return pd.RangeIndex(len(rows))
+    is_multiple = isinstance(rows.index, pd.MultiIndex)
+    return rows.index.to_flat_index() if is_multiple else rows.index
+
+
+def check_columns(rows: Rows, model: Any, what: str) -> None:
+    """Refuse other columns than the model saw in ``fit``, as far as it remembers them."""
+    seen = getattr(model, "feature_names_in_", None)
+    if isinstance(rows, pd.DataFrame) and seen is not None:
+        faults = {
+            "missing": [name for name in seen if name not in rows.columns],
+            "extra": [name for name in rows.columns if name not in set(seen)],
+        }
+        found = "; ".join(f"{fault} {listed(names)}" for fault, names in faults.items() if names)
+        if not found and list(rows.columns) != list(seen):
+            found = "the order differs"
+        if found:
+            raise InputError(
+                f"{what} has other columns than the model saw: {found}. Give it the columns of "
+                "fit, in their order."
+            )
+    n_seen = getattr(model, "n_features_in_", rows.shape[1])
+    if n_seen != rows.shape[1]:
+        raise InputError(f"{what} has {rows.shape[1]} columns; the model saw {n_seen} in fit.")
+
+
+def as_the_model_saw(rows: Rows, model: Any) -> Rows:
+    """Take the names off numbers for a model that never saw names: they are for people only."""
+    saw_an_array = hasattr(model, "n_features_in_") and not hasattr(model, "feature_names_in_")
+    if not (saw_an_array and isinstance(rows, pd.DataFrame)):
+        return rows
+    is_numeric = all(pd.api.types.is_numeric_dtype(dtype) for dtype in rows.dtypes)
+    return rows.to_numpy(dtype=np.float64, na_value=np.nan) if is_numeric else rows
+
+
+def chosen_rows(rows: Any, n_rows: int) -> RowNumbers:
+    """Read row numbers, or a mask with a true or false for each row."""
+    chosen = np.atleast_1d(np.asarray(rows))
+    if chosen.ndim != 1:
+        raise InputError(f"rows must be a list of row numbers; got an array of {chosen.ndim} axes.")
+    if chosen.dtype == np.bool_:
+        if len(chosen) != n_rows:
+            raise InputError(f"The mask has {len(chosen)} entries for the {n_rows} rows of X.")
+        return np.flatnonzero(chosen)
+    _check_row_numbers(chosen.tolist(), n_rows)
+    return chosen.astype(np.intp)
+
+
+def _check_row_numbers(numbers: list[Any], n_rows: int) -> None:
+    seen = set()
+    for number in numbers:
+        if not isinstance(number, int):
+            raise InputError(
+                f"rows must be row numbers or a mask of true and false; got {number!r}."
+            )
+        if not 0 <= number < n_rows:
+            raise InputError(f"There is no row {number}: X has rows 0 to {n_rows - 1}.")
+        if number in seen:
+            raise InputError(f"rows names row {number} more than once.")
+        seen.add(number)
+
+
+def check_labels_differ(labels: "pd.Index[Any]") -> None:
+    """Refuse rows to explain that could not be told apart in the answer."""
+    if not labels.is_unique:
+        label = labels[labels.duplicated()][0]
+        raise InputError(
+            f"Several of the rows to explain are labelled {label!r}. Give X an index without "
+            "repetitions, such as X.reset_index(drop=True)."
+        )
+
+
+def picked(rows: Rows, numbers: RowNumbers) -> Rows:
+    """Give some of the rows, in the order of their numbers."""
+    return rows.iloc[numbers] if isinstance(rows, pd.DataFrame) else rows[numbers]
+
+
+def stacked(upper: Rows, lower: Rows) -> Rows:
+    """Put rows below others of the same columns."""
+    if isinstance(upper, pd.DataFrame):
+        below = pd.DataFrame(lower).set_axis(upper.columns, axis=1)
+        return pd.concat([upper, below], ignore_index=True)
+    return np.concatenate([upper, np.asarray(lower)])
+
+
+def mixed(rows: Rows, mixtures: Mixtures) -> Rows:
+    """Make the hypothetical rows."""
+    own, other, takes_own = mixtures
+    if isinstance(rows, pd.DataFrame):
+        source = np.where(takes_own, own[:, np.newaxis], other[:, np.newaxis])
+        columns = {
+            name: rows.iloc[:, j].array.take(source[:, j]) for j, name in enumerate(rows.columns)
+        }
+        return pd.DataFrame(columns, copy=False)
+    return np.where(takes_own, rows[own], rows[other])
+
+
+def value_codes(rows: Rows) -> NDArray[np.intp]:
+    """Give equal values of a column, two missing ones too, an equal number."""
+    codes = [pd.factorize(_column(rows, j))[0] for j in range(rows.shape[1])]
+    return np.stack(codes, axis=1)
+
+
+def ordinary_values(rows: Rows, groups: list[RowNumbers]) -> list[list[Any]]:
+    """Give, for each group of rows, each column's median or commonest value.
+
+    Of values equally common, it is the one that comes first in the group. Missing values count
+    only where there is no other.
+    """
+    used, places = np.unique(np.concatenate(groups), return_inverse=True)
+    pool = picked(rows, used)
+    within = np.split(places, np.cumsum([len(group) for group in groups])[:-1])
+    columns = [_ordinary_in(_column(pool, j), within) for j in range(pool.shape[1])]
+    return [list(values) for values in zip(*columns, strict=True)]
+
+
+def values_of(rows: Rows) -> list[list[Any]]:
+    """Give the rows' values, each a Python object."""
+    columns = [_column(rows, j).tolist() for j in range(rows.shape[1])]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _column(rows: Rows, j: int) -> "pd.Series[Any]":
+    return rows.iloc[:, j] if isinstance(rows, pd.DataFrame) else pd.Series(rows[:, j])
+
+
+def _ordinary_in(column: "pd.Series[Any]", groups: list[RowNumbers]) -> list[Any]:
+    dtype = column.dtype
+    is_numeric = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
+    if is_numeric or pd.api.types.infer_dtype(column, skipna=True) in _NUMBER_KINDS:
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return [_median(numbers[group]) for group in groups]
+    codes, distinct = pd.factorize(column)
+    commonest = [_commonest(codes[group].tolist()) for group in groups]
+    return [distinct[code] if code >= 0 else None for code in commonest]
+
+
+def _median(numbers: NDArray[np.float64]) -> float:
+    present = numbers[~np.isnan(numbers)]
+    # Halved first: the middle of two huge numbers would overflow.
+    return 2 * float(np.median(present / 2)) if len(present) else np.nan
+
+
+def _commonest(codes: list[int]) -> int:
+    present = [code for code in codes if code >= 0]
+    return max(present, key=present.count, default=-1)
