@@ -8,9 +8,11 @@ legend stands below the axes, where it hides nothing.
 from kernova.report.canvas import picture_png, save_picture
 from kernova.report.curves import plot_false_alarm_curve, plot_p_values
 from kernova.report.distributions import plot_score_distributions
+from kernova.report.explanations import explanation_figure
 from kernova.report.planes import plot_depth_contours, plot_map
 
 __all__ = [
+    "explanation_figure",
     "picture_png",
     "plot_depth_contours",
     "plot_false_alarm_curve",
