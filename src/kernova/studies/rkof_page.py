@@ -1,12 +1,12 @@
 """The remade RKOF paper as one page for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
-from matplotlib.figure import Figure
 
-from kernova.report.canvas import picture_png, save_picture
+from kernova.files import replacing
+from kernova.report.canvas import picture_png
 from kernova.report.page import (
     Html,
     Section,
@@ -24,14 +24,14 @@ from kernova.studies.rkof_data import SOURCES
 from kernova.studies.rkof_real import LOF
 
 _SHOWN_K = (10, 14, 16, 18, 20, 25, 27, 31, 40, 50, 60, 80, 100, 130, 200, 300, 400, 500)
-_PIXELS_PER_INCH = 110
+_PIXELS_PER_INCH = 120
 
 
-def rkof_page(result: RkofReproduction, figures: dict[str, Figure]) -> str:
+def rkof_page(result: RkofReproduction, pictures: Mapping[str, bytes]) -> str:
     """Give the page: claims first, then what stands behind them."""
-    sections = [_claims(result), _synthetic(result, figures), _theorem(figures)]
+    sections = [_claims(result), _synthetic(result, pictures), _theorem(pictures)]
     if len(result.real.areas):
-        sections += [_real(result, figures), _times(result.real.times)]
+        sections += [_real(result, pictures), _times(result.real.times)]
     return page(
         "The robust kernel outlier factor: the paper and what comes out",
         sections,
@@ -44,15 +44,18 @@ def rkof_page(result: RkofReproduction, figures: dict[str, Figure]) -> str:
 
 def save_everything(result: RkofReproduction, folder: Path) -> list[Path]:
     """Write the page, a table (CSV) and a picture (PNG) of everything; give the paths."""
-    figures = result.figures()
+    pictures = {
+        name: picture_png(figure, _PIXELS_PER_INCH) for name, figure in result.figures().items()
+    }
     written = [folder / "report.html"]
-    save_page(rkof_page(result, figures), written[0])
+    save_page(rkof_page(result, pictures), written[0])
     for name, rows in result.tables().items():
         written.append(folder / f"{name}.csv")
         save_table(rows, written[-1])
-    for name, figure in figures.items():
+    for name, png in pictures.items():
         written.append(folder / f"{name}.png")
-        save_picture(figure, written[-1])
+        with replacing(written[-1]) as scratch:
+            scratch.write_bytes(png)
     return written
 
 
@@ -70,7 +73,7 @@ def _claims(result: RkofReproduction) -> Section:
     )
 
 
-def _synthetic(result: RkofReproduction, figures: dict[str, Figure]) -> Section:
+def _synthetic(result: RkofReproduction, pictures: Mapping[str, bytes]) -> Section:
     coverage = result.coverage_over_k()
     shown = coverage[coverage["k"].isin(_SHOWN_K)]
     formats = {name: ".0%" for name in coverage.columns if name not in ("set", "k")}
@@ -80,14 +83,14 @@ def _synthetic(result: RkofReproduction, figures: dict[str, Figure]) -> Section:
             "The paper shows its two sets as pictures; the places and spreads here are ours. A "
             "method finds an outlier if it is among as many rows with the largest factors as "
             "there are outliers.",
-            _picture(figures["synthetic-1"], "Synthetic-1, and the share of outliers found by k."),
-            _picture(figures["synthetic-2"], "Synthetic-2, and the share of outliers found by k."),
+            picture(pictures["synthetic-1"], "Synthetic-1, and the share of outliers found by k."),
+            picture(pictures["synthetic-2"], "Synthetic-2, and the share of outliers found by k."),
             table(shown, f"Outliers found, mean over {len(result.seeds)} draws", formats),
         ],
     )
 
 
-def _theorem(figures: dict[str, Figure]) -> Section:
+def _theorem(pictures: Mapping[str, bytes]) -> Section:
     return Section(
         "Theorem 1",
         [
@@ -95,26 +98,26 @@ def _theorem(figures: dict[str, Figure]) -> Section:
             "weigh less in the mean, an outlier's factor stays large until nearly all of its "
             "neighbours are outliers. On the right, the same by experiment: a group of outliers "
             "beside one cluster grows until it fills its own neighbourhoods.",
-            _picture(
-                figures["theorem"],
+            picture(
+                pictures["theorem"],
                 "An outlier's factor by the share of outliers around it: algebra, RKOF and LOF.",
             ),
         ],
     )
 
 
-def _real(result: RkofReproduction, figures: dict[str, Figure]) -> Section:
-    return Section("Real data", list(_real_parts(result, figures)))
+def _real(result: RkofReproduction, pictures: Mapping[str, bytes]) -> Section:
+    return Section("Real data", list(_real_parts(result, pictures)))
 
 
-def _real_parts(result: RkofReproduction, figures: dict[str, Figure]) -> Iterator[Html]:
+def _real_parts(result: RkofReproduction, pictures: Mapping[str, bytes]) -> Iterator[Html]:
     for family in dict.fromkeys(result.real.areas["family"]):
         yield paragraph(f"{SOURCES[family].title}: {SOURCES[family].preparation}.")
-    yield _picture(figures["areas"], "Area under the ROC curve by number of neighbours.")
+    yield picture(pictures["areas"], "Area under the ROC curve by number of neighbours.")
     best = result.tables()["best_k"].rename(columns={"auc": "area"})
     yield table(best, "Each method at its best k", {"area": ".4f"})
-    yield _picture(figures["best-k"], "The k with the largest area, by kernel.")
-    yield _picture(figures["roc"], "ROC curves.")
+    yield picture(pictures["best-k"], "The k with the largest area, by kernel.")
+    yield picture(pictures["roc"], "ROC curves.")
 
 
 def _times(times: pd.DataFrame) -> Section:
@@ -131,7 +134,3 @@ def _times(times: pd.DataFrame) -> Section:
             table(by_family, "Times to fit", {"seconds": ".2f", "ratio to LOF": ".2f"}),
         ],
     )
-
-
-def _picture(figure: Figure, words: str) -> Html:
-    return picture(picture_png(figure, _PIXELS_PER_INCH), words)

@@ -182,8 +182,8 @@ def _add_feature_bagging(data: OutlierSet, ranked: list[RankedRows]) -> list[str
             )
     except ImportError as error:
         return [
-            f"Feature bagging is left out: {error}. It needs PyOD and combo; install them with "
-            'pip install "kernova[peers]" combo.'
+            f"Feature bagging is left out: {error}. It needs PyOD with its extra combo; install "
+            'them with pip install "kernova[peers]".'
         ]
     rounds = _FEWER_ROUNDS if len(data.X) > _MANY_ROWS else _ROUNDS
     bagging = FeatureBagging(pyod_lof.LOF(n_neighbors=data.chosen_k), rounds, random_state=0)
