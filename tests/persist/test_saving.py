@@ -27,6 +27,9 @@ from kernova import (
     CalibratedDetector,
     InputError,
     KernelSpatialDepth,
+    LocalDensityFactor,
+    LocalPeculiarityFactor,
+    RobustKernelOutlierFactor,
     TableEncoder,
     load_model,
     save_model,
@@ -118,6 +121,24 @@ def test_variants_of_ours_come_back_untold(name, tmp_path):
     model, rows = OUR_VARIANTS[name]
     model = clone(model).fit(rows)
     assert_same_answers(model, saved_and_loaded(model, tmp_path), rows)
+
+
+@pytest.mark.parametrize("novelty", [False, True])
+@pytest.mark.parametrize("algorithm", ["kd_tree", "brute", "approximate"])
+@pytest.mark.parametrize(
+    "detector", [RobustKernelOutlierFactor, LocalDensityFactor, LocalPeculiarityFactor]
+)
+def test_local_factors_come_back_with_their_neighbours(detector, algorithm, novelty, tmp_path):
+    rows = np.random.default_rng(3).normal(size=(5200 if algorithm == "approximate" else 150, 3))
+    rows[10:14] = rows[9]  # copies
+    model = detector([5, 9], algorithm=algorithm, novelty=novelty).fit(rows)
+    assert model.algorithm_ == algorithm
+    loaded = saved_and_loaded(model, tmp_path)
+    assert_same_answers(model, loaded)
+    numbers = np.arange(len(NEW_ROWS))
+    np.testing.assert_array_equal(
+        loaded._scores_in_place(NEW_ROWS, numbers), model._scores_in_place(NEW_ROWS, numbers)
+    )
 
 
 @pytest.mark.parametrize(

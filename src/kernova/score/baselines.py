@@ -34,7 +34,7 @@ class LocalDensityFactor(DensityRatioDetector):
     Parameters
     ----------
     n_neighbors : int or list of int, default=20
-        Number of neighbours, k; of several, see :class:`RobustKernelOutlierFactor`.
+        Number of neighbours, k; of several, ``m / lde`` is the geometric mean over them.
     bandwidth : float, default=1.0
         A neighbour's width in units of its k-th distance, h.
     c : float, default=0.1
