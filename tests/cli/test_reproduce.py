@@ -79,8 +79,8 @@ def test_reproduce_rkof_leaves_a_page_tables_and_pictures(tmp_path, few):
         ),
         (
             ["--datasets", "titanic"],
-            "There is no data set named 'titanic' here. Take some of kdd_u2r, mammography, "
-            "ann_thyroid, shuttle.",
+            "There is no data set named 'titanic' here. Take some of kdd_u2r, kdd_u2r_idf, "
+            "mammography, ann_thyroid, shuttle.",
         ),
     ],
 )

@@ -106,8 +106,9 @@ def rkof(
     """Remake the experiments of the paper on the robust kernel outlier factor (RKOF).
 
     Both synthetic sets, over many draws; Theorem 1, as a curve and by experiment; and areas under
-    the ROC curve and times of RKOF, LOF, LDF, LPF and feature bagging on kdd_u2r, mammography,
-    ann_thyroid and shuttle. All of kdd_u2r takes a quarter of an hour or more.
+    the ROC curve and times of RKOF, LOF, LDF, LPF and feature bagging on kdd_u2r,
+    kdd_u2r_idf (its categories encoded otherwise), mammography, ann_thyroid and shuttle. The two
+    of kdd take half an hour or more.
     """
     from kernova.cli.folders import made_folder, save_json
     from kernova.studies.reproduce_rkof import DATASETS, reproduce_rkof

@@ -115,7 +115,8 @@ def reproduce_rkof(
         repository: ``corrected.gz``, ``ann-test.data``, ``shuttle.tst``. Without it, OpenML is
         asked for those that it has. What cannot be had is left out, and a note says so.
     datasets : iterable of str, default=all of them
-        Which of "kdd_u2r", "mammography", "ann_thyroid" and "shuttle" to take; may be empty.
+        Which of "kdd_u2r", "kdd_u2r_idf" (the same rows, rare values of categories weighing
+        more), "mammography", "ann_thyroid" and "shuttle" to take; may be empty.
     seeds : int, default=20
         How often to draw the synthetic sets; at least 2.
     quick : bool, default=False

@@ -69,6 +69,9 @@ class OutlierSet(NamedTuple):
         At which to draw ROC curves, and to take times.
     largest_k : int or None
         At which the paper ran LPF.
+    is_variant : bool
+        Whether these are the rows of another set, encoded otherwise: areas are of interest, times
+        are not.
     """
 
     name: str
@@ -78,6 +81,7 @@ class OutlierSet(NamedTuple):
     numbers: tuple[int, ...]
     chosen_k: int
     largest_k: int | None = None
+    is_variant: bool = False
 
 
 class Source(NamedTuple):
@@ -98,6 +102,7 @@ class Source(NamedTuple):
     numbers: tuple[int, ...]
     chosen_k: int
     largest_k: int | None = None
+    is_variant: bool = False
 
 
 class Loaded(NamedTuple):
@@ -213,6 +218,7 @@ def _ready(source: Source, table: LabelledTable) -> list[OutlierSet]:
                 tuple(sorted({min(k, n_others) for k in source.numbers})),
                 min(source.chosen_k, n_others),
                 source.largest_k and min(source.largest_k, n_others),
+                source.is_variant,
             )
         )
     return sets
@@ -226,11 +232,23 @@ def scaled(features: pd.DataFrame, rule: Scaling) -> Matrix:
 
 def kdd_one_hot(features: pd.DataFrame) -> Matrix:
     """Scale numbers from 0 to 1, and make each value of a category a column of 0 and 1."""
+    return np.hstack(_kdd_parts(features))
+
+
+def kdd_by_rarity(features: pd.DataFrame) -> Matrix:
+    """Do the same, but weigh each value by its inverse document frequency, log(n / count).
+
+    This is what text processing does to words, and what the paper's "standard text processing"
+    may have meant: a rare service says more than a common one.
+    """
+    numbers, indicators = _kdd_parts(features)
+    return np.hstack([numbers, indicators * -np.log(indicators.mean(axis=0))])
+
+
+def _kdd_parts(features: pd.DataFrame) -> tuple[Matrix, Matrix]:
     names = [name for name in KDD_CATEGORIES if name in features.columns]
-    indicators = pd.get_dummies(features[names].astype(str))
-    return np.hstack(
-        [scaled(features.drop(columns=names), "minmax"), indicators.to_numpy(np.float64)]
-    )
+    indicators = pd.get_dummies(features[names].astype(str)).to_numpy(np.float64)
+    return scaled(features.drop(columns=names), "minmax"), indicators
 
 
 def _read_kdd(path: Path) -> LabelledTable:
@@ -252,27 +270,36 @@ def _read_spaced(path: Path) -> LabelledTable:
 
 
 _UCI = "https://archive.ics.uci.edu"
+_KDD: Final = Source(
+    name="kdd_u2r",
+    title="KDD Cup 1999",
+    file="kdd_u2r.parquet",
+    raw_file="corrected.gz",
+    read_raw=_read_kdd,
+    openml_id=None,
+    where="It is the labelled test set of KDD Cup 1999, corrected.gz, from "
+    "http://kdd.ics.uci.edu/databases/kddcup99/; put that file into the folder of --data. "
+    "(OpenML's KDDCup99, 1113, and scikit-learn's fetch_kddcup99 hold training rows.)",
+    usual_label="normal",
+    outlier_labels=("u2r",),
+    counts={"normal": 60593, "u2r": 228},
+    encode=kdd_one_hot,
+    preparation="34 columns of numbers from 0 to 1, one column for each value of 7 others",
+    numbers=(20, 50, 100, 150, 200, 250, *range(280, 701, 20)),
+    chosen_k=320,
+    largest_k=13000,
+)
 SOURCES: Final = {
     source.name: source
     for source in (
-        Source(
-            name="kdd_u2r",
-            title="KDD Cup 1999",
-            file="kdd_u2r.parquet",
-            raw_file="corrected.gz",
-            read_raw=_read_kdd,
-            openml_id=None,
-            where="It is the labelled test set of KDD Cup 1999, corrected.gz, from "
-            "http://kdd.ics.uci.edu/databases/kddcup99/; put that file into the folder of --data. "
-            "(OpenML's KDDCup99, 1113, and scikit-learn's fetch_kddcup99 hold training rows.)",
-            usual_label="normal",
-            outlier_labels=("u2r",),
-            counts={"normal": 60593, "u2r": 228},
-            encode=kdd_one_hot,
-            preparation="34 columns of numbers from 0 to 1, one column for each value of 7 others",
-            numbers=(20, 50, 100, 150, 200, 250, *range(280, 701, 20)),
-            chosen_k=320,
-            largest_k=13000,
+        _KDD,
+        _KDD._replace(
+            name="kdd_u2r_idf",
+            title="KDD Cup 1999, by rarity",
+            encode=kdd_by_rarity,
+            preparation="the same, but each value of the 7 weighs log(n / its count)",
+            largest_k=None,
+            is_variant=True,
         ),
         Source(
             name="mammography",

@@ -308,7 +308,9 @@ def _best_k_picture(areas: pd.DataFrame) -> Figure:
             )
     ax.set_yscale("log")
     _plain_numbers(ax.yaxis, 2 * best["k"].max())
-    ax.set_xticks(range(len(families)), [SOURCES[family].title for family in families])
+    ax.set_xticks(
+        range(len(families)), [SOURCES[family].title.replace(", ", ",\n") for family in families]
+    )
     ax.margins(x=0.12, y=0.15)
     label_axes(ax, "", "k with the largest area")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=3, frameon=False, fontsize=9)

@@ -89,7 +89,7 @@ def measure_sets(sets: Sequence[OutlierSet], *, quick: bool = False) -> RealResu
     notes: list[str] = []
     for data in track(sets, "data sets"):
         ranked = rankings(data, _few(data) if quick else data.numbers)
-        if not quick:
+        if not quick and not data.is_variant:
             notes += _add_feature_bagging(data, ranked)
             notes += _add_large_lpf(data, areas)
             times += _times(data)
