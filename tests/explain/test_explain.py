@@ -14,7 +14,13 @@ from sklearn.svm import OneClassSVM
 
 from kernova import KernelSpatialDepth, SpatialDepth, TableEncoder
 from kernova.explain import explain
-from kernova.explain.contributions import NoveltyScale, novelty_scale, shares_of
+from kernova.explain.contributions import (
+    Comparison,
+    NoveltyScale,
+    contributions_of,
+    novelty_scale,
+    shares_of,
+)
 from kernova.progress import reporting
 from kernova.score.outlier_factor import RobustKernelOutlierFactor
 from tests.explain import literal
@@ -115,6 +121,47 @@ def test_nearest_are_the_most_ordinary_of_the_four_times_as_many_nearest():
     usual = dict(zip(explanation["feature"], explanation["ordinary_value"], strict=True))
     for j in range(4):
         assert usual[f"x{j}"] == np.median(X[list(expected), j])
+
+
+def squared_length(rows, row_numbers):
+    return (np.asarray(rows) ** 2).sum(axis=1) + np.prod(rows[:, :3], axis=1)
+
+
+@pytest.mark.parametrize(("d", "budget"), [(3, 1000), (12, 1000), (12, 1), (40, 300)])
+def test_contributions_sum_to_the_difference_within_the_budget(d, budget):
+    pool = np.random.default_rng(1).normal(size=(9, d))
+    others = [np.array([2, 3, 4]), np.array([5, 6, 7, 8])]
+    scale = NoveltyScale(1.0, 2.0)
+    n_scored = 0
+
+    def counted(rows, row_numbers):
+        nonlocal n_scored
+        n_scored += len(rows)
+        return squared_length(rows, row_numbers)
+
+    comparison = Comparison(pool, np.array([70, 71]), others)
+    found = contributions_of(comparison, counted, scale, budget, seed=0)
+    worth = scale.tempered(squared_length(pool, None))
+    expected = [worth[own] - worth[others[own]].mean() for own in range(2)]
+    np.testing.assert_allclose(found.sum(axis=1), expected)
+    one_pair_each = 7 * (2 + 2 * (d - 1))
+    assert n_scored <= max(2 * budget + 7 * 2, one_pair_each)
+
+
+def test_features_that_do_not_differ_cost_nothing():
+    pool = np.random.default_rng(1).normal(size=(4, 30))
+    pool[1:, 2:] = pool[0, 2:]
+    sizes = []
+
+    def counted(rows, row_numbers):
+        sizes.append(len(rows))
+        return squared_length(rows, row_numbers)
+
+    comparison = Comparison(pool, np.array([0]), [np.array([1, 2, 3])])
+    (found,) = contributions_of(comparison, counted, NoveltyScale(0.0, 1.0), 1000, seed=0)
+    assert sum(sizes) == 3 * 2**2
+    assert (found[2:] == 0).all()
+    assert found[:2].all()
 
 
 # --- truths ----------------------------------------------------------------------------------
@@ -249,6 +296,11 @@ def test_positive_shares_sum_to_one_and_keep_order_and_sign(contributions):
         assert share[share > 0].sum() == pytest.approx(1)
         assert (np.sign(share) == np.sign(contributions[0])).all()
         assert (np.diff(share[np.argsort(contributions[0])]) >= 0).all()
+
+
+def test_rounding_is_no_share():
+    assert (shares_of(np.array([[1e-12, -1.0, 3e-13]])) == 0).all()
+    assert shares_of(np.array([[1e-6, 1e-12]]))[0, 0] == pytest.approx(1, abs=1e-5)
 
 
 # --- one answer, whatever the circumstances ---------------------------------------------------

@@ -54,10 +54,7 @@ def feature_names(rows: Rows) -> list[Any]:
 
 def row_labels(rows: Rows) -> "pd.Index[Any]":
     """Give the rows' labels; an array's are their numbers."""
-    if not isinstance(rows, pd.DataFrame):
-        return pd.RangeIndex(len(rows))
-    is_multiple = isinstance(rows.index, pd.MultiIndex)
-    return rows.index.to_flat_index() if is_multiple else rows.index
+    return rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(len(rows))
 
 
 def check_columns(rows: Rows, model: Any, what: str) -> None:
