@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kernova.studies.reproduce_rkof import RkofReproduction
 
 _PANEL_INCHES: Final = 4.6
+_WIDE: Final = 5_000
 
 
 class _Pen(NamedTuple):
@@ -162,7 +163,8 @@ def _number_axis(ax: Axes, largest: float) -> None:
 
 
 def _plain_numbers(axis: Axis, largest: float) -> None:
-    ticks = [digit * 10**power for power in range(5) for digit in (1, 2, 5)]
+    digits = (1, 2, 5) if largest < _WIDE else (1, 3)  # more would run into each other
+    ticks = [digit * 10**power for power in range(5) for digit in digits]
     axis.set_major_locator(FixedLocator([tick for tick in ticks if tick <= largest]))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:,.0f}"))

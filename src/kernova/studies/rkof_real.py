@@ -41,10 +41,12 @@ BAGGING: Final = "feature bagging (PyOD)"
 LARGE_LPF: Final = "LPF, the paper's k"
 TIMED: Final = (LOF, *KERNELS, "LDF", "LPF")
 
-# Of a set with more rows than this not everything is done: LPF at a k of many thousands scores
-# all outliers and a sample of the others, and feature bagging takes fewer rounds.
+# Of a set with more rows than this, LPF at a k of many thousands scores all outliers and a sample
+# of the others.
 _MANY_ROWS: Final = 20_000
 _SAMPLED_ROWS: Final = 4_000
+# Rounds of feature bagging: fewer where one round looks at more neighbours than this.
+_MANY_NEIGHBORS: Final = 5_000_000
 _ROUNDS, _FEWER_ROUNDS = 10, 3
 _SHORT_FITS, _SHORT_SECONDS = 3, 5.0
 _CURVE_POINTS: Final = 300
@@ -185,13 +187,13 @@ def _add_feature_bagging(data: OutlierSet, ranked: list[RankedRows]) -> list[str
             f"Feature bagging is left out: {error}. It needs PyOD with its extra combo; install "
             'them with pip install "kernova[peers]".'
         ]
-    rounds = _FEWER_ROUNDS if len(data.X) > _MANY_ROWS else _ROUNDS
+    rounds = _FEWER_ROUNDS if len(data.X) * data.chosen_k > _MANY_NEIGHBORS else _ROUNDS
     bagging = FeatureBagging(pyod_lof.LOF(n_neighbors=data.chosen_k), rounds, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of copies of rows, which are known here
         bagging.fit(data.X)
     ranked.append(RankedRows(BAGGING, data.chosen_k, bagging.decision_scores_))
-    return [f"Feature bagging takes {_FEWER_ROUNDS} rounds on {data.name}."] * (rounds != _ROUNDS)
+    return [f"Feature bagging takes {rounds} rounds on {data.family}."] * (rounds < _ROUNDS)
 
 
 def _times(data: OutlierSet) -> list[dict[str, Any]]:
