@@ -202,3 +202,5 @@ def test_an_ordinary_row_is_explained_too_and_not_by_itself():
     explanation = explain(DEPTH, X, [inner], n_nearest=99)
     (nearest,) = set(explanation["nearest"])
     assert set(nearest) == set(np.flatnonzero(DEPTH.predict(X) == 1)) - {inner}
+    (among_known,) = set(explain(DEPTH, X, [inner], known=X, n_nearest=99)["nearest"])
+    assert set(among_known) == {*nearest, inner}  # there it is another row, if a copy

@@ -185,6 +185,14 @@ def test_scores_alone_explain_rows_that_are_named(model):
     assert not labels & {0, 7}  # nobody says that these are ordinary
 
 
+def test_scores_without_end_are_explained():
+    X = planted()
+    model = KernelDensity(kernel="tophat", bandwidth=0.3).fit(X[:100])
+    assert np.isneginf(model.score_samples(X)).mean() > 0.3
+    shares = explain(model, X, [0, 150, 200])["share"]
+    assert np.isfinite(shares).all()
+
+
 # --- tables, and where the nearest rows are found ---------------------------------------------
 
 

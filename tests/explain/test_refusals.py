@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KernelDensity, LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -84,6 +85,10 @@ REFUSALS = {
     "no verdicts": (
         lambda: explain(KernelDensity().fit(X), X),
         "KernelDensity scores rows but calls none of them outliers. Say which rows to explain.",
+    ),
+    "verdicts of another kind": (
+        lambda: explain(GaussianMixture(random_state=0).fit(X), X),
+        "GaussianMixture scores rows but calls none of them outliers. Say which rows to explain.",
     ),
     "row out of range": (
         lambda: explain(DEPTH, X, [3, 80]),
