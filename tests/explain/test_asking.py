@@ -179,6 +179,8 @@ def test_top_features_in_words():
         "B1": "no feature speaks against it",
     }
     assert top_features(explanation, n=1)["A7"] == "TSH = 0.53 (usually 0.02)"
+    unlabelled = top_features(explanation.replace({"row": {"A7": np.nan}}))
+    assert unlabelled.tolist() == words.tolist()
     assert top_features(explanation, n=9)["A7"].endswith(", age = missing (usually 60)")
     with pytest.raises(InputError) as caught:
         top_features(explanation.drop(columns=["share"]))

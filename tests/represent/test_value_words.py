@@ -41,6 +41,12 @@ def test_words(value, words):
     assert value_words(value) == words
 
 
+def test_no_more_digits_than_needed():
+    assert value_words(1000.123456789, beside=1000.123456783) == "1000.12345679"
+    assert value_words(1000.123456783, beside=1000.123456789) == "1000.12345678"
+    assert value_words(2.0, beside=2.00000000001) == "2"
+
+
 @given(value=st.floats(-1e300, 1e300), beside=st.floats(-1e300, 1e300))
 @example(0.0, -0.0)
 @example(0.1 + 0.2, 0.3)
