@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from kernova import InputError
 from kernova.cli.app import app
 from kernova.studies.novelty import NoveltySettings, find_novelties, read_known_and_new
+from kernova.studies.outliers import find_outliers, read_rows
 from tests.load.bad_files import BAD_FILES
 
 TOO_FEW = (
@@ -31,9 +32,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def answer(*arguments):
+def answer(*arguments, command="novelty"):
     """Run the command line; give its exit code and what it complained of."""
-    result = CliRunner().invoke(app, ["novelty", *arguments])
+    result = CliRunner().invoke(app, [command, *arguments])
     assert "Traceback" not in result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
     return result.exit_code, result.stderr.removeprefix("kernova: ").rstrip("\n")
@@ -57,6 +58,20 @@ def test_bad_files(folder, name, content, sentence, place):
     pair = (name, "new.csv") if place == "known" else ("known.csv", name)
     assert library(*pair) == sentence
     assert answer(*pair, "-o", "out.csv") == (2, sentence)
+    assert not (folder / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [case[:2] + case[3:] for case in BAD_FILES if not case[2]],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
+)
+def test_bad_files_to_look_for_outliers_in(folder, name, content, sentence):
+    (folder / name).write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        find_outliers(read_rows(name))
+    assert str(caught.value) == sentence
+    assert answer(name, "-o", "out.csv", command="outliers") == (2, sentence)
     assert not (folder / "out.csv").exists()
 
 
@@ -167,6 +182,67 @@ BAD_OPTIONS = {
 @pytest.mark.parametrize("option", BAD_OPTIONS, ids=" ".join)
 def test_bad_options(folder, option):
     assert answer("known.csv", "new.csv", *option) == (2, BAD_OPTIONS[option])
+
+
+BAD_OUTLIER_OPTIONS = {
+    ("--neighbors", "10,few"): (
+        "--neighbors takes whole numbers with commas between them, such as 10,20,40; got '10,few'."
+    ),
+    ("--neighbors", "0"): (
+        "n_neighbors must be a whole number of 1 or more, or a list of such numbers; got (0,)."
+    ),
+    ("--path", "5,,9"): (
+        "--path takes whole numbers with commas between them, such as 10,20,40; got '5,,9'."
+    ),
+    ("--path", "5,9", "--method", "depth"): (
+        "Only for the method rkof is there a path over numbers of neighbours; got the method depth."
+    ),
+    ("--contamination", "lots"): (
+        'The contamination must be "auto" or a number above 0 and at most 0.5; got \'lots\'.'
+    ),
+    ("--contamination", "nan"): (
+        'The contamination must be "auto" or a number above 0 and at most 0.5; got nan.'
+    ),
+    ("--max-false-alarm", "1"): "max_false_alarm must be a number above 0 and below 1; got 1.0.",
+    ("--max-false-alarm", "0.1", "--confidence", "95"): (
+        "confidence must be a number above 0 and below 1; got 95.0."
+    ),
+    ("--max-false-alarm", "0.01"): (
+        "No threshold keeps false alarms below 0.01: 100 held-out rows prove nothing under 0.0363. "
+        "Hold out at least 368 rows, or allow more than 0.0363. Each half of the table is held out "
+        "in turn, so that takes 736 rows in all; there are 200."
+    ),
+    ("--bandwidth", "wide", "--method", "depth"): (
+        "There is no bandwidth rule named 'wide'. Take one of nearest, reach, median, or a "
+        "positive number."
+    ),
+    ("--id-column", "fish"): (
+        "known.csv has no column 'fish' to use as id column. Its columns are 'length', 'width'."
+    ),
+    ("-o", "./known.csv"): (
+        "Cannot write known.csv: it is one of the tables to read. Name a place that can be written."
+    ),
+    ("-o", "out.html", "--report", "out.html"): (
+        "Cannot write a table to out.html: its ending is '.html'. Take one of .csv, .tsv, "
+        ".parquet, .arrow, .feather, .json."
+    ),
+    ("--report", "page.pdf"): (
+        "Cannot write a page to page.pdf: its ending is '.pdf'. Take one of .html, .htm."
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("option", BAD_OUTLIER_OPTIONS, ids=" ".join)
+def test_bad_options_for_outliers(folder, option):
+    assert answer("known.csv", *option, command="outliers") == (2, BAD_OUTLIER_OPTIONS[option])
+
+
+def test_one_row_has_no_outlier(folder):
+    write(folder / "new.csv", "length,width\n1,2\n")
+    assert answer("new.csv", command="outliers") == (
+        2,
+        "Outliers are found by comparing rows, and there is 1. Give at least 2.",
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kernova import __version__
-from kernova.cli import demo, novelty, reproduce
+from kernova.cli import demo, novelty, outliers, reproduce
 
 app = typer.Typer(
     name="kernova",
@@ -50,6 +50,9 @@ def _kernova(
 app.command("novelty", short_help="Judge new rows against known ones.", epilog=novelty.EXAMPLE)(
     novelty.novelty
 )
+app.command(
+    "outliers", short_help="Rank the rows of one table by strangeness.", epilog=outliers.EXAMPLE
+)(outliers.outliers)
 app.command("demo", short_help="See it at work, on data that is here.", epilog=demo.EXAMPLE)(
     demo.demo
 )

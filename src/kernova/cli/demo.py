@@ -1,4 +1,4 @@
-"""``kernova demo``: the main job on data that comes with scikit-learn."""
+"""``kernova demo``: the main jobs on data that comes with scikit-learn."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,10 +16,11 @@ def demo(
         Path, typer.Option(help="Where tables, pictures and the page go; made if need be.")
     ] = Path("demo"),
 ) -> None:
-    """Show kernova at work on handwritten digits; needs no data and under two minutes.
+    """Show kernova at work on digits and wines; needs no data and under two minutes.
 
     Nine digits are known, the tenth is not. The new table mixes ordinary digits with the unknown
-    one; kernova finds it, promises how rarely it cries wolf, and writes a page with pictures.
+    one; kernova finds it, promises how rarely it cries wolf, and writes a page with pictures. Then
+    it finds mistakes made in typing a table of wines, and says what is wrong with each.
     """
     from kernova.cli.folders import made_folder
     from kernova.studies.demo import run_demo

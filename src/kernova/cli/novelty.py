@@ -5,13 +5,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from kernova.cli.console import (
-    MAX_SEED,
-    answering,
-    console,
-    print_json,
-    print_table,
-    progress_bars,
+from kernova.cli.console import answering, console, print_json, print_table, progress_bars
+from kernova.cli.options import (
+    AsJson,
+    Bandwidth,
+    Confidence,
+    Drop,
+    IdColumn,
+    LabelColumn,
+    Missing,
+    Output,
+    Report,
+    Scaling,
+    SplittingSeed,
+    check_targets,
+    number_or_name,
 )
 
 if TYPE_CHECKING:
@@ -39,15 +47,11 @@ def novelty(
     method: Annotated[
         Method, typer.Option(help="What scores the rows; depth is kernelized spatial depth.")
     ] = "depth",
-    bandwidth: Annotated[
-        str, typer.Option(help="Kernel width for depth: nearest, reach, median, or a number.")
-    ] = "nearest",
+    bandwidth: Bandwidth = "nearest",
     max_false_alarm: Annotated[
         float, typer.Option(help="Largest share of ordinary rows that may be called novel.")
     ] = 0.05,
-    confidence: Annotated[
-        float, typer.Option(help="How sure that promise is to be, below 1.")
-    ] = 0.95,
+    confidence: Confidence = 0.95,
     bound: Annotated[
         Literal["binomial", "hoeffding"],
         typer.Option(help="How it is proven; binomial needs far fewer rows."),
@@ -59,38 +63,19 @@ def novelty(
         float | None,
         typer.Option(help="Also mark discoveries, of which at most this share is ordinary."),
     ] = None,
-    scaling: Annotated[
-        Literal["standard", "minmax", "none"], typer.Option(help="How number columns are scaled.")
-    ] = "standard",
-    missing: Annotated[
-        Literal["refuse", "drop", "fill"],
-        typer.Option(help="Missing values: refuse the file, drop such rows, or fill them in."),
-    ] = "refuse",
-    id_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column that names the rows.")
-    ] = None,
-    label_column: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column kept out of the features and carried along."),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column that is no feature; may be repeated."),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write every row's verdict here.")
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a page with pictures here (one HTML file).")
-    ] = None,
+    scaling: Scaling = "standard",
+    missing: Missing = "refuse",
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
+    drop: Drop = None,
+    output: Output = None,
+    report: Report = None,
     save_model: Annotated[
         Path | None, typer.Option(help="Keep the fitted detector here (.kernova).")
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="How many of the most novel rows to show.")] = 10,
-    seed: Annotated[
-        int, typer.Option(min=0, max=MAX_SEED, help="Decides which rows are held out.")
-    ] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    seed: SplittingSeed = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Say which rows of NEW are unlike all rows of KNOWN, with a bound on false alarms.
 
@@ -99,22 +84,12 @@ def novelty(
     of NEW gets a novelty (0 is the threshold, -1 is typical of known rows), a p-value and a
     verdict.
     """
-    from kernova.files import check_ending, ensure_distinct, ensure_writable
-    from kernova.report.tables import check_table_path
     from kernova.studies.novelty import NoveltySettings, find_novelties, read_known_and_new
 
-    if output is not None:
-        check_table_path(output)
-    if report is not None:
-        check_ending(report, (".html", ".htm"), "a page")
-    files = {"output": output, "report": report, "model": save_model}
-    wanted = [path for path in files.values() if path is not None]
-    ensure_distinct(wanted, kept=[known, new])
-    for path in wanted:
-        ensure_writable(path)  # before the work, not after it
+    check_targets(output, report, save_model, kept=[known, new])
     settings = NoveltySettings(
         method=method,
-        bandwidth=_number_or_name(bandwidth),
+        bandwidth=number_or_name(bandwidth),
         scaling=scaling,
         missing=missing,
         max_false_alarm=max_false_alarm,
@@ -127,6 +102,7 @@ def novelty(
     tables = read_known_and_new(
         known, new, id_column=id_column, label_column=label_column, drop=drop or (), missing=missing
     )
+    files = {"output": output, "report": report, "model": save_model}
     with progress_bars():
         result = find_novelties(*tables, settings)
         _write(result, **files)
@@ -135,13 +111,6 @@ def novelty(
         print_json({**result.to_json_dict(), "files": written})
     else:
         _print(result, top, written)
-
-
-def _number_or_name(text: str) -> "str | float":
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _write(

@@ -6,7 +6,8 @@ Nothing here needs a display or touches pyplot: a figure belongs to whoever hold
 import math
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike, NDArray
 
@@ -120,6 +122,22 @@ def note_above(ax: Axes, text: str) -> None:
         color=ink(ax),
         parse_math=False,
     )
+
+
+def count_ticks(axis: Axis, n: int) -> None:
+    """Count rows on a logarithmic axis as 1, 2, 5, 10 ..., since there is no half row."""
+    digits = range(1, 10) if n < 10 else (1, 2, 5) if n <= 200 else (1,)
+    ticks = [digit * 10**power for power in range(len(str(n))) for digit in digits]
+    axis.set_major_locator(FixedLocator([tick for tick in ticks if tick <= n]))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:,.0f}"))
+
+
+def spread_on_log_axis(n: int, most: int) -> NDArray[np.intp]:
+    """Choose places evenly on a logarithmic axis of ranks: more points would hide each other."""
+    if n <= most:
+        return np.arange(n)
+    return np.unique(np.rint(np.geomspace(1, n, most)).astype(np.intp)) - 1
 
 
 class View(NamedTuple):
@@ -260,8 +278,14 @@ def save_picture(figure: Figure, path: str | os.PathLike[str], dpi: float = 160)
         _render(figure, scratch, ending, dpi)
 
 
-def _render(figure: Figure, target: Path | BytesIO, ending: str, dpi: float) -> None:
+@contextmanager
+def boxes_for_missing_letters() -> Iterator[None]:
+    """Let names in scripts that the font lacks show as boxes; a page has them in its text too."""
     with warnings.catch_warnings():
-        # Names in scripts the font lacks show as boxes; a page names them in its text as well.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def _render(figure: Figure, target: Path | BytesIO, ending: str, dpi: float) -> None:
+    with boxes_for_missing_letters():
         figure.savefig(target, format=ending[1:], dpi=dpi, metadata=_WITHOUT_DATE[ending])

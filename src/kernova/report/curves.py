@@ -5,12 +5,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import (
-    FixedLocator,
-    FuncFormatter,
-    NullFormatter,
-    NullLocator,
-)
+from matplotlib.ticker import FuncFormatter, NullFormatter
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
@@ -32,12 +27,14 @@ from kernova.report.canvas import (
     Vector,
     View,
     axes_or_new,
+    count_ticks,
     counted,
     ink,
     label_axes,
     legend_below,
     note_above,
     percent_up,
+    spread_on_log_axis,
     view_of,
 )
 
@@ -219,7 +216,7 @@ def _lowest_drawn(sorted_p: Vector, rate: float | None) -> float:
 def _draw_sorted(
     ax: Axes, rank: NDArray[np.intp], p: Vector, n_selected: int, rate: float | None
 ) -> list[Entry]:
-    kept = _spread_out(rank)
+    kept = spread_on_log_axis(rank.size, _MOST_POINTS)
     is_selected = rank[kept] <= n_selected
     usual, chosen = kept[~is_selected], kept[is_selected]
     (dots,) = ax.plot(rank[usual], p[usual], "o", color=KNOWN, markersize=4.5, zorder=3)
@@ -233,7 +230,7 @@ def _draw_sorted(
 def _draw_uniform(ax: Axes, rank: NDArray[np.intp]) -> list[Entry]:
     """Draw where the p-values of ordinary rows lie: uniform, so Beta in rank order."""
     n = rank.size
-    at = rank[_spread_out(rank)]
+    at = rank[spread_on_log_axis(rank.size, _MOST_POINTS)]
     x = at.astype(np.float64)
     if n == 1:  # a band without width would not be seen
         at, x = np.ones(2, dtype=np.intp), np.array([0.93, 1.07])
@@ -243,20 +240,8 @@ def _draw_uniform(ax: Axes, rank: NDArray[np.intp]) -> list[Entry]:
     return [(line, "ordinary rows, on average"), (band, "ordinary rows, 95 times in 100")]
 
 
-def _spread_out(rank: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Choose positions evenly on the logarithmic axis: more points would lie on each other."""
-    if rank.size <= _MOST_POINTS:
-        return np.arange(rank.size)
-    wanted = np.geomspace(1, rank.size, _MOST_POINTS)
-    return np.unique(np.rint(wanted).astype(np.intp)) - 1
-
-
 def _plain_ticks(ax: Axes, n: int) -> None:
-    """Count rows as 1, 2, 5, 10 ..., since there is no half row, and write 0.01, not 10⁻²."""
-    digits = range(1, 10) if n < 10 else (1, 2, 5) if n <= 200 else (1,)
-    ticks = [digit * 10**power for power in range(len(str(n))) for digit in digits]
-    ax.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if tick <= n]))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:,.0f}"))
+    """Count rows on one axis, and on the other write 0.01, not 10⁻²."""
+    count_ticks(ax.xaxis, n)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())

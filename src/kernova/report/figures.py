@@ -10,6 +10,8 @@ from kernova.report.curves import plot_false_alarm_curve, plot_p_values
 from kernova.report.distributions import plot_score_distributions
 from kernova.report.explanations import explanation_figure
 from kernova.report.planes import plot_depth_contours, plot_map
+from kernova.report.rank_stability import rank_stability_figure
+from kernova.report.rankings import plot_outlier_map, plot_ranking
 
 __all__ = [
     "explanation_figure",
@@ -17,7 +19,10 @@ __all__ = [
     "plot_depth_contours",
     "plot_false_alarm_curve",
     "plot_map",
+    "plot_outlier_map",
     "plot_p_values",
+    "plot_ranking",
     "plot_score_distributions",
+    "rank_stability_figure",
     "save_picture",
 ]

@@ -71,17 +71,17 @@ def paragraph(text: str) -> Html:
     >>> paragraph("a < b & c")
     '<p>a &lt; b &amp; c</p>'
     """
-    return Html(f"<p>{_text(text)}</p>")
+    return Html(f"<p>{escaped(text)}</p>")
 
 
 def notice(text: str) -> Html:
     """Give a sentence that stands out, such as what is guaranteed."""
-    return Html(f'<p class="notice">{_text(text)}</p>')
+    return Html(f'<p class="notice">{escaped(text)}</p>')
 
 
 def code(text: str) -> Html:
     """Give lines to be typed as they are, such as the command that made the page."""
-    return Html(f"<pre><code>{_text(text)}</code></pre>")
+    return Html(f"<pre><code>{escaped(text)}</code></pre>")
 
 
 def facts(values: Mapping[str, Any]) -> Html:
@@ -94,7 +94,7 @@ def facts(values: Mapping[str, Any]) -> Html:
     '<dl class="facts"><div><dt>rows</dt><dd>3</dd></div></dl>'
     """
     pairs = (
-        f"<div><dt>{_text(name)}</dt><dd>{_text(_cell(value))}</dd></div>"
+        f"<div><dt>{escaped(name)}</dt><dd>{escaped(_cell(value))}</dd></div>"
         for name, value in values.items()
     )
     return Html(f'<dl class="facts">{"".join(pairs)}</dl>')
@@ -126,9 +126,9 @@ def picture(figure: Figure | bytes, alt: str, caption: str | None = None) -> Htm
     )
     image = (
         f'<img src="data:image/png;base64,{base64.b64encode(png).decode()}" '
-        f'alt="{_text(alt)}" width="{width}" height="{height}">'
+        f'alt="{escaped(alt)}" width="{width}" height="{height}">'
     )
-    words = f"<figcaption>{_text(caption)}</figcaption>" if caption else ""
+    words = f"<figcaption>{escaped(caption)}</figcaption>" if caption else ""
     return Html(f"<figure>{image}{words}</figure>")
 
 
@@ -179,7 +179,7 @@ def table(
         for position, name in enumerate(rows.columns)
     ]
     heads = "".join(
-        f'<th scope="col"{_css("number", numeric)}>{_text(name)}</th>'
+        f'<th scope="col"{_css("number", numeric)}>{escaped(name)}</th>'
         for name, numeric in zip(rows.columns, is_number, strict=True)
     )
     lines = "\n".join(
@@ -189,8 +189,8 @@ def table(
     if rows.empty:
         lines = f'<tr><td colspan="{rows.shape[1]}">none</td></tr>'
     return Html(
-        f'<div class="scroll" role="region" aria-label="{_text(caption)}" tabindex="0"><table>'
-        f"<caption><span>{_text(caption)}</span></caption>\n"
+        f'<div class="scroll" role="region" aria-label="{escaped(caption)}" tabindex="0"><table>'
+        f"<caption><span>{escaped(caption)}</span></caption>\n"
         f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody></table></div>"
     )
 
@@ -215,7 +215,7 @@ def page(
     -------
     str
     """
-    heads = [_text(section.title) for section in sections]
+    heads = [escaped(section.title) for section in sections]
     links = "".join(f'<li><a href="#s{n}">{head}</a></li>' for n, head in enumerate(heads))
     body = "\n".join(
         f'<section aria-labelledby="s{n}">\n<h2 id="s{n}">{head}</h2>\n'
@@ -230,20 +230,20 @@ def page(
 <meta http-equiv="Content-Security-Policy" content="{_POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>{_text(title)}</title>
+<title>{escaped(title)}</title>
 <style>
 {files("kernova.report").joinpath("style.css").read_text("utf-8")}</style>
 </head>
 <body>
 <header>
-<h1>{_text(title)}</h1>
-{f'<p class="lead">{_text(lead)}</p>' if lead else ""}
+<h1>{escaped(title)}</h1>
+{f'<p class="lead">{escaped(lead)}</p>' if lead else ""}
 {f'<nav aria-label="Contents"><ul>{links}</ul></nav>' if len(sections) >= 4 else ""}
 </header>
 <main>
 {body}
 </main>
-{f"<footer>{_text(footer)}</footer>" if footer else ""}
+{f"<footer>{escaped(footer)}</footer>" if footer else ""}
 </body>
 </html>
 """
@@ -270,7 +270,7 @@ def _part(part: str) -> Html:
     return part if isinstance(part, Html) else paragraph(part)
 
 
-def _text(value: Any) -> Html:
+def escaped(value: Any) -> Html:
     """Turn data into text that stays text, inside an element or a quoted attribute."""
     return Html(escape(_UNSHOWABLE.sub("\ufffd", str(value))))
 
@@ -290,8 +290,8 @@ def _marks(marked: Iterable[bool] | None, n_rows: int) -> list[bool]:
 
 def _table_row(cells: Sequence[str], is_number: Sequence[bool]) -> str:
     (first, *others), (_, *numeric) = cells, is_number
-    return f'<th scope="row">{_text(first)}</th>' + "".join(
-        f"<td{_css('number', number)}>{_text(cell)}</td>"
+    return f'<th scope="row">{escaped(first)}</th>' + "".join(
+        f"<td{_css('number', number)}>{escaped(cell)}</td>"
         for cell, number in zip(others, numeric, strict=True)
     )
 

@@ -5,7 +5,6 @@ from typing import Any, Final
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
@@ -27,13 +26,10 @@ from kernova.report.canvas import (
     finite_matrix,
     ink,
     label_axes,
-    legend_below,
-    note_above,
     view_of,
 )
+from kernova.report.dots import Plane, draw_crowd, draw_marked, finish_plane
 
-# More dots than this only make a blot and a slow picture.
-_MOST_DOTS: Final = 5000
 # Scores that differ by less, relative to their size, are the same.
 _ROUNDING: Final = 1e-13
 _MARGIN: Final = 0.12
@@ -102,12 +98,12 @@ def plot_depth_contours(
     ax = axes_or_new(ax)
     views = [view_of(known[:, axis], strange[:, axis]).with_margin(_MARGIN) for axis in range(2)]
     threshold = _draw_landscape(ax, model, views, levels, grid)
-    entries = [_draw_known(ax, known, views, _DARK, labels[0])]
+    entries = [draw_crowd(ax, known, views, _DARK, labels[0])]
     if len(strange):
-        crosses = _draw_marked(ax, strange, views, "X", NEW)
+        crosses = draw_marked(ax, strange, views, "X", NEW)
         entries.append((crosses, counted(len(strange), f"{labels[1]} row")))
     entries += threshold
-    _finish(ax, views, np.vstack([known, strange]), entries)
+    finish_plane(ax, views, np.vstack([known, strange]), entries)
     label_axes(ax, *names)
     return ax
 
@@ -154,49 +150,22 @@ def plot_map(
             f"{known.shape[1]}. Give both the same columns."
         )
     marked = _verdicts(is_novel, len(new))
-    plane = _Plane(known)
+    plane = Plane(known)
     known, new = plane.place(known), plane.place(new)
 
     ax = axes_or_new(ax)
     views = [view_of(known[:, axis], new[:, axis]).with_margin(_MARGIN) for axis in range(2)]
-    entries = [_draw_known(ax, known, views, MUTED, "known")]
+    entries = [draw_crowd(ax, known, views, MUTED, "known")]
     for rows, marker, colour, word in (
         (new[~marked], "o", USUAL, "usual"),
         (new[marked], "X", NEW, "novel"),
     ):
         if len(rows):
-            dots = _draw_marked(ax, rows, views, marker, colour)
+            dots = draw_marked(ax, rows, views, marker, colour)
             entries.append((dots, f"{counted(len(rows), 'new row')}, {word}"))
-    _finish(ax, views, np.vstack([known, new]), entries)
+    finish_plane(ax, views, np.vstack([known, new]), entries)
     label_axes(ax, *plane.axis_labels())
     return ax
-
-
-class _Plane:
-    """The first two principal components of some rows."""
-
-    def __init__(self, rows: Matrix) -> None:
-        from sklearn.decomposition import PCA
-
-        self.shares = np.zeros(2)
-        self.origin = rows.mean(axis=0)
-        self.directions = np.zeros((2, rows.shape[1]))
-        n_components = min(2, *rows.shape)
-        self.directions[:n_components] = np.eye(rows.shape[1])[:n_components]
-        if np.ptp(rows, axis=0).any():  # without variance no direction is first
-            fitted = PCA(n_components, random_state=0).fit(rows)
-            self.shares[:n_components] = fitted.explained_variance_ratio_
-            self.directions[:n_components] = fitted.components_
-
-    def place(self, rows: Matrix) -> Matrix:
-        placed: Matrix = (rows - self.origin) @ self.directions.T
-        return placed
-
-    def axis_labels(self) -> list[str]:
-        return [
-            f"principal component {order} ({100 * share:.0f} % of variance)"
-            for order, share in enumerate(self.shares, start=1)
-        ]
 
 
 def _draw_landscape(
@@ -231,59 +200,10 @@ def _draw_landscape(
     return [(line, f"threshold {threshold:.4g}: novel where lower")]
 
 
-def _draw_known(ax: Axes, rows: Matrix, views: list[View], colour: str, label: str) -> Entry:
-    """Draw many rows as small dots, fainter the more there are; at most a sample of them."""
-    words = counted(len(rows), f"{label} row")
-    if len(rows) > _MOST_DOTS:
-        kept = np.random.default_rng(0).choice(len(rows), _MOST_DOTS, replace=False)
-        rows = rows[np.sort(kept)]
-        words += f", {_MOST_DOTS:,} of them drawn"
-    crowd = np.sqrt(len(rows) / _MOST_DOTS)
-    size, alpha = 15 - 9 * crowd, 0.85 - 0.5 * crowd
-    x, y = _at_the_edge(rows, views).T
-    ax.scatter(x, y, s=size, color=colour, alpha=alpha, linewidths=0, zorder=2)
-    # The legend's dot is always dark and large enough to be seen.
-    return Line2D([], [], linestyle="", marker="o", markersize=4, color=colour), words
-
-
 def _is_flat(scores: NDArray[np.float64], offset: Any) -> bool:
     """Tell rounding errors from a landscape."""
     scale = max(float(np.abs(scores).max()), abs(float(np.squeeze(offset or 0.0))))
     return bool(np.ptp(scores) <= _ROUNDING * scale)
-
-
-def _draw_marked(
-    ax: Axes, rows: Matrix, views: list[View], marker: str, colour: str
-) -> PathCollection:
-    x, y = _at_the_edge(rows, views).T
-    size = 55 if len(rows) <= 200 else 28
-    return ax.scatter(
-        x,
-        y,
-        s=size,
-        marker=marker,
-        color=colour,
-        edgecolors="white",
-        linewidths=0.7,
-        zorder=3,
-        clip_on=False,
-    )
-
-
-def _at_the_edge(rows: Matrix, views: list[View]) -> Matrix:
-    """Bring rows that are out of view to the edge, where they can be seen."""
-    lows, highs = np.transpose(views)
-    return np.clip(rows, lows, highs)
-
-
-def _finish(ax: Axes, views: list[View], rows: Matrix, entries: Sequence[Entry]) -> None:
-    ax.set_xlim(*views[0])
-    ax.set_ylim(*views[1])
-    n_beyond = int(np.count_nonzero((_at_the_edge(rows, views) != rows).any(axis=1)))
-    if n_beyond:
-        verb = "lies" if n_beyond == 1 else "lie"
-        note_above(ax, f"{counted(n_beyond, 'row')} {verb} further out, drawn at the edge")
-    legend_below(ax, entries)
 
 
 def _scores_at(model: Any, points: Matrix) -> NDArray[np.float64]:

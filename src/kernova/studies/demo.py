@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_digits
+from matplotlib.figure import Figure
+from sklearn.datasets import load_digits, load_wine
 
 from kernova.progress import track
 from kernova.report.figures import save_picture
@@ -15,6 +16,9 @@ from kernova.report.page import save_page
 from kernova.report.tables import save_table
 from kernova.studies.novelty import NoveltySettings, find_novelties, read_known_and_new
 from kernova.studies.novelty_page import novelty_figures, novelty_page
+from kernova.studies.outlier_verdicts import OutlierSettings
+from kernova.studies.outliers import find_outliers, read_rows
+from kernova.studies.outliers_page import outliers_figures, outliers_page
 
 _UNKNOWN_DIGIT = 4
 _KNOWN_ROWS = 1200
@@ -65,10 +69,7 @@ def novelty_chapter(folder: Path) -> Chapter:
     save_table(result.rows, paths["verdicts"])
     report = folder / "report.html"
     save_page(novelty_page(result), report)
-    pictures = []
-    for name, figure in novelty_figures(result).items():
-        pictures.append(folder / f"novelty_{name}.png")
-        save_picture(figure, pictures[-1])
+    pictures = _saved(novelty_figures(result), folder, "novelty")
     return Chapter(
         title="Which of these digits are new?",
         sentences=[
@@ -92,7 +93,58 @@ def novelty_chapter(folder: Path) -> Chapter:
     )
 
 
-_CHAPTERS: tuple[Callable[[Path], Chapter], ...] = (novelty_chapter,)
+def outliers_chapter(folder: Path) -> Chapter:
+    """Three mistakes were made in typing a table: find them."""
+    data, ranked = folder / "wines.csv", folder / "outliers.csv"
+    _write_wines(data)
+    table = read_rows(data, id_column="wine", label_column="cultivar")
+    settings = OutlierSettings(top=5, path=(5, 10, 20, 40), seed=_SEED)
+    result = find_outliers(table, settings)
+    save_table(result.rows, ranked)
+    report = folder / "outliers.html"
+    save_page(outliers_page(result), report)
+    pictures = _saved(outliers_figures(result), folder, "outliers")
+    return Chapter(
+        title="Which of these wines are odd?",
+        sentences=[
+            f"In a table of {len(result.rows)} wines, three mistakes were made on purpose: the ash "
+            "of wine-010 and the proline of wine-080 are ten times too large, and the hue and "
+            "color intensity of wine-150 are swapped.",
+            result.summary,
+        ],
+        table=result.rows.head(settings.top)[["wine", "factor", "because"]],
+        table_title="Strangest first",
+        files=[report, ranked, *pictures, data],
+        next_commands=[
+            f"kernova outliers {data} --id-column wine --label-column cultivar "
+            f"--max-false-alarm 0.1 --report {folder / 'proven.html'}",
+            "kernova outliers --help",
+        ],
+    )
+
+
+_CHAPTERS: tuple[Callable[[Path], Chapter], ...] = (novelty_chapter, outliers_chapter)
+
+
+def _saved(figures: dict[str, Figure], folder: Path, job: str) -> list[Path]:
+    paths = []
+    for name, figure in figures.items():
+        paths.append(folder / f"{job}_{name}.png")
+        save_picture(figure, paths[-1])
+    return paths
+
+
+def _write_wines(data: Path) -> None:
+    """Write chemical analyses of wines, with mistakes as they are made in typing."""
+    wines = load_wine(as_frame=True)
+    rows = wines.data.rename(columns=lambda name: name.replace("/", "_"))
+    rows.insert(0, "wine", [f"wine-{number:03d}" for number in range(1, len(rows) + 1)])
+    rows["cultivar"] = wines.target + 1
+    rows.loc[9, "ash"] = round(10 * rows.loc[9, "ash"], 2)
+    rows.loc[79, "proline"] = 10 * rows.loc[79, "proline"]
+    swapped = ["color_intensity", "hue"]
+    rows.loc[149, swapped] = rows.loc[149, swapped[::-1]].to_numpy()
+    save_table(rows, data)
 
 
 def _write_digits(known: Path, new: Path) -> None:

@@ -14,13 +14,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import make_pipeline
 
 from kernova.decide.calibrated import CalibratedDetector
 from kernova.decide.p_values import select_discoveries
 from kernova.errors import InputError
 from kernova.load.tables import Table, read_table
-from kernova.represent.encoding import TableEncoder, align_columns
+from kernova.represent.encoding import align_columns
+from kernova.studies.methods import (
+    behind_encoder,
+    check_method,
+    kernel_depth,
+    local_outlier_factor,
+)
+from kernova.studies.row_tables import dropped_rows_notes, json_rows, rows_with_ids
 
 # Rows that no kernel value reaches all have one depth; below this, differences are rounding.
 _SAME_DEPTH = 1e-12
@@ -82,11 +88,7 @@ class NoveltyResult:
     @property
     def notes(self) -> list[str]:
         """What a reader of the result should also know."""
-        notes = [
-            f"{table.n_dropped} rows of {table.source} have missing values and were left out."
-            for table in (self.known, self.new)
-            if table.n_dropped
-        ]
+        notes = dropped_rows_notes(self.known, self.new)
         lowest = self.detector.holdout_scores_[0]
         is_lowest = self.scores <= lowest + _SAME_DEPTH
         n_hidden = int(np.sum(is_lowest & (self.rows["verdict"] == "usual")))
@@ -114,10 +116,7 @@ class NoveltyResult:
             "threshold": detector.threshold_,
             "novel_rows": self.n_novel,
             "notes": self.notes,
-            "rows": [
-                {name: _json_value(value) for name, value in row.items()}
-                for row in self.rows.to_dict(orient="records")
-            ],
+            "rows": json_rows(self.rows),
         }
 
     @property
@@ -160,9 +159,7 @@ def read_known_and_new(
 
 
 def _depth(settings: NoveltySettings) -> BaseEstimator:
-    from kernova.score.spatial_depth import KernelSpatialDepth
-
-    return KernelSpatialDepth(bandwidth=settings.bandwidth, random_state=settings.seed)
+    return kernel_depth(settings.bandwidth, settings.seed)
 
 
 def _spatial_depth(settings: NoveltySettings) -> BaseEstimator:
@@ -184,9 +181,7 @@ def _one_class_svm(settings: NoveltySettings) -> BaseEstimator:
 
 
 def _local_outlier_factor(settings: NoveltySettings) -> BaseEstimator:
-    from sklearn.neighbors import LocalOutlierFactor
-
-    return LocalOutlierFactor(novelty=True)
+    return local_outlier_factor()
 
 
 METHODS: dict[str, Callable[[NoveltySettings], BaseEstimator]] = {
@@ -204,14 +199,10 @@ def calibrated_detector(settings: NoveltySettings) -> CalibratedDetector:
     The encoder is inside the calibration: scales learnt from held-out rows would make them look
     more ordinary than new rows do, and the guarantee would be false.
     """
-    if settings.method not in METHODS:
-        raise InputError(
-            f"There is no method named {settings.method!r}. Take one of {', '.join(METHODS)}."
-        )
-    missing = "fill" if settings.missing == "fill" else "refuse"
-    encoder = TableEncoder(scaling=settings.scaling, missing=missing)  # type: ignore[arg-type]
+    check_method(settings.method, METHODS)
+    chain = behind_encoder(METHODS[settings.method](settings), settings.scaling, settings.missing)
     return CalibratedDetector(
-        make_pipeline(encoder, METHODS[settings.method](settings)),
+        chain,
         max_false_alarm=settings.max_false_alarm,
         confidence=settings.confidence,
         bound=settings.bound,
@@ -250,9 +241,7 @@ def find_novelties(
     }
     if settings.false_discovery_rate is not None:
         columns["discovery"] = select_discoveries(judgement.p_values, settings.false_discovery_rate)
-    if new.labels is not None:
-        columns[_free_name(str(new.labels.name), columns)] = new.labels.to_numpy()
-    rows = pd.DataFrame({_free_name(str(new.ids.name), columns): new.ids.to_numpy(), **columns})
+    rows = rows_with_ids(new, columns)
     return NoveltyResult(rows, judgement.scores, detector, known, new, settings)
 
 
@@ -261,17 +250,3 @@ def _with_known_columns(known: Table, new: Table) -> pd.DataFrame:
         return align_columns(new.features, list(known.features.columns))
     except InputError as error:
         raise InputError(f"{new.source} does not match {known.source}: {error}") from None
-
-
-def _json_value(value: Any) -> Any:
-    """Give what JSON can say: a label may be missing, or infinite."""
-    if pd.isna(value):
-        return None
-    return str(value) if value in (np.inf, -np.inf) else value
-
-
-def _free_name(name: str, taken: dict[str, Any]) -> str:
-    """Give the name, or one that no column has yet."""
-    while name in taken:
-        name += "_"
-    return name
