@@ -246,7 +246,7 @@ def kdd_as_text(features: pd.DataFrame) -> Matrix:
     names = [name for name in KDD_CATEGORIES if name in features.columns]
     _, indicators = _kdd_parts(features)
     counts = features.drop(columns=names).astype(np.float64)  # and shares: none is negative
-    logs = np.log1p(counts.clip(lower=0))
+    logs = counts.clip(lower=0).apply(np.log1p)
     return np.hstack([scaled(logs, "minmax"), indicators * -np.log(indicators.mean(axis=0))])
 
 
