@@ -179,6 +179,9 @@ def test_top_features_in_words():
         "B1": "no feature speaks against it",
     }
     assert top_features(explanation, n=1)["A7"] == "TSH = 0.53 (usually 0.02)"
+    assert top_features(explanation.assign(share=[1, 0.02, 0.019, 0, 0, 0]))["A7"] == (
+        "TSH = 0.53 (usually 0.02), colour = red (usually blue)"
+    )
     unlabelled = top_features(explanation.replace({"row": {"A7": np.nan}}))
     assert unlabelled.tolist() == words.tolist()
     assert top_features(explanation, n=9)["A7"].endswith(", age = missing (usually 60)")

@@ -41,6 +41,8 @@ RowNumbers = NDArray[np.intp]
 Judge = NewRowJudge | InPlaceJudge
 
 _COLUMNS = ("row", "feature", "value", "ordinary_value", "share", "nearest")
+# Features with less than this part of the first one's share are not named.
+_WORTH_A_WORD = 0.02
 
 
 def explain(
@@ -169,7 +171,8 @@ def top_features(explanation: pd.DataFrame, n: int = 3) -> "pd.Series[str]":
     explanation : DataFrame
         What :func:`explain` gives.
     n : int, default=3
-        How many features to name at most. Those that do not speak against a row are not named.
+        How many features to name at most. Those that do not speak against a row, or say next
+        to nothing beside its first one, are not named.
 
     Returns
     -------
@@ -204,9 +207,10 @@ def top_features(explanation: pd.DataFrame, n: int = 3) -> "pd.Series[str]":
 
 
 def _top_words(features: pd.DataFrame, n: int) -> str:
-    against = features[features["share"] > 0].nlargest(n, "share")
-    if against.empty:
+    first = features["share"].max()
+    if first <= 0:
         return "no feature speaks against it"
+    against = features[features["share"] >= _WORTH_A_WORD * first].nlargest(n, "share")
     return ", ".join(
         f"{shortened(str(line.feature))} = {value_words(line.value, line.ordinary_value)} "
         f"(usually {value_words(line.ordinary_value, line.value)})"
