@@ -45,7 +45,13 @@ def test_every_method_finds_the_odd_rows_and_says_what_is_odd(tmp_path, method, 
         assert row["fish"] == f"{10**17 + 7 * place}"
         assert row["because"].startswith(f"{name} = ")
         assert result.features_against(place).iloc[0]["share"] > 0.7
-        assert len(result.nearest_ids(place)) == 5
+        telling = result.telling_features(place)
+        assert telling["share"].min() >= 0.1 * telling["share"].max()
+        assert len(telling) == row["because"].count("(usually ")
+        lines = result.explanation[result.explanation["row"] == place]
+        nearest = result.table.ids.iloc[list(lines["nearest"].iloc[0])]
+        assert result.nearest_ids(place) == nearest.tolist()
+        assert len(nearest) == 5
     assert (result.rows["because"].iloc[3:] == "").all()
     assert np.isfinite(result.rows["factor"]).all()
     # Outliers stand before all others, and ranks never fall.
@@ -210,6 +216,7 @@ def test_odd_tables(tmp_path):
             result = find_outliers(table(tmp_path, rows, missing=missing), asked)
             assert np.isfinite(result.rows["factor"]).all(), (name, method)
             assert len(result.rows) == len(rows)
+            assert name != "one value" or result.n_outliers == 0
         html = outliers_page(result)
         assert f"&lt;{name}&gt;" in html
         assert f"<{name}>" not in html
