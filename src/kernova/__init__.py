@@ -15,6 +15,7 @@ score       :class:`SpatialDepth`, :class:`KernelSpatialDepth`,
 decide      :class:`CalibratedDetector`, :func:`false_alarm_threshold`,
             :func:`critical_false_alarm`, :func:`equal_error_rate`,
             :func:`conformal_p_values`, :func:`select_discoveries`
+explain     :func:`explain`, :func:`top_features`
 persist     :func:`save_model`, :func:`load_model`
 ==========  ==========================================================================
 
@@ -46,6 +47,8 @@ _HOME_OF = {
     "conformal_p_values": "kernova.decide.p_values",
     "select_discoveries": "kernova.decide.p_values",
     "CalibratedDetector": "kernova.decide.calibrated",
+    "explain": "kernova.explain",
+    "top_features": "kernova.explain",
     "save_model": "kernova.persist",
     "load_model": "kernova.persist",
     "KernovaError": "kernova.errors",
@@ -72,6 +75,7 @@ if TYPE_CHECKING:
         ModelFileError,
         TooFewRowsError,
     )
+    from kernova.explain import explain, top_features
     from kernova.load.tables import Table, read_table
     from kernova.persist import load_model, save_model
     from kernova.represent.encoding import TableEncoder

@@ -1,6 +1,13 @@
-"""How many rows to take at a time: work comes in blocks under a memory budget, cut here."""
+"""How many rows to take at a time, and on how many threads: work comes in blocks, cut here."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from sklearn import get_config
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+
+Block = TypeVar("Block")
 
 # Elementwise work runs at twice the speed while its operands stay in the cache.
 _CACHED_NUMBERS = 1 << 17
@@ -29,3 +36,21 @@ def cached_blocks(n_rows: int, numbers_per_row: int) -> list[slice]:
 def slices(n_rows: int, height: int) -> list[slice]:
     """Cut ``n_rows`` into blocks of ``height`` rows; the last may be lower."""
     return [slice(start, min(start + height, n_rows)) for start in range(0, n_rows, height)]
+
+
+def in_threads(
+    work: Callable[[Block], None], blocks: Sequence[Block], n_threads: int | None = None
+) -> None:
+    """Do the work on each block: NumPy and SciPy let go of the interpreter while they compute.
+
+    On as many threads as scikit-learn's compiled parts would use, unless a number is given. Each
+    block must write to a place of its own; then results do not depend on how many there are.
+    """
+    n_threads = min(n_threads or _openmp_effective_n_threads(), len(blocks))
+    if n_threads < 2:
+        for block in blocks:
+            work(block)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        for _ in pool.map(work, blocks):
+            pass

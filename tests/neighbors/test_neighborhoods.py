@@ -27,6 +27,7 @@ def grid(n_columns, n_steps):
 TIED_TABLES = {
     "identity": (np.eye(60), 3),
     "identity and zero": (np.vstack([np.eye(40), np.zeros((3, 40))]), 2),
+    "identity in threes": (np.repeat(np.eye(40), 3, axis=0), 5),
     "square grid": (grid(2, 9), 6),
     "cube grid": (grid(3, 5), 10),
     "grid in tenths": (grid(2, 9) * 0.1, 6),
@@ -215,7 +216,8 @@ def test_blocks_do_not_change_what_is_found():
     index = build_index(X)
     whole = list(neighbor_blocks(index, 5))
     with pytest.MonkeyPatch.context() as patch, sklearn.config_context(working_memory=0.001):
-        patch.setattr(module, "_BLOCK_CANDIDATES", 1)
+        for budget in ("_BLOCK_CANDIDATES", "_BLOCK_QUERIES", "_MANY_CANDIDATES"):
+            patch.setattr(module, budget, 1)
         pieces = list(neighbor_blocks(index, 5))
     assert len(pieces) > len(whole)
 

@@ -185,7 +185,7 @@ def test_too_many_neighbours_and_piles_make_one_warning():
     with pytest.warns(UserWarning, match="Factor: ") as caught:
         LocalPeculiarityFactor([2, 9]).fit([[4.0]])
     assert [str(warning.message) for warning in caught] == [
-        "LocalPeculiarityFactor: 9 neighbours were asked for, but there is no other row; all are "
+        "LocalPeculiarityFactor: 9 neighbours were asked for, but each row has no other; all are "
         "taken."
     ]
     with warnings.catch_warnings():
@@ -244,7 +244,8 @@ def test_threads_blocks_and_layout_change_no_bit(monkeypatch):
                 sklearn.config_context(working_memory=working_memory),
             ):
                 if working_memory < 1:
-                    patch.setattr(neighborhoods, "_BLOCK_CANDIDATES", 1)
+                    for budget in ("_BLOCK_CANDIDATES", "_BLOCK_QUERIES", "_MANY_CANDIDATES"):
+                        patch.setattr(neighborhoods, budget, 1)
                 model = RobustKernelOutlierFactor([5, 12], novelty=True, **parameters).fit(table)
                 np.testing.assert_array_equal(model.negative_outlier_factor_, expected)
                 queries = frame[:50] * 1.1 if table is frame else X[:50] * 1.1

@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 from threadpoolctl import threadpool_limits
 
 from kernova import InputError, KernelSpatialDepth, SpatialDepth
-from kernova.kernels.functions import Gaussian, Kernel, Laplacian, Linear, Matern, Polynomial
 from kernova.blocks import row_blocks
+from kernova.kernels.functions import Gaussian, Kernel, Laplacian, Linear, Matern, Polynomial
 from tests import oracles
 
 

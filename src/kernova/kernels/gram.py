@@ -6,9 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernova.blocks import cached_blocks, slices
+from kernova.blocks import cached_blocks, in_threads, slices
 from kernova.kernels.functions import KernelLike
-from kernova.kernels.threads import in_threads
 from kernova.progress import track
 
 Matrix = NDArray[np.float64]

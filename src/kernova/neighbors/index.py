@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
-from kernova.blocks import cached_blocks
+from kernova.blocks import cached_blocks, in_threads
 from kernova.errors import InputError
 from kernova.neighbors.approximate import InvertedLists, require_faiss
 from kernova.neighbors.copies import distinct_rows
@@ -145,8 +145,12 @@ class NeighborIndex:
     def distances_to(self, queries: Matrix, indices: Indices) -> Matrix:
         """Give distances from differences: products expanded would cancel."""
         distances = np.empty(indices.shape)
-        for block in cached_blocks(*indices.shape):
+
+        def fill(block: slice) -> None:
             distances[block] = self._distances(queries[block].T[:, :, None], indices[block])
+
+        _ = self._columns, self._varies  # before several threads ask for them
+        in_threads(fill, cached_blocks(*indices.shape), self.n_threads)
         return distances
 
     def _distances(self, query_columns: Iterable[Vector], indices: Indices) -> Matrix:
@@ -191,6 +195,11 @@ class NeighborIndex:
     def n_workers(self) -> int:
         """How many threads search a tree."""
         return int(effective_n_jobs(self.n_jobs))
+
+    @property
+    def n_threads(self) -> int | None:
+        """How many threads work on what was found; None for as many as products use."""
+        return self.n_workers if self.engine == "kd_tree" else None
 
     @cached_property
     def _tree(self) -> Any:

@@ -1,13 +1,13 @@
 """The neighbourhood N_k of every row: all others within its k-th distance, ties included."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernova.blocks import row_blocks, slices
+from kernova.blocks import in_threads, row_blocks, slices
 from kernova.neighbors.index import Matrix, NeighborIndex, Vector, build_index
 from kernova.progress import track
 
@@ -15,8 +15,11 @@ Indices = NDArray[np.intp]
 
 # Distances this near to each other, relative to themselves, are tied.
 TIE = 1e-12
-# So many candidates are searched at a time: enough for the engines to run at full speed.
-_BLOCK_CANDIDATES = 1 << 20
+# So many candidates are searched at a time, which stay in the processor's cache; but so many
+# queries at least, unless their candidates are too many, for products to run at full speed.
+_BLOCK_CANDIDATES = 1 << 18
+_BLOCK_QUERIES = 4096
+_MANY_CANDIDATES = 1 << 21
 # Where ties reach beyond what was searched, look for so many times more, and then for all.
 _WIDER = (1, 2, 4)
 # If every row is tied, a pair of rows takes some fifteen numbers, not one.
@@ -115,7 +118,8 @@ def neighbor_blocks(
     """
     queries, left_out = _completed(index, queries, left_out)
     n_wanted = min(k + 2, len(index.rows))
-    height = max(256, _BLOCK_CANDIDATES // n_wanted)
+    height = min(_BLOCK_QUERIES, max(256, _MANY_CANDIDATES // n_wanted))
+    height = max(height, _BLOCK_CANDIDATES // n_wanted)
     for block in track(slices(len(queries), height), task):
         yield from _searched(index, k, queries, left_out, np.arange(block.start, block.stop))
 
@@ -193,11 +197,20 @@ class Neighborhoods:
         """Go once over all queries, with neighbourhoods of the largest k or of a smaller one."""
         k = self.k if k is None else k
         yield from (block.nearest(k) for block in self.kept)
+        yield from self._found_again(k)
+
+    def _found_again(self, k: int) -> Iterator[NeighborBlock]:
         for rows in row_blocks(len(self.not_kept), len(self.index.rows), share=_TIED_SHARE):
             for block in _searched(
                 self.index, self.k, self.queries, self.left_out, self.not_kept[rows]
             ):
                 yield block.nearest(k)
+
+    def for_each(self, k: int, work: Callable[[NeighborBlock], None]) -> None:
+        """Work on all blocks, on several threads if the index has them."""
+        in_threads(lambda block: work(block.nearest(k)), self.kept, self.index.n_threads)
+        for block in self._found_again(k):
+            work(block)
 
     def kth_distances(self, k: int | None = None) -> Vector:
         """Distance from each query to its k-th nearest other row, in the index's unit."""

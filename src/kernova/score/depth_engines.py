@@ -19,12 +19,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernova.blocks import cached_blocks, row_blocks
+from kernova.blocks import cached_blocks, in_threads, row_blocks
 from kernova.errors import InputError
 from kernova.kernels.functions import KernelLike, Linear
 from kernova.kernels.gram import distance_quadratic_forms
 from kernova.kernels.low_rank import CentredGram, certified, growing_factors
-from kernova.kernels.threads import in_threads
 from kernova.progress import track
 
 Matrix = NDArray[np.float64]

@@ -56,8 +56,11 @@ def learn_densities(
     log_widths = np.log(settings.scale) + alpha * np.log(kth) + (alpha - 1) * log_unit
     within_range = np.clip(log_widths, -_LARGEST_LOG_WIDTH, _LARGEST_LOG_WIDTH)
     known = LocalDensities(k, kth, np.exp(-within_range), -gamma * log_widths, np.empty(len(kth)))
-    for block in neighborhoods.blocks(k):
+
+    def fill(block: NeighborBlock) -> None:
         known.log_densities[block.numbers] = log_densities(block, known, settings)
+
+    neighborhoods.for_each(k, fill)
     return known
 
 
@@ -96,9 +99,12 @@ def log_weighted_means(block: NeighborBlock, known: LocalDensities, sigma: float
     smallest = block.minima(kth)
     with np.errstate(over="ignore"):
         log_weights = -0.5 * ((kth / block.spread(smallest) - 1) / sigma) ** 2
-    # Some neighbour has the smallest k-th distance, so the largest of these logarithms is 0.
     log_weights = np.maximum(log_weights, np.finfo(np.float64).min / 4)
-    return _log_sums(block, densities + log_weights) - _log_sums(block, log_weights)
+    # Some neighbour has the smallest k-th distance, so the largest weight is 1: no sum vanishes.
+    weights = np.exp(log_weights)
+    if block.weights is not None:
+        weights *= block.weights
+    return _log_sums(block, densities + log_weights) - np.log(block.sums(weights))
 
 
 def log_factors(block: NeighborBlock, known: LocalDensities, settings: DensitySettings) -> Vector:
@@ -112,8 +118,11 @@ def known_log_factors(
 ) -> Vector:
     """Log of RKOF(p) for the distinct known rows, each without itself."""
     factors = np.empty(len(known.log_densities))
-    for block in neighborhoods.blocks(known.k):
+
+    def fill(block: NeighborBlock) -> None:
         factors[block.numbers] = log_weighted_means(block, known, settings.sigma)
+
+    neighborhoods.for_each(known.k, fill)
     return factors - known.log_densities
 
 

@@ -212,8 +212,10 @@ def _warn_once(detector: LocalFactorDetector, wanted: Indices) -> None:
     n_piled = int(index.counts[index.counts > least].sum())
     said = []
     if wanted.max() > max(1, n_others):
-        have = "there is no other row" if n_others == 0 else f"each row has {n_others} others"
-        said.append(f"{wanted.max()} neighbours were asked for, but {have}; all are taken.")
+        others = {0: "no other", 1: "1 other"}.get(n_others, f"{n_others} others")
+        said.append(
+            f"{wanted.max()} neighbours were asked for, but each row has {others}; all are taken."
+        )
     if n_piled and detector._has_widths:
         said.append(
             f"{n_piled} of {index.n_rows} rows stand more than {least} times: their neighbours "
