@@ -20,6 +20,7 @@ TABLES = {
     "steps of the last digit": 1 + 2.0**-52 * RANDOM.integers(0, 40, size=(200, 2)),
     "many scales": np.ldexp(1.0, -np.arange(600))[:, None] * [1.0, 0.5],
     "copies": np.repeat(RANDOM.normal(size=(60, 5)), RANDOM.integers(1, 30, size=60), axis=0),
+    "constant columns": np.insert(RANDOM.normal(size=(200, 3)), [0, 2], [0.7, -5.0], axis=1),
     "wide": RANDOM.normal(size=(120, 1500)),
     "one row": np.ones((1, 2)),
 }

@@ -17,6 +17,7 @@ from kernova import (
     LocalDensityFactor,
     LocalPeculiarityFactor,
     RobustKernelOutlierFactor,
+    blocks,
     outlier_factor_path,
 )
 from kernova.neighbors import neighborhoods
@@ -246,6 +247,7 @@ def test_threads_blocks_and_layout_change_no_bit(monkeypatch):
                 if working_memory < 1:
                     for budget in ("_BLOCK_CANDIDATES", "_BLOCK_QUERIES", "_MANY_CANDIDATES"):
                         patch.setattr(neighborhoods, budget, 1)
+                    patch.setattr(blocks, "_CACHED_NUMBERS", 1000)
                 model = RobustKernelOutlierFactor([5, 12], novelty=True, **parameters).fit(table)
                 np.testing.assert_array_equal(model.negative_outlier_factor_, expected)
                 queries = frame[:50] * 1.1 if table is frame else X[:50] * 1.1
