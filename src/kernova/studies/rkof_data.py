@@ -262,9 +262,7 @@ def _read_kdd(path: Path) -> LabelledTable:
     attack = rows.pop(rows.columns[-1]).str.rstrip(".")
     names = dict(zip(_KDD_CATEGORY_PLACES, KDD_CATEGORIES, strict=True))
     rows.columns = pd.Index([names.get(place, f"c{place}") for place in range(rows.shape[1])])
-    labels = attack.where(~attack.isin(_U2R), "u2r")
-    is_kept = labels.isin(["normal", "u2r"])
-    return LabelledTable(rows[is_kept], labels[is_kept])
+    return LabelledTable(rows, attack.where(~attack.isin(_U2R), "u2r"))
 
 
 def _read_spaced(path: Path) -> LabelledTable:
