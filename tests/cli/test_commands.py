@@ -196,8 +196,7 @@ def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):
     while not any(folder.glob("*out*")) and time.monotonic() < deadline:
         if process.poll() is not None:
             break
-        time.sleep(0.2)
-        if _has_read_its_input(process.pid):
+        if _is_at_work(process.pid):
             break
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=120)
@@ -208,10 +207,17 @@ def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):
     }  # fmt: skip
 
 
-def _has_read_its_input(pid):
-    """Long past the start: scikit-learn is loaded, so the command itself is at work."""
+def _is_at_work(pid):
+    """Long past the start: what the command needs is loaded, and nothing more is being loaded."""
     maps = Path(f"/proc/{pid}/maps")
-    return maps.exists() and "_kd_tree" in maps.read_text()
+    before = _libraries(maps)
+    time.sleep(1.5)
+    return any("_kd_tree" in name for name in before) and _libraries(maps) == before
+
+
+def _libraries(maps):
+    lines = maps.read_text().splitlines() if maps.exists() else []
+    return {line.split()[-1] for line in lines if line.endswith(".so")}
 
 
 def test_python_dash_m_is_the_same_command(folder):
