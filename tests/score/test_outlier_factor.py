@@ -48,9 +48,6 @@ def test_reference_vectors_in_any_row_order(reference_vectors, name, algorithm):
             np.testing.assert_allclose(factors, stored[f"{name}_k{k}"][order], rtol=1e-9)
 
 
-# Against the literal formula
-
-
 def triangle(u):
     """A kernel of a user's own, for arrays and for numbers."""
     return np.maximum(1.2 - u / 3, 0.01)
@@ -124,9 +121,6 @@ def test_a_row_in_its_own_place_has_its_own_score(detector, n_neighbors, novelty
     )
 
 
-# Many numbers of neighbours
-
-
 @pytest.mark.parametrize("X", [CLOUD, np.vstack([CLOUD, CLOUD[:40], CLOUD[:40]]), np.eye(50)])
 @pytest.mark.parametrize("parameters", [{}, {"kernel": "gaussian", "sigma": 0.1, "alpha": 0.7}])
 @pytest.mark.filterwarnings("ignore:.*rows stand more")
@@ -155,9 +149,6 @@ def test_the_path_keeps_the_rows_names_and_counts_too_many_neighbours_as_all():
     assert list(path.index) == list(frame.index)
     assert list(path.columns) == [5, 122, 4000]
     np.testing.assert_array_equal(path[4000], path[122])
-
-
-# Copies, piles and rows alone
 
 
 def test_a_pile_of_copies_is_not_an_outlier_and_hides_none():
@@ -204,6 +195,14 @@ def test_rows_all_alike_are_all_usual_and_others_are_not(n_rows):
     same, near, far = model.score_samples([[7e5, 7e5], [7e5, 7e5 + 1], [0.0, 0.0]])
     assert same == pytest.approx(-1, rel=1e-12)
     assert same > near > far
+
+
+@pytest.mark.filterwarnings("ignore:.*rows stand more")
+def test_among_piles_only_the_smallest_distance_of_two_piles_is_the_width():
+    X, queries = np.repeat([[0.0], [1.0], [6.0]], 4, axis=0), np.array([[0.4], [3.0], [7.0]])
+    model = RobustKernelOutlierFactor(2, novelty=True).fit(X)
+    expected = oracles.outlier_factors(X, 2, queries=queries.tolist())
+    np.testing.assert_allclose(-model.score_samples(queries), expected, rtol=1e-9)
 
 
 def test_rows_beyond_every_kernel_are_in_order_of_distance():
