@@ -59,6 +59,17 @@ def test_more_neighbours_are_tuned_for_anew_and_all_can_be_had():
     assert np.isfinite(everything.distances).all()
 
 
+def test_where_lists_hold_too_few_rows_the_nearest_are_filled_in():
+    X = np.random.default_rng(0).standard_cauchy(size=(6000, 2))  # with lists of a row or two
+    index = build_index(X, "approximate")
+    found = index.nearest(index.rows, 12)
+    is_short = (index._approximate._found(index.rows, 12) < 0).any(axis=1)
+    assert is_short.any()
+    exact = build_index(X, "kd_tree").nearest(index.rows[is_short], 12)
+    np.testing.assert_array_equal(found.distances[is_short], exact.distances)
+    np.testing.assert_array_equal(found.indices[is_short], exact.indices)
+
+
 def test_scores_are_near_the_exact_ones_and_the_same_each_time():
     exact = RobustKernelOutlierFactor(20).fit(CLOUD)
     first, second = (

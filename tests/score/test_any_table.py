@@ -148,3 +148,26 @@ def test_numbers_of_all_sizes_at_once(long_bar):
     queries = arrays(np.float64, (3, 3), elements=QUERIES)
     random = st.builds(np.random.RandomState, st.integers(0, 99))
     run(check_wild, long_bar(500), DETECTORS, WILD, queries, random)
+
+
+@pytest.mark.parametrize(
+    "extreme",
+    [
+        {"gamma": 1e308},
+        {"alpha": 1e308},
+        {"alpha": 1e308, "gamma": 1e308},
+        {"alpha": 1e308, "gamma": 0.0},
+        {"sigma": 1e-300},
+        {"sigma": 1e300},
+        {"scale": 1e-300, "kernel": "gaussian"},
+        {"scale": 1e300, "kernel": "epanechnikov"},
+        {"n_neighbors": 10**30},
+    ],
+    ids=str,
+)
+def test_any_parameters_give_finite_factors(extreme):
+    X = np.vstack([np.random.default_rng(0).normal(size=(30, 2)), [[50.0, 50.0]]])
+    for table in (X, np.ldexp(X, 500), np.ldexp(X, -500)):
+        detector = RobustKernelOutlierFactor(**{"n_neighbors": 4, **extreme})
+        assert_new_rows_are_finite(detector, table, np.array([[1e300, 0.0], [1e-300, 0.0]]))
+        scores(detector, table)

@@ -99,7 +99,6 @@ def log_weighted_means(block: NeighborBlock, known: LocalDensities, sigma: float
     smallest = block.minima(kth)
     with np.errstate(over="ignore"):
         log_weights = -0.5 * ((kth / block.spread(smallest) - 1) / sigma) ** 2
-    log_weights = np.maximum(log_weights, np.finfo(np.float64).min / 4)
     # Some neighbour has the smallest k-th distance, so the largest weight is 1: no sum vanishes.
     weights = np.exp(log_weights)
     if block.weights is not None:
