@@ -110,6 +110,8 @@ def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
+        # A shell that runs the tests in the background has them, and so the command, ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 120
     maps = Path(f"/proc/{process.pid}/maps")
