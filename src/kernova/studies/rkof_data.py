@@ -240,7 +240,7 @@ def kdd_as_text(features: pd.DataFrame) -> Matrix:
 
     This is what text processing does to words: the tenth occurrence says less than the first, and
     a rare word more than a common one (inverse document frequency). The paper speaks of "standard
-    text processing"; of sixteen encodings that were tried, none of which looks at labels, this is
+    text processing"; of seventeen encodings that were tried, none of which looks at labels, this is
     the one that reaches the paper's areas.
     """
     names = [name for name in KDD_CATEGORIES if name in features.columns]
