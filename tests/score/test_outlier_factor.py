@@ -180,6 +180,8 @@ def test_too_many_neighbours_and_piles_make_one_warning():
         "LocalPeculiarityFactor: 9 neighbours were asked for, but each row has no other; all are "
         "taken."
     ]
+    with pytest.warns(UserWarning, match="Factor: 3 of 7 rows stand more than 2 times: "):
+        RobustKernelOutlierFactor([2, 5]).fit([[1.0], [1.0], [1.0], [2.0], [4.0], [7.0], [9.0]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         LocalPeculiarityFactor(1).fit([[1.0], [1.0]])  # needs no width
