@@ -181,10 +181,11 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code):
 
 def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):
     rng = np.random.default_rng(0)
-    big = pd.DataFrame(rng.normal(size=(9000, 12)))
+    # A minute of work and more, so that no machine is done before the signal comes.
+    big = pd.DataFrame(rng.normal(size=(60_000, 12)))
     big.columns = [f"x{j}" for j in range(12)]
     big.to_parquet("big.parquet")
-    big.head(2000).to_parquet("queries.parquet")
+    big.head(20_000).to_parquet("queries.parquet")
     command = [*KERNOVA, "novelty", "big.parquet", "queries.parquet", "--bandwidth", "1.5",
                "-o", "out.csv", "--report", "page.html"]  # fmt: skip
     # A process of its own group, so that the signal meets it alone.
