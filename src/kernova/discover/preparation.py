@@ -1,0 +1,65 @@
+"""What strategies need to know of a table before the first question, computed once and shared."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernova.discover.hierarchy import HierarchicalMeanShift
+from kernova.discover.standardize import Standardization, standardized_rows
+
+
+class Preparation:
+    """Lazily standardised rows and hierarchies of one table, shared by all strategies.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        Finite numbers.
+    n_jobs : int or None
+        Threads for building a hierarchy; the result does not depend on it.
+    random_state : int
+        Seed for strategies that draw lots; kept here so that a replay draws the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.discover.preparation import Preparation
+    >>> table = Preparation(np.array([[0.0, 1.0], [0.1, 1.0], [5.0, 2.0]]))
+    >>> table.hierarchy() is table.hierarchy()
+    True
+    """
+
+    def __init__(
+        self,
+        X: NDArray[np.float64],
+        *,
+        n_jobs: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.X = X
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self._rows: dict[str, NDArray[np.float64]] = {}
+        self._hierarchies: dict[tuple[str, str, float], HierarchicalMeanShift] = {}
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the table has."""
+        return len(self.X)
+
+    def rows(self, standardize: Standardization = "sphere") -> NDArray[np.float64]:
+        """Return the standardised rows."""
+        if standardize not in self._rows:
+            self._rows[standardize] = standardized_rows(self.X, standardize)
+        return self._rows[standardize]
+
+    def hierarchy(
+        self, standardize: Standardization = "sphere", reference: str = "data", growth: float = 1.1
+    ) -> HierarchicalMeanShift:
+        """Return the fitted hierarchy, built at the first call."""
+        key = (standardize, reference, growth)
+        if key not in self._hierarchies:
+            model = HierarchicalMeanShift(
+                growth=growth, reference=reference, standardize=standardize, n_jobs=self.n_jobs
+            )
+            self._hierarchies[key] = model.fit(self.X)
+        return self._hierarchies[key]

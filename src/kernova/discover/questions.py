@@ -1,0 +1,74 @@
+"""What passes between the program and the expert: a question out, an answer in.
+
+A :class:`Strategy` knows how to prepare itself for a table; what it prepares is an
+:class:`Asker`, which proposes a question and observes answers, one by one. Askers are
+deterministic: the same answers in the same order lead to the same next question. So a session
+can always be brought back by replaying its answers, and undoing one is replaying the others.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from kernova.discover.preparation import Preparation
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """A row to show, with what an expert wants to know before naming it.
+
+    Parameters
+    ----------
+    row : int
+        The row's place in the table, counted from 0.
+    members : array of int
+        All rows of the cluster this row stands for, itself included, in ascending order.
+    reason : str
+        One sentence that says why this row is asked.
+    evidence : mapping of str to float
+        The numbers behind the sentence.
+    alternatives : tuple of int
+        Rows the strategy would ask next, were this one refused; the best first.
+    """
+
+    row: int
+    members: Rows
+    reason: str
+    evidence: Mapping[str, float] = field(default_factory=dict)
+    alternatives: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the expert said of a row: its category, or None when the row was passed over."""
+
+    row: int
+    label: str | None
+
+
+class Asker(Protocol):
+    """One run of a strategy: it proposes, observes the answer, and proposes again."""
+
+    def propose(self) -> Question | None:
+        """Return the next question, the same until an answer comes; None when no row is left."""
+        ...
+
+    def observe(self, answer: Answer) -> None:
+        """Take in one answer, to the proposed row or to any other row that is still open."""
+        ...
+
+
+class Strategy(Protocol):
+    """A way of choosing questions."""
+
+    name: str
+
+    def start(self, preparation: "Preparation") -> Asker:
+        """Return a fresh asker; what is costly is kept in the preparation and done once."""
+        ...
