@@ -57,10 +57,10 @@ def standardized_rows(
     >>> import numpy as np
     >>> X = np.array([[0.0, 10.0, 3.0], [1.0, 30.0, 3.0], [2.0, 20.0, 3.0]])
     >>> standardized_rows(X, "zscore").round(3)
-    array([[-1.225, -1.225],
-           [ 0.   ,  1.225],
-           [ 1.225,  0.   ]])
-    >>> np.cov(standardized_rows(X, "sphere").T, ddof=0).round(6) + 0.0
+    array([[-1., -1.],
+           [ 0.,  1.],
+           [ 1.,  0.]])
+    >>> np.cov(standardized_rows(X, "sphere").T).round(6) + 0.0
     array([[1., 0.],
            [0., 1.]])
     """
@@ -113,11 +113,15 @@ def _column_scales(X: Matrix) -> tuple[NDArray[np.intp], Matrix, Matrix, Matrix]
     varies = extent > 8 * np.finfo(float).eps
     columns = np.flatnonzero(varies)
     scaled = scaled[:, columns]
-    return columns, unit[columns], scaled.mean(axis=0), scaled.std(axis=0)
+    return columns, unit[columns], scaled.mean(axis=0), _spread(scaled)
+
+
+def _spread(columns: Matrix) -> Matrix:
+    return columns.std(axis=0, ddof=1) if len(columns) > 1 else np.ones(columns.shape[1])
 
 
 def _principal_axes(rows: Matrix, power: float, n_components: int | float | None) -> Matrix:
-    variances, directions = np.linalg.eigh(rows.T @ rows / len(rows))
+    variances, directions = np.linalg.eigh(rows.T @ rows / (len(rows) - 1))
     variances, directions = variances[::-1], directions[:, ::-1]
     kept = variances > _NEGLIGIBLE_VARIANCE * variances[0]
     variances, directions = variances[kept], directions[:, kept]
