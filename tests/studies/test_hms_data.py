@@ -9,6 +9,7 @@ from kernova.errors import InputError
 from kernova.studies.hms_data import (
     SET_NAMES,
     discovery_sets,
+    kept_back_sets,
     rows_of_every_class,
     thinned_rows,
 )
@@ -96,6 +97,18 @@ def test_a_random_draw_holds_every_class():
         rows = rows_of_every_class(labels, 20, np.random.default_rng(seed))
         assert 500 in rows
         assert len(set(rows.tolist())) == 20
+
+
+def test_kept_back_sets_are_drawn_by_seed_and_have_rare_classes():
+    first, again, other = kept_back_sets(0), kept_back_sets(0), kept_back_sets(1)
+    for name, one in first.items():
+        assert np.array_equal(one.X, again[name].X)
+        assert not np.array_equal(one.X, other[name].X)
+        assert np.isfinite(one.X).all()
+        sizes = class_sizes(one.labels)
+        assert len(sizes) >= 8
+        assert min(sizes.values()) <= 10
+        assert max(sizes.values()) >= 0.4 * len(one.X)
 
 
 LABELS = np.array(["a", "b", "b"])
