@@ -1,0 +1,250 @@
+"""Ask in the order of the hierarchy's criteria: HMS-Out and HMS-CI, with and without HAD.
+
+Vatturi and Wong, "Category Detection Using Hierarchical Mean Shift", KDD 2009. Every node of the
+hierarchy stands for a possible category; its representative is asked. Outlierness favours small
+clusters that stay by themselves over a wide range of bandwidths, CI (compactness plus isolation)
+those that no other cluster touches.
+"""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+
+from kernova.discover.questions import Answer, Question, Rows
+from kernova.discover.standardize import Standardization
+from kernova.discover.strategies.kept import kept
+from kernova.discover.strategies.node_ranking import (
+    NodeRanking,
+    distances_to,
+    farthest_place,
+    ranked_nodes,
+    rows_in_order,
+    tied_until,
+)
+from kernova.discover.strategies.node_reasons import evidence_of, reason_of
+
+if TYPE_CHECKING:
+    from kernova.discover.hierarchy import HierarchicalMeanShift
+    from kernova.discover.preparation import Preparation
+
+Criterion = Literal["outlierness", "compactness_isolation"]
+
+# Outlierness comes from whole numbers, where ties are exact; CI from sums of exponentials.
+_TIE_TOLERANCE: Final = {"outlierness": 0.0, "compactness_isolation": 1e-9}
+_SHORT_NAME: Final = {"outlierness": "hms-out", "compactness_isolation": "hms-ci"}
+_ALTERNATIVES: Final = 5
+
+
+@dataclass
+class HierarchyOrder:
+    """Ask the representatives of all nodes, best criterion first (HMS-Out, HMS-CI).
+
+    The order does not depend on what is answered. With ``farthest`` (the paper's HAD), nodes
+    that tie are asked by how far their mode is from the rows asked so far.
+
+    Parameters
+    ----------
+    criterion : {"outlierness", "compactness_isolation"}
+        What makes a node worth a question.
+    farthest : bool
+        Whether ties go to the mode with the highest average distance to the rows asked so far.
+    standardize, reference, growth
+        How the hierarchy is built, see :class:`~kernova.HierarchicalMeanShift`.
+
+    Examples
+    --------
+    >>> from kernova.discover.strategies.hierarchy_order import HierarchyOrder
+    >>> HierarchyOrder("outlierness", farthest=True).name
+    'hms-out-had'
+    """
+
+    criterion: Criterion = "compactness_isolation"
+    farthest: bool = False
+    standardize: Standardization = "sphere"
+    reference: str = "data"
+    growth: float = 1.1
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.name = _SHORT_NAME[self.criterion] + ("-had" if self.farthest else "")
+
+    def start(self, preparation: "Preparation") -> "NodeAsker":
+        """Return a fresh asker over the table's hierarchy."""
+        model = preparation.hierarchy(self.standardize, self.reference, self.growth)
+        key = ("nodes", self.criterion, self.standardize, self.reference, self.growth)
+        ranking = kept(preparation, key, lambda: ranking_of(model, self.criterion))
+        if self.farthest:
+            return FarthestAsker(model, self.criterion, ranking)
+        return NodeAsker(model, self.criterion, ranking)
+
+    def first_rows(self, preparation: "Preparation", n: int) -> Rows:
+        """Return the first ``n`` rows to be asked: no answer changes them."""
+        key = ("order", self.name, self.standardize, self.reference, self.growth)
+        order = kept(preparation, key, lambda: GrowingOrder(self.start(preparation)))
+        return order.first(n)
+
+
+def ranking_of(model: "HierarchicalMeanShift", criterion: Criterion) -> NodeRanking:
+    """Rank the nodes of a fitted hierarchy by one of its criteria."""
+    nodes = model.nodes_
+    return ranked_nodes(
+        nodes[criterion],
+        nodes["last" if criterion == "outlierness" else "ci_level"],
+        nodes["first_member"],
+        nodes["representative"],
+    )
+
+
+class NodeAsker:
+    """Ask node after node as they are ranked; a node whose representative was asked is skipped."""
+
+    def __init__(
+        self, model: "HierarchicalMeanShift", criterion: Criterion, ranking: NodeRanking
+    ) -> None:
+        self._model = model
+        self._criterion: Criterion = criterion
+        self._ranking = ranking
+        self._is_asked = np.zeros(len(model.standardized_), dtype=np.bool_)
+        self._place = 0  # nothing before it is open
+        self._question: Question | None = None
+
+    def next_row(self) -> int | None:
+        """Return the row to ask, without the words around it."""
+        place = self._best_place()
+        return None if place is None else int(self._ranking.representatives[place])
+
+    def propose(self) -> Question | None:
+        """Return the next question, the same until an answer comes; None when no row is left."""
+        place = self._best_place()
+        if place is None:
+            return None
+        if self._question is None:
+            self._question = self._question_at(place)
+        return self._question
+
+    def observe(self, answer: Answer) -> None:
+        """Take in that a row was asked; what was answered changes nothing."""
+        self._is_asked[answer.row] = True
+        self._question = None
+
+    def _best_place(self) -> int | None:
+        representatives = self._ranking.representatives
+        while self._place < len(representatives) and self._is_asked[representatives[self._place]]:
+            self._place += 1
+        return self._place if self._place < len(representatives) else None
+
+    def _question_at(self, place: int) -> Question:
+        node = int(self._ranking.nodes[place])
+        row = int(self._ranking.representatives[place])
+        return Question(
+            row=row,
+            members=self._model.members_of(node),
+            reason=reason_of(self._model, node, self._criterion) + self._why_among_equals(place),
+            evidence={**evidence_of(self._model, node), **self._evidence_among_equals(place)},
+            alternatives=self._alternatives_to(row),
+        )
+
+    def _alternatives_to(self, row: int) -> tuple[int, ...]:
+        return self._open_rows_from(self._place, besides=[row])
+
+    def _open_rows_from(self, place: int, besides: list[int]) -> tuple[int, ...]:
+        """Give the rows named, without the first of them, then open rows as they are ranked."""
+        found = dict.fromkeys(besides)
+        for row in map(int, self._ranking.representatives[place:]):
+            if len(found) > _ALTERNATIVES:
+                break
+            if not self._is_asked[row]:
+                found.setdefault(row)
+        return tuple(found)[1 : 1 + _ALTERNATIVES]
+
+    def _why_among_equals(self, place: int) -> str:
+        return "."
+
+    def _evidence_among_equals(self, place: int) -> dict[str, float]:
+        return {}
+
+
+class FarthestAsker(NodeAsker):
+    """The same, but among equal nodes the one farthest from all rows asked so far (HAD).
+
+    The sum of distances from every mode to the rows asked is carried on from answer to answer:
+    one pass over the modes each time.
+    """
+
+    def __init__(
+        self, model: "HierarchicalMeanShift", criterion: Criterion, ranking: NodeRanking
+    ) -> None:
+        super().__init__(model, criterion, ranking)
+        self._total_distance = np.zeros(len(ranking.nodes))  # by node
+        self._n_asked = 0
+        self._tied: Rows = np.empty(0, dtype=np.intp)
+        self._chosen: int | None = None
+
+    def observe(self, answer: Answer) -> None:
+        """Take in that a row was asked, and measure how far every mode is from it."""
+        if not self._is_asked[answer.row]:
+            row = self._model.standardized_[answer.row]
+            self._total_distance += distances_to(self._model.modes_, row)
+            self._n_asked += 1
+        super().observe(answer)
+        self._chosen = None
+
+    def _best_place(self) -> int | None:
+        first = super()._best_place()
+        if first is None or self._chosen is not None:
+            return first if first is None else self._chosen
+        end = tied_until(self._ranking, first, _TIE_TOLERANCE[self._criterion])
+        places = np.arange(first, end)
+        self._tied = places[~self._is_asked[self._ranking.representatives[first:end]]]
+        self._chosen = farthest_place(self._ranking, self._tied, self._totals_of(self._tied))
+        return self._chosen
+
+    def _totals_of(self, places: Rows) -> np.ndarray:
+        return self._total_distance[self._ranking.nodes[places]]
+
+    def _alternatives_to(self, row: int) -> tuple[int, ...]:
+        totals = self._totals_of(self._tied)
+        n_seen = min(len(totals), 4 * _ALTERNATIVES)  # some nodes share a representative
+        farthest = np.argpartition(-totals, n_seen - 1)[:n_seen]
+        by_distance = farthest[np.argsort(-totals[farthest], kind="stable")]
+        nearby = self._ranking.representatives[self._tied[by_distance]]
+        return self._open_rows_from(self._place, besides=[row, *map(int, nearby)])
+
+    def _why_among_equals(self, place: int) -> str:
+        if len(self._tied) < 2 or self._n_asked == 0:
+            return "."
+        mean = self._totals_of(np.array([place]))[0] / self._n_asked
+        return (
+            f"; of {len(self._tied):,} clusters as good, its centre is farthest from the rows "
+            f"asked so far ({mean:.3g} on average)."
+        )
+
+    def _evidence_among_equals(self, place: int) -> dict[str, float]:
+        evidence = {"n_tied": float(len(self._tied))}
+        if self._n_asked:
+            mean = self._totals_of(np.array([place]))[0] / self._n_asked
+            evidence["mean_distance_to_asked"] = float(mean)
+        return evidence
+
+
+class GrowingOrder:
+    """The rows an asker would ask whatever the answers, worked out as far as somebody looks."""
+
+    def __init__(self, asker: NodeAsker) -> None:
+        self._asker = asker
+        self._rows: list[int] = []
+        self._is_whole = False
+        if type(asker) is NodeAsker:  # all of it is known already
+            self._rows = rows_in_order(asker._ranking).tolist()
+            self._is_whole = True
+
+    def first(self, n: int) -> Rows:
+        """Give the first ``n`` rows, or all if there are fewer."""
+        while len(self._rows) < n and not self._is_whole:
+            row = self._asker.next_row()
+            self._is_whole = row is None
+            if row is not None:
+                self._rows.append(row)
+                self._asker.observe(Answer(row, None))
+        return np.array(self._rows[:n], dtype=np.intp)

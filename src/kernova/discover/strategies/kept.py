@@ -1,0 +1,23 @@
+"""What a strategy works out for a table once, kept as long as the table's preparation lives.
+
+Undoing an answer replays all others from a fresh start, so a start must cost next to nothing.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from kernova.discover.preparation import Preparation
+
+Value = TypeVar("Value")
+
+_kept: "WeakKeyDictionary[Preparation, dict[Hashable, object]]" = WeakKeyDictionary()
+
+
+def kept(preparation: "Preparation", key: Hashable, make: Callable[[], Value]) -> Value:
+    """Return what ``make`` gave when it was first called for this table and key."""
+    of_table = _kept.setdefault(preparation, {})
+    if key not in of_table:
+        of_table[key] = make()
+    return cast(Value, of_table[key])

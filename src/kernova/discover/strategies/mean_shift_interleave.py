@@ -1,0 +1,148 @@
+"""Interleave with mean shift instead of a mixture (MS-Interleave).
+
+Vatturi and Wong, KDD 2009, Section 4, before they turn to a hierarchy: clusters are those of mean
+shift at one bandwidth, a cluster owns its rows the less the farther they shifted to its mode, and
+in each round every cluster proposes the open row it owns least. They found that bandwidths from
+the textbook give too many clusters, and so too many questions about the same category.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kernova.discover.questions import Answer, Question, Rows
+from kernova.discover.standardize import Standardization
+from kernova.discover.strategies.kept import kept
+from kernova.discover.strategies.node_ranking import Vector
+
+if TYPE_CHECKING:
+    from kernova.discover.hierarchy import HierarchicalMeanShift
+    from kernova.discover.preparation import Preparation
+
+
+@dataclass
+class MeanShiftInterleave:
+    """Every cluster of mean shift asks in turn about the row that shifted farthest.
+
+    Clusters are those of the hierarchy at the level nearest to Silverman's bandwidth; the shift
+    of a row is its distance to the centre of its cluster. Answers change nothing.
+
+    Examples
+    --------
+    >>> from kernova.discover.strategies.mean_shift_interleave import MeanShiftInterleave
+    >>> MeanShiftInterleave().name
+    'ms-interleave'
+    """
+
+    standardize: Standardization = "sphere"
+    name: str = "ms-interleave"
+
+    def start(self, preparation: "Preparation") -> "ShiftAsker":
+        """Return a fresh asker over the clusters of one level."""
+        return kept(preparation, self._key, lambda: self._clusters(preparation)).asker()
+
+    def first_rows(self, preparation: "Preparation", n: int) -> Rows:
+        """Return the first ``n`` rows to be asked: no answer changes them."""
+        clusters = kept(preparation, self._key, lambda: self._clusters(preparation))
+        return clusters.order[:n]
+
+    @property
+    def _key(self) -> tuple[str, str]:
+        return ("shifts", self.standardize)
+
+    def _clusters(self, preparation: "Preparation") -> "ShiftedClusters":
+        model = preparation.hierarchy(self.standardize)
+        level = nearest_level(model.bandwidths_, silverman_bandwidth(model.standardized_))
+        return ShiftedClusters(model, level)
+
+
+def silverman_bandwidth(Z: Vector) -> float:
+    """Give the bandwidth that suits one Gaussian of the rows' spread best.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.discover.strategies.mean_shift_interleave import silverman_bandwidth
+    >>> round(silverman_bandwidth(np.array([[-1.0], [1.0]] * 50)), 3)
+    0.422
+    """
+    n_rows, n_columns = Z.shape
+    spread = float(np.sqrt(Z.var(axis=0).mean()))
+    return spread * float((4 / (n_rows * (n_columns + 2))) ** (1 / (n_columns + 4)))
+
+
+def nearest_level(bandwidths: Vector, bandwidth: float) -> int:
+    """Give the level whose bandwidth is nearest, as factors go."""
+    if bandwidth <= 0:
+        return 0
+    return int(np.argmin(np.abs(np.log(bandwidths / bandwidth))))
+
+
+def round_robin(owners: Rows, shifts: Vector) -> Rows:
+    """Give rows round by round: of every owner its row with the largest shift that is left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.discover.strategies.mean_shift_interleave import round_robin
+    >>> round_robin(np.array([0, 0, 2, 0]), np.array([0.1, 0.7, 0.2, 0.4])).tolist()
+    [1, 2, 3, 0]
+    """
+    by_owner = np.lexsort((np.arange(len(owners)), -shifts, owners))
+    _, starts, sizes = np.unique(owners[by_owner], return_index=True, return_counts=True)
+    rounds = np.arange(len(owners)) - np.repeat(starts, sizes)
+    return by_owner[np.lexsort((owners[by_owner], rounds))]
+
+
+class ShiftedClusters:
+    """The clusters of one level, how far every row is from its centre, and the order of asking."""
+
+    def __init__(self, model: "HierarchicalMeanShift", level: int) -> None:
+        self.bandwidth = float(model.bandwidths_[level])
+        self.owners: Rows = np.asarray(model.labels_at(level), dtype=np.intp)
+        nodes = model.nodes_
+        is_there = ((nodes["born"] <= level) & (nodes["last"] >= level)).to_numpy()
+        node_of_first = np.zeros(len(self.owners), dtype=np.intp)
+        present = np.flatnonzero(is_there)
+        node_of_first[nodes["first_member"].to_numpy()[present]] = present
+        offsets = model.standardized_ - model.modes_[node_of_first[self.owners]]
+        self.shifts: Vector = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
+        self.order = round_robin(self.owners, self.shifts)
+
+    def asker(self) -> "ShiftAsker":
+        """Return a fresh asker."""
+        return ShiftAsker(self)
+
+
+class ShiftAsker:
+    """One run down the order of the clusters' nominations."""
+
+    def __init__(self, clusters: ShiftedClusters) -> None:
+        self._clusters = clusters
+        self._is_asked = np.zeros(len(clusters.order), dtype=np.bool_)
+
+    def propose(self) -> Question | None:
+        """Return the next question, the same until an answer comes; None when no row is left."""
+        order = self._clusters.order
+        waiting = order[~self._is_asked[order]]
+        if len(waiting) == 0:
+            return None
+        row = int(waiting[0])
+        members = np.flatnonzero(self._clusters.owners == self._clusters.owners[row])
+        shift = float(self._clusters.shifts[row])
+        return Question(
+            row=row,
+            members=members,
+            reason=(
+                f"Of the open rows in its cluster of {len(members):,}, at bandwidth "
+                f"{self._clusters.bandwidth:.3g}, this one is farthest from the centre "
+                f"({shift:.3g})."
+            ),
+            evidence={"shift": shift, "size": float(len(members))},
+            alternatives=tuple(waiting[1:6].tolist()),
+        )
+
+    def observe(self, answer: Answer) -> None:
+        """Take in that a row was asked; what was answered changes nothing."""
+        self._is_asked[answer.row] = True

@@ -1,0 +1,75 @@
+"""Ask by lot: what every other strategy has to beat."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kernova.discover.questions import Answer, Question, Rows
+
+if TYPE_CHECKING:
+    from kernova.discover.preparation import Preparation
+
+_ALTERNATIVES: Final = 5
+
+
+@dataclass
+class RandomOrder:
+    """Ask the rows in random order.
+
+    Parameters
+    ----------
+    seed : int or None
+        What the lots are drawn with; None takes the preparation's.
+
+    Examples
+    --------
+    >>> from kernova.discover.strategies.random_order import RandomOrder
+    >>> RandomOrder(seed=1).name
+    'random'
+    """
+
+    seed: int | None = None
+    name: str = "random"
+
+    def start(self, preparation: "Preparation") -> "ListAsker":
+        """Return a fresh asker."""
+        n_rows = preparation.n_rows
+        reason = f"This row was drawn by lot from the {n_rows:,} rows; nothing speaks for it."
+        return ListAsker(self.first_rows(preparation, n_rows), reason)
+
+    def first_rows(self, preparation: "Preparation", n: int) -> Rows:
+        """Return the first ``n`` rows to be asked: no answer changes them."""
+        seed = preparation.random_state if self.seed is None else self.seed
+        return np.random.default_rng(seed).permutation(preparation.n_rows)[:n]
+
+
+class ListAsker:
+    """Ask down a list of rows, each of which stands for itself."""
+
+    def __init__(self, rows: Rows, reason: str) -> None:
+        self._rows = rows
+        self._reason = reason
+        self._is_asked = np.zeros(len(rows), dtype=np.bool_)
+        self._place = 0
+
+    def propose(self) -> Question | None:
+        """Return the next question, the same until an answer comes; None when no row is left."""
+        while self._place < len(self._rows) and self._is_asked[self._rows[self._place]]:
+            self._place += 1
+        if self._place == len(self._rows):
+            return None
+        row = self._rows[self._place]
+        following = self._rows[self._place + 1 :]
+        is_open = ~self._is_asked[following]
+        return Question(
+            row=int(row),
+            members=np.array([row], dtype=np.intp),
+            reason=self._reason,
+            evidence={"n_open": float(1 + np.count_nonzero(is_open))},
+            alternatives=tuple(following[is_open][:_ALTERNATIVES].tolist()),
+        )
+
+    def observe(self, answer: Answer) -> None:
+        """Take in that a row was asked; what was answered changes nothing."""
+        self._is_asked[answer.row] = True
