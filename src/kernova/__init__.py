@@ -41,6 +41,7 @@ _HOME_OF = {
     "outlier_factor_path": "kernova.score.outlier_factor",
     "LocalDensityFactor": "kernova.score.baselines",
     "LocalPeculiarityFactor": "kernova.score.baselines",
+    "HierarchicalMeanShift": "kernova.discover.hierarchy",
     "false_alarm_threshold": "kernova.decide.false_alarms",
     "critical_false_alarm": "kernova.decide.false_alarms",
     "equal_error_rate": "kernova.decide.false_alarms",
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
         false_alarm_threshold,
     )
     from kernova.decide.p_values import conformal_p_values, select_discoveries
+    from kernova.discover.hierarchy import HierarchicalMeanShift
     from kernova.errors import (
         InputError,
         KernovaError,
