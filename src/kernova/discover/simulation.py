@@ -129,7 +129,7 @@ def simulate(
     Examples
     --------
     >>> import numpy as np
-    >>> from kernova import simulate
+    >>> from kernova.discover.simulation import simulate
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(0, 1, (60, 2)), rng.normal(8, 0.1, (5, 2))])
     >>> labels = ["common"] * 60 + ["rare"] * 5
@@ -153,7 +153,8 @@ def _prepared(X: ArrayLike, seed: "int | np.random.RandomState") -> Preparation:
     try:
         matrix = check_array(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"X must be a table of finite numbers. {error}") from None
+        reason = str(error).splitlines()[0]
+        raise InputError(f"X must be a table of finite numbers. {reason}") from None
     own = seed if isinstance(seed, int) else int(seed.randint(2**31 - 1))
     return Preparation(matrix, random_state=own)
 

@@ -7,7 +7,7 @@ those that no other cluster touches.
 """
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from kernova.discover.standardize import Standardization
 from kernova.discover.strategies.kept import kept
 from kernova.discover.strategies.node_ranking import (
     NodeRanking,
+    Vector,
     distances_to,
     farthest_place,
     ranked_nodes,
@@ -25,6 +26,8 @@ from kernova.discover.strategies.node_ranking import (
 from kernova.discover.strategies.node_reasons import evidence_of, reason_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from kernova.discover.hierarchy import HierarchicalMeanShift
     from kernova.discover.preparation import Preparation
 
@@ -73,46 +76,54 @@ class HierarchyOrder:
         """Return a fresh asker over the table's hierarchy."""
         model = preparation.hierarchy(self.standardize, self.reference, self.growth)
         key = ("nodes", self.criterion, self.standardize, self.reference, self.growth)
-        ranking = kept(preparation, key, lambda: ranking_of(model, self.criterion))
-        if self.farthest:
-            return FarthestAsker(model, self.criterion, ranking)
-        return NodeAsker(model, self.criterion, ranking)
+        clusters = kept(preparation, key, lambda: RankedClusters.of(model, self.criterion))
+        return FarthestAsker(clusters) if self.farthest else NodeAsker(clusters)
 
     def first_rows(self, preparation: "Preparation", n: int) -> Rows:
         """Return the first ``n`` rows to be asked: no answer changes them."""
         key = ("order", self.name, self.standardize, self.reference, self.growth)
-        order = kept(preparation, key, lambda: GrowingOrder(self.start(preparation)))
-        return order.first(n)
+        if self.farthest:
+            growing = kept(preparation, key, lambda: GrowingOrder(self.start(preparation)))
+            return growing.first(n)
+        return kept(preparation, key, lambda: rows_in_order(self.start(preparation).ranking))[:n]
 
 
-def ranking_of(model: "HierarchicalMeanShift", criterion: Criterion) -> NodeRanking:
-    """Rank the nodes of a fitted hierarchy by one of its criteria."""
-    nodes = model.nodes_
-    return ranked_nodes(
-        nodes[criterion],
-        nodes["last" if criterion == "outlierness" else "ci_level"],
-        nodes["first_member"],
-        nodes["representative"],
-    )
+class RankedClusters(NamedTuple):
+    """The clusters of a fitted hierarchy, and in which order one criterion puts them."""
+
+    model: "HierarchicalMeanShift"
+    nodes: "pd.DataFrame"
+    criterion: Criterion
+    ranking: NodeRanking
+
+    @classmethod
+    def of(cls, model: "HierarchicalMeanShift", criterion: Criterion) -> Self:
+        """Rank the nodes of a hierarchy."""
+        nodes = model.nodes_
+        ranking = ranked_nodes(
+            nodes[criterion],
+            nodes["last" if criterion == "outlierness" else "ci_level"],
+            nodes["first_member"],
+            nodes["representative"],
+        )
+        return cls(model, nodes, criterion, ranking)
 
 
 class NodeAsker:
     """Ask node after node as they are ranked; a node whose representative was asked is skipped."""
 
-    def __init__(
-        self, model: "HierarchicalMeanShift", criterion: Criterion, ranking: NodeRanking
-    ) -> None:
-        self._model = model
-        self._criterion: Criterion = criterion
-        self._ranking = ranking
-        self._is_asked = np.zeros(len(model.standardized_), dtype=np.bool_)
+    def __init__(self, clusters: RankedClusters) -> None:
+        self._clusters = clusters
+        self._model = clusters.model
+        self.ranking = clusters.ranking
+        self._is_asked = np.zeros(len(self._model.standardized_), dtype=np.bool_)
         self._place = 0  # nothing before it is open
         self._question: Question | None = None
 
     def next_row(self) -> int | None:
         """Return the row to ask, without the words around it."""
         place = self._best_place()
-        return None if place is None else int(self._ranking.representatives[place])
+        return None if place is None else int(self.ranking.representatives[place])
 
     def propose(self) -> Question | None:
         """Return the next question, the same until an answer comes; None when no row is left."""
@@ -129,19 +140,21 @@ class NodeAsker:
         self._question = None
 
     def _best_place(self) -> int | None:
-        representatives = self._ranking.representatives
+        representatives = self.ranking.representatives
         while self._place < len(representatives) and self._is_asked[representatives[self._place]]:
             self._place += 1
         return self._place if self._place < len(representatives) else None
 
     def _question_at(self, place: int) -> Question:
-        node = int(self._ranking.nodes[place])
-        row = int(self._ranking.representatives[place])
+        node = int(self.ranking.nodes[place])
+        row = int(self.ranking.representatives[place])
+        known = evidence_of(self._clusters.nodes, self._model.bandwidths_, node)
+        reason = reason_of(known, self._clusters.criterion, len(self._is_asked))
         return Question(
             row=row,
             members=self._model.members_of(node),
-            reason=reason_of(self._model, node, self._criterion) + self._why_among_equals(place),
-            evidence={**evidence_of(self._model, node), **self._evidence_among_equals(place)},
+            reason=reason + self._why_among_equals(place),
+            evidence={**known, **self._evidence_among_equals(place)},
             alternatives=self._alternatives_to(row),
         )
 
@@ -151,7 +164,7 @@ class NodeAsker:
     def _open_rows_from(self, place: int, besides: list[int]) -> tuple[int, ...]:
         """Give the rows named, without the first of them, then open rows as they are ranked."""
         found = dict.fromkeys(besides)
-        for row in map(int, self._ranking.representatives[place:]):
+        for row in map(int, self.ranking.representatives[place:]):
             if len(found) > _ALTERNATIVES:
                 break
             if not self._is_asked[row]:
@@ -172,11 +185,9 @@ class FarthestAsker(NodeAsker):
     one pass over the modes each time.
     """
 
-    def __init__(
-        self, model: "HierarchicalMeanShift", criterion: Criterion, ranking: NodeRanking
-    ) -> None:
-        super().__init__(model, criterion, ranking)
-        self._total_distance = np.zeros(len(ranking.nodes))  # by node
+    def __init__(self, clusters: RankedClusters) -> None:
+        super().__init__(clusters)
+        self._total_distance = np.zeros(len(self.ranking.nodes))  # by node
         self._n_asked = 0
         self._tied: Rows = np.empty(0, dtype=np.intp)
         self._chosen: int | None = None
@@ -194,21 +205,21 @@ class FarthestAsker(NodeAsker):
         first = super()._best_place()
         if first is None or self._chosen is not None:
             return first if first is None else self._chosen
-        end = tied_until(self._ranking, first, _TIE_TOLERANCE[self._criterion])
+        end = tied_until(self.ranking, first, _TIE_TOLERANCE[self._clusters.criterion])
         places = np.arange(first, end)
-        self._tied = places[~self._is_asked[self._ranking.representatives[first:end]]]
-        self._chosen = farthest_place(self._ranking, self._tied, self._totals_of(self._tied))
+        self._tied = places[~self._is_asked[self.ranking.representatives[first:end]]]
+        self._chosen = farthest_place(self.ranking, self._tied, self._totals_of(self._tied))
         return self._chosen
 
-    def _totals_of(self, places: Rows) -> np.ndarray:
-        return self._total_distance[self._ranking.nodes[places]]
+    def _totals_of(self, places: Rows) -> Vector:
+        return self._total_distance[self.ranking.nodes[places]]
 
     def _alternatives_to(self, row: int) -> tuple[int, ...]:
         totals = self._totals_of(self._tied)
         n_seen = min(len(totals), 4 * _ALTERNATIVES)  # some nodes share a representative
         farthest = np.argpartition(-totals, n_seen - 1)[:n_seen]
         by_distance = farthest[np.argsort(-totals[farthest], kind="stable")]
-        nearby = self._ranking.representatives[self._tied[by_distance]]
+        nearby = self.ranking.representatives[self._tied[by_distance]]
         return self._open_rows_from(self._place, besides=[row, *map(int, nearby)])
 
     def _why_among_equals(self, place: int) -> str:
@@ -235,9 +246,6 @@ class GrowingOrder:
         self._asker = asker
         self._rows: list[int] = []
         self._is_whole = False
-        if type(asker) is NodeAsker:  # all of it is known already
-            self._rows = rows_in_order(asker._ranking).tolist()
-            self._is_whole = True
 
     def first(self, n: int) -> Rows:
         """Give the first ``n`` rows, or all if there are fewer."""

@@ -65,6 +65,8 @@ class Interleave:
     def start(self, preparation: "Preparation") -> "InterleaveAsker":
         """Return a fresh asker; the first mixture is kept in the preparation."""
         Z = preparation.rows(self.standardize)
+        if Z.shape[1] == 0:  # every column is constant: all rows are one point
+            Z = np.zeros((len(Z), 1))
         seed = preparation.random_state if self.seed is None else self.seed
         key = ("mixture", self.n_components, seed, self.standardize)
         mixture = kept(preparation, key, lambda: self._first(Z, seed))
@@ -107,9 +109,9 @@ class InterleaveAsker:
             row=first.row,
             members=members,
             reason=(
-                f"Of the {len(members):,} rows that component {first.component + 1} of "
-                f"{self._mixture.n_components} owns, it explains this one worst: its log density "
-                f"is {density:.3g} here, and {usual:.3g} for half of them or more."
+                f"Component {first.component + 1} of {self._mixture.n_components} explains this "
+                f"row worst of the open ones it owns: its log density is {density:.3g} here, and "
+                f"{usual:.3g} in the middle of all {len(members):,}."
             ),
             evidence={
                 "component": float(first.component),

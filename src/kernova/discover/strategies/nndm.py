@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernova.discover.questions import Answer, Question
 from kernova.discover.standardize import Standardization
@@ -167,7 +168,7 @@ class JumpAsker:
         )
 
     def _alternatives(
-        self, scale: DensityScale, is_open: "np.ndarray", row: int
+        self, scale: DensityScale, is_open: NDArray[np.bool_], row: int
     ) -> tuple[int, ...]:
         others = np.flatnonzero(is_open)
         others = others[others != row]

@@ -2,27 +2,31 @@
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
-    from kernova.discover.hierarchy import HierarchicalMeanShift
+    import pandas as pd
 
 _NUMBERS: Final = ("size", "outlierness", "compactness", "isolation", "compactness_isolation")
 
 
-def evidence_of(model: "HierarchicalMeanShift", node: int) -> dict[str, float]:
+def evidence_of(
+    nodes: "pd.DataFrame", bandwidths: NDArray[np.float64], node: int
+) -> dict[str, float]:
     """Give the numbers that the hierarchy holds of a node."""
-    line = model.nodes_.iloc[node]
+    line = nodes.iloc[node]
     return {
         **{name: float(line[name]) for name in _NUMBERS},
-        "from_bandwidth": float(model.bandwidths_[int(line["born"])]),
-        "to_bandwidth": float(model.bandwidths_[int(line["last"])]),
+        "from_bandwidth": float(bandwidths[int(line["born"])]),
+        "to_bandwidth": float(bandwidths[int(line["last"])]),
     }
 
 
-def reason_of(model: "HierarchicalMeanShift", node: int, criterion: str) -> str:
+def reason_of(known: dict[str, float], criterion: str, n_rows: int) -> str:
     """Say why a node is asked, without the full stop: more may follow."""
-    known = evidence_of(model, node)
     size = int(known["size"])
-    is_root = size == len(model.standardized_) and size > 1
+    is_root = size == n_rows > 1
     span = f"from bandwidth {known['from_bandwidth']:.3g} to {known['to_bandwidth']:.3g}"
     if size == 1:
         start = f"This row stands alone {span}"
