@@ -1,0 +1,247 @@
+"""What the events of a session say together: who is in which category, and what was asked."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kernova.discover.events import (
+    Answered,
+    Changed,
+    Event,
+    Merged,
+    PriorLabels,
+    Renamed,
+    RowLabelled,
+    Skipped,
+)
+from kernova.discover.questions import Answer
+from kernova.errors import InputError
+
+_MOST_NAMES = 12
+
+
+class Entry(NamedTuple):
+    """What is held of one row: its label, and the question whose answer gave it, if any did."""
+
+    label: str | None
+    question: int | None = None
+
+
+class AskedRow(NamedTuple):
+    """The row of a question, and the rows that were named with it."""
+
+    row: int
+    others: tuple[int, ...] = ()
+
+
+class Ledger:
+    """The state of a session: what the events that count, one by one, made of it.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many rows the table has.
+    events : iterable
+        Events that count, in their order; see
+        :func:`kernova.discover.events.effective_events`.
+
+    Attributes
+    ----------
+    entries : dict of int to Entry
+        Every row that was heard of, in that order; a row that was passed over has no label.
+    questions : list of AskedRow
+        What was asked, in that order.
+    categories : dict of str to list of int
+        The rows of each category; the categories in the order of their first rows.
+    curve : list of int
+        How many categories had been met after each question, under today's labels.
+
+    Examples
+    --------
+    >>> from kernova.discover.events import Answered, Changed, Skipped
+    >>> from kernova.discover.ledger import Ledger
+    >>> ledger = Ledger(9, [Answered(3, "carp"), Skipped(5), Answered(1, "pike", others=(2,))])
+    >>> ledger.categories, ledger.curve
+    ({'carp': [3], 'pike': [1, 2]}, [1, 1, 2])
+    >>> ledger.apply(Changed(3, "carp"))
+    >>> ledger.categories, ledger.curve
+    ({'carp': [3, 1, 2]}, [1, 1, 1])
+    """
+
+    def __init__(self, n_rows: int, events: Iterable[Event] = ()) -> None:
+        self.n_rows = n_rows
+        self.entries: dict[int, Entry] = {}
+        self.questions: list[AskedRow] = []
+        self.categories: dict[str, list[int]] = {}
+        self.curve: list[int] = []
+        self._question_of: dict[int, int] = {}  # the row of a question to its number
+        for event in events:
+            self.apply(event)
+
+    def label_of(self, row: int) -> str | None:
+        """Give the row's label, or None."""
+        entry = self.entries.get(row)
+        return None if entry is None else entry.label
+
+    def answers(self) -> list[Answer]:
+        """Give what a fresh asker has to be told, in the order in which it was first heard."""
+        return [Answer(row, entry.label) for row, entry in self.entries.items()]
+
+    def check(self, event: Event) -> None:
+        """Refuse an event that makes no sense here."""
+        match event:
+            case PriorLabels(rows, labels):
+                self._check_prior(rows, labels)
+            case Answered(row, _, others):
+                self._check_open(row)
+                self._check_rows(others)
+                _check_distinct((row, *others))
+            case Skipped(row):
+                self._check_open(row)
+            case RowLabelled(row, _):
+                self._check_rows((row,))
+            case Changed(question, _):
+                self._check_question(question)
+            case Renamed(old, new):
+                self._check_rename(old, new)
+            case Merged(into, others):
+                self._check_merge(into, others)
+            case _:
+                raise TypeError(f"{event!r} is settled before the ledger sees it")
+
+    def apply(self, event: Event) -> list[Answer] | None:
+        """Take in one event that counts.
+
+        Returns
+        -------
+        list of Answer or None
+            What an asker that knows everything before has to be told; None when it has been
+            told something that is no longer so, and a fresh one is needed.
+        """
+        self.check(event)
+        match event:
+            case PriorLabels(rows, labels):
+                return self._hear(dict(zip(rows, map(Entry, labels), strict=True)))
+            case Answered(row, label, others):
+                return self._hear_answer(AskedRow(row, others), label)
+            case Skipped(row):
+                return self._hear_answer(AskedRow(row), None)
+            case RowLabelled(row, label):
+                return self._hear({row: Entry(label)})
+            case Changed(question, label):
+                self._change(question, label)
+            case Renamed(old, new):
+                self._rename({old}, new)
+            case Merged(into, others):
+                self._rename(set(others), into)
+        self._recount()
+        return None
+
+    # --- what each kind does ---------------------------------------------------------------
+
+    def _hear(self, heard: dict[int, Entry]) -> list[Answer] | None:
+        """Note labels; say what is new of it, or None if some row had been heard of."""
+        is_news = self.entries.keys().isdisjoint(heard)
+        self.entries.update(heard)
+        if not is_news:
+            self._recount()
+            return None
+        for row, entry in heard.items():
+            if entry.label is not None:
+                self.categories.setdefault(entry.label, []).append(row)
+        return [Answer(row, entry.label) for row, entry in heard.items()]
+
+    def _hear_answer(self, asked: AskedRow, label: str | None) -> list[Answer] | None:
+        self.questions.append(asked)
+        number = len(self.questions)
+        self._question_of[asked.row] = number
+        told = self._hear(dict.fromkeys((asked.row, *asked.others), Entry(label, number)))
+        if told is not None:
+            self.curve.append(len(self.categories))
+        return told
+
+    def _change(self, question: int, label: str | None) -> None:
+        """Change the row that was asked, and what was named with it and not relabelled since."""
+        asked = self.questions[question - 1]
+        self.entries[asked.row] = Entry(label, question)
+        for row in asked.others:
+            entry = self.entries.get(row)
+            if entry is None or entry.question != question:
+                continue
+            if label is not None or row in self._question_of:
+                self.entries[row] = Entry(label, question)
+            else:
+                del self.entries[row]  # never asked, and no longer named: it is open again
+
+    def _rename(self, old: set[str], new: str) -> None:
+        for row, entry in self.entries.items():
+            if entry.label in old:
+                self.entries[row] = entry._replace(label=new)
+
+    def _recount(self) -> None:
+        self.categories, self.curve = {}, []
+        for row, entry in self.entries.items():
+            if entry.label is not None:
+                self.categories.setdefault(entry.label, []).append(row)
+            if row in self._question_of:
+                self.curve.append(len(self.categories))
+
+    # --- what makes no sense ---------------------------------------------------------------
+
+    def _check_prior(self, rows: tuple[int, ...], labels: tuple[str, ...]) -> None:
+        if self.entries or len(rows) != len(labels):
+            raise _damaged("prior labels come first, one for each row")
+        self._check_rows(rows)
+        _check_distinct(rows)
+
+    def _check_rows(self, rows: tuple[int, ...]) -> None:
+        if rows and not (min(rows) >= 0 and max(rows) < self.n_rows):
+            raise _damaged(f"it speaks of row {max(rows)}, but the table has {self.n_rows}")
+
+    def _check_open(self, row: int) -> None:
+        self._check_rows((row,))
+        if row in self.entries:
+            raise _damaged(f"row {row} was asked, but had been heard of before")
+
+    def _check_question(self, question: int) -> None:
+        n_asked = len(self.questions)
+        if not 1 <= question <= n_asked:
+            extent = f"there are questions 1 to {n_asked}" if n_asked else "nothing was asked yet"
+            raise InputError(f"There is no question {question} to change: {extent}.")
+
+    def _check_rename(self, old: str, new: str) -> None:
+        self._check_category(old)
+        if old == new:
+            raise InputError(f"The category {old!r} has that name already.")
+        if new in self.categories:
+            raise InputError(
+                f"There is a category {new!r} already. To make one of both, merge {old!r} into it."
+            )
+
+    def _check_merge(self, into: str, others: tuple[str, ...]) -> None:
+        if not others:
+            raise InputError(f"Nothing to merge into {into!r}: name at least one other category.")
+        for name in (into, *others):
+            self._check_category(name)
+        if into in others:
+            raise InputError(f"The category {into!r} cannot be merged into itself.")
+
+    def _check_category(self, name: str) -> None:
+        if name not in self.categories:
+            raise InputError(f"There is no category {name!r}. {_existing(list(self.categories))}")
+
+
+def _existing(names: list[str]) -> str:
+    if not names:
+        return "None has been named yet."
+    few = ", ".join(map(repr, names[:_MOST_NAMES]))
+    extra = len(names) - _MOST_NAMES
+    return f"There are {few}{f' and {extra} more' if extra > 0 else ''}."
+
+
+def _check_distinct(rows: tuple[int, ...]) -> None:
+    if len(set(rows)) != len(rows):
+        raise _damaged("it names a row twice at once")
+
+
+def _damaged(reason: str) -> InputError:
+    return InputError(f"The log does not fit the table, or is damaged: {reason}.")

@@ -1,0 +1,325 @@
+"""A session's log on disk: one SQLite file per project, and nothing counts before it is there.
+
+An event is synced to the disk before :meth:`ProjectStore.append` returns, so a process may be
+killed at any moment: what was acknowledged is in the file, and the next start finds it. After a
+kill, a second file that ends in ``-wal`` may stand beside the project; it is part of it until the
+next start. While a project is open, it is locked; the lock ends with the process.
+"""
+
+import os
+import sqlite3
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from kernova.discover.events import Event, event_from_json, event_to_json
+from kernova.errors import InputError
+
+FORMAT = 1
+_APPLICATION = 0x6B6E7661  # "knva": tells a project from any other SQLite file
+_PATIENCE_SECONDS = 1.0  # long enough for a process that is just leaving
+
+_TABLES = f"""
+CREATE TABLE head (name TEXT PRIMARY KEY, value NOT NULL);
+CREATE TABLE events (number INTEGER PRIMARY KEY, written TEXT NOT NULL, event TEXT NOT NULL);
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {FORMAT};
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectHead:
+    """What a project was started with, and must be gone on with.
+
+    Parameters
+    ----------
+    fingerprint : str
+        Of the table; see :func:`kernova.discover.fingerprint.table_fingerprint`.
+    n_rows, n_columns : int
+        The table's shape, for sentences.
+    strategy : str
+        How questions are chosen.
+    seed : int
+        Where random numbers start.
+    """
+
+    fingerprint: str
+    n_rows: int
+    n_columns: int
+    strategy: str
+    seed: int
+
+
+class ProjectStore:
+    """An open project; :func:`open_project` gives one.
+
+    Calls must not overlap, but may come from different threads. Close it, or use it as a context
+    manager: then a single whole file is left.
+
+    Attributes
+    ----------
+    path : Path
+        The project's file.
+    head : ProjectHead
+        What the project was started with.
+    events : tuple
+        The log as it stands on the disk.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self.head = _read_head(connection, path)
+        self.events: tuple[Event, ...] = _read_events(connection, path)
+
+    def append(self, *events: Event) -> None:
+        """Add events; when this returns they are on the disk, all of them, or an error says why."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        first = len(self.events) + 1
+        lines = [(first + place, now, event_to_json(event)) for place, event in enumerate(events)]
+        try:
+            with _transaction(self._connection):
+                self._connection.executemany("INSERT INTO events VALUES (?, ?, ?)", lines)
+        except sqlite3.Error as error:
+            raise InputError(
+                f"Could not save to {self.path}: {error}. What was said last does not count; "
+                "what was said before is safe."
+            ) from error
+        self.events += events
+
+    def close(self) -> None:
+        """Let go of the file; others may open it now."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_project(path: str | os.PathLike[str], head: ProjectHead | None = None) -> ProjectStore:
+    """Open a project's file, or begin one where there is none.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    head : ProjectHead, optional
+        What the project is about. A new file gets it; an existing one must agree. Without it,
+        the file must exist.
+
+    Returns
+    -------
+    ProjectStore
+        The project, locked until it is closed or the process ends.
+
+    Raises
+    ------
+    InputError
+        If the file is no project, damaged, from a newer kernova, about another table, or open
+        elsewhere; the sentence says which.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernova.discover.events import Skipped
+    >>> from kernova.discover.store import ProjectHead, open_project
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "fish.kernova-project"
+    >>> head = ProjectHead("f1ce", n_rows=9, n_columns=2, strategy="random", seed=0)
+    >>> with open_project(path, head) as project:
+    ...     project.append(Skipped(4))
+    >>> with open_project(path) as project:
+    ...     print(project.head.strategy, project.events)
+    random (Skipped(row=4),)
+    """
+    target = Path(path)
+    if not target.exists():
+        if head is None:
+            raise InputError(f"There is no project {target}; check its name and folder.")
+        _create(target, head)
+    connection = _locked(target)
+    try:
+        store = ProjectStore(target, connection)
+        if head is not None:
+            _check_same(store.head, head, target)
+    except BaseException:
+        connection.close()
+        raise
+    return store
+
+
+# --- a new file ------------------------------------------------------------------------------
+
+
+def _create(target: Path, head: ProjectHead) -> None:
+    """Put a whole, empty project at the path at once, unless one appeared there meanwhile."""
+    memory = sqlite3.connect(":memory:", isolation_level=None)
+    memory.executescript(_TABLES)
+    memory.executemany("INSERT INTO head VALUES (?, ?)", asdict(head).items())
+    content = memory.serialize()
+    memory.close()
+    if not target.parent.is_dir():
+        raise _cannot_begin(target, f"there is no folder {target.parent}")
+    scratch = target.with_name(f".{target.name}-{uuid.uuid4().hex}")
+    try:
+        try:
+            with scratch.open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            _move_unless_there(scratch, target)
+        finally:
+            scratch.unlink(missing_ok=True)
+    except OSError as error:
+        raise _cannot_begin(target, error.strerror or str(error)) from error
+
+
+def _move_unless_there(scratch: Path, target: Path) -> None:
+    """Give the file its name; two processes that begin at once must end up with one file."""
+    with suppress(FileExistsError):
+        try:
+            target.hardlink_to(scratch)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links: the window is small, but there
+            scratch.replace(target)
+
+
+def _cannot_begin(target: Path, reason: str) -> InputError:
+    return InputError(f"Cannot begin a project at {target}: {reason}. Name another place.")
+
+
+# --- an existing file ------------------------------------------------------------------------
+
+
+def _locked(path: Path) -> sqlite3.Connection:
+    """Open and lock the file, having seen that it is a project that we can read."""
+    if not path.is_file():
+        raise InputError(f"{path} is no file, so it is no kernova project. Name another.")
+    if path.stat().st_size == 0 and not Path(f"{path}-wal").exists():
+        raise _no_project(path)
+    try:
+        connection = sqlite3.connect(
+            path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+        )
+    except sqlite3.Error as error:
+        raise InputError(f"Cannot open the project {path}: {error}.") from error
+    try:
+        _check_ours(connection, path)
+        # In the file's own memory and lock: other processes see either nothing or the whole.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA fullfsync = ON")  # where a plain fsync is not enough (macOS)
+        with _transaction(connection):
+            pass  # a file that can be read but not written is refused now, not at the first answer
+    except sqlite3.Error as error:
+        connection.close()
+        raise _cannot_use(path, error) from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
+    """Look before anything is written: the file may be another program's."""
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application != _APPLICATION:
+        raise _no_project(path)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > FORMAT:
+        raise InputError(
+            f"{path} was written by a newer kernova: its format is {version}, and this one reads "
+            f"up to {FORMAT}. Update kernova."
+        )
+    complaints = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if version < 1 or complaints != ("ok",):
+        raise _damaged(path)
+
+
+def _cannot_use(path: Path, error: sqlite3.Error) -> InputError:
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return InputError(f"The project {path} is open in another process. Leave that one first.")
+    if name == "SQLITE_NOTADB":
+        return _no_project(path)
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_IOERR")):
+        return _damaged(path)
+    return InputError(f"Cannot work with the project {path}: {error}.")
+
+
+def _no_project(path: Path) -> InputError:
+    return InputError(f"{path} is no kernova project, or the start of it is lost. Name another.")
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(
+        f"The project {path} is damaged: part of the file is missing or was overwritten. Take a "
+        "copy of it, or begin another."
+    )
+
+
+def _read_head(connection: sqlite3.Connection, path: Path) -> ProjectHead:
+    try:
+        values = dict(connection.execute("SELECT name, value FROM head"))
+    except sqlite3.Error as error:
+        raise _damaged(path) from error
+    wanted = {field.name: field.type for field in fields(ProjectHead)}
+    if {name: type(value) for name, value in values.items()} != wanted:
+        raise _damaged(path)
+    return ProjectHead(**values)
+
+
+def _read_events(connection: sqlite3.Connection, path: Path) -> tuple[Event, ...]:
+    try:
+        lines = connection.execute("SELECT number, event FROM events ORDER BY number").fetchall()
+        events = tuple(event_from_json(text) for _, text in lines)
+    except (sqlite3.Error, InputError) as error:
+        raise _damaged(path) from error
+    if [number for number, _ in lines] != list(range(1, len(lines) + 1)):
+        raise _damaged(path)
+    return events
+
+
+def _check_same(found: ProjectHead, wanted: ProjectHead, path: Path) -> None:
+    if found.fingerprint != wanted.fingerprint:
+        is_alike = _shape(found) == _shape(wanted)
+        now = "the same shape, but other values, columns or ids" if is_alike else _shape(wanted)
+        raise InputError(
+            f"The project {path} is about another table: {_shape(found)}; the one given now has "
+            f"{now}. Give the table that the project was begun with, or name another project."
+        )
+    if (found.strategy, found.seed) != (wanted.strategy, wanted.seed):
+        raise InputError(
+            f"The project {path} chooses questions by {found.strategy!r} with the seed "
+            f"{found.seed}; got {wanted.strategy!r} and {wanted.seed}. Go on with those, or name "
+            "another project."
+        )
+
+
+def _shape(head: ProjectHead) -> str:
+    return f"{head.n_rows} rows and {head.n_columns} columns"
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise

@@ -1,0 +1,112 @@
+"""Kill a session that is answering, again and again, and see what is left of its answers.
+
+Run as a program of its own, which has one thread and so can fork: importing once, it needs a few
+milliseconds for each kill. Prints one JSON line: how many were killed, how many of them after an
+answer was acknowledged, and how many before there was a file.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from kernova.discover.session import CategoryDiscovery
+from tests.discover.scripted import ShuffledRows
+
+N_ROWS = 4000
+X = np.random.default_rng(0).normal(size=(N_ROWS, 2))
+KNOWN = {row: f"prior {row % 3}" for row in range(50)}
+ROUNDS_PER_PROJECT = 10
+
+
+def begun(project=None):
+    return CategoryDiscovery(ShuffledRows()).start(X, known=KNOWN, project=project)
+
+
+def say_next(session):
+    """Say what the script says after as many events as there are."""
+    n_said = len(session.log_)
+    kind = n_said % 7
+    if kind == 3 and session.n_questions_ > 1:
+        session.change(session.n_questions_ - 1, f"category {n_said % 11}")
+    elif kind == 5:
+        session.undo()
+    elif kind == 6:
+        session.next_question()
+        session.skip()
+    elif kind == 4:
+        session.next_question()
+        session.name_cluster(f"category {n_said % 13}", range(n_said, n_said + 1000))
+    else:
+        session.next_question()
+        session.answer(f"category {n_said % 5}")
+
+
+def answer_forever(project, pipe):
+    session = begun(project)
+    os.write(pipe, b"%d\n" % len(session.log_))
+    while True:
+        say_next(session)
+        os.write(pipe, b"%d\n" % len(session.log_))
+
+
+def killed_while_answering(project, rng):
+    """Let a child answer, kill it, and give the last number of events it was told are safe."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        try:
+            answer_forever(project, writing)
+        finally:
+            os._exit(1)
+    os.close(writing)
+    acknowledged = b""
+    # Some are killed while they begin, the others at a random moment after a few answers.
+    if rng.random() < 0.8:
+        for _ in range(rng.randrange(1, 12)):
+            acknowledged += os.read(reading, 1 << 16)
+    time.sleep(rng.random() * 0.01)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status), "the child ended by itself"
+    while block := os.read(reading, 1 << 16):
+        acknowledged += block
+    os.close(reading)
+    lines = acknowledged.split(b"\n")[:-1]  # the last may be cut short
+    return int(lines[-1]) if lines else None
+
+
+def main(folder, n_kills):
+    rng = random.Random(0)
+    n_unborn = n_at_work = 0
+    for number in range(n_kills):
+        if number % ROUNDS_PER_PROJECT == 0:
+            project = folder / f"project-{number}"
+            wanted, safe = begun(), 0
+        last = killed_while_answering(project, rng)
+        n_unborn += not project.exists()
+        n_at_work += last is not None
+        safe = max(safe, last or 0)
+        with begun(project) as session:
+            log = session.log_
+            # What was being said at that moment may be there as well, but nothing else.
+            assert safe <= len(log) <= safe + 1, (safe, len(log))
+            while len(wanted.log_) < len(log):
+                say_next(wanted)
+            assert log == wanted.log_
+            assert session.categories_ == wanted.categories_
+            assert session.next_question().row == wanted.next_question().row
+            safe = len(log)
+    left = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    assert all(name.startswith("project-") and not name.endswith("-wal") for name in left), left
+    print(json.dumps({"kills": n_kills, "at work": n_at_work, "unborn": n_unborn}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

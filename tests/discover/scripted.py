@@ -1,0 +1,69 @@
+"""Two small real strategies for tests of the loop: one heeds no answer, one heeds each."""
+
+import numpy as np
+
+from kernova.discover.questions import Question
+
+
+class ShuffledRows:
+    """Rows in a random order, each standing for itself and its two neighbours in the table."""
+
+    name = "shuffled"
+
+    def start(self, preparation):
+        rng = np.random.default_rng(preparation.random_state)
+        return _Shuffled(rng.permutation(preparation.n_rows).tolist())
+
+
+class _Shuffled:
+    def __init__(self, order):
+        self.order = order
+        self.heard = set()
+
+    def propose(self):
+        for row in self.order:
+            if row not in self.heard:
+                around = [other for other in (row - 1, row, row + 1) if other >= 0]
+                members = [other for other in around if other < len(self.order)]
+                return Question(row, np.array(members), "It is next in a random order.")
+        return None
+
+    def observe(self, answer):
+        assert answer.row not in self.heard
+        self.heard.add(answer.row)
+
+
+class FarthestRow:
+    """The row farthest from all answered ones, by how often their categories were met.
+
+    The order depends on every label and on the order in which they came, so that a session which
+    tells a fresh asker anything else than the old one shows in its questions.
+    """
+
+    name = "farthest"
+
+    def start(self, preparation):
+        return _Farthest(preparation.X)
+
+
+class _Farthest:
+    def __init__(self, X):
+        self.X = X
+        self.heard = []
+
+    def propose(self):
+        open_rows = sorted(set(range(len(self.X))) - {answer.row for answer in self.heard})
+        if not open_rows:
+            return None
+        labels = [answer.label for answer in self.heard]
+        score = np.zeros(len(self.X))
+        for place, answer in enumerate(self.heard):
+            weight = 1 + labels.count(answer.label) + 0.01 * place
+            score += np.abs(self.X - self.X[answer.row]).sum(axis=1) / weight
+        best = max(open_rows, key=lambda row: (score[row], -row))
+        members = np.flatnonzero(np.abs(self.X - self.X[best]).sum(axis=1) < 1.0)
+        return Question(best, members, "It lies far from what was answered.", {"far": score[best]})
+
+    def observe(self, answer):
+        assert answer.row not in {old.row for old in self.heard}
+        self.heard.append(answer)
