@@ -1,11 +1,10 @@
 """The loops of the mean-shift climb, compiled by numba on first use and kept on disk.
 
-Nothing else in the project imports numba, and this module is imported only when a hierarchy is
-built. Rows come in tree order, in runs of eight neighbours: a run is near a centre or it is not,
-and eight numbers fill two or one of the processor's registers. What a centre can feel is copied
-once, relative to the centre and in units of the bandwidth, so that single precision keeps seven
-digits of what matters; a centre with few rows around it is climbed in double precision, because
-symmetric pairs would break their ties by rounding otherwise.
+Nothing else in the project imports numba, and this module is imported only when a climb begins.
+What a centre can feel is chosen row by row and copied once, relative to the centre and in units
+of the bandwidth: then a step reads memory in order, and single precision keeps seven digits of
+what matters. A centre with few rows around it is climbed in double precision, because symmetric
+pairs would break their ties by rounding otherwise.
 """
 
 import math
@@ -13,12 +12,11 @@ import math
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
-RUN = 8  # rows that are kept or dropped together
-_RUNS = 32  # runs in a tile
-_TILE = RUN * _RUNS  # what is worked on at once stays in the first cache
-RUNS_PER_GROUP = 16  # runs that are looked at together before each is
+BLOCK = 64  # rows that are looked at together
+BLOCKS_PER_GROUP = 16  # blocks that are passed over together
+TILE = 256  # what is worked on at once stays in the first cache
 
 # Sums may be taken in any order, and nothing here is ever infinite or undefined.
 _SUMS_IN_ANY_ORDER = {"reassoc", "contract", "nsz", "nnan", "ninf", "arcp"}
@@ -36,10 +34,10 @@ def _half_power_polynomial(degree: int) -> np.ndarray:
 _A0, _A1, _A2, _A3, _A4, _A5 = (np.float32(c) for c in _half_power_polynomial(5))
 _D1, _D2, _D3, _D4, _D5, _D6, _D7, _D8, _D9, _D10 = map(float, _half_power_polynomial(10)[1:])
 _D0 = 1.0  # a row on the centre counts as one, exactly: ties at the top decide questions
-_LARGEST_SINGLE = np.float32(126.0)
+# 2^-60 is nothing beside a sum of at least one; smaller weights would be slow, denormal numbers.
+_LARGEST_SINGLE = np.float32(60.0)
 _LARGEST_DOUBLE = 1022.0
 _ZERO = np.float32(0.0)
-_TWO = np.float32(2.0)
 
 
 @intrinsic
@@ -68,20 +66,8 @@ def _half_power_double(typing_context, whole):  # type: ignore[no-untyped-def]
     return types.float64(types.float64), generate
 
 
-@njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER, inline="always")
-def _half_power(q):  # type: ignore[no-untyped-def]
-    """2^-q for q >= 0 in double precision, to about 4 units in the last place."""
-    q = min(q, _LARGEST_DOUBLE)
-    whole = float(np.int32(q))
-    f = q - whole
-    p = _D6 + f * (_D7 + f * (_D8 + f * (_D9 + f * _D10)))
-    p = _D0 + f * (_D1 + f * (_D2 + f * (_D3 + f * (_D4 + f * (_D5 + f * p)))))
-    return p * _half_power_double(whole)
-
-
 @njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
-def _turn_into_weights(q, reach, n):  # type: ignore[no-untyped-def]
-    """Replace each exponent q - reach by the weight 2^-(q + reach); return their sum."""
+def _turn_single(q, reach, n):  # type: ignore[no-untyped-def]
     total = _ZERO
     for j in range(n):
         x = min(max(q[j] + reach, _ZERO), _LARGEST_SINGLE)
@@ -95,243 +81,243 @@ def _turn_into_weights(q, reach, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
-def _start_products(q, bias, a, b, c, d, y0, y1, y2, y3, n):  # type: ignore[no-untyped-def]
+def _turn_double(q, reach, n):  # type: ignore[no-untyped-def]
+    total = 0.0
     for j in range(n):
-        q[j] = bias[j] + (a[j] * y0 + b[j] * y1) + (c[j] * y2 + d[j] * y3)
+        x = min(max(q[j] + reach, 0.0), _LARGEST_DOUBLE)
+        whole = float(np.int32(x))
+        f = x - whole
+        p = _D6 + f * (_D7 + f * (_D8 + f * (_D9 + f * _D10)))
+        p = _D0 + f * (_D1 + f * (_D2 + f * (_D3 + f * (_D4 + f * (_D5 + f * p)))))
+        weight = p * _half_power_double(whole)
+        q[j] = weight
+        total += weight
+    return total
+
+
+def _turn_into_weights(q, reach, n):  # type: ignore[no-untyped-def]
+    """Replace each q by the weight 2^-(q + reach), and return their sum."""
+    raise NotImplementedError("only compiled code calls this")
+
+
+@overload(_turn_into_weights)
+def _turn_by_precision(q, reach, n):  # type: ignore[no-untyped-def]
+    if q.dtype == types.float32:
+        return lambda q, reach, n: _turn_single(q, reach, n)
+    return lambda q, reach, n: _turn_double(q, reach, n)
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
-def _add_products(q, a, b, c, d, y0, y1, y2, y3, n):  # type: ignore[no-untyped-def]
+def _add_products(q, near, t, k, u, n):  # type: ignore[no-untyped-def]
+    u0, u1, u2, u3 = u[k], u[k + 1], u[k + 2], u[k + 3]
     for j in range(n):
-        q[j] += (a[j] * y0 + b[j] * y1) + (c[j] * y2 + d[j] * y3)
+        a = near[t, k, j] * u0 + near[t, k + 1, j] * u1
+        b = near[t, k + 2, j] * u2 + near[t, k + 3, j] * u3
+        q[j] += a + b
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
-def _weighted_sums(weight, a, b, c, d, n):  # type: ignore[no-untyped-def]
-    sum_a = sum_b = sum_c = sum_d = _ZERO
+def _add_weighted_sums(weight, near, t, k, n, sums):  # type: ignore[no-untyped-def]
+    sum_a = sum_b = sum_c = sum_d = weight[0] - weight[0]
     for j in range(n):
         w = weight[j]
-        sum_a += w * a[j]
-        sum_b += w * b[j]
-        sum_c += w * c[j]
-        sum_d += w * d[j]
-    return sum_a, sum_b, sum_c, sum_d
+        sum_a += w * near[t, k, j]
+        sum_b += w * near[t, k + 1, j]
+        sum_c += w * near[t, k + 2, j]
+        sum_d += w * near[t, k + 3, j]
+    sums[k] += sum_a
+    sums[k + 1] += sum_b
+    sums[k + 2] += sum_c
+    sums[k + 3] += sum_d
 
 
 @njit(cache=True, nogil=True)
-def _weighted_mean_single(near, n, y, minus_two_y, q, mean):  # type: ignore[no-untyped-def]
-    """The mean-shift step: the mean of the gathered rows under the kernel at ``y``.
+def _weighted_mean(near, n, at, q, mean):  # type: ignore[no-untyped-def]
+    """Write the mean of the rows near by, under the kernel around ``at``: where the step leads.
 
-    |g - y|^2 = |g|^2 - 2 g.y + |y|^2, with |g|^2 (and the rows' weights) gathered as last line.
+    |g - y|^2 = |g|^2 - 2 g.y + |y|^2; the last line of ``near`` holds |g|^2 and the rows' weight.
     """
-    n_columns = len(y)
-    reach = _ZERO
+    n_columns = near.shape[1] - 1
+    reach = q[0] * 0
     for k in range(n_columns):
         mean[k] = 0.0
-        reach += y[k] * y[k]
-        minus_two_y[k] = -_TWO * y[k]
+        reach += at[k] * at[k]
+        at[n_columns + k] = -2 * at[k]
+    u = at[n_columns:]
     total = 0.0
-    for t in range((n + _TILE - 1) // _TILE):
-        tile = near[t]
-        m = min(_TILE, n - t * _TILE)
-        u = minus_two_y
-        _start_products(
-            q, tile[n_columns], tile[0], tile[1], tile[2], tile[3], u[0], u[1], u[2], u[3], m
-        )
-        for k in range(4, n_columns, 4):
-            _add_products(
-                q, tile[k], tile[k + 1], tile[k + 2], tile[k + 3],
-                u[k], u[k + 1], u[k + 2], u[k + 3], m,
-            )  # fmt: skip
+    for t in range((n + TILE - 1) // TILE):
+        m = min(TILE, n - t * TILE)
+        for j in range(m):
+            q[j] = near[t, n_columns, j]
+        for k in range(0, n_columns, 4):
+            _add_products(q, near, t, k, u, m)
         total += _turn_into_weights(q, reach, m)
         for k in range(0, n_columns, 4):
-            s0, s1, s2, s3 = _weighted_sums(q, tile[k], tile[k + 1], tile[k + 2], tile[k + 3], m)
-            mean[k] += s0
-            mean[k + 1] += s1
-            mean[k + 2] += s2
-            mean[k + 3] += s3
+            _add_weighted_sums(q, near, t, k, m, mean)
     for k in range(n_columns):
         mean[k] /= total
 
 
-@njit(cache=True, nogil=True)
-def _runs_within(center, radius, runs, found):  # type: ignore[no-untyped-def]
-    """Write the numbers of all runs that reach into the ball; return how many there are."""
-    n_found = 0
-    n_runs = len(runs.radius)
-    n_columns = runs.center.shape[1]
-    for g in range(len(runs.group_radius)):
-        reach = radius + runs.group_radius[g]
-        squared = 0.0
-        for k in range(n_columns):
-            difference = center[k] - runs.group_center[g, k]
-            squared += difference * difference
-        if squared > reach * reach:
-            continue
-        for r in range(g * RUNS_PER_GROUP, min(n_runs, (g + 1) * RUNS_PER_GROUP)):
-            reach = radius + runs.radius[r]
-            squared = 0.0
-            for k in range(n_columns):
-                difference = center[k] - runs.center[r, k]
-                squared += difference * difference
-            if squared <= reach * reach:
-                found[n_found] = r
-                n_found += 1
-    return n_found
+@njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
+def _add_squares(squared, offsets, b, k, y):  # type: ignore[no-untyped-def]
+    y0, y1, y2, y3 = y[k], y[k + 1], y[k + 2], y[k + 3]
+    for j in range(BLOCK):
+        d0, d1 = offsets[b, k, j] - y0, offsets[b, k + 1, j] - y1
+        d2, d3 = offsets[b, k + 2, j] - y2, offsets[b, k + 3, j] - y3
+        squared[j] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
 
 
 @njit(cache=True, nogil=True)
-def _gather_single(anchor, scale, runs, found, n_found, near):  # type: ignore[no-untyped-def]
-    """Copy the found runs relative to the anchor, scaled; the last line takes |g|^2 + bias."""
-    n_columns = runs.rows.shape[1]
-    for c in range(n_found):
-        r = found[c]
-        t, place = c // _RUNS, c % _RUNS
-        for i in range(RUN):
-            near[t, n_columns, place, i] = np.float32(runs.bias[r, i])
-        for k in range(n_columns):
-            origin = anchor[k]
-            for i in range(RUN):
-                g = np.float32((runs.rows[r, k, i] - origin) * scale)
-                near[t, k, place, i] = g
-                near[t, n_columns, place, i] += g * g
+def _is_out_of_reach(y, center, radius):  # type: ignore[no-untyped-def]
+    squared = 0.0
+    for k in range(len(y)):
+        difference = y[k] - center[k]
+        squared += difference * difference
+    return squared > radius * radius
 
 
 @njit(cache=True, nogil=True)
-def _step_double(y, scale, runs, found, n_found, mean):  # type: ignore[no-untyped-def]
-    """The same step in double precision, straight from the rows; the mean is relative to y."""
-    n_columns = runs.rows.shape[1]
-    total = 0.0
-    for k in range(n_columns):
-        mean[k] = 0.0
-    for c in range(n_found):
-        r = found[c]
-        for i in range(RUN):
-            squared = 0.0
-            for k in range(n_columns):
-                difference = (runs.rows[r, k, i] - y[k]) * scale
-                squared += difference * difference
-            exponent = squared + runs.bias[r, i]
-            if exponent < _LARGEST_DOUBLE:
-                weight = 2.0**-exponent
-                total += weight
-                for k in range(n_columns):
-                    mean[k] += weight * (runs.rows[r, k, i] - y[k])
-    for k in range(n_columns):
-        mean[k] /= total
+def _choose(y, radius, blocks, scratch, chosen):  # type: ignore[no-untyped-def]
+    """Write the places of all rows within the radius; return how many there are.
 
-
-@njit(cache=True, nogil=True)
-def _climb_double(y, runs, found, n_found, settings, mean):  # type: ignore[no-untyped-def]
-    """Climb from y, in place, until a step is short; return the length of the path.
-
-    Leaves early, with a negative length, when y has left the ball its runs were found for.
+    Distances are taken in single precision: what is left out or let in by rounding weighs nothing.
     """
-    scale = 1.0 / (settings.bandwidth * math.sqrt(2.0 * math.log(2.0)))
-    path = 0.0
-    drift = 0.0
-    for _ in range(settings.max_steps):
-        _step_double(y, scale, runs, found, n_found, mean)
-        squared = 0.0
-        for k in range(len(y)):
-            y[k] += mean[k]
-            squared += mean[k] * mean[k]
-        step = math.sqrt(squared)
-        path += step
-        drift += step
-        if step <= settings.shortest_step:
-            break
-        if drift > settings.drift:
-            drift = 0.0
-            n_found = _runs_within(y, settings.radius_double + settings.drift, runs, found)
-    return path
+    n_chosen = 0
+    n_columns = len(y)
+    squared, local = scratch[:BLOCK], scratch[BLOCK:]
+    limit = np.float32(radius * radius)
+    for g in range(len(blocks.group_radius)):
+        if _is_out_of_reach(y, blocks.group_center[g], radius + blocks.group_radius[g]):
+            continue
+        last = min(len(blocks.radius), (g + 1) * BLOCKS_PER_GROUP)
+        for b in range(g * BLOCKS_PER_GROUP, last):
+            if _is_out_of_reach(y, blocks.center[b], radius + blocks.radius[b]):
+                continue
+            for k in range(n_columns):
+                local[k] = np.float32(y[k] - blocks.center[b, k])
+            for j in range(BLOCK):
+                squared[j] = _ZERO
+            for k in range(0, n_columns, 4):
+                _add_squares(squared, blocks.offsets, b, k, local)
+            for j in range(BLOCK):
+                chosen[n_chosen] = b * BLOCK + j
+                n_chosen += squared[j] <= limit
+    return n_chosen
 
 
 @njit(cache=True, nogil=True)
-def _climb_single(y, runs, found, n_found, settings, desk):  # type: ignore[no-untyped-def]
-    """As in double precision, in coordinates relative to where the runs were gathered."""
+def _gather(y, scale, blocks, chosen, n, near):  # type: ignore[no-untyped-def]
+    """Copy the chosen rows relative to y and scaled, columns apart."""
+    n_columns = len(y)
+    for c in range(n):
+        row = chosen[c]
+        t, place = c // TILE, c % TILE
+        squared = blocks.bias[row]
+        for k in range(n_columns):
+            g = (blocks.rows[row, k] - y[k]) * scale
+            near[t, k, place] = g
+            squared += g * g
+        near[t, n_columns, place] = squared
+
+
+@njit(cache=True, nogil=True)
+def _climb_from(y, n, radius, blocks, settings, desk, near, at, q):  # type: ignore[no-untyped-def]
+    """Climb from y, in place, until a step is short; return the path's length and True.
+
+    False when so many rows came near on the way that they do not fit into ``near``.
+    """
     unit = settings.bandwidth * math.sqrt(2.0 * math.log(2.0))
     n_columns = len(y)
-    at, mean = desk.at, desk.mean
-    farthest = (settings.drift / unit) ** 2
+    mean = desk.mean
     path = 0.0
     n_steps = 0
-    while n_steps < settings.max_steps:
-        _gather_single(y, 1.0 / unit, runs, found, n_found, desk.near)
-        tiles = desk.near.reshape(desk.near.shape[0], desk.near.shape[1], _TILE)
+    while True:
+        _gather(y, 1.0 / unit, blocks, desk.chosen, n, near)
         for k in range(n_columns):
-            at[k] = _ZERO
+            at[k] = 0
         step = drift = 0.0
         while n_steps < settings.max_steps:
-            _weighted_mean_single(tiles, n_found * RUN, at, desk.minus_two_at, desk.q, mean)
+            _weighted_mean(near, n, at, q, mean)
             squared = drift = 0.0
             for k in range(n_columns):
                 difference = mean[k] - at[k]
                 squared += difference * difference
                 drift += mean[k] * mean[k]
-                at[k] = np.float32(mean[k])
+                at[k] = mean[k]
             step = math.sqrt(squared) * unit
+            drift = math.sqrt(drift) * unit
             path += step
             n_steps += 1
-            if step <= settings.shortest_step or drift > farthest:
+            if step <= settings.shortest_step or drift > settings.drift:
                 break
         for k in range(n_columns):
             y[k] += mean[k] * unit
-        if step <= settings.shortest_step:
-            break
-        n_found = _runs_within(y, settings.radius_single + settings.drift, runs, found)
-    return path
+        if step <= settings.shortest_step or n_steps == settings.max_steps:
+            return path, True
+        n = _choose(y, radius, blocks, desk.scratch, desk.chosen)
+        if n > TILE * near.shape[0]:
+            return path, False
 
 
 @njit(cache=True, nogil=True)
-def climb(starts, first, last, runs, settings, desk, ends, paths):  # type: ignore[no-untyped-def]
+def climb(starts, first, last, blocks, settings, desk, ends, paths):  # type: ignore[no-untyped-def]
     """Let the centres ``first``..``last - 1`` climb; write where each ends and how far it went."""
     y = desk.y
     n_columns = starts.shape[1]
     for centre in range(first, last):
         for k in range(n_columns):
             y[k] = starts[centre, k]
-        n_found = _runs_within(y, settings.radius_double + settings.drift, runs, desk.found)
-        if n_found * RUN <= settings.few_rows:
-            paths[centre] = _climb_double(y, runs, desk.found, n_found, settings, desk.mean)
-        else:
-            n_found = _runs_within(y, settings.radius_single + settings.drift, runs, desk.found)
-            paths[centre] = _climb_single(y, runs, desk.found, n_found, settings, desk)
+        path, is_done = 0.0, False
+        n = _choose(y, settings.radius_single, blocks, desk.scratch, desk.chosen)
+        if n <= settings.few_rows:
+            n = _choose(y, settings.radius_double, blocks, desk.scratch, desk.chosen)
+            if n <= settings.few_rows:
+                path, is_done = _climb_from(
+                    y, n, settings.radius_double, blocks, settings, desk,
+                    desk.near_double, desk.at_double, desk.q_double,
+                )  # fmt: skip
+            if not is_done:
+                n = _choose(y, settings.radius_single, blocks, desk.scratch, desk.chosen)
+        if not is_done:
+            more, _ = _climb_from(
+                y, n, settings.radius_single, blocks, settings, desk, desk.near, desk.at, desk.q
+            )
+            path += more
+        paths[centre] = path
         for k in range(n_columns):
             ends[centre, k] = y[k]
 
 
-@njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
-def _kernel_values(run, center, scale, values):  # type: ignore[no-untyped-def]
-    for i in range(RUN):
-        values[i] = 0.0
-    for k in range(len(center)):
-        origin = center[k]
-        for i in range(RUN):
-            difference = (run[k, i] - origin) * scale
-            values[i] += difference * difference
-    for i in range(RUN):
-        values[i] = _half_power(values[i])
-
-
 @njit(cache=True, nogil=True)
 def add_kernel_sums(  # type: ignore[no-untyped-def]
-    centers, first, last, bandwidth, radius, runs, owner, found, values, own, everyone, by_row
+    centers, is_alone, first, last, bandwidth, radius, blocks, owner, desk, own, everyone, by_row
 ):
     """Sum e(x, p) per centre over its own rows and over all rows, and per row over all centres."""
     scale = 1.0 / (bandwidth * math.sqrt(2.0 * math.log(2.0)))
+    q = desk.q_double
+    n_columns = centers.shape[1]
     for centre in range(first, last):
-        own_sum = 0.0
-        sum_of_all = 0.0
-        n_found = _runs_within(centers[centre], radius, runs, found)
-        for c in range(n_found):
-            r = found[c]
-            _kernel_values(runs.rows[r], centers[centre], scale, values)
-            for i in range(RUN):
-                by_row[r, i] += values[i]
-                mass = values[i] * runs.count[r, i]
+        if is_alone[centre]:
+            continue
+        center = centers[centre]
+        own_sum = sum_of_all = 0.0
+        n = _choose(center, radius, blocks, desk.scratch, desk.chosen)
+        for start in range(0, n, TILE):
+            m = min(TILE, n - start)
+            for j in range(m):
+                row = desk.chosen[start + j]
+                squared = 0.0
+                for k in range(n_columns):
+                    difference = (blocks.rows[row, k] - center[k]) * scale
+                    squared += difference * difference
+                q[j] = squared
+            _turn_double(q, 0.0, m)
+            for j in range(m):
+                row = desk.chosen[start + j]
+                by_row[row] += q[j]
+                mass = q[j] * blocks.weight[row]
                 sum_of_all += mass
-                if owner[r, i] == centre:
+                if owner[row] == centre:
                     own_sum += mass
         own[centre] = own_sum
         everyone[centre] = sum_of_all
@@ -339,7 +325,7 @@ def add_kernel_sums(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def groups_of_close_points(points, order, radius):  # type: ignore[no-untyped-def]
-    """Connected components of "at most ``radius`` apart", named by their smallest number.
+    """Name each point by the smallest number in its component of "at most ``radius`` apart".
 
     ``order`` sorts the points by their first coordinate; only those in one strip are compared.
     """

@@ -51,9 +51,13 @@ def outlierness(lifetime: Indices, size: Indices, growth: float) -> Vector:
     return (lifetime // shared) * math.log(growth) / (size // shared)
 
 
-def level_zero_criteria(reference: Reference, rows: Matrix, bandwidth: float) -> Criteria:
+def level_zero_criteria(
+    reference: Reference, rows: Matrix, nearest_row: Vector, bandwidth: float
+) -> Criteria:
     """Measure the single rows, where every row is a centre: copies share the mass."""
-    everyone = reference.kernel_sums(rows, np.arange(len(rows)), bandwidth).everyone
+    everyone = reference.kernel_sums(
+        rows, np.arange(len(rows)), bandwidth, nearest_row=nearest_row
+    ).everyone
     # At level 0 both sums run over all rows around one of them.
     return Criteria(1 / everyone, 1 / everyone, np.zeros(len(rows), dtype=np.intp))
 
@@ -65,10 +69,13 @@ def merged_criteria(
     counts: Vector,
     bandwidth: float,
     level: int,
+    nearest_row: Vector,
     n_jobs: int | None = None,
 ) -> Criteria:
     """Measure all clusters of a level; ``owner`` gives the centre of each distinct row."""
-    sums = reference.kernel_sums(centers, owner, bandwidth, n_jobs)
+    sums = reference.kernel_sums(
+        centers, owner, bandwidth, nearest_row=nearest_row, n_jobs=n_jobs
+    )
     claimed = np.bincount(owner, weights=counts * sums.by_row, minlength=len(centers))
     return Criteria(
         _share(sums.own, claimed),

@@ -156,7 +156,9 @@ class _Builder:
         mode = np.zeros((room, self.rows.shape[1]))
         mode[:n] = self.rows[self.inverse]
         criteria = Criteria(np.zeros(room), np.zeros(room), np.zeros(room, dtype=np.intp))
-        at_rows = level_zero_criteria(self.reference, self.rows, self.bandwidths[0])
+        at_rows = level_zero_criteria(
+            self.reference, self.rows, self.level.nearest_row, self.bandwidths[0]
+        )
         for column, values in zip(criteria, at_rows, strict=True):
             column[:n] = values[self.inverse]
         return Nodes(
@@ -266,7 +268,7 @@ class _Builder:
     def _judge(self, level: int, bandwidth: float) -> None:
         now = merged_criteria(
             self.reference, self.level.centers, self.level.owner, self.counts, bandwidth, level,
-            self.rules.n_jobs,
+            self.level.nearest_row, self.rules.n_jobs,
         )  # fmt: skip
         best = best_of(self.nodes.criteria.of(self.level.node), now)
         for column, values in zip(self.nodes.criteria, best, strict=True):

@@ -25,16 +25,21 @@ _DRIFT = 1.2
 # Around so few rows a centre is climbed in double precision: symmetric pairs decide by rounding.
 FEW_ROWS = 96
 _MAX_STEPS = 1000
+# Shape of the blocks; the compiled loops have the same numbers built in.
+_BLOCK, _BLOCKS_PER_GROUP, _TILE = 64, 16, 256
+# Where places of the last block that hold no row are put; its square is finite.
+_OUT_OF_SIGHT = 1e15
 # Centres per piece of work: fixed, so that results do not depend on the number of threads.
 _CENTRES_PER_BLOCK = 256
 
 
-class Runs(NamedTuple):
-    """Reference rows in tree order, eight to a run, with a ball around each run."""
+class Blocks(NamedTuple):
+    """Reference rows in tree order, 64 to a block, with a ball around each block and group."""
 
-    rows: NDArray[np.float64]  # run x column x 8, the columns padded to a multiple of four
-    bias: NDArray[np.float64]  # run x 8: -log2 of the weight, the largest weight at 0
-    count: NDArray[np.float64]  # run x 8: the weight itself, 0 where a run is not full
+    rows: Matrix  # the columns padded to a multiple of four
+    bias: Vector  # -log2 of the weight; the largest weight has 0
+    weight: Vector
+    offsets: NDArray[np.float32]  # block x column x 64, relative to the block's centre
     center: Matrix
     radius: Vector
     group_center: Matrix
@@ -54,15 +59,18 @@ class Settings(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """Scratch memory of one thread."""
+    """Scratch memory of one thread, in single and in double precision."""
 
     y: Vector
-    at: NDArray[np.float32]
-    minus_two_at: NDArray[np.float32]
     mean: Vector
+    scratch: NDArray[np.float32]
+    chosen: NDArray[np.int64]
+    at: NDArray[np.float32]
     q: NDArray[np.float32]
-    found: NDArray[np.int64]
     near: NDArray[np.float32]
+    at_double: Vector
+    q_double: Vector
+    near_double: NDArray[np.float64]
 
 
 class Climb(NamedTuple):
@@ -79,7 +87,9 @@ class Reference:
         weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
         self.n_columns = rows.shape[1]
         self.order = _tree_order(rows)
-        self.runs = _runs(rows[self.order], weights[self.order])
+        self.blocks = _blocks(rows[self.order], weights[self.order])
+        # A heavy row is felt farther away: w exp(-r^2 / 2) = exp(-R^2 / 2).
+        self._far = 2 * math.log(weights.max() / weights.min())
 
     def climb(
         self,
@@ -96,62 +106,74 @@ class Reference:
         starts = self._padded(starts)
         ends = np.empty_like(starts)
         paths = np.empty(len(starts))
+        few_rows = min(few_rows, len(self.order))
         settings = Settings(
-            bandwidth, tol * bandwidth, _DRIFT * bandwidth, RADIUS_SINGLE * bandwidth,
-            RADIUS_DOUBLE * bandwidth, few_rows, _MAX_STEPS,
+            bandwidth, tol * bandwidth, _DRIFT * bandwidth,
+            (self._radius(RADIUS_SINGLE) + _DRIFT) * bandwidth,
+            (self._radius(RADIUS_DOUBLE) + _DRIFT) * bandwidth, few_rows, _MAX_STEPS,
         )  # fmt: skip
 
         def work(block: slice) -> None:
-            desk = self._desk()
-            climb(starts, block.start, block.stop, self.runs, settings, desk, ends, paths)
+            desk = self._desk(few_rows)
+            climb(starts, block.start, block.stop, self.blocks, settings, desk, ends, paths)
 
         in_threads(work, slices(len(starts), _CENTRES_PER_BLOCK), effective_n_jobs(n_jobs))
         return Climb(np.ascontiguousarray(ends[:, : self.n_columns]), paths)
 
     def kernel_sums(
-        self, centers: Matrix, owner: NDArray[np.int64], bandwidth: float, n_jobs: int | None = None
+        self,
+        centers: Matrix,
+        owner: NDArray[np.int64],
+        bandwidth: float,
+        *,
+        nearest_row: Vector,
+        n_jobs: int | None = None,
     ) -> "KernelSums":
-        """Sum exp(-|x - p|^2 / 2 h^2) over rows and centres; ``owner`` names each row's centre."""
-        from kernova.discover.compiled import RUN, add_kernel_sums
+        """Sum exp(-|x - p|^2 / 2 h^2) over rows and centres; ``owner`` names each row's centre.
+
+        ``nearest_row`` is the distance from a centre that rests on a row to the nearest other
+        one, 0 for other centres: what feels nothing but itself need not be looked at.
+        """
+        from kernova.discover.compiled import add_kernel_sums
 
         centers = self._padded(centers)
-        n_runs = len(self.runs.radius)
-        owner_in_runs = np.full(n_runs * RUN, -1)
-        owner_in_runs[: len(self.order)] = owner[self.order]
-        own, everyone = np.zeros(len(centers)), np.zeros(len(centers))
+        owner = owner[self.order]
+        is_alone = nearest_row > RADIUS_DOUBLE * bandwidth
+        weight = np.bincount(owner, weights=self.blocks.weight, minlength=len(centers))
+        own, everyone = np.where(is_alone, weight, 0.0), np.where(is_alone, weight, 0.0)
         # Each block adds to a sheet of its own: sums in a fixed order, whatever the threads do.
-        blocks = slices(len(centers), max(_CENTRES_PER_BLOCK, math.ceil(len(centers) / 8)))
-        sheets = np.zeros((len(blocks), n_runs, RUN))
+        pieces = slices(len(centers), max(_CENTRES_PER_BLOCK, math.ceil(len(centers) / 8)))
+        sheets = np.zeros((len(pieces), len(self.order)))
 
         def work(numbered: tuple[int, slice]) -> None:
-            number, block = numbered
+            number, piece = numbered
             add_kernel_sums(
-                centers, block.start, block.stop, bandwidth, RADIUS_DOUBLE * bandwidth, self.runs,
-                owner_in_runs.reshape(-1, RUN), np.empty(n_runs, dtype=np.int64), np.empty(RUN),
-                own, everyone, sheets[number],
+                centers, is_alone, piece.start, piece.stop, bandwidth, RADIUS_DOUBLE * bandwidth,
+                self.blocks, owner, self._desk(0), own, everyone, sheets[number],
             )  # fmt: skip
 
-        in_threads(work, list(enumerate(blocks)), effective_n_jobs(n_jobs))
+        in_threads(work, list(enumerate(pieces)), effective_n_jobs(n_jobs))
         by_row = np.empty(len(self.order))
-        by_row[self.order] = sheets.sum(axis=0).ravel()[: len(self.order)]
+        by_row[self.order] = sheets.sum(axis=0) + is_alone[owner]
         return KernelSums(own, everyone, by_row)
 
+    def _radius(self, radius: float) -> float:
+        return math.sqrt(radius**2 + self._far)
+
     def _padded(self, points: Matrix) -> Matrix:
-        width = self.runs.rows.shape[1]
-        padded = np.zeros((len(points), width))
+        padded = np.zeros((len(points), self.blocks.rows.shape[1]))
         padded[:, : points.shape[1]] = points
         return padded
 
-    def _desk(self) -> Desk:
-        from kernova.discover.compiled import RUN
-
-        n_runs, width, _ = self.runs.rows.shape
-        n_tiles = math.ceil(n_runs / 32)
+    def _desk(self, few_rows: int) -> Desk:
+        n, width = self.blocks.rows.shape
         return Desk(
-            y=np.empty(width), at=np.empty(width, np.float32),
-            minus_two_at=np.empty(width, np.float32), mean=np.empty(width),
-            q=np.empty(32 * RUN, np.float32), found=np.empty(n_runs, np.int64),
-            near=np.empty((n_tiles, width + 1, 32, RUN), np.float32),
+            y=np.empty(width), mean=np.empty(width),
+            scratch=np.empty(_BLOCK + width, np.float32), chosen=np.empty(n + 1, np.int64),
+            at=np.empty(2 * width, np.float32), q=np.empty(_TILE, np.float32),
+            near=np.empty((math.ceil(n / _TILE), width + 1, _TILE), np.float32),
+            at_double=np.empty(2 * width), q_double=np.empty(_TILE),
+            near_double=np.empty((math.ceil(few_rows / _TILE), width + 1, _TILE)),
         )  # fmt: skip
 
 
@@ -187,24 +209,23 @@ def _tree_order(rows: Matrix) -> NDArray[np.intp]:
     return np.asarray(KDTree(rows, leaf_size=8).get_arrays()[1])
 
 
-def _runs(rows: Matrix, weights: Vector) -> Runs:
+def _blocks(rows: Matrix, weights: Vector) -> Blocks:
     n, n_columns = rows.shape
-    n_runs, width = math.ceil(n / 8), 4 * math.ceil(n_columns / 4)
-    padded = np.zeros((n_runs * 8, width))
+    n_blocks, width = math.ceil(n / _BLOCK), 4 * math.ceil(n_columns / 4)
+    padded = np.zeros((n_blocks * _BLOCK, width))
     padded[:n, :n_columns] = rows
-    padded[n:, :n_columns] = rows[-1]  # stays inside the last ball, and weighs nothing
-    count = np.zeros(n_runs * 8)
-    count[:n] = weights
-    bias = np.full(n_runs * 8, 1e4)
-    bias[:n] = np.log2(weights.max()) - np.log2(weights)
-    in_runs = padded.reshape(n_runs, 8, width)
-    center, radius = _balls(in_runs)
-    n_groups = math.ceil(n_runs / 16)
-    in_groups = np.concatenate([padded, np.repeat(padded[-1:], n_groups * 128 - len(padded), 0)])
-    group_center, group_radius = _balls(in_groups.reshape(n_groups, 128, width))
-    return Runs(
-        np.ascontiguousarray(in_runs.transpose(0, 2, 1)), bias.reshape(-1, 8),
-        count.reshape(-1, 8), center, radius, group_center, group_radius,
+    padded[n:, :n_columns] = rows[-1]
+    center, radius = _balls(padded.reshape(n_blocks, _BLOCK, width))
+    offsets = padded.reshape(n_blocks, _BLOCK, width) - center[:, None]
+    offsets.reshape(-1, width)[n:] = _OUT_OF_SIGHT
+    n_groups = math.ceil(n_blocks / _BLOCKS_PER_GROUP)
+    missing = n_groups * _BLOCKS_PER_GROUP * _BLOCK - len(padded)
+    in_groups = np.concatenate([padded, np.repeat(padded[-1:], missing, axis=0)])
+    group_center, group_radius = _balls(in_groups.reshape(n_groups, -1, width))
+    return Blocks(
+        padded[:n].copy(), np.log2(weights.max()) - np.log2(weights), weights,
+        np.ascontiguousarray(offsets.transpose(0, 2, 1).astype(np.float32)),
+        center, radius, group_center, group_radius,
     )  # fmt: skip
 
 
