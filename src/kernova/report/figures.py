@@ -7,8 +7,10 @@ legend stands below the axes, where it hides nothing.
 
 from kernova.report.canvas import picture_png, save_picture
 from kernova.report.curves import plot_false_alarm_curve, plot_p_values
+from kernova.report.discovery_curves import plot_discovery_curves
 from kernova.report.distributions import plot_score_distributions
 from kernova.report.explanations import explanation_figure
+from kernova.report.hierarchies import plot_hierarchy
 from kernova.report.planes import plot_depth_contours, plot_map
 from kernova.report.rank_stability import rank_stability_figure
 from kernova.report.rankings import plot_outlier_map, plot_ranking
@@ -17,7 +19,9 @@ __all__ = [
     "explanation_figure",
     "picture_png",
     "plot_depth_contours",
+    "plot_discovery_curves",
     "plot_false_alarm_curve",
+    "plot_hierarchy",
     "plot_map",
     "plot_outlier_map",
     "plot_p_values",

@@ -1,0 +1,167 @@
+"""Pictures of discovery: how many categories were met after how many questions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike, NDArray
+
+from kernova.errors import InputError
+from kernova.report.canvas import (
+    MUTED,
+    Entry,
+    axes_or_new,
+    count_ticks,
+    ink,
+    label_axes,
+    legend_below,
+)
+
+Curve = NDArray[np.float64]
+
+# Okabe and Ito's colours, told apart with any colour vision; dashes tell more than eight apart.
+_COLOURS: Final = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#5b5b5b",
+    "#b3a500",
+)
+_DASHES: Final = ("-", (0, (5, 2)), (0, (1, 1.5)))
+
+
+class Band(NamedTuple):
+    """Several runs of one strategy: the middle one and the extremes, question by question."""
+
+    low: Curve
+    middle: Curve
+    high: Curve
+
+
+def plot_discovery_curves(
+    curves: Mapping[str, Sequence[ArrayLike]],
+    n_classes: int,
+    *,
+    n_questions: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw classes seen against questions asked, one line for each strategy.
+
+    Of several runs the line is the median, the shade reaches from the worst to the best. A dot
+    stands where all classes have been met.
+
+    Parameters
+    ----------
+    curves : mapping of str to sequence of array-like
+        For each strategy one curve per run: classes seen after 1, 2 ... questions. A curve that
+        ends early stays at its end.
+    n_classes : int
+        How many classes there are to be met.
+    n_questions : int, default=None
+        How many questions to show; None shows the longest curve.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from kernova.report.figures import plot_discovery_curves
+    >>> ax = plot_discovery_curves({"random": [[1, 1, 2], [1, 2]], "hms-ci": [[1, 2]]}, 2)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['random: all met after 2 to 3', 'hms-ci: all met after 2']
+    """
+    runs = {name: [_checked(run, name) for run in found] for name, found in curves.items()}
+    if not runs or not all(runs.values()):
+        raise InputError("There are no curves to draw. Give each strategy at least one run.")
+    last = n_questions or max(len(run) for found in runs.values() for run in found)
+    ax = axes_or_new(ax)
+    ax.set_xscale("log")
+    entries = [
+        _draw_strategy(ax, name, found, place, last, n_classes)
+        for place, (name, found) in enumerate(runs.items())
+    ]
+    ax.axhline(n_classes, color=MUTED, linewidth=0.8, zorder=0)
+    ax.set_xlim(0.9, max(2, 1.1 * last))
+    ax.set_ylim(0, 1.06 * n_classes)
+    count_ticks(ax.xaxis, max(2, last))
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    label_axes(ax, "questions asked", f"classes met, of {n_classes}")
+    legend_below(ax, entries)
+    return ax
+
+
+def band_of(runs: Sequence[Curve], n_questions: int) -> Band:
+    """Bring runs to one length, each staying at its end, and take median and extremes."""
+    drawn = np.array([stretched(run, n_questions) for run in runs])
+    return Band(drawn.min(axis=0), np.median(drawn, axis=0), drawn.max(axis=0))
+
+
+def stretched(run: Curve, n_questions: int) -> Curve:
+    """Cut a curve, or let it stay at its end, so that it has this many questions."""
+    places = np.minimum(np.arange(n_questions), len(run) - 1)
+    return run[places]
+
+
+def _draw_strategy(
+    ax: Axes, name: str, runs: Sequence[Curve], place: int, last: int, n_classes: int
+) -> Entry:
+    colour = _COLOURS[place % len(_COLOURS)]
+    dash = _DASHES[place // len(_COLOURS) % len(_DASHES)]
+    questions = np.arange(1, last + 1)
+    band = band_of(runs, last)
+    (line,) = ax.step(
+        questions, band.middle, where="post", color=colour, linestyle=dash, linewidth=1.6
+    )
+    if len(runs) > 1:
+        ax.fill_between(
+            questions, band.low, band.high, step="post", color=colour, alpha=0.12, linewidth=0
+        )
+    is_all = band.middle >= n_classes
+    if is_all.any():
+        done = int(np.argmax(is_all))
+        ax.plot(
+            questions[done],
+            n_classes,
+            "o",
+            color=colour,
+            markersize=6,
+            markeredgecolor=ax.get_facecolor(),
+            zorder=3,
+        )
+    else:
+        ax.plot(
+            questions[-1], band.middle[-1], ">", color=colour, markersize=5, markeredgecolor=ink(ax)
+        )
+    return line, f"{name}: {_outcome(runs, n_classes)}"
+
+
+def _outcome(runs: Sequence[Curve], n_classes: int) -> str:
+    ends = [int(np.argmax(run >= n_classes)) + 1 if run[-1] >= n_classes else None for run in runs]
+    reached = [end for end in ends if end is not None]
+    if not reached:
+        most = int(max(run[-1] for run in runs))
+        return f"{most} met in {max(len(run) for run in runs):,}"
+    span = f"{min(reached):,}"
+    if max(reached) > min(reached):
+        span += f" to {max(reached):,}"
+    if len(reached) == len(runs):
+        return f"all met after {span}"
+    return f"all met after {span} in {len(reached)} of {len(runs)} runs"
+
+
+def _checked(run: ArrayLike, name: str) -> Curve:
+    curve = np.asarray(run, dtype=np.float64)
+    if curve.ndim != 1 or len(curve) == 0 or not np.isfinite(curve).all():
+        raise InputError(
+            f"A curve of {name!r} must hold the classes seen after each question, at least one; "
+            f"got an array of shape {curve.shape}."
+        )
+    return curve

@@ -1,0 +1,78 @@
+"""Discovery curves: lines where the runs are, words that say when all was met."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from kernova.errors import InputError
+from kernova.report.discovery_curves import band_of, stretched
+from kernova.report.figures import picture_png, plot_discovery_curves
+
+
+def legend_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_words_say_when_all_was_met():
+    ax = plot_discovery_curves(
+        {
+            "one": [[1, 2, 3]],
+            "several": [[1, 3], [1, 2, 2, 2, 3]],
+            "some": [[1, 2, 3], [1, 1, 1]],
+            "none": [[1, 1, 2, 2], [1, 1]],
+        },
+        3,
+    )
+    assert legend_of(ax) == [
+        "one: all met after 3",
+        "several: all met after 2 to 5",
+        "some: all met after 3 in 1 of 2 runs",
+        "none: 2 met in 4",
+    ]
+    assert ax.get_ylabel() == "classes met, of 3"
+    assert picture_png(ax.figure)[:4] == b"\x89PNG"
+
+
+def test_lines_are_medians_and_stay_at_their_end():
+    ax = plot_discovery_curves({"a": [[1, 2], [1, 1, 1, 2], [1, 1, 2]]}, 2, n_questions=6)
+    line = ax.lines[0]
+    assert line.get_xdata().tolist() == [1, 2, 3, 4, 5, 6]
+    assert line.get_ydata().tolist() == [1, 1, 2, 2, 2, 2]
+    dot = ax.lines[1]
+    assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (3, 2)
+
+
+def test_a_band_reaches_from_the_worst_to_the_best():
+    band = band_of([np.array([1.0, 1, 3]), np.array([1.0, 2])], 4)
+    assert band.low.tolist() == [1, 1, 2, 2]
+    assert band.high.tolist() == [1, 2, 3, 3]
+    assert stretched(np.array([1.0, 5.0]), 1).tolist() == [1]
+
+
+def test_many_strategies_differ_by_colour_or_dash():
+    ax = plot_discovery_curves({f"s{n}": [[1, 2]] for n in range(12)}, 2)
+    looks = {(line.get_color(), str(line.get_linestyle())) for line in ax.lines[::2]}
+    assert len(looks - {("#8a8f98", "-")}) >= 12
+
+
+def test_it_draws_on_given_axes():
+    ax = Figure().subplots()
+    assert plot_discovery_curves({"a": [[1]]}, 1, ax=ax) is ax
+
+
+@pytest.mark.parametrize(
+    ("curves", "sentence"),
+    [
+        ({}, "There are no curves to draw. Give each strategy at least one run."),
+        ({"a": []}, "There are no curves to draw. Give each strategy at least one run."),
+        (
+            {"a": [[]]},
+            "A curve of 'a' must hold the classes seen after each question, at least one; got an "
+            "array of shape (0,).",
+        ),
+    ],
+)
+def test_bad_input_is_refused(curves, sentence):
+    with pytest.raises(InputError) as caught:
+        plot_discovery_curves(curves, 2)
+    assert str(caught.value) == sentence
