@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
 
 from kernova.discover.events import PriorLabels
 from kernova.discover.names import category_name, is_missing_label
@@ -61,6 +60,27 @@ class RowIds:
 
 def finite_numbers(X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
     """Give the table as an array of finite numbers, or say why that cannot be."""
+    numbers = _as_numbers(X)
+    if numbers.ndim != 2:
+        raise InputError(
+            f"A table has two dimensions, rows and columns; got an array of shape {numbers.shape}."
+        )
+    if numbers.size == 0:
+        raise InputError(
+            f"The table has {numbers.shape[0]} rows and {numbers.shape[1]} columns; at least one "
+            "of each is needed."
+        )
+    is_finite = np.isfinite(numbers)
+    if not is_finite.all():
+        row, column = np.argwhere(~is_finite)[0].tolist()
+        raise InputError(
+            f"The table holds {numbers[row, column]} in row {row} and column {column}, counted "
+            "from 0. Only finite numbers can be used: fill in or drop missing values first."
+        )
+    return numbers
+
+
+def _as_numbers(X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
     if isinstance(X, pd.DataFrame):
         for name, column in X.items():
             if not pd.api.types.is_numeric_dtype(column):
@@ -68,10 +88,14 @@ def finite_numbers(X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
                     f"Column {name!r} does not hold numbers. Encode the table first, for example "
                     "with TableEncoder().fit_transform(X)."
                 )
+        return X.to_numpy(dtype=np.float64, na_value=np.nan)
     try:
-        return np.asarray(check_array(X, dtype=np.float64, order="C"))
+        return np.ascontiguousarray(np.asarray(X, dtype=np.float64))
     except (ValueError, TypeError) as error:
-        raise InputError(f"The table cannot be used: {str(error).splitlines()[0]}") from error
+        raise InputError(
+            "The table does not hold numbers only. Encode it first, for example with "
+            "TableEncoder().fit_transform(X)."
+        ) from error
 
 
 def given_ids(
