@@ -33,13 +33,25 @@ def test_words_say_when_all_was_met():
     assert picture_png(ax.figure)[:4] == b"\x89PNG"
 
 
-def test_lines_are_medians_and_stay_at_their_end():
+def test_lines_are_medians_and_end_where_all_is_met():
     ax = plot_discovery_curves({"a": [[1, 2], [1, 1, 1, 2], [1, 1, 2]]}, 2, n_questions=6)
     line = ax.lines[0]
-    assert line.get_xdata().tolist() == [1, 2, 3, 4, 5, 6]
-    assert line.get_ydata().tolist() == [1, 1, 2, 2, 2, 2]
+    assert line.get_xdata().tolist() == [1, 2, 3]  # up to where all is met
+    assert line.get_ydata().tolist() == [1, 1, 2]
     dot = ax.lines[1]
-    assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (3, 2)
+    assert (dot.get_xdata()[0], dot.get_ydata()[0], dot.get_marker()) == (3, 2, "o")
+    never = plot_discovery_curves({"a": [[1, 2]]}, 3, n_questions=4)
+    assert never.lines[0].get_ydata().tolist() == [1, 2, 2, 2]
+    assert never.lines[1].get_marker() == ">"
+
+
+def test_equal_curves_stand_side_by_side():
+    ax = plot_discovery_curves({"a": [[1, 2]], "b": [[1, 2]]}, 2)
+    first, second = (line.get_ydata() for line in ax.lines[:4:2])
+    gap = second - first
+    assert gap[0] == pytest.approx(gap[1])
+    assert 0 < gap[0] < 0.05
+    assert np.allclose((first + second) / 2, [1, 2])
 
 
 def test_a_band_reaches_from_the_worst_to_the_best():
@@ -76,3 +88,11 @@ def test_bad_input_is_refused(curves, sentence):
     with pytest.raises(InputError) as caught:
         plot_discovery_curves(curves, 2)
     assert str(caught.value) == sentence
+
+
+def test_shades_are_drawn_for_few_strategies_with_several_runs():
+    def n_shades(n_strategies, n_runs):
+        runs = {f"s{n}": [[1, 2]] * n_runs for n in range(n_strategies)}
+        return len(plot_discovery_curves(runs, 2).collections)
+
+    assert [n_shades(1, 1), n_shades(4, 2), n_shades(5, 2)] == [0, 4, 0]

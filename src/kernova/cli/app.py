@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kernova import __version__
-from kernova.cli import demo, novelty, outliers, reproduce
+from kernova.cli import demo, novelty, outliers, reproduce, simulate
 
 app = typer.Typer(
     name="kernova",
@@ -53,6 +53,11 @@ app.command("novelty", short_help="Judge new rows against known ones.", epilog=n
 app.command(
     "outliers", short_help="Rank the rows of one table by strangeness.", epilog=outliers.EXAMPLE
 )(outliers.outliers)
+app.command(
+    "simulate",
+    short_help="Count the questions each strategy needs to meet every class.",
+    epilog=simulate.EXAMPLE,
+)(simulate.simulate)
 app.command("demo", short_help="See it at work, on data that is here.", epilog=demo.EXAMPLE)(
     demo.demo
 )

@@ -5,16 +5,15 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
 from kernova.errors import InputError
 from kernova.report.canvas import (
     MUTED,
-    Entry,
     axes_or_new,
     count_ticks,
-    ink,
     label_axes,
     legend_below,
 )
@@ -33,6 +32,10 @@ _COLOURS: Final = (
     "#b3a500",
 )
 _DASHES: Final = ("-", (0, (5, 2)), (0, (1, 1.5)))
+# Lines stand apart by this share of the axis, about their own width, so that none hides another.
+_APART: Final = 0.0065
+# More shades than this make a blot.
+_MOST_SHADES: Final = 4
 
 
 class Band(NamedTuple):
@@ -52,8 +55,9 @@ def plot_discovery_curves(
 ) -> Axes:
     """Draw classes seen against questions asked, one line for each strategy.
 
-    Of several runs the line is the median, the shade reaches from the worst to the best. A dot
-    stands where all classes have been met.
+    Of several runs the line is the median; with up to four strategies, a shade reaches from the
+    worst run to the best. A line ends with a dot where all classes have been met. Lines are
+    moved up or down by their own width, so that none hides another.
 
     Parameters
     ----------
@@ -84,10 +88,14 @@ def plot_discovery_curves(
     last = n_questions or max(len(run) for found in runs.values() for run in found)
     ax = axes_or_new(ax)
     ax.set_xscale("log")
-    entries = [
-        _draw_strategy(ax, name, found, place, last, n_classes)
-        for place, (name, found) in enumerate(runs.items())
-    ]
+    ax.spines[["top", "right"]].set_visible(False)
+    entries = []
+    for place, (name, found) in enumerate(runs.items()):
+        lift = (place - (len(runs) - 1) / 2) * _APART * n_classes
+        line = _draw_strategy(ax, found, place, last, n_classes, lift)
+        if len(found) > 1 and len(runs) <= _MOST_SHADES:
+            _draw_shade(ax, band_of(found, last), line)
+        entries.append((line, f"{name}: {_outcome(found, n_classes)}"))
     ax.axhline(n_classes, color=MUTED, linewidth=0.8, zorder=0)
     ax.set_xlim(0.9, max(2, 1.1 * last))
     ax.set_ylim(0, 1.06 * n_classes)
@@ -111,36 +119,45 @@ def stretched(run: Curve, n_questions: int) -> Curve:
 
 
 def _draw_strategy(
-    ax: Axes, name: str, runs: Sequence[Curve], place: int, last: int, n_classes: int
-) -> Entry:
+    ax: Axes, runs: Sequence[Curve], place: int, last: int, n_classes: int, lift: float
+) -> Line2D:
     colour = _COLOURS[place % len(_COLOURS)]
     dash = _DASHES[place // len(_COLOURS) % len(_DASHES)]
-    questions = np.arange(1, last + 1)
     band = band_of(runs, last)
-    (line,) = ax.step(
-        questions, band.middle, where="post", color=colour, linestyle=dash, linewidth=1.6
-    )
-    if len(runs) > 1:
-        ax.fill_between(
-            questions, band.low, band.high, step="post", color=colour, alpha=0.12, linewidth=0
-        )
     is_all = band.middle >= n_classes
-    if is_all.any():
-        done = int(np.argmax(is_all))
-        ax.plot(
-            questions[done],
-            n_classes,
-            "o",
-            color=colour,
-            markersize=6,
-            markeredgecolor=ax.get_facecolor(),
-            zorder=3,
-        )
-    else:
-        ax.plot(
-            questions[-1], band.middle[-1], ">", color=colour, markersize=5, markeredgecolor=ink(ax)
-        )
-    return line, f"{name}: {_outcome(runs, n_classes)}"
+    end = int(np.argmax(is_all)) + 1 if is_all.any() else last
+    questions = np.arange(1, last + 1)
+    (line,) = ax.step(
+        questions[:end],
+        band.middle[:end] + lift,
+        where="post",
+        color=colour,
+        linestyle=dash,
+        linewidth=1.5,
+    )
+    ax.plot(
+        questions[end - 1],
+        band.middle[end - 1] + lift,
+        "o" if is_all.any() else ">",
+        color=colour,
+        markersize=6,
+        markeredgecolor=ax.get_facecolor(),
+        zorder=3,
+    )
+    return line
+
+
+def _draw_shade(ax: Axes, band: Band, line: Line2D) -> None:
+    questions = np.arange(1, len(band.low) + 1)
+    ax.fill_between(
+        questions,
+        band.low,
+        band.high,
+        step="post",
+        color=line.get_color(),
+        alpha=0.12,
+        linewidth=0,
+    )
 
 
 def _outcome(runs: Sequence[Curve], n_classes: int) -> str:
