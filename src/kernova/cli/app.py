@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kernova import __version__
-from kernova.cli import demo, novelty, outliers, reproduce, simulate
+from kernova.cli import demo, discover, novelty, outliers, reproduce, simulate
 
 app = typer.Typer(
     name="kernova",
@@ -58,6 +58,9 @@ app.command(
     short_help="Count the questions each strategy needs to meet every class.",
     epilog=simulate.EXAMPLE,
 )(simulate.simulate)
+app.command(
+    "discover", short_help="Meet every category in few questions.", epilog=discover.EXAMPLE
+)(discover.discover)
 app.command("demo", short_help="See it at work, on data that is here.", epilog=demo.EXAMPLE)(
     demo.demo
 )

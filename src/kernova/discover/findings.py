@@ -39,6 +39,16 @@ class Findings:
         return labels
 
     @property
+    def label_questions_(self) -> NDArray[np.intp]:
+        """For each row, the number of the question whose answer gave its label; 0 for none."""
+        ledger = self._ledger()
+        numbers = np.zeros(ledger.n_rows, dtype=np.intp)
+        for row, entry in ledger.entries.items():
+            if entry.label is not None and entry.question is not None:
+                numbers[row] = entry.question
+        return numbers
+
+    @property
     def ids_(self) -> list[Any]:
         """What the rows are called."""
         self._ledger()

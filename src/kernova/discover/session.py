@@ -76,6 +76,8 @@ class CategoryDiscovery(Findings):
         How many categories had been met after each question, under today's labels.
     labels_ : ndarray of object
         Each row's category, or None.
+    label_questions_ : ndarray of int
+        For each row, the number of the question whose answer gave its label; 0 for none.
     ids_ : list
         What the rows are called.
     log_ : tuple
