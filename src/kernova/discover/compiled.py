@@ -12,6 +12,7 @@ import math
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 BLOCK = 64  # rows that are looked at together
@@ -38,6 +39,10 @@ _D0 = 1.0  # a row on the centre counts as one, exactly: ties at the top decide 
 _LARGEST_SINGLE = np.float32(60.0)
 _LARGEST_DOUBLE = 1022.0
 _ZERO = np.float32(0.0)
+_NOWHERE = np.float32(1e4)  # so far away that a row weighs nothing
+# Which bits of a byte are set, and how many.
+_N_SET = np.array([bin(byte).count("1") for byte in range(256)])
+_PLACES = np.array([sorted(range(8), key=lambda bit, b=byte: not b >> bit & 1) for byte in range(256)])
 
 
 @intrinsic
@@ -138,10 +143,12 @@ def _weighted_mean(near, n, at, q, mean):  # type: ignore[no-untyped-def]
     |g - y|^2 = |g|^2 - 2 g.y + |y|^2; the last line of ``near`` holds |g|^2 and the rows' weight.
     """
     n_columns = near.shape[1] - 1
-    reach = q[0] * 0
-    for k in range(n_columns):
+    reach = at[0] * at[0]  # in the precision of ``at``
+    mean[0] = 0.0
+    for k in range(1, n_columns):
         mean[k] = 0.0
         reach += at[k] * at[k]
+    for k in range(n_columns):
         at[n_columns + k] = -2 * at[k]
     u = at[n_columns:]
     total = 0.0
@@ -158,105 +165,270 @@ def _weighted_mean(near, n, at, q, mean):  # type: ignore[no-untyped-def]
         mean[k] /= total
 
 
+_EIGHT = ir.VectorType(ir.FloatType(), 8)
+
+
+def _data(context, builder, signature, arguments, position):  # type: ignore[no-untyped-def]
+    kind = signature.args[position]
+    return context.make_array(kind)(context, builder, arguments[position]).data
+
+
+def _eight_times(builder, number):  # type: ignore[no-untyped-def]
+    nothing = ir.Constant(_EIGHT, ir.Undefined)
+    first = builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8)
+    return builder.shuffle_vector(first, nothing, zeros)
+
+
+def _pointer_to_eight(builder, data, place):  # type: ignore[no-untyped-def]
+    return builder.bitcast(builder.gep(data, [place]), _EIGHT.as_pointer())
+
+
+@intrinsic
+def _which_are_near(typing_context, offsets, start, y, n_columns, limit):  # type: ignore[no-untyped-def]
+    """Tell which of 32 rows are near y: bit j is set if |row j - y|^2 <= limit.
+
+    ``offsets[start:]`` holds the 32 first coordinates, the 32 second ones, and so on. Eight are
+    compared at once, four times, and no number is written to memory.
+    """
+    index = ir.IntType(64)
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        rows, here = (_data(context, builder, signature, arguments, i) for i in (0, 2))
+        zero = ir.Constant(_EIGHT, [0.0] * 8)
+        squared = [cgutils.alloca_once_value(builder, zero) for _ in range(4)]
+        with cgutils.for_range(builder, arguments[3]) as loop:
+            place = builder.add(arguments[1], builder.mul(loop.index, ir.Constant(index, 32)))
+            coordinate = _eight_times(builder, builder.load(builder.gep(here, [loop.index])))
+            for part in range(4):
+                at = builder.add(place, ir.Constant(index, 8 * part))
+                eight = builder.load(_pointer_to_eight(builder, rows, at), align=4)
+                apart = builder.fsub(eight, coordinate)
+                square = builder.fmul(apart, apart, flags=["contract"])
+                total = builder.fadd(builder.load(squared[part]), square, flags=["contract"])
+                builder.store(total, squared[part])
+        bits = ir.Constant(index, 0)
+        for part in range(4):
+            is_near = builder.fcmp_ordered(
+                "<=", builder.load(squared[part]), _eight_times(builder, arguments[4])
+            )
+            byte = builder.zext(builder.bitcast(is_near, ir.IntType(8)), index)
+            bits = builder.or_(bits, builder.shl(byte, ir.Constant(index, 8 * part)))
+        return bits
+
+    return types.int64(offsets, types.int64, y, types.int64, types.float32), generate
+
+
+@intrinsic
+def _copy_eight(typing_context, offsets, start, y, n_columns, scale, bias, first, near, place):  # type: ignore[no-untyped-def]
+    """Copy eight rows, relative to y and scaled, to ``near[place:]``, and bias + |g|^2 after them."""
+    index = ir.IntType(64)
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        rows, here, biases, target = (
+            _data(context, builder, signature, arguments, i) for i in (0, 2, 5, 7)
+        )
+        start, n_columns, place = arguments[1], arguments[3], arguments[8]
+        scales = _eight_times(builder, arguments[4])
+        bias = builder.load(_pointer_to_eight(builder, biases, arguments[6]), align=4)
+        squared = cgutils.alloca_once_value(builder, bias)
+        with cgutils.for_range(builder, n_columns) as loop:
+            source = builder.add(start, builder.mul(loop.index, ir.Constant(index, 32)))
+            eight = builder.load(_pointer_to_eight(builder, rows, source), align=4)
+            coordinate = _eight_times(builder, builder.load(builder.gep(here, [loop.index])))
+            g = builder.fmul(builder.fsub(eight, coordinate), scales)
+            to = builder.add(place, builder.mul(loop.index, ir.Constant(index, TILE)))
+            builder.store(g, _pointer_to_eight(builder, target, to), align=4)
+            square = builder.fmul(g, g, flags=["contract"])
+            builder.store(
+                builder.fadd(builder.load(squared), square, flags=["contract"]), squared
+            )
+        to = builder.add(place, builder.mul(n_columns, ir.Constant(index, TILE)))
+        builder.store(builder.load(squared), _pointer_to_eight(builder, target, to), align=4)
+        return context.get_dummy_value()
+
+    arguments = (
+        offsets, types.int64, y, types.int64, types.float32, bias, types.int64, near, types.int64
+    )  # fmt: skip
+    return types.void(*arguments), generate
+
+
 @njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
-def _add_squares(squared, offsets, b, k, y):  # type: ignore[no-untyped-def]
-    y0, y1, y2, y3 = y[k], y[k + 1], y[k + 2], y[k + 3]
-    for j in range(BLOCK):
-        d0, d1 = offsets[b, k, j] - y0, offsets[b, k + 1, j] - y1
-        d2, d3 = offsets[b, k + 2, j] - y2, offsets[b, k + 3, j] - y3
-        squared[j] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
-
-
-@njit(cache=True, nogil=True)
-def _is_out_of_reach(y, center, radius):  # type: ignore[no-untyped-def]
+def _is_out_of_reach(y, low, high, b, radius):  # type: ignore[no-untyped-def]
+    """Tell whether the box lies farther away than the radius."""
     squared = 0.0
     for k in range(len(y)):
-        difference = y[k] - center[k]
-        squared += difference * difference
+        gap = max(max(low[b, k] - y[k], y[k] - high[b, k]), 0.0)
+        squared += gap * gap
     return squared > radius * radius
 
 
 @njit(cache=True, nogil=True)
-def _choose(y, radius, blocks, scratch, chosen):  # type: ignore[no-untyped-def]
+def _choose(y, radius, blocks, local, chosen):  # type: ignore[no-untyped-def]
     """Write the places of all rows within the radius; return how many there are.
 
     Distances are taken in single precision: what is left out or let in by rounding weighs nothing.
     """
     n_chosen = 0
     n_columns = len(y)
-    squared, local = scratch[:BLOCK], scratch[BLOCK:]
     limit = np.float32(radius * radius)
-    for g in range(len(blocks.group_radius)):
-        if _is_out_of_reach(y, blocks.group_center[g], radius + blocks.group_radius[g]):
+    for g in range(len(blocks.group_low)):
+        if _is_out_of_reach(y, blocks.group_low, blocks.group_high, g, radius):
             continue
-        last = min(len(blocks.radius), (g + 1) * BLOCKS_PER_GROUP)
+        last = min(len(blocks.low), (g + 1) * BLOCKS_PER_GROUP)
         for b in range(g * BLOCKS_PER_GROUP, last):
-            if _is_out_of_reach(y, blocks.center[b], radius + blocks.radius[b]):
+            if _is_out_of_reach(y, blocks.low, blocks.high, b, radius):
                 continue
             for k in range(n_columns):
-                local[k] = np.float32(y[k] - blocks.center[b, k])
-            for j in range(BLOCK):
-                squared[j] = _ZERO
-            for k in range(0, n_columns, 4):
-                _add_squares(squared, blocks.offsets, b, k, local)
-            for j in range(BLOCK):
-                chosen[n_chosen] = b * BLOCK + j
-                n_chosen += squared[j] <= limit
+                local[k] = y[k] - blocks.center[b, k]
+            for first in range(b * BLOCK, (b + 1) * BLOCK, 32):
+                near = _which_are_near(
+                    blocks.offsets, first * n_columns, local, n_columns, limit
+                )
+                while near:
+                    byte = near & 255
+                    for i in range(_N_SET[byte]):
+                        chosen[n_chosen] = first + _PLACES[byte, i]
+                        n_chosen += 1
+                    near >>= 8
+                    first += 8
     return n_chosen
 
 
 @njit(cache=True, nogil=True)
-def _gather(y, scale, blocks, chosen, n, near):  # type: ignore[no-untyped-def]
-    """Copy the chosen rows relative to y and scaled, columns apart."""
-    n_columns = len(y)
-    for c in range(n):
-        row = chosen[c]
-        t, place = c // TILE, c % TILE
-        squared = blocks.bias[row]
-        for k in range(n_columns):
-            g = (blocks.rows[row, k] - y[k]) * scale
-            near[t, k, place] = g
-            squared += g * g
-        near[t, n_columns, place] = squared
+def _copy_one(offsets, start, y, n_columns, scale, bias, near, place):  # type: ignore[no-untyped-def]
+    squared = bias
+    for k in range(n_columns):
+        g = (offsets[start + 32 * k] - y[k]) * scale
+        near[place + TILE * k] = g
+        squared += g * g
+    near[place + TILE * n_columns] = squared
 
 
 @njit(cache=True, nogil=True)
-def _climb_from(y, n, radius, blocks, settings, desk, near, at, q):  # type: ignore[no-untyped-def]
-    """Climb from y, in place, until a step is short; return the path's length and True.
+def _gather_near(y, radius, scale, blocks, local, near):  # type: ignore[no-untyped-def]
+    """Choose and copy in one go, in single precision; return how many places are taken.
 
-    False when so many rows came near on the way that they do not fit into ``near``.
+    Where most of eight neighbours are near, all eight are copied: that is faster than choosing.
+    """
+    n_columns = len(y)
+    limit = np.float32(radius * radius)
+    scale = np.float32(scale)
+    n_rows = blocks.columns.shape[1]
+    n_tiles, place = 0, 0
+    tile = (n_columns + 1) * TILE
+    for g in range(len(blocks.group_low)):
+        if _is_out_of_reach(y, blocks.group_low, blocks.group_high, g, radius):
+            continue
+        last = min(len(blocks.low), (g + 1) * BLOCKS_PER_GROUP)
+        for b in range(g * BLOCKS_PER_GROUP, last):
+            if _is_out_of_reach(y, blocks.low, blocks.high, b, radius):
+                continue
+            for k in range(n_columns):
+                local[k] = y[k] - blocks.center[b, k]
+            for half in range(b * BLOCK, (b + 1) * BLOCK, 32):
+                bits = _which_are_near(blocks.offsets, half * n_columns, local, n_columns, limit)
+                start, first = half * n_columns, half
+                while bits:
+                    byte = bits & 255
+                    n_near = _N_SET[byte]
+                    if place + 8 > TILE:
+                        for p in range(place, TILE):
+                            for k in range(n_columns):
+                                near[n_tiles * tile + TILE * k + p] = _ZERO
+                            near[n_tiles * tile + TILE * n_columns + p] = _NOWHERE
+                        n_tiles += 1
+                        place = 0
+                    at = n_tiles * tile + place
+                    if n_near >= 5 and first + 8 <= n_rows:  # the last eight may not be full
+                        _copy_eight(
+                            blocks.offsets, start, local, n_columns, scale, blocks.bias_single,
+                            first, near, at,
+                        )  # fmt: skip
+                        place += 8
+                    else:
+                        for i in range(n_near):
+                            j = _PLACES[byte, i]
+                            _copy_one(
+                                blocks.offsets, start + j, local, n_columns, scale,
+                                blocks.bias_single[first + j], near, at + i,
+                            )  # fmt: skip
+                        place += n_near
+                    bits >>= 8
+                    start += 8
+                    first += 8
+    return n_tiles * TILE + place
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
+def _gather_column(column, chosen, start, n, origin, scale, near, t, k):  # type: ignore[no-untyped-def]
+    for c in range(n):
+        near[t, k, c] = (column[chosen[start + c]] - origin) * scale
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
+def _add_squares_of_column(near, t, k, n, last):  # type: ignore[no-untyped-def]
+    for c in range(n):
+        near[t, last, c] += near[t, k, c] * near[t, k, c]
+
+
+@njit(cache=True, nogil=True)
+def _gather(y, scale, blocks, chosen, n, near):  # type: ignore[no-untyped-def]
+    """Copy the chosen rows relative to y and scaled, columns apart; the last line is |g|^2."""
+    n_columns = len(y)
+    for t in range((n + TILE - 1) // TILE):
+        start = t * TILE
+        m = min(TILE, n - start)
+        for c in range(m):
+            near[t, n_columns, c] = blocks.bias[chosen[start + c]]
+        for k in range(n_columns):
+            _gather_column(blocks.columns[k], chosen, start, m, y[k], scale, near, t, k)
+            _add_squares_of_column(near, t, k, m, n_columns)
+
+
+@njit(cache=True, nogil=True)
+def _steps(y, near, n, n_steps, settings, mean, at, q):  # type: ignore[no-untyped-def]
+    """Step from y, in place, until a step is short or the rows near by are no longer the same.
+
+    Return the length of the path, the number of steps so far, and whether the end is reached.
     """
     unit = settings.bandwidth * math.sqrt(2.0 * math.log(2.0))
     n_columns = len(y)
-    mean = desk.mean
-    path = 0.0
-    n_steps = 0
-    while True:
-        _gather(y, 1.0 / unit, blocks, desk.chosen, n, near)
+    path = step = 0.0
+    for k in range(n_columns):
+        at[k] = 0
+    while n_steps < settings.max_steps:
+        _weighted_mean(near, n, at, q, mean)
+        squared = drift = 0.0
         for k in range(n_columns):
-            at[k] = 0
-        step = drift = 0.0
-        while n_steps < settings.max_steps:
-            _weighted_mean(near, n, at, q, mean)
-            squared = drift = 0.0
-            for k in range(n_columns):
-                difference = mean[k] - at[k]
-                squared += difference * difference
-                drift += mean[k] * mean[k]
-                at[k] = mean[k]
-            step = math.sqrt(squared) * unit
-            drift = math.sqrt(drift) * unit
-            path += step
-            n_steps += 1
-            if step <= settings.shortest_step or drift > settings.drift:
-                break
-        for k in range(n_columns):
-            y[k] += mean[k] * unit
-        if step <= settings.shortest_step or n_steps == settings.max_steps:
-            return path, True
-        n = _choose(y, radius, blocks, desk.scratch, desk.chosen)
-        if n > TILE * near.shape[0]:
-            return path, False
+            difference = mean[k] - at[k]
+            squared += difference * difference
+            drift += mean[k] * mean[k]
+            at[k] = mean[k]
+        step = math.sqrt(squared) * unit
+        path += step
+        n_steps += 1
+        if step <= settings.shortest_step or math.sqrt(drift) * unit > settings.drift:
+            break
+    for k in range(n_columns):
+        y[k] += mean[k] * unit
+    return path, n_steps, step <= settings.shortest_step or n_steps == settings.max_steps
+
+
+@njit(cache=True, nogil=True)
+def _climb_double(y, n, blocks, settings, desk):  # type: ignore[no-untyped-def]
+    """Climb while few rows are near; return the path's length, the steps, and if it ended."""
+    scale = 1.0 / (settings.bandwidth * math.sqrt(2.0 * math.log(2.0)))
+    path, n_steps, is_done = 0.0, 0, False
+    while n <= settings.few_rows and not is_done:
+        _gather(y, scale, blocks, desk.chosen, n, desk.near_double)
+        length, n_steps, is_done = _steps(
+            y, desk.near_double, n, n_steps, settings, desk.mean, desk.at_double, desk.q_double
+        )
+        path += length
+        if not is_done:
+            n = _choose(y, settings.radius_double, blocks, desk.local, desk.chosen)
+    return path, n_steps, is_done
 
 
 @njit(cache=True, nogil=True)
@@ -264,25 +436,25 @@ def climb(starts, first, last, blocks, settings, desk, ends, paths):  # type: ig
     """Let the centres ``first``..``last - 1`` climb; write where each ends and how far it went."""
     y = desk.y
     n_columns = starts.shape[1]
+    scale = 1.0 / (settings.bandwidth * math.sqrt(2.0 * math.log(2.0)))
+    flat = desk.near.reshape(desk.near.size)
     for centre in range(first, last):
         for k in range(n_columns):
             y[k] = starts[centre, k]
-        path, is_done = 0.0, False
-        n = _choose(y, settings.radius_single, blocks, desk.scratch, desk.chosen)
-        if n <= settings.few_rows:
-            n = _choose(y, settings.radius_double, blocks, desk.scratch, desk.chosen)
-            if n <= settings.few_rows:
-                path, is_done = _climb_from(
-                    y, n, settings.radius_double, blocks, settings, desk,
-                    desk.near_double, desk.at_double, desk.q_double,
-                )  # fmt: skip
-            if not is_done:
-                n = _choose(y, settings.radius_single, blocks, desk.scratch, desk.chosen)
-        if not is_done:
-            more, _ = _climb_from(
-                y, n, settings.radius_single, blocks, settings, desk, desk.near, desk.at, desk.q
+        path, n_steps, is_done = 0.0, 0, False
+        n_near = _gather_near(y, settings.radius_single, scale, blocks, desk.local, flat)
+        if n_near <= settings.few_rows:
+            n = _choose(y, settings.radius_double, blocks, desk.local, desk.chosen)
+            path, n_steps, is_done = _climb_double(y, n, blocks, settings, desk)
+            if n_steps and not is_done:
+                n_near = _gather_near(y, settings.radius_single, scale, blocks, desk.local, flat)
+        while not is_done:
+            length, n_steps, is_done = _steps(
+                y, desk.near, n_near, n_steps, settings, desk.mean, desk.at, desk.q
             )
-            path += more
+            path += length
+            if not is_done:
+                n_near = _gather_near(y, settings.radius_single, scale, blocks, desk.local, flat)
         paths[centre] = path
         for k in range(n_columns):
             ends[centre, k] = y[k]
@@ -301,14 +473,14 @@ def add_kernel_sums(  # type: ignore[no-untyped-def]
             continue
         center = centers[centre]
         own_sum = sum_of_all = 0.0
-        n = _choose(center, radius, blocks, desk.scratch, desk.chosen)
+        n = _choose(center, radius, blocks, desk.local, desk.chosen)
         for start in range(0, n, TILE):
             m = min(TILE, n - start)
             for j in range(m):
                 row = desk.chosen[start + j]
                 squared = 0.0
                 for k in range(n_columns):
-                    difference = (blocks.rows[row, k] - center[k]) * scale
+                    difference = (blocks.columns[k, row] - center[k]) * scale
                     squared += difference * difference
                 q[j] = squared
             _turn_double(q, 0.0, m)

@@ -29,21 +29,25 @@ _MAX_STEPS = 1000
 _BLOCK, _BLOCKS_PER_GROUP, _TILE = 64, 16, 256
 # Where places of the last block that hold no row are put; its square is finite.
 _OUT_OF_SIGHT = 1e15
+# -log2 of the weight of such a place.
+_NOWHERE = 1e4
 # Centres per piece of work: fixed, so that results do not depend on the number of threads.
 _CENTRES_PER_BLOCK = 256
 
 
 class Blocks(NamedTuple):
-    """Reference rows in tree order, 64 to a block, with a ball around each block and group."""
+    """Reference rows in tree order, 64 to a block, with a box around each block and group."""
 
-    rows: Matrix  # the columns padded to a multiple of four
+    columns: Matrix  # column x row, padded with zero columns to a multiple of four
     bias: Vector  # -log2 of the weight; the largest weight has 0
     weight: Vector
-    offsets: NDArray[np.float32]  # block x column x 64, relative to the block's centre
+    offsets: NDArray[np.float32]  # relative to the block's centre, columns apart in 32 rows
+    bias_single: NDArray[np.float32]
     center: Matrix
-    radius: Vector
-    group_center: Matrix
-    group_radius: Vector
+    low: Matrix
+    high: Matrix
+    group_low: Matrix
+    group_high: Matrix
 
 
 class Settings(NamedTuple):
@@ -63,7 +67,7 @@ class Desk(NamedTuple):
 
     y: Vector
     mean: Vector
-    scratch: NDArray[np.float32]
+    local: NDArray[np.float32]
     chosen: NDArray[np.int64]
     at: NDArray[np.float32]
     q: NDArray[np.float32]
@@ -161,17 +165,17 @@ class Reference:
         return math.sqrt(radius**2 + self._far)
 
     def _padded(self, points: Matrix) -> Matrix:
-        padded = np.zeros((len(points), self.blocks.rows.shape[1]))
+        padded = np.zeros((len(points), len(self.blocks.columns)))
         padded[:, : points.shape[1]] = points
         return padded
 
     def _desk(self, few_rows: int) -> Desk:
-        n, width = self.blocks.rows.shape
+        width, n = self.blocks.columns.shape
         return Desk(
             y=np.empty(width), mean=np.empty(width),
-            scratch=np.empty(_BLOCK + width, np.float32), chosen=np.empty(n + 1, np.int64),
+            local=np.empty(width, np.float32), chosen=np.empty(n + 1, np.int64),
             at=np.empty(2 * width, np.float32), q=np.empty(_TILE, np.float32),
-            near=np.empty((math.ceil(n / _TILE), width + 1, _TILE), np.float32),
+            near=np.empty((math.ceil(1.04 * n / _TILE) + 1, width + 1, _TILE), np.float32),
             at_double=np.empty(2 * width), q_double=np.empty(_TILE),
             near_double=np.empty((math.ceil(few_rows / _TILE), width + 1, _TILE)),
         )  # fmt: skip
@@ -215,21 +219,18 @@ def _blocks(rows: Matrix, weights: Vector) -> Blocks:
     padded = np.zeros((n_blocks * _BLOCK, width))
     padded[:n, :n_columns] = rows
     padded[n:, :n_columns] = rows[-1]
-    center, radius = _balls(padded.reshape(n_blocks, _BLOCK, width))
-    offsets = padded.reshape(n_blocks, _BLOCK, width) - center[:, None]
+    in_blocks = padded.reshape(n_blocks, _BLOCK, width)
+    low, high = in_blocks.min(axis=1), in_blocks.max(axis=1)
+    center = (low + high) / 2
+    offsets = in_blocks - center[:, None]
     offsets.reshape(-1, width)[n:] = _OUT_OF_SIGHT
-    n_groups = math.ceil(n_blocks / _BLOCKS_PER_GROUP)
-    missing = n_groups * _BLOCKS_PER_GROUP * _BLOCK - len(padded)
-    in_groups = np.concatenate([padded, np.repeat(padded[-1:], missing, axis=0)])
-    group_center, group_radius = _balls(in_groups.reshape(n_groups, -1, width))
+    bias = np.log2(weights.max()) - np.log2(weights)
+    bias_single = np.full(len(padded), _NOWHERE, dtype=np.float32)
+    bias_single[:n] = bias
+    firsts = np.arange(0, n_blocks, _BLOCKS_PER_GROUP)
     return Blocks(
-        padded[:n].copy(), np.log2(weights.max()) - np.log2(weights), weights,
-        np.ascontiguousarray(offsets.transpose(0, 2, 1).astype(np.float32)),
-        center, radius, group_center, group_radius,
+        np.ascontiguousarray(padded[:n].T), bias, weights,
+        offsets.reshape(-1, 32, width).transpose(0, 2, 1).astype(np.float32).ravel(),
+        bias_single, center, low, high,
+        np.minimum.reduceat(low, firsts), np.maximum.reduceat(high, firsts),
     )  # fmt: skip
-
-
-def _balls(pieces: NDArray[Any]) -> tuple[Matrix, Vector]:
-    center = (pieces.max(axis=1) + pieces.min(axis=1)) / 2
-    radius = np.sqrt(((pieces - center[:, None]) ** 2).sum(axis=2).max(axis=1))
-    return center, radius * (1 + 1e-12)
