@@ -73,8 +73,8 @@ def discover(
     goes on from there.
     """
     from kernova.errors import InputError
+    from kernova.load.tables import read_table
     from kernova.studies.discovery import default_project, open_discovery
-    from kernova.studies.outliers import read_rows
 
     if not terminal:
         raise InputError(
@@ -83,8 +83,12 @@ def discover(
         )
     kept_in = default_project(data) if project is None else project
     check_targets(output, None, kept=[data, kept_in])
-    table = read_rows(
-        data, id_column=id_column, label_column=label_column, drop=drop or (), missing=missing
+    table = read_table(
+        data,
+        id_column=id_column,
+        label_column=label_column,
+        drop=drop or (),
+        missing="keep" if missing == "fill" else missing,
     )
     discovery = open_discovery(table, kept_in, strategy=strategy, seed=seed, missing=missing)
     try:
