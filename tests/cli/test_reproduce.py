@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from kernova.cli.app import app
 from kernova.studies import rkof_synthetic, rkof_theorem
+from tests.studies.test_reproduce_hms import stand_ins as hms_stand_ins
 from tests.studies.test_reproduce_rkof import FEW_NUMBERS, stand_ins
 
 
@@ -89,3 +90,34 @@ def test_reproduce_rkof_refuses_what_it_cannot_use(options, sentence, tmp_path, 
     result = CliRunner().invoke(app, ["reproduce", "rkof", *options])
     assert result.exit_code == 2
     assert result.stderr == f"kernova: {sentence}\n"
+
+
+def test_reproduce_hms_leaves_a_page_tables_and_pictures(tmp_path):
+    data, target = tmp_path / "data", tmp_path / "deep" / "hms"
+    data.mkdir()
+    hms_stand_ins(data)
+    options = ["--data", str(data), "--sets", "yeast", "--seeds", "1", "--quick"]
+    result = CliRunner().invoke(app, ["reproduce", "hms", *options, "-o", str(target)])
+    assert result.exit_code == 0, result.output
+    assert "Without HAD, the better of" in result.stdout
+    assert "Taken whole, so drawn once: yeast." in result.stdout
+    assert {path.name for path in target.iterdir()} == {
+        "report.html",
+        "hms.json",
+        "curves-yeast.png",
+        "growth.png",
+        *(f"{name}.csv" for name in ("claims", "questions", "areas", "runs", "growth")),
+        *(f"{name}.csv" for name in ("references", "modes")),
+    }
+    numbers = json.loads((target / "hms.json").read_text())
+    assert len(numbers["runs"]) == len(pd.read_csv(target / "runs.csv"))
+
+
+def test_reproduce_hms_refuses_a_folder_without_the_set(tmp_path):
+    options = ["--data", str(tmp_path), "--sets", "abalone", "-o", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, ["reproduce", "hms", *options])
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"kernova: There is no abalone.parquet in {tmp_path}; put the set there, with its classes "
+        'in a column "label".\n'
+    )

@@ -40,21 +40,18 @@ class MeanShiftInterleave:
 
     def start(self, preparation: "Preparation") -> "ShiftAsker":
         """Return a fresh asker over the clusters of one level."""
-        return kept(preparation, self._key, lambda: self._clusters(preparation)).asker()
+        return ShiftAsker(self.clusters(preparation))
 
     def first_rows(self, preparation: "Preparation", n: int) -> Rows:
         """Return the first ``n`` rows to be asked: no answer changes them."""
-        clusters = kept(preparation, self._key, lambda: self._clusters(preparation))
-        return clusters.order[:n]
+        return self.clusters(preparation).order[:n]
 
-    @property
-    def _key(self) -> tuple[str, str]:
-        return ("shifts", self.standardize)
-
-    def _clusters(self, preparation: "Preparation") -> "ShiftedClusters":
+    def clusters(self, preparation: "Preparation") -> "ShiftedClusters":
+        """Return the clusters that ask; kept in the preparation."""
         model = preparation.hierarchy(self.standardize)
         level = nearest_level(model.bandwidths_, silverman_bandwidth(model.standardized_))
-        return ShiftedClusters(model, level)
+        key = ("shifts", self.standardize)
+        return kept(preparation, key, lambda: ShiftedClusters(model, level))
 
 
 def silverman_bandwidth(Z: Vector) -> float:
@@ -109,10 +106,6 @@ class ShiftedClusters:
         offsets = model.standardized_ - model.modes_[node_of_first[self.owners]]
         self.shifts: Vector = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
         self.order = round_robin(self.owners, self.shifts)
-
-    def asker(self) -> "ShiftAsker":
-        """Return a fresh asker."""
-        return ShiftAsker(self)
 
 
 class ShiftAsker:
