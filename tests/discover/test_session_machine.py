@@ -149,10 +149,12 @@ class SessionMachine(RuleBasedStateMachine):
         free = [row for row in rows if self.model.labels.get(row) is None and row != question.row]
         self.said().answer(question.row, name, free)
 
-    @rule(row=ROWS, name=NAMES, looks=st.booleans())
-    def label_row(self, row, name, looks):
+    @rule(row=ROWS, name=NAMES, looks=st.booleans(), follows=st.booleans())
+    def label_row(self, row, name, looks, follows):
         if looks:
             self.asked()
+        if follows and self.model.cluster:  # a row that was named with another is of more interest
+            row = _one_of(self.model.cluster, row)
         is_asked = row == self.open_row
         self.session.label_row(IDS[row], name)
         if is_asked:
@@ -160,8 +162,10 @@ class SessionMachine(RuleBasedStateMachine):
         else:
             self.said().give(row, name)
 
-    @rule(number=st.integers(0, N_ROWS), name=st.none() | NAMES)
-    def change(self, number, name):
+    @rule(number=st.integers(0, N_ROWS), name=st.none() | NAMES, exists=st.booleans())
+    def change(self, number, name, exists):
+        if exists and self.model.asked:
+            number = _one_of(range(1, len(self.model.asked) + 1), number)
         if 1 <= number <= len(self.model.asked):
             self.session.change(number, name)
             self.said().change(number, name)
@@ -169,8 +173,10 @@ class SessionMachine(RuleBasedStateMachine):
             with pytest.raises(InputError, match=f"^There is no question {number} to change: "):
                 self.session.change(number, name)
 
-    @rule(old=NAMES, new=NAMES)
-    def rename(self, old, new):
+    @rule(old=NAMES, new=NAMES, exists=st.booleans())
+    def rename(self, old, new, exists):
+        if exists and self.model.categories:
+            old = _one_of(self.model.categories, len(old))
         if old in self.model.categories and new not in self.model.categories:
             self.session.rename(old, new)
             self.said().replace({old}, new)
@@ -227,6 +233,10 @@ class SessionMachine(RuleBasedStateMachine):
             self.model.labels[row] is None for row in self.model.asked
         )
         assert self.session.n_labelled_ == sum(map(len, self.model.categories.values()))
+
+
+def _one_of(things, number):
+    return sorted(things)[number % len(things)]
 
 
 def _check_same_question(one, other):
