@@ -2,7 +2,7 @@
 
 The road, one folder per station::
 
-    load -> represent -> score -> decide -> report
+    load -> represent -> score / discover -> decide -> report
 
 ==========  ==========================================================================
 station     what to import from here
@@ -12,6 +12,8 @@ represent   :class:`TableEncoder`
 score       :class:`SpatialDepth`, :class:`KernelSpatialDepth`,
             :class:`RobustKernelOutlierFactor`, :func:`outlier_factor_path`,
             :class:`LocalDensityFactor`, :class:`LocalPeculiarityFactor`
+discover    :class:`HierarchicalMeanShift`, :class:`GaussianMeanShift`,
+            :class:`CategoryDiscovery`, :func:`simulate`
 decide      :class:`CalibratedDetector`, :func:`false_alarm_threshold`,
             :func:`critical_false_alarm`, :func:`equal_error_rate`,
             :func:`conformal_p_values`, :func:`select_discoveries`
@@ -42,6 +44,9 @@ _HOME_OF = {
     "LocalDensityFactor": "kernova.score.baselines",
     "LocalPeculiarityFactor": "kernova.score.baselines",
     "HierarchicalMeanShift": "kernova.discover.hierarchy",
+    "GaussianMeanShift": "kernova.discover.gaussian_mean_shift",
+    "CategoryDiscovery": "kernova.discover.session",
+    "simulate": "kernova.discover.simulation",
     "false_alarm_threshold": "kernova.decide.false_alarms",
     "critical_false_alarm": "kernova.decide.false_alarms",
     "equal_error_rate": "kernova.decide.false_alarms",
@@ -69,7 +74,10 @@ if TYPE_CHECKING:
         false_alarm_threshold,
     )
     from kernova.decide.p_values import conformal_p_values, select_discoveries
+    from kernova.discover.gaussian_mean_shift import GaussianMeanShift
     from kernova.discover.hierarchy import HierarchicalMeanShift
+    from kernova.discover.session import CategoryDiscovery
+    from kernova.discover.simulation import simulate
     from kernova.errors import (
         InputError,
         KernovaError,

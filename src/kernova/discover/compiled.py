@@ -5,6 +5,9 @@ What a centre can feel is chosen row by row and copied once, relative to the cen
 of the bandwidth: then a step reads memory in order, and single precision keeps seven digits of
 what matters. A centre with few rows around it is climbed in double precision, because symmetric
 pairs would break their ties by rounding otherwise.
+
+All of it stands in one file on purpose: numba keeps what it compiled as long as the file of the
+outermost function is unchanged, and would not notice a change in another one.
 """
 
 import math
@@ -42,14 +45,16 @@ _ZERO = np.float32(0.0)
 _NOWHERE = np.float32(1e4)  # so far away that a row weighs nothing
 # Which bits of a byte are set, and how many.
 _N_SET = np.array([bin(byte).count("1") for byte in range(256)])
-_PLACES = np.array([sorted(range(8), key=lambda bit, b=byte: not b >> bit & 1) for byte in range(256)])
+_PLACES = np.array(
+    [sorted(range(8), key=lambda bit: (byte >> bit) & 1 == 0) for byte in range(256)]
+)
 
 
 @intrinsic
-def _half_power_single(typing_context, whole):  # type: ignore[no-untyped-def]
+def _half_power_single(typing_context, whole):
     """2^-whole for a whole number in single precision, by writing the exponent's bits."""
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):
         integer = ir.IntType(32)
         exponent = builder.sub(ir.Constant(integer, 127), builder.fptosi(arguments[0], integer))
         return builder.bitcast(builder.shl(exponent, ir.Constant(integer, 23)), ir.FloatType())
@@ -58,10 +63,10 @@ def _half_power_single(typing_context, whole):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def _half_power_double(typing_context, whole):  # type: ignore[no-untyped-def]
+def _half_power_double(typing_context, whole):
     """2^-whole for a whole number in double precision."""
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):
         # Through 32 bits: the processor converts those, but not 64, eight at a time.
         integer = ir.IntType(64)
         narrow = builder.fptosi(arguments[0], ir.IntType(32))
@@ -72,7 +77,7 @@ def _half_power_double(typing_context, whole):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
-def _turn_single(q, reach, n):  # type: ignore[no-untyped-def]
+def _turn_single(q, reach, n):
     total = _ZERO
     for j in range(n):
         x = min(max(q[j] + reach, _ZERO), _LARGEST_SINGLE)
@@ -86,7 +91,7 @@ def _turn_single(q, reach, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
-def _turn_double(q, reach, n):  # type: ignore[no-untyped-def]
+def _turn_double(q, reach, n):
     total = 0.0
     for j in range(n):
         x = min(max(q[j] + reach, 0.0), _LARGEST_DOUBLE)
@@ -100,20 +105,20 @@ def _turn_double(q, reach, n):  # type: ignore[no-untyped-def]
     return total
 
 
-def _turn_into_weights(q, reach, n):  # type: ignore[no-untyped-def]
+def _turn_into_weights(q, reach, n):
     """Replace each q by the weight 2^-(q + reach), and return their sum."""
     raise NotImplementedError("only compiled code calls this")
 
 
 @overload(_turn_into_weights)
-def _turn_by_precision(q, reach, n):  # type: ignore[no-untyped-def]
+def _turn_by_precision(q, reach, n):
     if q.dtype == types.float32:
         return lambda q, reach, n: _turn_single(q, reach, n)
     return lambda q, reach, n: _turn_double(q, reach, n)
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
-def _add_products(q, near, t, k, u, n):  # type: ignore[no-untyped-def]
+def _add_products(q, near, t, k, u, n):
     u0, u1, u2, u3 = u[k], u[k + 1], u[k + 2], u[k + 3]
     for j in range(n):
         a = near[t, k, j] * u0 + near[t, k + 1, j] * u1
@@ -122,7 +127,7 @@ def _add_products(q, near, t, k, u, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
-def _add_weighted_sums(weight, near, t, k, n, sums):  # type: ignore[no-untyped-def]
+def _add_weighted_sums(weight, near, t, k, n, sums):
     sum_a = sum_b = sum_c = sum_d = weight[0] - weight[0]
     for j in range(n):
         w = weight[j]
@@ -137,7 +142,7 @@ def _add_weighted_sums(weight, near, t, k, n, sums):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
-def _weighted_mean(near, n, at, q, mean):  # type: ignore[no-untyped-def]
+def _weighted_mean(near, n, at, q, mean):
     """Write the mean of the rows near by, under the kernel around ``at``: where the step leads.
 
     |g - y|^2 = |g|^2 - 2 g.y + |y|^2; the last line of ``near`` holds |g|^2 and the rows' weight.
@@ -168,24 +173,24 @@ def _weighted_mean(near, n, at, q, mean):  # type: ignore[no-untyped-def]
 _EIGHT = ir.VectorType(ir.FloatType(), 8)
 
 
-def _data(context, builder, signature, arguments, position):  # type: ignore[no-untyped-def]
+def _data(context, builder, signature, arguments, position):
     kind = signature.args[position]
     return context.make_array(kind)(context, builder, arguments[position]).data
 
 
-def _eight_times(builder, number):  # type: ignore[no-untyped-def]
+def _eight_times(builder, number):
     nothing = ir.Constant(_EIGHT, ir.Undefined)
     first = builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8)
     return builder.shuffle_vector(first, nothing, zeros)
 
 
-def _pointer_to_eight(builder, data, place):  # type: ignore[no-untyped-def]
+def _pointer_to_eight(builder, data, place):
     return builder.bitcast(builder.gep(data, [place]), _EIGHT.as_pointer())
 
 
 @intrinsic
-def _which_are_near(typing_context, offsets, start, y, n_columns, limit):  # type: ignore[no-untyped-def]
+def _which_are_near(typing_context, offsets, start, y, n_columns, limit):
     """Tell which of 32 rows are near y: bit j is set if |row j - y|^2 <= limit.
 
     ``offsets[start:]`` holds the 32 first coordinates, the 32 second ones, and so on. Eight are
@@ -193,7 +198,7 @@ def _which_are_near(typing_context, offsets, start, y, n_columns, limit):  # typ
     """
     index = ir.IntType(64)
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):
         rows, here = (_data(context, builder, signature, arguments, i) for i in (0, 2))
         zero = ir.Constant(_EIGHT, [0.0] * 8)
         squared = [cgutils.alloca_once_value(builder, zero) for _ in range(4)]
@@ -220,11 +225,11 @@ def _which_are_near(typing_context, offsets, start, y, n_columns, limit):  # typ
 
 
 @intrinsic
-def _copy_eight(typing_context, offsets, start, y, n_columns, scale, bias, first, near, place):  # type: ignore[no-untyped-def]
-    """Copy eight rows, relative to y and scaled, to ``near[place:]``, and bias + |g|^2 after them."""
+def _copy_eight(typing_context, offsets, start, y, n_columns, scale, bias, first, near, place):
+    """Copy eight rows, relative to y and scaled, to ``near[place:]``; bias + |g|^2 follows."""
     index = ir.IntType(64)
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):
         rows, here, biases, target = (
             _data(context, builder, signature, arguments, i) for i in (0, 2, 5, 7)
         )
@@ -240,9 +245,7 @@ def _copy_eight(typing_context, offsets, start, y, n_columns, scale, bias, first
             to = builder.add(place, builder.mul(loop.index, ir.Constant(index, TILE)))
             builder.store(g, _pointer_to_eight(builder, target, to), align=4)
             square = builder.fmul(g, g, flags=["contract"])
-            builder.store(
-                builder.fadd(builder.load(squared), square, flags=["contract"]), squared
-            )
+            builder.store(builder.fadd(builder.load(squared), square, flags=["contract"]), squared)
         to = builder.add(place, builder.mul(n_columns, ir.Constant(index, TILE)))
         builder.store(builder.load(squared), _pointer_to_eight(builder, target, to), align=4)
         return context.get_dummy_value()
@@ -254,7 +257,7 @@ def _copy_eight(typing_context, offsets, start, y, n_columns, scale, bias, first
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
-def _is_out_of_reach(y, low, high, b, radius):  # type: ignore[no-untyped-def]
+def _is_out_of_reach(y, low, high, b, radius):
     """Tell whether the box lies farther away than the radius."""
     squared = 0.0
     for k in range(len(y)):
@@ -264,116 +267,130 @@ def _is_out_of_reach(y, low, high, b, radius):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _choose(y, radius, blocks, local, chosen):  # type: ignore[no-untyped-def]
+def _blocks_in_reach(y, radius, blocks, found):
+    """Write the numbers of the blocks that reach into the ball; return how many there are."""
+    n_found = 0
+    for g in range(len(blocks.group_low)):
+        if _is_out_of_reach(y, blocks.group_low, blocks.group_high, g, radius):
+            continue
+        last = min(len(blocks.low), (g + 1) * BLOCKS_PER_GROUP)
+        for b in range(g * BLOCKS_PER_GROUP, last):
+            found[n_found] = b
+            n_found += not _is_out_of_reach(y, blocks.low, blocks.high, b, radius)
+    return n_found
+
+
+@njit(cache=True, nogil=True)
+def _choose(y, radius, blocks, desk):
     """Write the places of all rows within the radius; return how many there are.
 
     Distances are taken in single precision: what is left out or let in by rounding weighs nothing.
     """
+    n_columns, local, chosen = len(y), desk.local, desk.chosen
     n_chosen = 0
-    n_columns = len(y)
     limit = np.float32(radius * radius)
-    for g in range(len(blocks.group_low)):
-        if _is_out_of_reach(y, blocks.group_low, blocks.group_high, g, radius):
-            continue
-        last = min(len(blocks.low), (g + 1) * BLOCKS_PER_GROUP)
-        for b in range(g * BLOCKS_PER_GROUP, last):
-            if _is_out_of_reach(y, blocks.low, blocks.high, b, radius):
-                continue
-            for k in range(n_columns):
-                local[k] = y[k] - blocks.center[b, k]
-            for first in range(b * BLOCK, (b + 1) * BLOCK, 32):
-                near = _which_are_near(
-                    blocks.offsets, first * n_columns, local, n_columns, limit
-                )
-                while near:
-                    byte = near & 255
-                    for i in range(_N_SET[byte]):
-                        chosen[n_chosen] = first + _PLACES[byte, i]
-                        n_chosen += 1
-                    near >>= 8
-                    first += 8
+    for f in range(_blocks_in_reach(y, radius, blocks, desk.found)):
+        b = desk.found[f]
+        for k in range(n_columns):
+            local[k] = y[k] - blocks.center[b, k]
+        for first in range(b * BLOCK, (b + 1) * BLOCK, 32):
+            bits = _which_are_near(blocks.offsets, first * n_columns, local, n_columns, limit)
+            while bits:
+                byte = bits & 255
+                for i in range(_N_SET[byte]):
+                    chosen[n_chosen] = first + _PLACES[byte, i]
+                    n_chosen += 1
+                bits >>= 8
+                first += 8
     return n_chosen
 
 
-@njit(cache=True, nogil=True)
-def _copy_one(offsets, start, y, n_columns, scale, bias, near, place):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True, inline="always")
+def _copy_one(offsets, start, y, scale, bias, near, place):
     squared = bias
-    for k in range(n_columns):
+    for k in range(len(y)):
         g = (offsets[start + 32 * k] - y[k]) * scale
         near[place + TILE * k] = g
         squared += g * g
-    near[place + TILE * n_columns] = squared
+    near[place + TILE * len(y)] = squared
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _next_tile(near, n, n_columns):
+    """Fill a tile that has no room for eight with rows that weigh nothing; return the new end."""
+    while n % TILE > TILE - 8:
+        place = _place(n, n_columns)
+        for k in range(n_columns):
+            near[place + TILE * k] = _ZERO
+        near[place + TILE * n_columns] = _NOWHERE
+        n += 1
+    return n
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _place(n, n_columns):
+    """Return where the n-th gathered row begins: tile by tile, and within one column by column."""
+    return n // TILE * TILE * (n_columns + 1) + n % TILE
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _copy_chosen(byte, first, start, scale, offsets, bias, n_rows, local, near, n):
+    """Copy the marked ones of eight rows; return how many rows are gathered now.
+
+    Where most of them are marked, all eight are copied: that is faster than choosing.
+    """
+    n_marked = _N_SET[byte]
+    n_columns = len(local)
+    n = _next_tile(near, n, n_columns)
+    place = _place(n, n_columns)
+    if n_marked >= 5 and first + 8 <= n_rows:  # the last eight may not be full
+        _copy_eight(offsets, start, local, n_columns, scale, bias, first, near, place)
+        return n + 8
+    for i in range(n_marked):
+        j = _PLACES[byte, i]
+        _copy_one(offsets, start + j, local, scale, bias[first + j], near, place + i)
+    return n + n_marked
 
 
 @njit(cache=True, nogil=True)
-def _gather_near(y, radius, scale, blocks, local, near):  # type: ignore[no-untyped-def]
-    """Choose and copy in one go, in single precision; return how many places are taken.
-
-    Where most of eight neighbours are near, all eight are copied: that is faster than choosing.
-    """
-    n_columns = len(y)
-    limit = np.float32(radius * radius)
-    scale = np.float32(scale)
-    n_rows = blocks.columns.shape[1]
-    n_tiles, place = 0, 0
-    tile = (n_columns + 1) * TILE
-    for g in range(len(blocks.group_low)):
-        if _is_out_of_reach(y, blocks.group_low, blocks.group_high, g, radius):
-            continue
-        last = min(len(blocks.low), (g + 1) * BLOCKS_PER_GROUP)
-        for b in range(g * BLOCKS_PER_GROUP, last):
-            if _is_out_of_reach(y, blocks.low, blocks.high, b, radius):
-                continue
-            for k in range(n_columns):
-                local[k] = y[k] - blocks.center[b, k]
-            for half in range(b * BLOCK, (b + 1) * BLOCK, 32):
-                bits = _which_are_near(blocks.offsets, half * n_columns, local, n_columns, limit)
-                start, first = half * n_columns, half
-                while bits:
-                    byte = bits & 255
-                    n_near = _N_SET[byte]
-                    if place + 8 > TILE:
-                        for p in range(place, TILE):
-                            for k in range(n_columns):
-                                near[n_tiles * tile + TILE * k + p] = _ZERO
-                            near[n_tiles * tile + TILE * n_columns + p] = _NOWHERE
-                        n_tiles += 1
-                        place = 0
-                    at = n_tiles * tile + place
-                    if n_near >= 5 and first + 8 <= n_rows:  # the last eight may not be full
-                        _copy_eight(
-                            blocks.offsets, start, local, n_columns, scale, blocks.bias_single,
-                            first, near, at,
-                        )  # fmt: skip
-                        place += 8
-                    else:
-                        for i in range(n_near):
-                            j = _PLACES[byte, i]
-                            _copy_one(
-                                blocks.offsets, start + j, local, n_columns, scale,
-                                blocks.bias_single[first + j], near, at + i,
-                            )  # fmt: skip
-                        place += n_near
-                    bits >>= 8
-                    start += 8
-                    first += 8
-    return n_tiles * TILE + place
+def _gather_near(y, radius, scale, blocks, desk, near):
+    """Choose and copy in one go, in single precision; return how many rows are gathered."""
+    n_columns, local = len(y), desk.local
+    limit, scale = np.float32(radius * radius), np.float32(scale)
+    offsets, bias, n_rows = blocks.offsets, blocks.bias_single, blocks.columns.shape[1]
+    n = 0
+    for f in range(_blocks_in_reach(y, radius, blocks, desk.found)):
+        b = desk.found[f]
+        for k in range(n_columns):
+            local[k] = y[k] - blocks.center[b, k]
+        for first in range(b * BLOCK, (b + 1) * BLOCK, 32):
+            start = first * n_columns
+            bits = _which_are_near(offsets, start, local, n_columns, limit)
+            while bits:
+                if bits & 255:
+                    n = _copy_chosen(
+                        bits & 255, first, start, scale, offsets, bias, n_rows, local, near, n
+                    )
+                bits >>= 8
+                first += 8
+                start += 8
+    return n
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
-def _gather_column(column, chosen, start, n, origin, scale, near, t, k):  # type: ignore[no-untyped-def]
+def _gather_column(column, chosen, start, n, origin, scale, near, t, k):
     for c in range(n):
         near[t, k, c] = (column[chosen[start + c]] - origin) * scale
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
-def _add_squares_of_column(near, t, k, n, last):  # type: ignore[no-untyped-def]
+def _add_squares_of_column(near, t, k, n, last):
     for c in range(n):
         near[t, last, c] += near[t, k, c] * near[t, k, c]
 
 
 @njit(cache=True, nogil=True)
-def _gather(y, scale, blocks, chosen, n, near):  # type: ignore[no-untyped-def]
+def _gather(y, scale, blocks, chosen, n, near):
     """Copy the chosen rows relative to y and scaled, columns apart; the last line is |g|^2."""
     n_columns = len(y)
     for t in range((n + TILE - 1) // TILE):
@@ -387,7 +404,7 @@ def _gather(y, scale, blocks, chosen, n, near):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _steps(y, near, n, n_steps, settings, mean, at, q):  # type: ignore[no-untyped-def]
+def _steps(y, near, n, n_steps, settings, mean, at, q):
     """Step from y, in place, until a step is short or the rows near by are no longer the same.
 
     Return the length of the path, the number of steps so far, and whether the end is reached.
@@ -416,7 +433,7 @@ def _steps(y, near, n, n_steps, settings, mean, at, q):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
-def _climb_double(y, n, blocks, settings, desk):  # type: ignore[no-untyped-def]
+def _climb_double(y, n, blocks, settings, desk):
     """Climb while few rows are near; return the path's length, the steps, and if it ended."""
     scale = 1.0 / (settings.bandwidth * math.sqrt(2.0 * math.log(2.0)))
     path, n_steps, is_done = 0.0, 0, False
@@ -427,12 +444,12 @@ def _climb_double(y, n, blocks, settings, desk):  # type: ignore[no-untyped-def]
         )
         path += length
         if not is_done:
-            n = _choose(y, settings.radius_double, blocks, desk.local, desk.chosen)
+            n = _choose(y, settings.radius_double, blocks, desk)
     return path, n_steps, is_done
 
 
 @njit(cache=True, nogil=True)
-def climb(starts, first, last, blocks, settings, desk, ends, paths):  # type: ignore[no-untyped-def]
+def climb(starts, first, last, blocks, settings, desk, ends, paths):
     """Let the centres ``first``..``last - 1`` climb; write where each ends and how far it went."""
     y = desk.y
     n_columns = starts.shape[1]
@@ -442,26 +459,26 @@ def climb(starts, first, last, blocks, settings, desk, ends, paths):  # type: ig
         for k in range(n_columns):
             y[k] = starts[centre, k]
         path, n_steps, is_done = 0.0, 0, False
-        n_near = _gather_near(y, settings.radius_single, scale, blocks, desk.local, flat)
+        n_near = _gather_near(y, settings.radius_single, scale, blocks, desk, flat)
         if n_near <= settings.few_rows:
-            n = _choose(y, settings.radius_double, blocks, desk.local, desk.chosen)
+            n = _choose(y, settings.radius_double, blocks, desk)
             path, n_steps, is_done = _climb_double(y, n, blocks, settings, desk)
             if n_steps and not is_done:
-                n_near = _gather_near(y, settings.radius_single, scale, blocks, desk.local, flat)
+                n_near = _gather_near(y, settings.radius_single, scale, blocks, desk, flat)
         while not is_done:
             length, n_steps, is_done = _steps(
                 y, desk.near, n_near, n_steps, settings, desk.mean, desk.at, desk.q
             )
             path += length
             if not is_done:
-                n_near = _gather_near(y, settings.radius_single, scale, blocks, desk.local, flat)
+                n_near = _gather_near(y, settings.radius_single, scale, blocks, desk, flat)
         paths[centre] = path
         for k in range(n_columns):
             ends[centre, k] = y[k]
 
 
 @njit(cache=True, nogil=True)
-def add_kernel_sums(  # type: ignore[no-untyped-def]
+def add_kernel_sums(
     centers, is_alone, first, last, bandwidth, radius, blocks, owner, desk, own, everyone, by_row
 ):
     """Sum e(x, p) per centre over its own rows and over all rows, and per row over all centres."""
@@ -473,7 +490,7 @@ def add_kernel_sums(  # type: ignore[no-untyped-def]
             continue
         center = centers[centre]
         own_sum = sum_of_all = 0.0
-        n = _choose(center, radius, blocks, desk.local, desk.chosen)
+        n = _choose(center, radius, blocks, desk)
         for start in range(0, n, TILE):
             m = min(TILE, n - start)
             for j in range(m):
@@ -496,7 +513,7 @@ def add_kernel_sums(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def groups_of_close_points(points, order, radius):  # type: ignore[no-untyped-def]
+def groups_of_close_points(points, order, radius):
     """Name each point by the smallest number in its component of "at most ``radius`` apart".
 
     ``order`` sorts the points by their first coordinate; only those in one strip are compared.
@@ -524,7 +541,7 @@ def groups_of_close_points(points, order, radius):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
-def _root(parent, i):  # type: ignore[no-untyped-def]
+def _root(parent, i):
     while parent[i] != i:
         parent[i] = parent[parent[i]]
         i = parent[i]

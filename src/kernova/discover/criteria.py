@@ -73,10 +73,9 @@ def merged_criteria(
     n_jobs: int | None = None,
 ) -> Criteria:
     """Measure all clusters of a level; ``owner`` gives the centre of each distinct row."""
-    sums = reference.kernel_sums(
-        centers, owner, bandwidth, nearest_row=nearest_row, n_jobs=n_jobs
-    )
-    claimed = np.bincount(owner, weights=counts * sums.by_row, minlength=len(centers))
+    sums = reference.kernel_sums(centers, owner, bandwidth, nearest_row=nearest_row, n_jobs=n_jobs)
+    claimed = np.zeros(len(centers))
+    np.add.at(claimed, owner, counts * sums.by_row)
     return Criteria(
         _share(sums.own, claimed),
         _share(sums.own, sums.everyone),

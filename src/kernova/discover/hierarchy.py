@@ -1,7 +1,7 @@
 """A hierarchy of mean-shift clusters as a scikit-learn clusterer."""
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernova.discover.criteria import outlierness
 from kernova.discover.levels import Hierarchy, Rules, build_hierarchy
+from kernova.discover.micro_clusters import micro_clusters
 from kernova.discover.standardize import Standardization, fit_standardizer
 from kernova.errors import InputError
 
@@ -20,8 +21,12 @@ if TYPE_CHECKING:
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# Beyond so many rows, an exact hierarchy takes an hour; so many micro-clusters take a minute.
+_MANY_ROWS = 50_000
+_MICRO_CLUSTERS = 20_000
 
-class HierarchicalMeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+
+class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
     """Clusters at every scale: mean shift with a growing bandwidth (HMS).
 
     Each row starts as a cluster of its own. The bandwidth grows by a constant factor, all centres
@@ -49,6 +54,12 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     precision : {"mixed", "double"}, default="mixed"
         Climb in single precision where a centre feels many rows, or everywhere in double: two to
         three times slower, the same clusters but for one row in a thousand.
+    coreset : int, "auto" or None, default="auto"
+        Represent the rows by so many weighted micro-clusters, where there are more; every row is
+        assigned at the end. "auto" does so beyond 50,000 rows, with 20,000 micro-clusters; None
+        never does. How far this is from exact is told by ``coreset_error_``.
+    random_state : int, default=0
+        Seed of the micro-clusters' lots; without a coreset nothing is drawn.
     n_jobs : int or None, default=None
         Threads. The result does not depend on it.
 
@@ -72,6 +83,12 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         The centre of each node at its last level, in standardised coordinates.
     standardized_ : array of shape (n_rows, n_axes)
         The rows in which everything happens.
+    coreset_error_ : float
+        Root mean squared distance between a row and its micro-cluster, in standardised units; 0
+        if the hierarchy is exact. Levels with a smaller bandwidth show the micro-clusters more
+        than the rows.
+    path_lengths_ : array of shape (n_rows,)
+        How far each row climbed over all levels.
 
     See Also
     --------
@@ -94,7 +111,7 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     1
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "growth": [Interval(Real, 1, None, closed="neither")],
         "reference": [StrOptions({"data", "weighted", "centres"})],
         "standardize": [StrOptions({"sphere", "half-sphere", "zscore", "none"})],
@@ -106,6 +123,8 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             Interval(Real, 0, 1, closed="neither"),
         ],
         "precision": [StrOptions({"mixed", "double"})],
+        "coreset": [None, StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
+        "random_state": [Integral],
         "n_jobs": [None, Integral],
     }
 
@@ -119,6 +138,8 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         *,
         n_components: int | float | None = None,
         precision: str = "mixed",
+        coreset: int | str | None = "auto",
+        random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.growth = growth
@@ -128,24 +149,37 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.merge = merge
         self.n_components = n_components
         self.precision = precision
+        self.coreset = coreset
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Build the hierarchy of these rows."""
         self._validate_params()
-        X = validate_data(self, X, dtype=np.float64)
+        X = np.asarray(validate_data(self, X, dtype=np.float64))
         rows = fit_standardizer(X, self.standardize, self.n_components)(X)
         if rows.shape[1] == 0:  # every column is constant: all rows are one point
             rows = np.zeros((len(rows), 1))
-        rules = Rules(self.growth, self.reference, self.tol, self.merge, self.n_jobs)  # type: ignore[arg-type]
+        rules = Rules(self.growth, self.reference, self.tol, self.merge, self.n_jobs)
         if self.precision == "double":
-            rules = rules._replace(few_rows=len(rows) + 8)
-        self._store(build_hierarchy(rows, rules), rows)
+            rules = rules._replace(few_rows=len(rows))
+        self.standardized_ = rows
+        self.coreset_error_ = 0.0
+        n_micro = _n_micro_clusters(len(rows), self.coreset)
+        if n_micro is None:
+            self._store(build_hierarchy(rows, rules))
+        else:
+            self._store_approximate(rows, n_micro, rules)
         return self
 
-    def _store(self, hierarchy: Hierarchy, rows: Matrix) -> None:
+    def _store_approximate(self, rows: Matrix, n_micro: int, rules: Rules) -> None:
+        small = micro_clusters(rows, n_micro, n_jobs=self.n_jobs, random_state=self.random_state)
+        self.coreset_error_ = small.error
+        hierarchy = build_hierarchy(small.centers[small.assigned], rules, away=small.distance)
+        self._store(hierarchy, is_shared=np.bincount(small.assigned)[small.assigned] > 1)
+
+    def _store(self, hierarchy: Hierarchy, is_shared: NDArray[np.bool_] | None = None) -> None:
         nodes = hierarchy.nodes
-        self.standardized_ = rows
         self.bandwidths_ = hierarchy.bandwidths
         self.n_clusters_ = hierarchy.n_clusters
         self.path_lengths_ = hierarchy.path
@@ -153,8 +187,10 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self._born, self._last, self._parent = nodes.born, nodes.last, nodes.parent
         self._size, self._first_member = nodes.size, nodes.first_member
         self._representative = nodes.representative
-        self._criteria = nodes.criteria
+        self._compactness, self._isolation, self._ci_level = nodes.criteria
         self._lifetime = np.where(nodes.parent < 0, 0, nodes.last - nodes.born + 1)
+        if is_shared is not None:  # rows inside a micro-cluster were never clusters of their own
+            self._lifetime[: len(is_shared)][is_shared] = 0
         self.outlierness_ = outlierness(self._lifetime, nodes.size, self.growth)
         self.compactness_isolation_ = nodes.criteria.total
         self.level_ = _telling_level(nodes.born, nodes.last, nodes.size, self._lifetime)
@@ -175,10 +211,10 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 "first_member": self._first_member,
                 "lifetime": self._lifetime,
                 "outlierness": self.outlierness_,
-                "compactness": self._criteria.compactness,
-                "isolation": self._criteria.isolation,
+                "compactness": self._compactness,
+                "isolation": self._isolation,
                 "compactness_isolation": self.compactness_isolation_,
-                "ci_level": self._criteria.level,
+                "ci_level": self._ci_level,
                 "parent": self._parent,
             }
         )
@@ -192,11 +228,12 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 f"{len(self.bandwidths_) - 1}; give one of them."
             )
         node = np.arange(len(self.standardized_))
-        while True:
+        for _ in range(level):  # a node's parent is born a level later at least
             is_over = self._last[node] < level
             if not is_over.any():
-                return node
+                break
             node[is_over] = self._parent[node[is_over]]
+        return node
 
     def labels_at(self, level: int) -> Indices:
         """Return the clusters at a level; each is named by its smallest member."""
@@ -213,8 +250,17 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return np.flatnonzero(self.nodes_at(int(self._born[node])) == node)
 
 
+def _n_micro_clusters(n_rows: int, coreset: int | str | None) -> int | None:
+    """Return how many micro-clusters stand for the rows; None if the rows stand for themselves."""
+    if coreset == "auto":
+        return _MICRO_CLUSTERS if n_rows > _MANY_ROWS else None
+    if coreset is None or n_rows <= int(coreset):
+        return None
+    return int(coreset)
+
+
 def _telling_level(born: Indices, last: Indices, size: Indices, lifetime: Indices) -> int:
-    """The level whose clusters of two rows or more live longest, averaged over rows."""
+    """Return the level whose clusters of two rows or more live longest, averaged over rows."""
     counts = (size > 1) * size * lifetime  # a root's lifetime is 0
     change = np.zeros(int(last.max()) + 2)
     np.add.at(change, born, counts)

@@ -8,7 +8,7 @@ merges with others. The last level has one centre, the root's.
 
 import math
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from kernova.neighbors.neighborhoods import nearest_distances
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
-ReferenceKind = Literal["data", "weighted", "centres"]
 
 # Rows nearer than this share of the widest column are copies but for rounding.
 _ROUNDING = 1e-9
@@ -37,7 +36,7 @@ class Rules(NamedTuple):
     """How a hierarchy is built."""
 
     growth: float = 1.1
-    reference: ReferenceKind = "data"
+    reference: str = "data"
     tol: float = 1e-4
     merge: float = 1e-2
     n_jobs: int | None = None
@@ -75,12 +74,17 @@ class _Level(NamedTuple):
     nearest_row: Vector  # distance of a row's nearest other row; 0 for a centre of several rows
 
 
-def build_hierarchy(rows: Matrix, rules: Rules) -> Hierarchy:
-    """Build the whole hierarchy of finite rows."""
-    unit, origin = _unit_and_origin(rows)
+def build_hierarchy(rows: Matrix, rules: Rules, away: Vector | None = None) -> Hierarchy:
+    """Build the whole hierarchy of finite rows.
+
+    ``away`` tells that rows stand for others: it is the distance between each and the row it
+    replaces. Equal rows are then no copies, but neighbours taken together: they are not clusters
+    of their own, and the one least far away represents them.
+    """
+    unit, origin = unit_and_origin(rows)
     distinct = distinct_rows(rows / unit - origin)
     smallest = _smallest_distance(distinct.rows)
-    builder = _Builder(distinct, smallest, rules)
+    builder = _Builder(distinct, smallest, rules, away)
     for level, bandwidth in _bandwidths(smallest, rules.growth):
         if builder.is_finished():
             break
@@ -93,7 +97,7 @@ def build_hierarchy(rows: Matrix, rules: Rules) -> Hierarchy:
     )  # fmt: skip
 
 
-def _unit_and_origin(rows: Matrix) -> tuple[float, Vector]:
+def unit_and_origin(rows: Matrix) -> tuple[float, Vector]:
     """Return a power of two and a point that make distances finite, and offsets harmless."""
     largest = float(np.abs(rows).max(initial=0.0))
     unit = math.ldexp(1.0, min(max(math.frexp(largest)[1], -1021), 1022)) if largest else 1.0
@@ -130,7 +134,9 @@ def _bandwidths(smallest: float, growth: float) -> Iterator[tuple[int, float]]:
 class _Builder:
     """Level by level; keeps what is needed of earlier levels and nothing more."""
 
-    def __init__(self, distinct: DistinctRows, smallest: float, rules: Rules) -> None:
+    def __init__(
+        self, distinct: DistinctRows, smallest: float, rules: Rules, away: Vector | None
+    ) -> None:
         self.rules = rules
         self.rows = distinct.rows
         self.counts = distinct.counts.astype(float)
@@ -140,12 +146,18 @@ class _Builder:
         self.n_clusters = [len(self.inverse)]
         self.path = np.zeros(len(self.rows))
         self.extent = float(np.ptp(self.rows, axis=0).max(initial=0.0))
-        self.first_copy = np.full(len(self.rows), len(self.inverse))
-        np.minimum.at(self.first_copy, self.inverse, np.arange(len(self.inverse)))
+        self.first_copy = _firsts(self.inverse, np.zeros(len(self.inverse)))
+        self.shown_copy = self.first_copy if away is None else _firsts(self.inverse, away)
         nearest = nearest_distances(self.rows) if len(self.rows) > 1 else np.full(1, np.inf)
         self.level = _Level(self.rows, self.first_copy, np.arange(len(self.rows)), nearest)
         self.nodes = self._single_rows()
         self.n_nodes = len(self.inverse)
+        if away is not None:
+            self._forget_criteria(np.flatnonzero(self.counts[self.inverse] > 1))
+
+    def _forget_criteria(self, nodes: Indices) -> None:
+        for column in self.nodes.criteria:
+            column[nodes] = 0
 
     def _single_rows(self) -> Nodes:
         """Make room for all nodes: every birth takes two nodes or more, so 2 n are enough."""
@@ -197,7 +209,7 @@ class _Builder:
         if rules.reference == "data":
             is_awake = before.nearest_row <= _ASLEEP * bandwidth
         elif len(self.bandwidths) > 1:  # at level 1 the centres are the rows
-            rows_behind = np.bincount(before.owner, weights=self.counts)
+            rows_behind = np.bincount(before.owner, weights=self.counts).astype(float)
             reference = Reference(
                 before.centers, rows_behind if rules.reference == "weighted" else None
             )
@@ -240,7 +252,7 @@ class _Builder:
     def _bury(
         self, level: int, groups: Indices, is_merged: NDArray[np.bool_], before: _Level
     ) -> None:
-        """The nodes whose centres have merged lived until the level before."""
+        """Note that nodes whose centres have merged lived until the level before."""
         ended = is_merged[groups]
         self.nodes.mode[before.node[ended]] = before.centers[ended]
         is_alive = np.zeros(self.n_nodes, dtype=bool)
@@ -262,7 +274,12 @@ class _Builder:
         np.minimum.at(shortest, owner, self.path[inside])
         is_shortest = self.path[inside] <= shortest[owner] * (1 + _PATH_TIE)
         rows = np.full(n_groups, len(self.inverse))
-        np.minimum.at(rows, owner[is_shortest], self.first_copy[inside][is_shortest])
+        inside, owner = inside[is_shortest], owner[is_shortest]
+        np.minimum.at(rows, owner, self.first_copy[inside])
+        # Rows that stand for several are shown by the one nearest to where they stand.
+        shown = np.full(len(self.inverse), -1)
+        shown[self.first_copy] = self.shown_copy
+        rows[owner] = shown[rows[owner]]
         return rows
 
     def _judge(self, level: int, bandwidth: float) -> None:
@@ -277,15 +294,23 @@ class _Builder:
     def result(self) -> Hierarchy:
         self.nodes.mode[self.level.node] = self.level.centers
         kept = slice(self.n_nodes)
-        *columns, criteria = self.nodes
-        nodes = Nodes(*(column[kept] for column in columns), criteria=criteria.of(kept))
+        parts = {name: column[kept] for name, column in self.nodes._asdict().items()
+                 if name != "criteria"}  # fmt: skip
+        nodes = Nodes(**parts, criteria=self.nodes.criteria.of(kept))
         return Hierarchy(
             np.array(self.bandwidths), np.array(self.n_clusters), nodes, self.path[self.inverse]
         )
 
 
-def _means(ends: Matrix, groups: Indices, votes: Vector, total: Vector) -> Matrix:
-    """The mean of each group's end points; a lone end point is itself to the last bit."""
+def _firsts(group: Indices, value: Vector) -> Indices:
+    """Return the member of each group with the smallest value; of equal ones the first."""
+    order = np.lexsort((np.arange(len(group)), value, group))
+    is_first = np.r_[True, np.diff(group[order]) != 0]
+    return order[is_first]
+
+
+def _means(ends: Matrix, groups: Indices, votes: Vector, total: NDArray[Any]) -> Matrix:
+    """Return the mean of each group's end points; a lone one stays as it is, to the last bit."""
     means = np.column_stack([np.bincount(groups, weights=votes * e) / total for e in ends.T])
     alone = np.bincount(groups)[groups] == 1
     means[groups[alone]] = ends[alone]

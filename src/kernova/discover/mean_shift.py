@@ -5,7 +5,7 @@ mean of the rows, weighted by the kernel around it, until a step is short.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -68,6 +68,7 @@ class Desk(NamedTuple):
     y: Vector
     mean: Vector
     local: NDArray[np.float32]
+    found: NDArray[np.int64]
     chosen: NDArray[np.int64]
     at: NDArray[np.float32]
     q: NDArray[np.float32]
@@ -173,7 +174,8 @@ class Reference:
         width, n = self.blocks.columns.shape
         return Desk(
             y=np.empty(width), mean=np.empty(width),
-            local=np.empty(width, np.float32), chosen=np.empty(n + 1, np.int64),
+            local=np.empty(width, np.float32),
+            found=np.empty(math.ceil(n / _BLOCK) + 1, np.int64), chosen=np.empty(n, np.int64),
             at=np.empty(2 * width, np.float32), q=np.empty(_TILE, np.float32),
             near=np.empty((math.ceil(1.04 * n / _TILE) + 1, width + 1, _TILE), np.float32),
             at_double=np.empty(2 * width), q_double=np.empty(_TILE),

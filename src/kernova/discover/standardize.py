@@ -91,7 +91,7 @@ def fit_standardizer(
     if how == "none":
         spread = np.ones_like(spread)
     rows = (X[:, columns] / unit - center) / spread
-    if how == "zscore" and n_components is None or rows.shape[1] == 0:
+    if (how == "zscore" and n_components is None) or rows.shape[1] == 0:
         return Standardizer(columns, unit, center, spread, axes=None)
     axes = _principal_axes(rows, _AXIS_POWER.get(how, 0.0), n_components)
     return Standardizer(columns, unit, center, spread, axes)

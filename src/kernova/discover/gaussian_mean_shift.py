@@ -1,0 +1,151 @@
+"""Mean shift at one bandwidth, with a Gaussian kernel, as a scikit-learn clusterer."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernova.discover.kernel_width import likelihood_width, silverman_width
+from kernova.discover.levels import unit_and_origin
+from kernova.discover.mean_shift import RADIUS_SINGLE, Reference, groups_within
+from kernova.errors import InputError
+from kernova.neighbors.copies import distinct_rows
+
+Matrix = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# New rows farther away than this many times the known ones' extent are all equally far.
+_HORIZON = 1e12
+
+
+class GaussianMeanShift(ClusterMixin, BaseEstimator):
+    """Clusters are the hills of a Gaussian kernel density; no number of clusters is needed.
+
+    Every row climbs the density to a mode. Unlike a flat kernel, the Gaussian one makes a density
+    without steps, so that modes do not depend on where the climb is cut off.
+
+    Parameters
+    ----------
+    bandwidth : float, "silverman" or "likelihood-cv", default="silverman"
+        The kernel's standard deviation, in the units of the columns: bring these to one scale
+        first. "silverman" takes the rule of thumb for a normal bulk, which smooths much;
+        "likelihood-cv" the width under which rows are likeliest when each is left out in turn.
+    tol : float, default=1e-4
+        A row stops when its step is at most so many bandwidths.
+    merge : float, default=1e-2
+        Rows that end so many bandwidths apart are in one cluster.
+    n_jobs : int or None, default=None
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    bandwidth_ : float
+    cluster_centers_ : array of shape (n_clusters, n_columns)
+        The modes, that of the largest cluster first.
+    labels_ : array of shape (n_rows,)
+
+    See Also
+    --------
+    HierarchicalMeanShift : All bandwidths at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova import GaussianMeanShift
+    >>> X = np.array([[0.0], [0.2], [0.4], [5.0], [5.2]])
+    >>> model = GaussianMeanShift(bandwidth=0.5).fit(X)
+    >>> model.labels_
+    array([0, 0, 0, 1, 1])
+    >>> model.predict([[4.0]])
+    array([1])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "bandwidth": [
+            Interval(Real, 0, None, closed="neither"),
+            StrOptions({"silverman", "likelihood-cv"}),
+        ],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "merge": [Interval(Real, 0, None, closed="neither")],
+        "n_jobs": [None, Integral],
+    }
+
+    def __init__(
+        self,
+        bandwidth: float | str = "silverman",
+        *,
+        tol: float = 1e-4,
+        merge: float = 1e-2,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.bandwidth = bandwidth
+        self.tol = tol
+        self.merge = merge
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Let every row climb to its mode."""
+        self._validate_params()
+        X = np.asarray(validate_data(self, X, dtype=np.float64))
+        self._unit, self._origin = unit_and_origin(X)
+        distinct = distinct_rows(X / self._unit - self._origin)
+        self._rows, self._counts = distinct.rows, distinct.counts.astype(float)
+        width = self._width(distinct.rows, self._counts)
+        self.bandwidth_ = width * self._unit
+        climb = self._reference().climb(distinct.rows, width, tol=self.tol, n_jobs=self.n_jobs)
+        groups = np.unique(groups_within(climb.ends, self.merge * width), return_inverse=True)[1]
+        self._arrange(climb.ends, groups, distinct.inverse)
+        return self
+
+    def _width(self, rows: Matrix, counts: Matrix) -> float:
+        if isinstance(self.bandwidth, str):
+            rule = silverman_width if self.bandwidth == "silverman" else likelihood_width
+            return rule(rows, counts)
+        width = float(self.bandwidth) / self._unit
+        if not 0 < width < np.inf:
+            raise InputError(
+                f"bandwidth={self.bandwidth!r} cannot be measured beside columns that range over "
+                f"about {self._unit:.3g}; give one nearer to that."
+            )
+        return width
+
+    def _reference(self) -> Reference:
+        return Reference(self._rows, self._counts)
+
+    def _arrange(self, ends: Matrix, groups: Indices, inverse: Indices) -> None:
+        """Name clusters by falling size, and let a mode be the mean of where its rows ended."""
+        size = np.bincount(groups, weights=self._counts)
+        order = np.argsort(-size, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        self.labels_ = rank[groups][inverse]
+        modes = np.column_stack(
+            [np.bincount(groups, weights=self._counts * column) / size for column in ends.T]
+        )[order]
+        self._modes = modes
+        self.cluster_centers_ = (modes + self._origin) * self._unit
+
+    def predict(self, X: ArrayLike) -> Indices:
+        """Let new rows climb the density of the known ones; return the cluster each ends in."""
+        check_is_fitted(self)
+        X = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        width = self.bandwidth_ / self._unit
+        ends = (
+            self._reference()
+            .climb(self._starts(X, width), width, tol=self.tol, n_jobs=self.n_jobs)
+            .ends
+        )
+        return np.asarray(cKDTree(self._modes).query(ends)[1])
+
+    def _starts(self, X: Matrix, width: float) -> Matrix:
+        """Return where rows begin to climb: where no known row is felt, at the nearest one."""
+        with np.errstate(over="ignore"):
+            points = np.clip(X / self._unit - self._origin, -_HORIZON, _HORIZON)
+        distance, nearest = cKDTree(self._rows).query(points)
+        is_lost = distance > RADIUS_SINGLE * width
+        return np.where(is_lost[:, None], self._rows[nearest], points)
