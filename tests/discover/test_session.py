@@ -313,6 +313,22 @@ def test_a_project_goes_on_where_it_stood(tmp_path):
     begun(project=path).close()  # a refusal leaves no lock behind
 
 
+def test_a_second_start_lets_go_of_the_first(tmp_path):
+    session = answered(begun(project=tmp_path / "one"), "carp")
+    assert refused(session.start, X, ids=["a"]) == (
+        "There are 1 ids for 8 rows; give one for each row."
+    )
+    assert refused(lambda: session.log_) == "This session has not begun: call start(X) first."
+    with begun(project=tmp_path / "one") as again:
+        assert list(again.categories_) == ["carp"]
+    again.next_question()
+    assert refused(again.answer, "pike") == (
+        f"Could not save to {tmp_path / 'one'}: Cannot operate on a closed database. What was said "
+        "last does not count; what was said before is safe."
+    )
+    assert list(again.categories_) == ["carp"]
+
+
 @pytest.mark.parametrize(
     ("log", "reason"),
     [

@@ -195,6 +195,18 @@ def test_two_that_begin_at_once_end_up_with_one_file(tmp_path, monkeypatch):
     assert [one.name for one in tmp_path.iterdir()] == ["fish"]
 
 
+def test_a_project_begins_where_files_cannot_be_linked(tmp_path, monkeypatch):
+    def no_links(self, target):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", no_links)
+    with open_project(tmp_path / "fish", HEAD) as store:
+        store.append(*EVENTS)
+    with open_project(tmp_path / "fish", HEAD) as store:
+        assert store.events == EVENTS
+    assert [one.name for one in tmp_path.iterdir()] == ["fish"]
+
+
 # --- files that are no project ---------------------------------------------------------------
 
 

@@ -119,7 +119,10 @@ def _converse(discovery: "Discovery", out: "Console", questions: int | None) -> 
         out.print(f"Going on with {discovery.project}: {discovery.summary}", markup=False)
     else:
         out.print(f"Answers are kept in {discovery.project}.", markup=False)
-    dialogue = Dialogue(discovery, out, line_reader(discovery, out), is_person=sys.stdin.isatty())
+    is_person = sys.stdin.isatty()
+    if is_person:
+        out.print("Choosing the first question; the first time ever, that takes a while longer.")
+    dialogue = Dialogue(discovery, out, line_reader(discovery, out), is_person=is_person)
     dialogue.run(questions)
     out.print()
     out.print(discovery.summary, markup=False)

@@ -9,7 +9,6 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from types import TracebackType
 from typing import Any, Self
 
 import pandas as pd
@@ -195,12 +194,7 @@ class CategoryDiscovery(Findings):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     # --- asking ----------------------------------------------------------------------------
@@ -314,6 +308,8 @@ class CategoryDiscovery(Findings):
     def _meet(self, X: ArrayLike | pd.DataFrame, ids: Iterable[Hashable] | None) -> None:
         from kernova.discover.preparation import Preparation
 
+        self.close()
+        self.__dict__.pop("_book", None)  # a start that fails leaves nothing half begun
         numbers = finite_numbers(X)
         self._ids = RowIds(given_ids(ids, X, len(numbers)), len(numbers))
         self._chosen = _strategy_object(self.strategy)

@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from kernova.discover.events import Event, event_from_json, event_to_json
@@ -87,7 +86,7 @@ class ProjectStore:
                 self._connection.executemany("INSERT INTO events VALUES (?, ?, ?)", lines)
         except sqlite3.Error as error:
             raise InputError(
-                f"Could not save to {self.path}: {error}. What was said last does not count; "
+                f"Could not save to {self.path}: {str(error).rstrip('.')}. What was said last does not count; "
                 "what was said before is safe."
             ) from error
         self.events += events
@@ -99,12 +98,7 @@ class ProjectStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
