@@ -86,8 +86,8 @@ class ProjectStore:
                 self._connection.executemany("INSERT INTO events VALUES (?, ?, ?)", lines)
         except sqlite3.Error as error:
             raise InputError(
-                f"Could not save to {self.path}: {str(error).rstrip('.')}. What was said last does not count; "
-                "what was said before is safe."
+                f"Could not save to {self.path}: {str(error).rstrip('.')}. What was said last does "
+                "not count; what was said before is safe."
             ) from error
         self.events += events
 
