@@ -39,14 +39,14 @@ def test_the_oddest_columns_come_first_and_are_told_by_rank():
     assert [feature.name for feature in shown] == ["kind", "far", "even", "constant"]
     kind, far, even, constant = shown
     assert (kind.value, kind.usual, kind.place) == ("once", "common", "0.5 % have it")
-    assert (far.value, far.usual, far.place) == ("1000000", "100", "percentile 99.75")
+    assert (far.value, far.usual, far.place) == ("1000000", "100", "99.75")
     # Both are the highest of their columns: what sets them in order is how far out they are.
     assert (even.surprise, far.surprise) == (pytest.approx(np.log2(100)),) * 2
     assert far.distance > even.distance
-    assert (constant.place, constant.surprise) == ("percentile 50", 0.0)
-    assert constant.strip == "──────────●──────────"
-    assert even.strip == "──────────┼─────────●"
-    assert Population(features).standing_out(0, most=1)[0].strip == "●─────────┼──────────"
+    assert (constant.place, constant.surprise) == ("50", 0.0)
+    assert constant.strip == "───────●───────"
+    assert even.strip == "───────┼──────●"
+    assert Population(features).standing_out(0, most=1)[0].strip == "●──────┼───────"
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -58,7 +58,7 @@ def test_percentiles_are_those_of_a_plain_count(seed):
         for feature in population.standing_out(row):
             column, value = features[feature.name], features.loc[row, feature.name]
             below, same = (column < value).sum(), (column == value).sum()
-            percentile = float(feature.place.removeprefix("percentile "))
+            percentile = float(feature.place)
             assert percentile == pytest.approx(100 * (below + same / 2) / 50, abs=0.5)
             as_far = min(1.0, 2 * min(below + same, 50 - below) / 50)
             assert 2**-feature.surprise == pytest.approx(as_far)
@@ -93,8 +93,8 @@ def test_no_share_is_rounded_to_all_or_nothing():
     n_rows = 60_000
     features = pd.DataFrame({"x": np.arange(float(n_rows)), "k": ["a"] * (n_rows - 1) + ["b"]})
     lowest, highest = (Population(features).standing_out(row) for row in (0, n_rows - 1))
-    assert [f.place for f in lowest] == ["percentile under 0.01", "over 99.99 % have it"]
-    assert [f.place for f in highest] == ["under 0.01 % have it", "percentile over 99.99"]
+    assert [f.place for f in lowest] == ["under 0.01", "over 99.99 % have it"]
+    assert [f.place for f in highest] == ["under 0.01 % have it", "over 99.99"]
 
 
 # --- the session of a table ------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The dialogue at the terminal: a question is shown, a line is typed, and it is saved."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from kernova.cli.console import progress_bars
@@ -212,11 +212,15 @@ def _complete_names(discovery: "Discovery") -> None:
         return
 
     def completion(text: str, state: int) -> str | None:
-        known = [*discovery.session.categories_, *WORDS]
-        fits = [name for name in known if name.casefold().startswith(text.casefold())]
+        # Words only where no category fits: "re" is to become "red", not stop before "rename".
+        fits = _beginning(text, discovery.session.categories_) or _beginning(text, WORDS)
         return fits[state] if state < len(fits) else None
 
     readline.set_completer(completion)
     readline.set_completer_delims("\n")  # names may hold spaces
     is_libedit = "libedit" in (readline.__doc__ or "")
     readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
+
+
+def _beginning(text: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.casefold().startswith(text.casefold())]

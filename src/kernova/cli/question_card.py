@@ -53,11 +53,11 @@ def _print_features(out: "Console", discovery: "Discovery", row: int) -> None:
     from rich.table import Table
 
     table = Table()
-    table.add_column("what stands out")
-    table.add_column("here", justify="right")
-    table.add_column("usually", justify="right")
-    table.add_column("among all rows")
-    table.add_column("lowest ... highest")
+    table.add_column("what stands out")  # where there is little room, names give way
+    table.add_column("here", justify="right", no_wrap=True)
+    table.add_column("usually", justify="right", no_wrap=True)
+    table.add_column("percentile", justify="right", no_wrap=True)
+    table.add_column("low ... high", no_wrap=True)
     for feature in discovery.population.standing_out(row):
         texts = (feature.name, feature.value, feature.usual, feature.place, feature.strip)
         table.add_row(*map(escape, texts))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kernova.represent.value_words import value_words
 
 # Cells of the strip that shows where a value lies, from the lowest row to the highest.
-_STRIP = 21
+_STRIP = 15
 
 
 class Feature(NamedTuple):
@@ -20,7 +20,7 @@ class Feature(NamedTuple):
     name: str
     value: str
     usual: str
-    place: str  # in words: the percentile, or how many rows have the same category
+    place: str  # the percentile, or how many rows have the same category
     strip: str
     # How rare so odd a value is: its share of rows is 2 ** -surprise; then how far out it is.
     surprise: float
@@ -42,8 +42,8 @@ class Population:
     >>> fish = pd.DataFrame({"length": [1.0, 2, 3, 4, 50], "sex": ["f", "f", "m", "m", "f"]})
     >>> for feature in Population(fish).standing_out(4):
     ...     print(feature.name, feature.value, feature.usual, feature.place, feature.strip)
-    length 50 3 percentile 90 ──────────┼───────●──
-    sex f f 60 % have it ━━━━━━━━━━━━━────────
+    length 50 3 90 ───────┼─────●─
+    sex f f 60 % have it ━━━━━━━━━──────
     """
 
     def __init__(self, features: pd.DataFrame) -> None:
@@ -79,7 +79,7 @@ def _number_look(name: str, column: "pd.Series[Any]") -> Callable[[Any], Feature
             name,
             value_words(value, beside=usual),
             value_words(usual, beside=value),
-            f"percentile {_percent(percentile)}",
+            _percent(percentile),
             _strip_at(percentile),
             -log2(share),
             abs(float(value) - usual) / spread,
