@@ -11,6 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import kernova
 from kernova import (
     CalibratedDetector,
+    GaussianMeanShift,
+    HierarchicalMeanShift,
     KernelSpatialDepth,
     LocalDensityFactor,
     LocalPeculiarityFactor,
@@ -35,6 +37,11 @@ ESTIMATORS = [
     ),
     RobustKernelOutlierFactor(kernel="epanechnikov", algorithm="brute"),
     RobustKernelOutlierFactor(kernel="gaussian", sigma=float("inf"), gamma="dimension"),
+    HierarchicalMeanShift(),
+    HierarchicalMeanShift(reference="weighted", standardize="zscore", precision="double"),
+    HierarchicalMeanShift(coreset=5, n_components=2),
+    GaussianMeanShift(),
+    GaussianMeanShift(bandwidth="likelihood-cv"),
     # scikit-learn's checks fit 20 rows, which prove nothing stronger than this.
     CalibratedDetector(max_false_alarm=0.5),
     CalibratedDetector(IsolationForest(n_estimators=10, random_state=0), max_false_alarm=0.5),

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernova.discover.kernel_width import likelihood_width, silverman_width
 from kernova.discover.levels import unit_and_origin
 from kernova.discover.mean_shift import RADIUS_SINGLE, Reference, groups_within
-from kernova.errors import InputError
 from kernova.neighbors.copies import distinct_rows
 
 Matrix = NDArray[np.float64]
@@ -21,6 +20,8 @@ Indices = NDArray[np.intp]
 
 # New rows farther away than this many times the known ones' extent are all equally far.
 _HORIZON = 1e12
+# Widths are told apart from this share of the rows' extent on.
+_NARROWEST = 1e-30
 
 
 class GaussianMeanShift(ClusterMixin, BaseEstimator):
@@ -95,8 +96,10 @@ class GaussianMeanShift(ClusterMixin, BaseEstimator):
         self._unit, self._origin = unit_and_origin(X)
         distinct = distinct_rows(X / self._unit - self._origin)
         self._rows, self._counts = distinct.rows, distinct.counts.astype(float)
-        width = self._width(distinct.rows, self._counts)
-        self.bandwidth_ = width * self._unit
+        self._relative_width = width = self._width(distinct.rows, self._counts)
+        self.bandwidth_ = (
+            width * self._unit if isinstance(self.bandwidth, str) else float(self.bandwidth)
+        )
         climb = self._reference().climb(distinct.rows, width, tol=self.tol, n_jobs=self.n_jobs)
         groups = np.unique(groups_within(climb.ends, self.merge * width), return_inverse=True)[1]
         self._arrange(climb.ends, groups, distinct.inverse)
@@ -106,13 +109,8 @@ class GaussianMeanShift(ClusterMixin, BaseEstimator):
         if isinstance(self.bandwidth, str):
             rule = silverman_width if self.bandwidth == "silverman" else likelihood_width
             return rule(rows, counts)
-        width = float(self.bandwidth) / self._unit
-        if not 0 < width < np.inf:
-            raise InputError(
-                f"bandwidth={self.bandwidth!r} cannot be measured beside columns that range over "
-                f"about {self._unit:.3g}; give one nearer to that."
-            )
-        return width
+        # Beyond these widths nothing changes: each row is a cluster, or all are one.
+        return min(max(float(self.bandwidth) / self._unit, _NARROWEST), 1 / _NARROWEST)
 
     def _reference(self) -> Reference:
         return Reference(self._rows, self._counts)
@@ -134,7 +132,7 @@ class GaussianMeanShift(ClusterMixin, BaseEstimator):
         """Let new rows climb the density of the known ones; return the cluster each ends in."""
         check_is_fitted(self)
         X = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
-        width = self.bandwidth_ / self._unit
+        width = self._relative_width
         ends = (
             self._reference()
             .climb(self._starts(X, width), width, tol=self.tol, n_jobs=self.n_jobs)
