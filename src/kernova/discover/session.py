@@ -92,7 +92,7 @@ class CategoryDiscovery(Findings):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernova.discover.session import CategoryDiscovery
+    >>> from kernova import CategoryDiscovery
     >>> X = np.array([[0.0, 0.1], [0.1, 0.0], [0.0, 0.0], [9.0, 9.0]])
     >>> session = CategoryDiscovery("random").start(X, ids=["a", "b", "c", "d"], known={"a": "cod"})
     >>> question = session.next_question()
