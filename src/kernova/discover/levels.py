@@ -6,6 +6,7 @@ cluster: it is born where centres merge (single rows: level 0) and lives until i
 merges with others. The last level has one centre, the root's.
 """
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -14,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernova.discover.criteria import Criteria, best_of, level_zero_criteria, merged_criteria
-from kernova.discover.mean_shift import FEW_ROWS, Reference, groups_within
+from kernova.discover.mean_shift import FEW_ROWS, Reference, groups_within, warm_up
 from kernova.neighbors.copies import DistinctRows, distinct_rows
 from kernova.neighbors.neighborhoods import nearest_distances
+from kernova.progress import track
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -84,11 +86,12 @@ def build_hierarchy(rows: Matrix, rules: Rules, away: Vector | None = None) -> H
     unit, origin = unit_and_origin(rows)
     distinct = distinct_rows(rows / unit - origin)
     smallest = _smallest_distance(distinct.rows)
+    warm_up()
     builder = _Builder(distinct, smallest, rules, away)
-    for level, bandwidth in _bandwidths(smallest, rules.growth):
+    for level in _levels(distinct.rows, smallest, rules.growth):
         if builder.is_finished():
             break
-        builder.climb_to(level, bandwidth)
+        builder.climb_to(level, smallest * rules.growth ** (level - 1))
     result = builder.result()
     mode = (result.nodes.mode + origin) * unit
     return result._replace(
@@ -124,11 +127,14 @@ def _smallest_distance(rows: Matrix) -> float:
     return float(nearest.min())
 
 
-def _bandwidths(smallest: float, growth: float) -> Iterator[tuple[int, float]]:
-    level = 1
-    while True:
-        yield level, smallest * growth ** (level - 1)
-        level += 1
+def _levels(rows: Matrix, smallest: float, growth: float) -> Iterator[int]:
+    """Count the levels from 1 on, telling how many there are at most but for rare cases."""
+    diameter = float(np.linalg.norm(np.ptp(rows, axis=0)))
+    # One mode is left when the window is about half as wide as the data.
+    expected = 2 + math.ceil(max(0.0, math.log(max(diameter, smallest) / smallest))
+                             / math.log(growth))  # fmt: skip
+    yield from track(range(1, expected + 1), "building the hierarchy")
+    yield from itertools.count(expected + 1)
 
 
 class _Builder:

@@ -5,6 +5,10 @@ mean of the rows, weighted by the kernel around it, until a step is short.
 """
 
 import math
+import tempfile
+from functools import cache
+from importlib import import_module
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import KDTree
 
 from kernova.blocks import in_threads, slices
+from kernova.progress import track
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -33,6 +38,31 @@ _OUT_OF_SIGHT = 1e15
 _NOWHERE = 1e4
 # Centres per piece of work: fixed, so that results do not depend on the number of threads.
 _CENTRES_PER_BLOCK = 256
+
+
+@cache
+def compiled() -> ModuleType:
+    """Load the compiled loops, once: numba takes half a second, so only a climb needs it."""
+    try:
+        return import_module("kernova.discover.compiled")
+    except RuntimeError:  # neither the package's folder nor the user's cache can be written to
+        import numba
+
+        numba.config.CACHE_DIR = tempfile.mkdtemp(prefix="kernova-compiled-")  # type: ignore[attr-defined]
+        return import_module("kernova.discover.compiled")
+
+
+def warm_up() -> None:
+    """Compile now what is not compiled yet, and say so: on a new machine it takes some seconds."""
+    if compiled().climb.signatures:
+        return
+    two = Reference(np.array([[0.0], [1.0]]))
+    nearest = np.zeros(2)
+    for part in track(["climbing", "judging"], "compiling, once"):
+        if part == "climbing":
+            groups_within(two.climb(np.array([[0.0], [1.0]]), 1.0).ends, 0.1)
+        else:
+            two.kernel_sums(np.array([[0.0], [1.0]]), np.arange(2), 1.0, nearest_row=nearest)
 
 
 class Blocks(NamedTuple):
@@ -106,8 +136,7 @@ class Reference:
         n_jobs: int | None = None,
     ) -> Climb:
         """Let each start climb until a step is at most ``tol`` bandwidths long."""
-        from kernova.discover.compiled import climb
-
+        climb = compiled().climb
         starts = self._padded(starts)
         ends = np.empty_like(starts)
         paths = np.empty(len(starts))
@@ -139,8 +168,7 @@ class Reference:
         ``nearest_row`` is the distance from a centre that rests on a row to the nearest other
         one, 0 for other centres: what feels nothing but itself need not be looked at.
         """
-        from kernova.discover.compiled import add_kernel_sums
-
+        add_kernel_sums = compiled().add_kernel_sums
         centers = self._padded(centers)
         owner = owner[self.order]
         is_alone = nearest_row > RADIUS_DOUBLE * bandwidth
@@ -200,13 +228,11 @@ def groups_within(points: Matrix, radius: float) -> NDArray[np.int64]:
     >>> groups_within(np.array([[0.0], [5.0], [0.9], [1.8]]), radius=1.0)
     array([0, 1, 0, 0])
     """
-    from kernova.discover.compiled import groups_of_close_points
-
     widest = int(np.argmax(np.ptp(points, axis=0))) if points.size else 0
     columns = np.r_[widest, np.delete(np.arange(points.shape[1]), widest)]
     points = np.ascontiguousarray(points[:, columns])
     order = np.argsort(points[:, 0], kind="stable")
-    return np.asarray(groups_of_close_points(points, order, radius))
+    return np.asarray(compiled().groups_of_close_points(points, order, radius))
 
 
 def _tree_order(rows: Matrix) -> NDArray[np.intp]:
