@@ -1,15 +1,16 @@
 """Ways of choosing questions, by name.
 
-==================  ===========================================================================
-``hms-ci``          compact and isolated clusters of the hierarchy first (HMS-CI)
-``hms-ci-had``      the same; ties go to the cluster farthest from what was asked (HAD)
-``hms-out``         small clusters that live long in the hierarchy first (HMS-Out)
-``hms-out-had``     the same, with HAD
-``nndm``            where the number of near rows falls off (He and Carbonell 2007)
-``interleave``      each component of a mixture about the row it owns least (Pelleg and Moore 2004)
-``ms-interleave``   the same with mean shift at one bandwidth instead of a mixture
-``random``          by lot
-==================  ===========================================================================
+========================  ==========================================================================
+``strangers-and-crowds``  far from what was named: sparse rows, now and then dense ones
+``hms-ci``                compact and isolated clusters of the hierarchy first (HMS-CI)
+``hms-ci-had``            the same; ties go to the cluster farthest from what was asked (HAD)
+``hms-out``               small clusters that live long in the hierarchy first (HMS-Out)
+``hms-out-had``           the same, with HAD
+``nndm``                  where the number of near rows falls off (He and Carbonell 2007)
+``interleave``            each component of a mixture about the row it owns least (Pelleg, Moore)
+``ms-interleave``         the same with mean shift at one bandwidth instead of a mixture
+``random``                by lot
+========================  ==========================================================================
 """
 
 from collections.abc import Callable
@@ -21,9 +22,11 @@ from kernova.discover.strategies.interleave import Interleave
 from kernova.discover.strategies.mean_shift_interleave import MeanShiftInterleave
 from kernova.discover.strategies.nndm import DensityJumps
 from kernova.discover.strategies.random_order import RandomOrder
+from kernova.discover.strategies.strangers_and_crowds import StrangersAndCrowds
 from kernova.errors import InputError
 
 _MAKERS: Final[dict[str, Callable[[], Strategy]]] = {
+    "strangers-and-crowds": StrangersAndCrowds,
     "hms-ci": lambda: HierarchyOrder("compactness_isolation"),
     "hms-ci-had": lambda: HierarchyOrder("compactness_isolation", farthest=True),
     "hms-out": lambda: HierarchyOrder("outlierness"),

@@ -1,0 +1,286 @@
+"""Ask strangers, and now and then a crowd: the default.
+
+A category that nobody has met yet lies far from every row that was named, in one of two ways. Its
+rows stand by themselves, as strangers; or they lie closer together than what surrounds them, as a
+crowd within the bulk. Each question is about the row that is farthest from what was named, where
+distance counts for more among rows that are sparse (strangers) or among rows that are dense
+(crowds). Strangers are the rule. A look at crowds goes on while it finds something new; after a
+miss it waits, twice as long each time.
+
+How this was chosen, and what else was tried, stands in ``docs/decisions/014-default-strategy.md``.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernova.blocks import slices
+from kernova.discover.questions import Answer, Question, Rows
+from kernova.discover.standardize import Standardization
+from kernova.discover.strategies.kept import kept
+from kernova.discover.strategies.node_ranking import distances_to
+from kernova.neighbors.index import build_index
+from kernova.progress import track
+
+if TYPE_CHECKING:
+    from kernova.discover.preparation import Preparation
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+Look = Literal["strangers", "crowds"]
+
+# Each of these can be moved by half without moving the figures beyond chance.
+_POWERS: Final[dict[Look, float]] = {"strangers": 1 / 2, "crowds": -2 / 3}
+# A category named n times reaches n^(1/3) times as far, as a ball in three dimensions would.
+_REACH_POWER: Final = 1 / 3
+_SHORTEST_WAIT: Final = 2
+_LONGEST_WAIT: Final = 32
+# The first question is about the row with the nearest tenth neighbour.
+_BULK_NEIGHBOR: Final = 10
+_MEMBERS: Final = 10
+_MEMBER_REACH: Final = 1.5
+_ALTERNATIVES: Final = 5
+_BLOCK: Final = 4096
+
+
+class Spacing(NamedTuple):
+    """How far apart rows lie, row by row.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows, n_axes)
+        The standardised rows.
+    spacing : ndarray of shape (n_rows,)
+        Geometric mean of the distances to the two nearest rows that differ.
+    rank : ndarray of shape (n_rows,)
+        Share of rows with a smaller spacing.
+    densest : int
+        The row whose tenth nearest is nearest.
+    weights : dict
+        What a row's novelty is multiplied with, for each look.
+    """
+
+    rows: Matrix
+    spacing: Vector
+    rank: Vector
+    densest: int
+    weights: dict[Look, Vector]
+
+
+class _Choice(NamedTuple):
+    row: int
+    look: Look | None  # None: the first question of all
+
+
+@dataclass
+class StrangersAndCrowds:
+    """Ask the row farthest from what was named: among sparse rows, now and then among dense ones.
+
+    It needs neither a hierarchy nor the number of categories, and starts at once on tables of any
+    size for which nearest neighbours can be found.
+
+    Parameters
+    ----------
+    standardize : {"sphere", "half-sphere", "zscore", "none"}
+        How rows are standardised.
+
+    Notes
+    -----
+    The novelty of a row is the smallest, over all categories c, of its distance to the nearest row
+    named c, divided by the cube root of how often c was named: what is common is expected to
+    reach farther. With the spacing r (geometric mean of the distances to the two nearest rows that
+    differ), strangers are ranked by novelty times r^(1/2) and crowds by novelty times r^(-2/3).
+    A row that was passed over counts as a place that was looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.discover.preparation import Preparation
+    >>> from kernova.discover.questions import Answer
+    >>> from kernova.discover.strategies.strangers_and_crowds import StrangersAndCrowds
+    >>> X = np.array([[0.0], [0.1], [0.2], [0.3], [9.0]])
+    >>> asker = StrangersAndCrowds().start(Preparation(X))
+    >>> asker.propose().row
+    1
+    >>> asker.observe(Answer(1, "usual"))
+    >>> asker.propose().row
+    4
+    """
+
+    standardize: Standardization = "half-sphere"
+    name: str = "strangers-and-crowds"
+
+    def start(self, preparation: "Preparation") -> "NoveltyAsker":
+        """Return a fresh asker; the rows' spacing is worked out once."""
+        key = ("spacing", self.standardize)
+        Z = preparation.rows(self.standardize)
+        return NoveltyAsker(kept(preparation, key, lambda: spacing_of(Z, preparation.n_jobs)))
+
+
+def spacing_of(Z: Matrix, n_jobs: int | None = None) -> Spacing:
+    """Measure how far apart rows lie; copies of a row are no neighbours of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.discover.strategies.strangers_and_crowds import spacing_of
+    >>> spacing_of(np.array([[0.0], [1.0], [1.0], [5.0]])).spacing.round(3)
+    array([2.236, 2.   , 2.   , 4.472])
+    """
+    spacing, to_tenth = _neighbor_distances(Z, n_jobs)
+    rank = np.searchsorted(np.sort(spacing), spacing) / len(spacing)
+    weights = {look: spacing**power for look, power in _POWERS.items()}
+    return Spacing(Z, spacing, rank, int(np.argmin(to_tenth)), weights)
+
+
+def _neighbor_distances(Z: Matrix, n_jobs: int | None) -> tuple[Vector, Vector]:
+    """Give each row's spacing, and its distance to the tenth row that differs."""
+    if np.ptp(Z, axis=0).max(initial=0.0) == 0:
+        return np.ones(len(Z)), np.zeros(len(Z))
+    index = build_index(Z, n_jobs=n_jobs, k=_BULK_NEIGHBOR)
+    n_distinct = len(index.rows)
+    tenth = min(_BULK_NEIGHBOR, max(1, n_distinct // 4))  # of few rows, the tenth is not near
+    second = min(2, n_distinct - 1)
+    spacing, to_tenth = np.empty(n_distinct), np.empty(n_distinct)
+    for block in track(slices(n_distinct, _BLOCK), "spacing"):
+        distances = index.nearest(index.rows[block], max(tenth, second) + 1).distances
+        spacing[block] = np.sqrt(distances[:, 1]) * np.sqrt(distances[:, second])
+        to_tenth[block] = distances[:, tenth]
+    spacing = np.ldexp(spacing, index.exponent)
+    return np.maximum(spacing, np.finfo(float).tiny)[index.inverse], to_tenth[index.inverse]
+
+
+class NoveltyAsker:
+    """One run: how novel every row still is, and when to look at crowds again."""
+
+    def __init__(self, spacing: Spacing) -> None:
+        self._spacing = spacing
+        n_rows = len(spacing.rows)
+        self._novelty = np.full(n_rows, np.inf)
+        self._is_asked = np.zeros(n_rows, dtype=np.bool_)
+        self._shown: list[Answer] = []
+        self._counts: dict[str, int] = {}
+        self._to_category: dict[str, Vector] = {}  # distances to the nearest row of each
+        self._strangers_left = 1  # before the next look at crowds
+        self._wait = _SHORTEST_WAIT
+        self._chosen: _Choice | None = None
+        self._question: Question | None = None
+
+    def propose(self) -> Question | None:
+        """Return the next question, the same until an answer comes; None when no row is left."""
+        choice = self._choice()
+        if self._question is None and choice is not None:
+            self._question = self._asked_about(choice)
+        return self._question
+
+    def observe(self, answer: Answer) -> None:
+        """Take in a category, or that a row was passed over: what lies near is less novel now."""
+        if self._is_asked[answer.row]:
+            return
+        choice = self._choice()  # whoever replays answers does not ask for the questions
+        is_new = answer.label is not None and answer.label not in self._counts
+        if choice is not None and choice.row == answer.row:
+            self._take_turns(choice.look, is_new)
+        self._is_asked[answer.row] = True
+        self._shown.append(answer)
+        self._lower_novelty(answer)
+        self._chosen = self._question = None
+
+    def _take_turns(self, look: Look | None, is_new: bool) -> None:
+        if look == "strangers":
+            self._strangers_left -= 1
+        elif look == "crowds" and is_new:
+            self._wait = _SHORTEST_WAIT
+        elif look == "crowds":
+            self._strangers_left = self._wait
+            self._wait = min(2 * self._wait, _LONGEST_WAIT)
+
+    def _lower_novelty(self, answer: Answer) -> None:
+        distances = distances_to(self._spacing.rows, self._spacing.rows[answer.row])
+        if answer.label is not None:
+            count = self._counts.get(answer.label, 0) + 1
+            before = self._to_category.get(answer.label)
+            distances = distances if before is None else np.minimum(before, distances)
+            self._counts[answer.label] = count
+            self._to_category[answer.label] = distances
+            distances = distances / count**_REACH_POWER
+        # Distances only fall and counts only rise, so no other category need be looked at again.
+        np.minimum(self._novelty, distances, out=self._novelty)
+
+    def _choice(self) -> _Choice | None:
+        if self._chosen is None and not self._is_asked.all():
+            if not self._shown:
+                self._chosen = _Choice(self._spacing.densest, None)
+            else:
+                look: Look = "strangers" if self._strangers_left > 0 else "crowds"
+                self._chosen = _Choice(int(self._best(look, 1)[0]), look)
+        return self._chosen
+
+    def _best(self, look: Look, n: int) -> Rows:
+        """Give the ``n`` best open rows, the best first; of equal ones the first in the table."""
+        is_open = np.flatnonzero(~self._is_asked)
+        scores = self._novelty[is_open] * self._spacing.weights[look][is_open]
+        if n == 1:
+            return is_open[[np.argmax(scores)]]
+        n = min(n, len(is_open))
+        least = np.partition(scores, len(scores) - n)[len(scores) - n]
+        places = np.flatnonzero(scores >= least)
+        return is_open[places[np.argsort(-scores[places], kind="stable")[:n]]]
+
+    # --- what the expert is told ------------------------------------------------------------
+
+    def _asked_about(self, choice: _Choice) -> Question:
+        row = choice.row
+        others = [
+            int(other)
+            for other in self._best(choice.look or "crowds", _ALTERNATIVES + 1)
+            if other != row
+        ]
+        evidence = {
+            "spacing": float(self._spacing.spacing[row]),
+            "share_of_rows_closer_spaced": float(self._spacing.rank[row]),
+        }
+        if choice.look is None:
+            reason = "Nothing was named yet, and rows lie closest together around this one."
+        else:
+            nearest, distance = self._nearest_shown(row)
+            evidence |= {
+                "distance_to_shown": distance,
+                "novelty": float(self._novelty[row]),
+                "n_shown": float(len(self._shown)),
+            }
+            reason = self._reason(row, choice.look, nearest, distance)
+        return Question(
+            row=row,
+            members=self._neighbors_of(row),
+            reason=reason,
+            evidence=evidence,
+            alternatives=tuple(others[:_ALTERNATIVES]),
+        )
+
+    def _nearest_shown(self, row: int) -> tuple[Answer, float]:
+        shown = np.array([answer.row for answer in self._shown], dtype=np.intp)
+        distances = distances_to(self._spacing.rows[shown], self._spacing.rows[row])
+        place = int(np.argmin(distances))
+        return self._shown[place], float(distances[place])
+
+    def _reason(self, row: int, look: Look, nearest: Answer, distance: float) -> str:
+        if distance == 0:
+            return "This row is a copy of one that was shown; so are all that are left."
+        n = len(self._shown)
+        which = "the only row shown so far" if n == 1 else f"the nearest of {n:,} rows shown so far"
+        named = "passed over" if nearest.label is None else f"named {nearest.label!r}"
+        away = f"It is {distance:.3g} away from {which}, which was {named}"
+        rank = self._spacing.rank[row]
+        if look == "strangers":
+            return f"{away}, and stands more by itself than {100 * rank:.0f} % of the rows."
+        return f"{away}, and rows lie closer together here than around {100 * (1 - rank):.0f} %."
+
+    def _neighbors_of(self, row: int) -> Rows:
+        """Give the rows next to this one; there is no cluster, so they may be of any category."""
+        distances = distances_to(self._spacing.rows, self._spacing.rows[row])
+        n_members = min(_MEMBERS, len(distances))
+        tenth = np.partition(distances, n_members - 1)[n_members - 1]
+        return np.flatnonzero(distances <= min(tenth, _MEMBER_REACH * self._spacing.spacing[row]))
