@@ -102,6 +102,15 @@ def test_a_question_shows_the_row_against_all_others(folder):
     assert text.count("There is nothing left to ask: every row was asked or named.") == 1
 
 
+def test_what_was_said_can_be_undone_when_nothing_is_left_to_ask(folder):
+    text = talk(*["x"] * 12, "y", "all y", "skip", "list", "change 2 = z")
+    assert text.count("There is nothing left to ask: every row was asked or named.") == 5
+    assert "12 rows of 12 named, 2 categories." in text
+    again = talk("undo", "undo", "last")
+    assert asked(again) == asked(text)[-1:]
+    assert f'Saved: {asked(again)[0]} is "last", a new category.' in again
+
+
 def test_the_cluster_and_the_reason_are_told(folder):
     words = ["--terminal", "--strategy", "hms-ci", "--questions", "3"]
     text = run(*words, said="a\nall b\nc\n").stdout

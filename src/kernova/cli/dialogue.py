@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from kernova.studies.discovery import Discovery
 
 PROMPT = "category (? for help): "
+NOTHING_LEFT = (
+    "There is nothing left to ask: every row was asked or named. What was said can still be "
+    "undone or changed; quit leaves."
+)
 
 
 class Dialogue:
-    """Ask until someone leaves, the wanted number of questions is reached, or no row is left.
+    """Ask until someone leaves, or the wanted number of questions is reached.
 
     Parameters
     ----------
@@ -58,9 +62,6 @@ class Dialogue:
                     return
                 with progress_bars():
                     question = self.session.next_question()
-                if question is None:
-                    self.say("There is nothing left to ask: every row was asked or named.")
-                    return
                 self._show(question)
                 if not self._settle(question):
                     return
@@ -72,8 +73,11 @@ class Dialogue:
         """Print a sentence."""
         self.out.print(sentence, markup=False)
 
-    def _show(self, question: "AskedQuestion") -> None:
+    def _show(self, question: "AskedQuestion | None") -> None:
         """Show the whole card once; after a correction that left the question as it was, a line."""
+        if question is None:
+            self.say(NOTHING_LEFT)
+            return
         if self.shown == (question.number, question.row):
             self.say(f"Question {question.number} again: {question.id}")
             self.say(categories_words(self.discovery))
@@ -81,14 +85,17 @@ class Dialogue:
         print_question(self.out, self.discovery, question)
         self.shown = (question.number, question.row)
 
-    def _settle(self, question: "AskedQuestion") -> bool:
+    def _settle(self, question: "AskedQuestion | None") -> bool:
         """Take lines until something was said that counts; False when it is time to leave."""
         n_said = len(self.session.log_)
         while len(self.session.log_) == n_said:
             saying = self._meant(understood(self.read_line()))
             if saying.act == "quit":
                 return False
-            self._obey(saying, question)
+            if question is None and saying.act in ("name", "all", "skip"):
+                self.say(NOTHING_LEFT)
+            else:
+                self._obey(saying, question)
         return True
 
     def _meant(self, saying: Saying) -> Saying:
@@ -105,7 +112,7 @@ class Dialogue:
             return Saying("wait")
         return saying
 
-    def _obey(self, saying: Saying, question: "AskedQuestion") -> None:
+    def _obey(self, saying: Saying, question: "AskedQuestion | None") -> None:
         from kernova.errors import InputError
 
         try:
