@@ -3,7 +3,14 @@
 import subprocess
 import sys
 
-BENCHMARKS = ("start_up", "depth", "bandwidth_rules", "neighbor_engines", "outlier_factor")
+BENCHMARKS = (
+    "start_up",
+    "depth",
+    "bandwidth_rules",
+    "neighbor_engines",
+    "outlier_factor",
+    "hierarchy",
+)
 
 
 def main() -> None:
