@@ -4,6 +4,7 @@ Run it from anywhere: ``python docs/make_pictures.py``. The same code gives the 
 """
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -11,13 +12,21 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 from kernova import CalibratedDetector, KernelSpatialDepth, SpatialDepth, false_alarm_threshold
+from kernova.discover.hierarchy import HierarchicalMeanShift
 from kernova.report.figures import (
     plot_depth_contours,
     plot_false_alarm_curve,
+    plot_hierarchy,
     plot_score_distributions,
     save_picture,
 )
+from kernova.studies.demo import write_rare_digits
 from kernova.studies.reproduce_ksd import reproduce_ksd
+from kernova.studies.simulation import (
+    SimulationSettings,
+    read_labelled_rows,
+    simulate_strategies,
+)
 
 FOLDER = Path(__file__).parent / "pictures"
 DPI = 100
@@ -81,6 +90,32 @@ def reproduction_pictures() -> dict[str, Figure]:
     return {"masking_widths": figures["masking-widths"], "theorem": figures["theorem"]}
 
 
+def hierarchy_picture() -> Figure:
+    """Draw the hierarchy of three common groups and two rare ones."""
+    rng = np.random.default_rng(0)
+    groups = [
+        ((0, 0), 1, 300),
+        ((7, 1), 1, 120),
+        ((2, 8), 1, 80),
+        ((6, 5), 0.2, 6),
+        ((-5, 4), 0.2, 12),
+    ]
+    rows = [rng.normal(place, spread, (size, 2)) for place, spread, size in groups]
+    figure = Figure(figsize=(8, 4.6), layout="constrained")
+    plot_hierarchy(HierarchicalMeanShift().fit(np.concatenate(rows)), figure.subplots())
+    return figure
+
+
+def discovery_picture() -> Figure:
+    """Draw how soon strategies meet every digit, some of them rare."""
+    with TemporaryDirectory() as folder:
+        data = Path(folder) / "rare_digits.csv"
+        write_rare_digits(data)
+        table = read_labelled_rows(data, "digit", id_column="id")
+    settings = SimulationSettings(strategies=("hms-ci", "hms-ci-had", "random"), seeds=25)
+    return simulate_strategies(table, settings).figure()
+
+
 def main() -> None:
     """Write every picture."""
     FOLDER.mkdir(exist_ok=True)
@@ -89,6 +124,8 @@ def main() -> None:
         "masking": masking_picture(),
         **digit_pictures(),
         **reproduction_pictures(),
+        "hierarchy": hierarchy_picture(),
+        "discovery": discovery_picture(),
     }
     for name, figure in figures.items():
         save_picture(figure, FOLDER / f"{name}.png", dpi=DPI)

@@ -20,7 +20,8 @@ def demo(
 
     Nine digits are known, the tenth is not. The new table mixes ordinary digits with the unknown
     one; kernova finds it, promises how rarely it cries wolf, and writes a page with pictures. Then
-    it finds mistakes made in typing a table of wines, and says what is wrong with each.
+    it finds mistakes made in typing a table of wines, and says what is wrong with each. Last, it
+    meets every digit of a table, rare ones too, by asking few questions.
     """
     from kernova.cli.folders import made_folder
     from kernova.studies.demo import run_demo

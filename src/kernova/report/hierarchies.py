@@ -123,7 +123,7 @@ def plot_hierarchy(model: "HierarchicalMeanShift", ax: Axes | None = None) -> Ax
     ax.set_ylim(-0.8, max(forest.height.values()) + 0.8)
     ax.invert_yaxis()
     ax.set_yticks([])
-    ax.spines["left"].set_visible(False)
+    ax.spines[["left", "top", "right"]].set_visible(False)
     label_axes(ax, "bandwidth, in units of the standardised rows", "")
     n_left_out = len(lines.size) - len(forest.nodes)
     note_above(ax, f"{counted(n_left_out, 'smaller cluster')} not drawn")
@@ -137,7 +137,6 @@ def _high_axes(forest: Forest) -> Axes:
     figure = Figure(figsize=(7.2, 1.6 + 0.27 * max(4, n_tips)), layout="constrained")
     FigureCanvasAgg(figure)
     ax: Axes = figure.subplots()
-    ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from sklearn.datasets import load_digits, load_wine
 
+from kernova.discover.strategies import DEFAULT_STRATEGY
 from kernova.progress import track
 from kernova.report.figures import save_picture
 from kernova.report.page import save_page
@@ -19,9 +20,18 @@ from kernova.studies.novelty_page import novelty_figures, novelty_page
 from kernova.studies.outlier_verdicts import OutlierSettings
 from kernova.studies.outliers import find_outliers, read_rows
 from kernova.studies.outliers_page import outliers_figures, outliers_page
+from kernova.studies.simulation import (
+    SimulationResult,
+    SimulationSettings,
+    read_labelled_rows,
+    simulate_strategies,
+)
 
 _UNKNOWN_DIGIT = 4
 _KNOWN_ROWS = 1200
+# How many images there are of each digit, where some are to be rare.
+_DIGIT_COUNTS = (170, 170, 150, 110, 70, 40, 20, 10, 6, 4)
+_LOTS = 25
 _SEED = 0
 
 
@@ -123,7 +133,60 @@ def outliers_chapter(folder: Path) -> Chapter:
     )
 
 
-_CHAPTERS: tuple[Callable[[Path], Chapter], ...] = (novelty_chapter, outliers_chapter)
+def discovery_chapter(folder: Path) -> Chapter:
+    """Ten digits, some of them rare: meet each of them in few questions."""
+    data = folder / "rare_digits.csv"
+    write_rare_digits(data)
+    table = read_labelled_rows(data, "digit", id_column="id")
+    settings = SimulationSettings(strategies=(DEFAULT_STRATEGY, "random"), seeds=_LOTS)
+    result = simulate_strategies(table, settings)
+    pictures = _saved({"curves": result.figure()}, folder, "discovery")
+    return Chapter(
+        title="Which digits are in there?",
+        sentences=[
+            f"{len(table.features)} images of ten digits; of the rarest there are "
+            f"{min(_DIGIT_COUNTS)}. Nothing is known of them, and an expert is asked about one "
+            "image after another until every digit has been met. Here their labels answer.",
+            _compared(result),
+        ],
+        table=_met(result),
+        table_title="Images of each digit, and the question at which it was met",
+        files=[*pictures, data],
+        next_commands=[
+            f"kernova discover {data} --id-column id --drop digit --terminal",
+            f"kernova simulate {data} --label-column digit --id-column id "
+            f"--picture {folder / 'strategies.png'}",
+        ],
+    )
+
+
+def _compared(result: SimulationResult) -> str:
+    ours, lots = result.overview()["questions"]
+    return (
+        f"The strategy {DEFAULT_STRATEGY} needs {ours} questions; drawing lots needs {lots} (the "
+        f"median of {_LOTS} times)."
+    )
+
+
+def _met(result: SimulationResult) -> pd.DataFrame:
+    """Give for each digit how many images there are, and when each strategy first asked for one."""
+    assert result.table.labels is not None
+    digits = result.table.labels.to_numpy()
+    lines = pd.DataFrame({"digit": np.unique(digits)})
+    lines["images"] = [int((digits == digit).sum()) for digit in lines["digit"]]
+    for name, runs in result.runs.items():
+        lines[name] = [
+            float(np.median([np.argmax(digits[run.asked] == digit) + 1 for run in runs]))
+            for digit in lines["digit"]
+        ]
+    return lines.sort_values("images", kind="stable")
+
+
+_CHAPTERS: tuple[Callable[[Path], Chapter], ...] = (
+    novelty_chapter,
+    outliers_chapter,
+    discovery_chapter,
+)
 
 
 def _saved(figures: dict[str, Figure], folder: Path, job: str) -> list[Path]:
@@ -147,18 +210,35 @@ def _write_wines(data: Path) -> None:
     save_table(rows, data)
 
 
+def write_rare_digits(data: Path) -> None:
+    """Write images of all digits, ever fewer of each."""
+    images = _images()
+    random = np.random.default_rng(_SEED)
+    kept = [
+        random.permutation(np.flatnonzero(images["digit"] == digit))[:count]
+        for digit, count in zip(random.permutation(10), _DIGIT_COUNTS, strict=True)
+    ]
+    save_table(images.iloc[random.permutation(np.concatenate(kept))], data)
+
+
 def _write_digits(known: Path, new: Path) -> None:
-    """Write two tables of 8 x 8 images; the unknown digit is in the second only."""
+    """Write two tables of images; the unknown digit is in the second only."""
+    images = _images()
+    is_unknown = (images["digit"] == _UNKNOWN_DIGIT).to_numpy()
+    random = np.random.default_rng(_SEED)
+    ordinary = random.permutation(np.flatnonzero(~is_unknown))
+    mixed = random.permutation(np.concatenate([ordinary[_KNOWN_ROWS:], np.flatnonzero(is_unknown)]))
+    save_table(images.iloc[ordinary[:_KNOWN_ROWS]], known)
+    save_table(images.iloc[mixed], new)
+
+
+def _images() -> pd.DataFrame:
+    """Give all 8 x 8 images of digits that come with scikit-learn."""
     digits = load_digits()
     rows = pd.DataFrame(digits.data, columns=[f"p{place // 8}{place % 8}" for place in range(64)])
     rows.insert(0, "id", [f"image-{number:04d}" for number in range(len(rows))])
     rows.insert(1, "digit", digits.target)
-    is_unknown = digits.target == _UNKNOWN_DIGIT
-    random = np.random.default_rng(_SEED)
-    ordinary = random.permutation(np.flatnonzero(~is_unknown))
-    mixed = random.permutation(np.concatenate([ordinary[_KNOWN_ROWS:], np.flatnonzero(is_unknown)]))
-    save_table(rows.iloc[ordinary[:_KNOWN_ROWS]], known)
-    save_table(rows.iloc[mixed], new)
+    return rows
 
 
 def _by_digit(rows: pd.DataFrame) -> pd.DataFrame:

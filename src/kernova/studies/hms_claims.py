@@ -162,17 +162,17 @@ def growth_claims(growth: pd.DataFrame) -> list[Claim]:
             "Time falls with growth at first, then rises",
             "yes",
             ", ".join(f"{value:.1f} s at {name:g}" for name, value in seconds.items())
-            + " (all sets, one draw of each on average)",
+            + " (all sets together, medians over draws)",
             _verdict(falls and rises, falls, "it falls only"),
         ),
     ]
 
 
 def growth_seconds(growth: pd.DataFrame) -> "pd.Series[float]":
-    """Give seconds by growth: hierarchy and asking with HAD, mean over draws, sum over sets."""
+    """Give seconds by growth: hierarchy and asking with HAD, median over draws, sum over sets."""
     had = growth[growth["method"] == CI_HAD]
     total = had.assign(seconds=had["hierarchy_seconds"] + had["asking_seconds"])
-    by_set = total.groupby(["set", "growth"])["seconds"].mean()
+    by_set = total.groupby(["set", "growth"])["seconds"].median()
     return by_set.groupby("growth").sum()
 
 
