@@ -1,11 +1,11 @@
 """Ways of choosing questions, by name.
 
 ========================  ==========================================================================
-``strangers-and-crowds``  far from what was named: sparse rows, now and then dense ones
 ``hms-ci``                compact and isolated clusters of the hierarchy first (HMS-CI)
 ``hms-ci-had``            the same; ties go to the cluster farthest from what was asked (HAD)
 ``hms-out``               small clusters that live long in the hierarchy first (HMS-Out)
 ``hms-out-had``           the same, with HAD
+``strangers-and-crowds``  far from what was named: sparse rows, now and then dense ones; default
 ``nndm``                  where the number of near rows falls off (He and Carbonell 2007)
 ``interleave``            each component of a mixture about the row it owns least (Pelleg, Moore)
 ``ms-interleave``         the same with mean shift at one bandwidth instead of a mixture
@@ -26,11 +26,11 @@ from kernova.discover.strategies.strangers_and_crowds import StrangersAndCrowds
 from kernova.errors import InputError
 
 _MAKERS: Final[dict[str, Callable[[], Strategy]]] = {
-    "strangers-and-crowds": StrangersAndCrowds,
     "hms-ci": lambda: HierarchyOrder("compactness_isolation"),
     "hms-ci-had": lambda: HierarchyOrder("compactness_isolation", farthest=True),
     "hms-out": lambda: HierarchyOrder("outlierness"),
     "hms-out-had": lambda: HierarchyOrder("outlierness", farthest=True),
+    "strangers-and-crowds": StrangersAndCrowds,
     "nndm": DensityJumps,
     "interleave": Interleave,
     "ms-interleave": MeanShiftInterleave,
@@ -38,7 +38,7 @@ _MAKERS: Final[dict[str, Callable[[], Strategy]]] = {
 }
 
 STRATEGIES: Final = tuple(_MAKERS)
-DEFAULT_STRATEGY: Final = "hms-ci"
+DEFAULT_STRATEGY: Final = "strangers-and-crowds"
 
 
 def strategy_named(name: str) -> Strategy:
