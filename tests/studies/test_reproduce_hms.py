@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernova.discover.strategies import DEFAULT_STRATEGY, STRATEGIES
 from kernova.errors import InputError
 from kernova.report.page import Html
 from kernova.studies import hms_claims, hms_page, hms_runs
@@ -285,8 +286,7 @@ def test_summary_takes_medians_and_an_endless_run_is_longer_than_any():
     assert questions_until(curves, 3) == np.inf
 
 
-def test_methods_begin_with_a_default_of_our_own_if_there_is_one():
-    from kernova.discover.strategies import DEFAULT_STRATEGY
-
+def test_every_strategy_is_among_the_methods_and_ours_stand_first():
+    assert set(STRATEGIES) < set(METHODS)
+    assert METHODS[: len(hms_runs.OURS)] == hms_runs.OURS
     assert DEFAULT_STRATEGY in METHODS
-    assert set(hms_runs.HIERARCHICAL) < set(METHODS)

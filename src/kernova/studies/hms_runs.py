@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Strategy
 from kernova.discover.simulation import Simulation, simulate
-from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
+from kernova.discover.strategies import STRATEGIES, strategy_named
 from kernova.discover.strategies.hierarchy_order import HierarchyOrder
 from kernova.discover.strategies.interleave import Interleave
 from kernova.discover.strategies.mean_shift_interleave import MeanShiftInterleave, ShiftedClusters
@@ -27,7 +27,9 @@ NNDM, INTERLEAVE, MS_INTERLEAVE, RANDOM = "nndm", "interleave", "ms-interleave",
 # The paper reports Interleave's best start; a user has but one.
 BEST_INTERLEAVE: Final = "interleave, best"
 _PAPERS: Final = (*HIERARCHICAL, NNDM, BEST_INTERLEAVE, INTERLEAVE, MS_INTERLEAVE, RANDOM)
-METHODS: Final = _PAPERS if DEFAULT_STRATEGY in _PAPERS else (DEFAULT_STRATEGY, *_PAPERS)
+# Strategies that go beyond the paper.
+OURS: Final = tuple(name for name in STRATEGIES if name not in _PAPERS)
+METHODS: Final = (*OURS, *_PAPERS)
 
 GROWTHS: Final = (1.1, 1.3, 1.5, 1.9)
 REFERENCES: Final = ("data", "weighted", "centres")
@@ -126,10 +128,8 @@ def _all_runs(
     labels = draw.data.labels
     names, sizes = np.unique(labels, return_counts=True)
     priors = dict(zip(names.tolist(), (sizes / len(labels)).tolist(), strict=True))
-    fixed: dict[str, Strategy] = {name: strategy_named(name) for name in HIERARCHICAL}
+    fixed: dict[str, Strategy] = {name: strategy_named(name) for name in (*OURS, *HIERARCHICAL)}
     fixed |= {NNDM: DensityJumps(priors), MS_INTERLEAVE: MeanShiftInterleave()}
-    if DEFAULT_STRATEGY not in fixed:
-        fixed = {DEFAULT_STRATEGY: strategy_named(DEFAULT_STRATEGY), **fixed}
     found = []
     for name, strategy in track(list(fixed.items()), "strategies"):
         limit = None if name in HIERARCHICAL else 5 * MOST_QUESTIONS

@@ -138,3 +138,18 @@ def test_round_robin_takes_the_farthest_open_row_of_every_owner_in_turn(pairs):
 @pytest.mark.parametrize(("bandwidth", "level"), [(0.0, 0), (0.1, 0), (1.4, 1), (3.1, 2), (9, 2)])
 def test_nearest_level(bandwidth, level):
     assert nearest_level(np.array([0.5, 1.5, 4.5]), bandwidth) == level
+
+
+def test_many_rows_are_counted_by_a_tree_as_few_are_by_blocks(monkeypatch):
+    from kernova.discover.strategies import density_steps
+
+    Z = np.random.default_rng(0).standard_normal((300, 3))
+    exact = density_scales(Z, [4, 30])
+    monkeypatch.setattr(density_steps, "_MANY_ROWS", 100)
+    monkeypatch.setattr(density_steps, "_SAMPLED_CENTRES", 300)
+    for one, other in zip(density_scales(Z, [4, 30]), exact, strict=True):
+        assert one.radius == other.radius
+        assert one.counts.tolist() == other.counts.tolist()
+    monkeypatch.setattr(density_steps, "_SAMPLED_CENTRES", 30)
+    for sampled, other in zip(density_scales(Z, [4, 30]), exact, strict=True):
+        assert sampled.radius >= other.radius  # fewer centres, no smaller ball among them

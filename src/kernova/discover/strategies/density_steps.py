@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from kernova.blocks import row_blocks, slices
 from kernova.discover.questions import Rows
@@ -16,6 +17,9 @@ Matrix = NDArray[np.float64]
 # Pairs looked at for one question: a quarter of a second's work. Up to 4,400 rows these are all.
 _MOST_PAIRS: Final = 20_000_000
 _ROWS_AT_ONCE: Final = 64
+# Of more rows than this, a sample stands for all centres of balls, and a tree counts neighbours.
+_MANY_ROWS: Final = 10_000
+_SAMPLED_CENTRES: Final = 2_000
 
 
 class DensityScale(NamedTuple):
@@ -55,24 +59,40 @@ def density_scales(Z: Matrix, sizes: Sequence[int]) -> list[DensityScale]:
     (0.15, [2, 3, 2, 1])
     """
     wanted = [min(size, len(Z)) for size in sizes]
-    blocks = row_blocks(len(Z), 2 * len(Z))
-    places = np.unique([size - 1 for size in wanted])
-    nearest = np.full(len(places), np.inf)
-    for block in track(blocks, "distances"):
-        squared = np.partition(squared_distances(Z[block], Z), places, axis=1)[:, places]
-        nearest = np.minimum(nearest, squared.min(axis=0))
-    limits = nearest[np.searchsorted(places, [size - 1 for size in wanted])]
-    # Distances come out a little different in other blocks: the ball must hold its own edge.
-    limits = limits * (1 + 1e-9)
-    counts = np.empty((len(wanted), len(Z)), dtype=np.intp)
-    for block in track(blocks, "counting neighbours"):
-        squared = squared_distances(Z[block], Z)
-        for which, limit in enumerate(limits):
-            counts[which, block] = np.count_nonzero(squared <= limit, axis=1)
+    limits = _densest_balls(Z, wanted)
+    counts = _counts_within(Z, np.sqrt(limits))
     return [
         DensityScale(size, float(np.sqrt(limit)), counts[which])
         for which, (size, limit) in enumerate(zip(wanted, limits, strict=True))
     ]
+
+
+def _densest_balls(Z: Matrix, sizes: Sequence[int]) -> NDArray[np.float64]:
+    """Give for each size the smallest squared radius around a row that holds so many rows."""
+    places = np.unique([size - 1 for size in sizes])
+    nearest = np.full(len(places), np.inf)
+    centres = Z[:: max(1, len(Z) // _SAMPLED_CENTRES)] if len(Z) > _MANY_ROWS else Z
+    for block in track(row_blocks(len(centres), 2 * len(Z)), "distances"):
+        squared = np.partition(squared_distances(centres[block], Z), places, axis=1)[:, places]
+        nearest = np.minimum(nearest, squared.min(axis=0))
+    # Distances come out a little different in other blocks: the ball must hold its own edge.
+    found: NDArray[np.float64] = nearest[np.searchsorted(places, np.subtract(sizes, 1))]
+    return found * (1 + 1e-9)
+
+
+def _counts_within(Z: Matrix, radii: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Count the rows within each radius of every row."""
+    counts = np.empty((len(radii), len(Z)), dtype=np.intp)
+    if len(Z) > _MANY_ROWS:
+        tree = cKDTree(Z)
+        for which in track(range(len(radii)), "counting neighbours"):
+            counts[which] = tree.query_ball_point(Z, radii[which], return_length=True)
+        return counts
+    for block in track(row_blocks(len(Z), 2 * len(Z)), "counting neighbours"):
+        squared = squared_distances(Z[block], Z)
+        for which, radius in enumerate(radii):
+            counts[which, block] = np.count_nonzero(squared <= radius**2 * (1 + 1e-12), axis=1)
+    return counts
 
 
 def steepest_row(

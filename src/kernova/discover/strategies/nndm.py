@@ -42,7 +42,7 @@ class DensityJumps:
     4, 8, 16 ... rows, up to a quarter of the table and 256, take turns. In both cases the
     neighbourhood in which a fall is looked for grows from question to question, and rows within
     the window of one that was answered are passed over. On tables of more than 4,400 rows only
-    the rows with most neighbours compete.
+    the rows with most neighbours compete, and beyond 10,000 a sample of rows sets the windows.
 
     Parameters
     ----------
