@@ -124,7 +124,6 @@ def assert_is_a_sound_hierarchy(model, n):
     assert np.isfinite(model.modes_).all()
     assert np.isfinite(model.bandwidths_).all()
     assert (nodes["parent"] < 0).sum() == 1
-    assert model.n_clusters_[0] == n
     assert model.n_clusters_[-1] == 1
     before = np.arange(n)
     for level in range(len(model.bandwidths_)):
@@ -142,11 +141,17 @@ WAYS = ["sphere", "half-sphere", "zscore", "none"]
 def check_awkward(n_examples):
     @settings(max_examples=n_examples, deadline=None, derandomize=n_examples < 500)
     @given(
-        awkward_tables(), st.sampled_from(WAYS), st.sampled_from(["data", "weighted", "centres"])
+        awkward_tables(),
+        st.sampled_from(WAYS),
+        st.sampled_from(["data", "weighted", "centres"]),
+        st.sampled_from([None, None, 4]),
     )
-    def check(X, standardize, reference):
-        model = HierarchicalMeanShift(standardize=standardize, reference=reference, growth=1.3)
-        assert_is_a_sound_hierarchy(model.fit(X), len(X))
+    def check(X, standardize, reference, coreset):
+        model = HierarchicalMeanShift(
+            standardize=standardize, reference=reference, growth=1.3, coreset=coreset
+        ).fit(X)
+        assert_is_a_sound_hierarchy(model, len(X))
+        assert coreset is not None or model.n_clusters_[0] == len(X)
 
     check()
 
@@ -239,12 +244,20 @@ class TestCoreset:
 
     def test_rows_inside_a_micro_cluster_are_no_clusters_of_their_own(self):
         model = HierarchicalMeanShift(coreset=300).fit(self.X)
-        assigned = micro_clusters(model.standardized_, 300).assigned
-        is_shared = np.bincount(assigned)[assigned] > 1
-        singles = model.nodes_[: len(self.X)]
+        small = micro_clusters(model.standardized_, 300)
+        is_shared = np.bincount(small.assigned)[small.assigned] > 1
+        nodes = model.nodes_
+        singles = nodes[: len(self.X)]
+        assert (singles["last"][is_shared] == -1).all()
         for column in ("lifetime", "outlierness", "compactness_isolation"):
             assert (singles[column][is_shared] == 0).all()
             assert (singles[column][~is_shared] > 0).all()
+        # But the micro-clusters are, from level 0 on, shown by their innermost row.
+        parent = singles["parent"][is_shared]
+        assert model.n_clusters_[0] == len(small.centers)
+        assert (nodes.loc[parent, "born"] == 0).all()
+        innermost = nodes.loc[parent, "representative"].to_numpy()
+        assert (small.distance[innermost] <= small.distance[is_shared]).all()
 
     def test_a_coreset_as_large_as_the_table_is_exact(self):
         few = self.X[:200]

@@ -77,7 +77,8 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
         row that climbed least), ``first_member``, ``lifetime`` in levels, ``outlierness``,
         ``compactness`` and ``isolation`` at ``ci_level``, where their sum
         ``compactness_isolation`` is largest, and ``parent`` (-1 for the root). Lines 0..n-1 are
-        the single rows.
+        the single rows. With a coreset, the micro-clusters of several rows follow as clusters of
+        level 0; rows inside were never clusters, and ``last`` is -1 for them.
     outlierness_, compactness_isolation_ : arrays of shape (n_nodes,)
     modes_ : array of shape (n_nodes, n_axes)
         The centre of each node at its last level, in standardised coordinates.
@@ -176,9 +177,9 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
         small = micro_clusters(rows, n_micro, n_jobs=self.n_jobs, random_state=self.random_state)
         self.coreset_error_ = small.error
         hierarchy = build_hierarchy(small.centers[small.assigned], rules, away=small.distance)
-        self._store(hierarchy, is_shared=np.bincount(small.assigned)[small.assigned] > 1)
+        self._store(hierarchy)
 
-    def _store(self, hierarchy: Hierarchy, is_shared: NDArray[np.bool_] | None = None) -> None:
+    def _store(self, hierarchy: Hierarchy) -> None:
         nodes = hierarchy.nodes
         self.bandwidths_ = hierarchy.bandwidths
         self.n_clusters_ = hierarchy.n_clusters
@@ -189,8 +190,6 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
         self._representative = nodes.representative
         self._compactness, self._isolation, self._ci_level = nodes.criteria
         self._lifetime = np.where(nodes.parent < 0, 0, nodes.last - nodes.born + 1)
-        if is_shared is not None:  # rows inside a micro-cluster were never clusters of their own
-            self._lifetime[: len(is_shared)][is_shared] = 0
         self.outlierness_ = outlierness(self._lifetime, nodes.size, self.growth)
         self.compactness_isolation_ = nodes.criteria.total
         self.level_ = _telling_level(nodes.born, nodes.last, nodes.size, self._lifetime)
@@ -228,7 +227,7 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
                 f"{len(self.bandwidths_) - 1}; give one of them."
             )
         node = np.arange(len(self.standardized_))
-        for _ in range(level):  # a node's parent is born a level later at least
+        for _ in range(level + 1):  # a node's parent lives on at the next level at least
             is_over = self._last[node] < level
             if not is_over.any():
                 break

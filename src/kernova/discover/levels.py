@@ -80,8 +80,8 @@ def build_hierarchy(rows: Matrix, rules: Rules, away: Vector | None = None) -> H
     """Build the whole hierarchy of finite rows.
 
     ``away`` tells that rows stand for others: it is the distance between each and the row it
-    replaces. Equal rows are then no copies, but neighbours taken together: they are not clusters
-    of their own, and the one least far away represents them.
+    replaces. Equal rows are then no copies, but neighbours taken together: at level 0 they are one
+    cluster already, and the one least far away represents it.
     """
     unit, origin = unit_and_origin(rows)
     distinct = distinct_rows(rows / unit - origin)
@@ -155,15 +155,31 @@ class _Builder:
         self.first_copy = _firsts(self.inverse, np.zeros(len(self.inverse)))
         self.shown_copy = self.first_copy if away is None else _firsts(self.inverse, away)
         nearest = nearest_distances(self.rows) if len(self.rows) > 1 else np.full(1, np.inf)
-        self.level = _Level(self.rows, self.first_copy, np.arange(len(self.rows)), nearest)
+        self.level = _Level(self.rows, self.first_copy.copy(), np.arange(len(self.rows)), nearest)
+        self.copies = self.counts
         self.nodes = self._single_rows()
         self.n_nodes = len(self.inverse)
         if away is not None:
-            self._forget_criteria(np.flatnonzero(self.counts[self.inverse] > 1))
+            self._start_together()
 
-    def _forget_criteria(self, nodes: Indices) -> None:
-        for column in self.nodes.criteria:
-            column[nodes] = 0
+    def _start_together(self) -> None:
+        """Let equal rows be one cluster at level 0, instead of copies that merge at level 1."""
+        nodes, counts = self.nodes, self.counts
+        together = np.flatnonzero(counts > 1)
+        numbers = self.n_nodes + np.arange(len(together))
+        self.n_nodes += len(together)
+        self.level.node[together] = numbers
+        nodes.size[numbers] = counts[together]
+        nodes.first_member[numbers] = self.first_copy[together]
+        nodes.representative[numbers] = self.shown_copy[together]
+        inside = np.flatnonzero(counts[self.inverse] > 1)
+        nodes.parent[inside] = self.level.node[self.inverse[inside]]
+        nodes.last[inside] = -1  # never clusters of their own
+        for column in nodes.criteria:
+            column[inside] = 0
+        self.n_clusters[0] = len(self.rows)
+        self.copies = np.ones(len(self.rows))
+        self._judge(0, self.bandwidths[0])
 
     def _single_rows(self) -> Nodes:
         """Make room for all nodes: every birth takes two nodes or more, so 2 n are enough."""
@@ -195,7 +211,7 @@ class _Builder:
         ends = self._ends(bandwidth)
         groups = self._groups(ends, bandwidth)
         # Copies are centres of their own before they merge at level 1.
-        votes = self.counts if level == 1 else np.ones(len(ends))
+        votes = self.copies if level == 1 else np.ones(len(ends))
         total = np.bincount(groups, weights=votes)
         node = np.empty(len(total), dtype=np.intp)
         node[groups] = before.node
@@ -268,7 +284,7 @@ class _Builder:
     def _adopt(self, groups: Indices, is_merged: NDArray[np.bool_], before: _Level) -> None:
         ended = is_merged[groups]
         self.nodes.parent[before.node[ended]] = self.level.node[groups[ended]]
-        if len(self.bandwidths) == 1:  # copies of a row end with it
+        if len(self.bandwidths) == 1 and self.copies.max() > 1:  # copies of a row end with it
             owner = self.level.owner[self.inverse]
             copies = np.flatnonzero(is_merged[owner])
             self.nodes.parent[copies] = self.level.node[owner[copies]]
