@@ -69,10 +69,13 @@ def test_a_sitting_and_the_next_one(folder):
     assert f'Saved: {ids[1]} is "pike", a new category.\n' in text
     assert f"Saved: {ids[2]} is skipped.\n" in text
     assert f'Saved: {ids[3]} is "carp".\n' in text
-    assert text.splitlines()[-2:] == [
-        "4 questions asked (1 skipped), 3 rows of 12 named, 2 categories.",
-        "Everything is saved in fish.kernova-project; the same command goes on from here.",
-    ]
+    end = text.splitlines()[text.splitlines().index("") :][-6:]
+    assert end[0] == "4 questions asked (1 skipped), 3 rows of 12 named, 2 categories."
+    assert end[1].startswith("Of 12 rows, 4 were asked: 2 categories, the last new one at question")
+    assert end[3].startswith("Guess: ")
+    assert end[5] == (
+        "Everything is saved in fish.kernova-project; the same command goes on from here."
+    )
     again = talk("eel", "quit", more=["-o", "out.csv"])
     assert again.splitlines()[0] == (
         "Going on with fish.kernova-project: 4 questions asked (1 skipped), 3 rows of 12 named, "
@@ -179,6 +182,17 @@ def test_a_correction_does_not_show_the_same_card_again(folder):
     assert f"\nQuestion 1 again: {first}\nCategories: eel (1)\n" in text
 
 
+def test_the_rule_of_thumb_is_told_once_when_it_would_stop(folder):
+    rng = np.random.default_rng(0)
+    pd.DataFrame(rng.normal(size=(90, 2)), columns=["u", "v"]).to_csv("many.csv", index=False)
+    text = talk("carp", *["pike"] * 70, data="many.csv", columns=[])
+    # The second category came with question 2, and 2 + 50 more brought no other.
+    assert len(asked(text.split("Guess: ")[0])) == 54
+    assert text.count("Guess: ") == 2  # then, and at the end
+    again = talk("pike", "eel", "undo", data="many.csv", columns=[])
+    assert again.count("Guess: ") == 2  # it had been so; then again after the undo, and at the end
+
+
 @pytest.mark.parametrize(
     ("line", "saying"),
     [
@@ -212,6 +226,8 @@ def test_a_summary_for_programs(folder):
     assert answer["asked"] == ids
     assert answer["categories"] == {"carp": [ids[0]], "eel": [ids[2]]}
     assert answer["curve"] == [1, 1, 2]
+    assert 0 < answer["advice"]["questions_left"] <= 10
+    assert len(answer["advice"]["known"]) == len(answer["advice"]["guessed"]) == 2
     assert (answer["questions"], answer["skipped"]) == (3, 1)
     assert answer["rows"] == [
         {"fish": ids[place], "category": name, "question": place + 1}

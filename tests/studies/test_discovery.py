@@ -152,6 +152,25 @@ def test_the_cluster_is_told_by_its_nearest_rows_and_what_is_known(tmp_path):
     session.close()
 
 
+def test_advice_counts_what_questions_brought(tmp_path):
+    fish = table(labels=["pike", "cod"] + [None] * 38)
+    found = open_discovery(fish, tmp_path / "p", strategy="random")
+    session = found.session
+    for label in ("pike", None, "eel", "pike"):
+        session.next_question()
+        session.skip() if label is None else session.answer(label)
+    free = [row for row in range(40) if row not in (0, 1, *session.asked_)]
+    session.label_row(f"fish-{free[0]:02d}", "roach")
+    session.next_question()
+    session.name_cluster("eel", [f"fish-{row:02d}" for row in free[1:11]])
+    advice = found.advice
+    # Pike and cod were known, roach came out of turn: eel, at question 3, is the last new one.
+    assert (advice.asked, advice.seen, advice.since_new) == (5, 4, 2)
+    n_unlabelled = sum(label is None for label in session.labels_)
+    assert f" {n_unlabelled} rows " in advice.known[1]
+    session.close()
+
+
 def test_a_project_remembers_strategy_and_seed(tmp_path):
     with open_discovery(table(), tmp_path / "p", strategy="random", seed=3).session as session:
         session.next_question()

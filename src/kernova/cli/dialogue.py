@@ -51,6 +51,7 @@ class Dialogue:
         self.is_person = is_person
         self.offer: Offer | None = None
         self.shown: tuple[int, int] | None = None
+        self.would_stop = discovery.advice.questions_left == 0
 
     def run(self, n_questions: int | None = None) -> None:
         """Hold the dialogue; everything said is on the disk when this returns."""
@@ -65,9 +66,19 @@ class Dialogue:
                 self._show(question)
                 if not self._settle(question):
                     return
+                self._advise()
         except (EOFError, KeyboardInterrupt):
             if self.is_person:
                 self.say("")  # what follows begins on a line of its own
+
+    def _advise(self) -> None:
+        """Say it once when the rule of thumb would stop; it says what it is worth."""
+        advice = self.discovery.advice
+        would_stop = advice.questions_left == 0
+        if would_stop and not self.would_stop:
+            for sentence in advice.guessed:
+                self.say(sentence)
+        self.would_stop = would_stop
 
     def say(self, sentence: str) -> None:
         """Print a sentence."""

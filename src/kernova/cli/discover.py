@@ -126,6 +126,8 @@ def _converse(discovery: "Discovery", out: "Console", questions: int | None) -> 
     dialogue.run(questions)
     out.print()
     out.print(discovery.summary, markup=False)
+    for sentence in (*discovery.advice.known, *discovery.advice.guessed):
+        out.print(sentence, markup=False)
     out.print(
         f"Everything is saved in {discovery.project}; the same command goes on from here.",
         markup=False,

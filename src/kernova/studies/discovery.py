@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernova.discover.fingerprint import table_fingerprint
 from kernova.discover.session import AskedQuestion, CategoryDiscovery
+from kernova.discover.stopping import Advice, stopping_advice
 from kernova.discover.store import ProjectHead, ProjectStore, open_project
 from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
 from kernova.load.tables import Table
@@ -103,9 +104,25 @@ class Discovery:
             f"{_counted(len(session.categories_), 'category', 'categories')}."
         )
 
+    @property
+    def advice(self) -> Advice:
+        """Whether to go on, as far as anybody can tell."""
+        session = self.session
+        asked, labels = session.asked_, session.labels_
+        answers = [labels[row] for row in asked]
+        were_asked = set(asked)
+        # First met by a prior label, or by one out of turn: no question brought it.
+        known_before = [
+            name for name, rows in session.categories_.items() if rows[0] not in were_asked
+        ]
+        n_besides = session.n_labelled_ - sum(label is not None for label in answers)
+        return stopping_advice(
+            answers, len(labels), known_before=known_before, n_labelled_before=n_besides
+        )
+
     def to_json_dict(self) -> dict[str, Any]:
         """Give everything as plain numbers and texts, for programs."""
-        session, ids = self.session, self.session.ids_
+        session, ids, advice = self.session, self.session.ids_, self.advice
         rows = self.rows
         return {
             "command": "discover",
@@ -120,6 +137,11 @@ class Discovery:
                 name: [ids[row] for row in members] for name, members in session.categories_.items()
             },
             "curve": session.curve_,
+            "advice": {
+                "known": list(advice.known),
+                "guessed": list(advice.guessed),
+                "questions_left": advice.questions_left,
+            },
             "notes": self.notes,
             "rows": json_rows(rows[rows["category"].notna()].astype(object)),
         }
