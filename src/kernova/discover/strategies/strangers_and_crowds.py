@@ -54,8 +54,8 @@ class Spacing(NamedTuple):
         The standardised rows.
     spacing : ndarray of shape (n_rows,)
         Geometric mean of the distances to the two nearest rows that differ.
-    rank : ndarray of shape (n_rows,)
-        Share of rows with a smaller spacing.
+    closer, wider : ndarrays of shape (n_rows,)
+        Share of rows with a smaller spacing, and with a larger one.
     densest : int
         The row whose tenth nearest is nearest.
     weights : dict
@@ -64,7 +64,8 @@ class Spacing(NamedTuple):
 
     rows: Matrix
     spacing: Vector
-    rank: Vector
+    closer: Vector
+    wider: Vector
     densest: int
     weights: dict[Look, Vector]
 
@@ -130,9 +131,11 @@ def spacing_of(Z: Matrix, n_jobs: int | None = None) -> Spacing:
     array([2.236, 2.   , 2.   , 4.472])
     """
     spacing, to_tenth = _neighbor_distances(Z, n_jobs)
-    rank = np.searchsorted(np.sort(spacing), spacing) / len(spacing)
+    ascending = np.sort(spacing)
+    closer = np.searchsorted(ascending, spacing) / len(Z)
+    wider = 1 - np.searchsorted(ascending, spacing, side="right") / len(Z)
     weights = {look: spacing**power for look, power in _POWERS.items()}
-    return Spacing(Z, spacing, rank, int(np.argmin(to_tenth)), weights)
+    return Spacing(Z, spacing, closer, wider, int(np.argmin(to_tenth)), weights)
 
 
 def _neighbor_distances(Z: Matrix, n_jobs: int | None) -> tuple[Vector, Vector]:
@@ -240,7 +243,8 @@ class NoveltyAsker:
         ]
         evidence = {
             "spacing": float(self._spacing.spacing[row]),
-            "share_of_rows_closer_spaced": float(self._spacing.rank[row]),
+            "share_spaced_closer": float(self._spacing.closer[row]),
+            "share_spaced_wider": float(self._spacing.wider[row]),
         }
         if choice.look is None:
             reason = "Nothing was named yet, and rows lie closest together around this one."
@@ -273,10 +277,12 @@ class NoveltyAsker:
         which = "the only row shown so far" if n == 1 else f"the nearest of {n:,} rows shown so far"
         named = "passed over" if nearest.label is None else f"named {nearest.label!r}"
         away = f"It is {distance:.3g} away from {which}, which was {named}"
-        rank = self._spacing.rank[row]
         if look == "strangers":
-            return f"{away}, and stands more by itself than {100 * rank:.0f} % of the rows."
-        return f"{away}, and rows lie closer together here than around {100 * (1 - rank):.0f} %."
+            closer = 100 * self._spacing.closer[row]
+            return f"{away}, and stands more by itself than {closer:.0f} % of all rows."
+        wider = 100 * self._spacing.wider[row]
+        denser = f"rows lie closer together here than around {wider:.0f} % of all rows"
+        return f"{away}, and {denser}."
 
     def _neighbors_of(self, row: int) -> Rows:
         """Give the rows next to this one; there is no cluster, so they may be of any category."""
