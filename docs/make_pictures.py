@@ -13,6 +13,7 @@ from sklearn.datasets import load_digits
 
 from kernova import CalibratedDetector, KernelSpatialDepth, SpatialDepth, false_alarm_threshold
 from kernova.discover.hierarchy import HierarchicalMeanShift
+from kernova.discover.strategies import DEFAULT_STRATEGY
 from kernova.report.figures import (
     plot_depth_contours,
     plot_false_alarm_curve,
@@ -112,7 +113,9 @@ def discovery_picture() -> Figure:
         data = Path(folder) / "rare_digits.csv"
         write_rare_digits(data)
         table = read_labelled_rows(data, "digit", id_column="id")
-    settings = SimulationSettings(strategies=("hms-ci", "hms-ci-had", "random"), seeds=25)
+    settings = SimulationSettings(
+        strategies=(DEFAULT_STRATEGY, "hms-ci", "hms-ci-had", "random"), seeds=25
+    )
     return simulate_strategies(table, settings).figure()
 
 

@@ -25,7 +25,7 @@ def test_words_say_when_all_was_met():
     )
     assert legend_of(ax) == [
         "one: all met after 3",
-        "several: all met after 2 to 5",
+        "several: all met after 3.5 (2 to 5)",
         "some: all met after 3 in 1 of 2 runs",
         "none: 2 met in 4",
     ]

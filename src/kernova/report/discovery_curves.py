@@ -80,7 +80,7 @@ def plot_discovery_curves(
     >>> from kernova.report.figures import plot_discovery_curves
     >>> ax = plot_discovery_curves({"random": [[1, 1, 2], [1, 2]], "hms-ci": [[1, 2]]}, 2)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['random: all met after 2 to 3', 'hms-ci: all met after 2']
+    ['random: all met after 2.5 (2 to 3)', 'hms-ci: all met after 2']
     """
     runs = {name: [_checked(run, name) for run in found] for name, found in curves.items()}
     if not runs or not all(runs.values()):
@@ -166,9 +166,9 @@ def _outcome(runs: Sequence[Curve], n_classes: int) -> str:
     if not reached:
         most = int(max(run[-1] for run in runs))
         return f"{most} met in {max(len(run) for run in runs):,}"
-    span = f"{min(reached):,}"
+    span = f"{np.median(reached):,g}"
     if max(reached) > min(reached):
-        span += f" to {max(reached):,}"
+        span += f" ({min(reached):,} to {max(reached):,})"
     if len(reached) == len(runs):
         return f"all met after {span}"
     return f"all met after {span} in {len(reached)} of {len(runs)} runs"

@@ -236,3 +236,49 @@ def test_interleave_starts_elsewhere_with_another_seed():
         for seed in (None, 3, 4)
     ]
     assert rows[0] == rows[1] != rows[2]
+
+
+def test_density_jumps_pass_over_what_lies_near_an_answer(preparation):
+    asker = DensityJumps().start(preparation)
+    Z = preparation.rows()
+    asked, n_passed = [], 0
+    for _ in range(6):
+        question = asker.propose()
+        assert all(np.linalg.norm(Z[question.row] - Z[row]) > radius for row, radius in asked)
+        near = np.linalg.norm(Z - Z[question.row], axis=1) <= question.evidence["radius"]
+        n_passed += int(near.sum()) - 1
+        asked.append((question.row, question.evidence["radius"]))
+        asker.observe(Answer(question.row, "x"))
+    assert n_passed > 0
+
+
+def test_the_search_for_a_fall_widens_with_every_question(preparation):
+    asker = DensityJumps({"common": 0.9, "rare": 0.1}).start(preparation)
+    steps = []
+    for _ in range(3):
+        known = asker.propose().evidence
+        steps.append(known["reach"] / known["radius"])
+        asker.observe(Answer(asker.propose().row, "common"))
+    assert steps == pytest.approx([2, 3, 4])
+
+
+def test_interleave_asks_what_a_component_explains_worst(preparation):
+    asker = Interleave(n_components=3, seed=1).start(preparation)
+    asked, is_open = [], np.ones(preparation.n_rows, dtype=bool)
+    for _ in range(3):
+        question = asker.propose()
+        asked.append(question.evidence["log_density"] < question.evidence["median_log_density"])
+        is_open[question.row] = False
+        asker.observe(Answer(question.row, None))
+    assert asked == [True] * 3
+
+
+def test_mean_shift_interleave_asks_the_row_farthest_from_its_centre(preparation):
+    strategy = strategy_named("ms-interleave")
+    clusters = strategy.clusters(preparation)
+    model, Z = preparation.hierarchy(), preparation.rows()
+    level = int(np.argmin(np.abs(model.bandwidths_ - clusters.bandwidth)))
+    centres = model.modes_[model.nodes_at(level)]
+    assert clusters.shifts == pytest.approx(np.linalg.norm(Z - centres, axis=1))
+    question = strategy.start(preparation).propose()
+    assert question.row == question.members[np.argmax(clusters.shifts[question.members])]
