@@ -16,6 +16,7 @@ from kernova import (
     KernelSpatialDepth,
     LocalDensityFactor,
     LocalPeculiarityFactor,
+    MulticlassDataDescription,
     RobustKernelOutlierFactor,
     SpatialDepth,
     TableEncoder,
@@ -42,6 +43,9 @@ ESTIMATORS = [
     HierarchicalMeanShift(coreset=5, n_components=2),
     GaussianMeanShift(),
     GaussianMeanShift(bandwidth="likelihood-cv"),
+    MulticlassDataDescription(),
+    MulticlassDataDescription(scale="common", length_scale="median", max_rows_per_class=5),
+    MulticlassDataDescription(robust=True, reject=0.0),
     # scikit-learn's checks fit 20 rows, which prove nothing stronger than this.
     CalibratedDetector(max_false_alarm=0.5),
     CalibratedDetector(IsolationForest(n_estimators=10, random_state=0), max_false_alarm=0.5),

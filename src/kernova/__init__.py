@@ -2,7 +2,7 @@
 
 The road, one folder per station::
 
-    load -> represent -> score / discover -> decide -> report
+    load -> represent -> score / describe / discover -> decide -> report
 
 ==========  ==========================================================================
 station     what to import from here
@@ -12,6 +12,7 @@ represent   :class:`TableEncoder`
 score       :class:`SpatialDepth`, :class:`KernelSpatialDepth`,
             :class:`RobustKernelOutlierFactor`, :func:`outlier_factor_path`,
             :class:`LocalDensityFactor`, :class:`LocalPeculiarityFactor`
+describe    :class:`MulticlassDataDescription`
 discover    :class:`HierarchicalMeanShift`, :class:`GaussianMeanShift`,
             :class:`CategoryDiscovery`, :func:`simulate`
 decide      :class:`CalibratedDetector`, :func:`false_alarm_threshold`,
@@ -43,6 +44,7 @@ _HOME_OF = {
     "outlier_factor_path": "kernova.score.outlier_factor",
     "LocalDensityFactor": "kernova.score.baselines",
     "LocalPeculiarityFactor": "kernova.score.baselines",
+    "MulticlassDataDescription": "kernova.describe.data_description",
     "HierarchicalMeanShift": "kernova.discover.hierarchy",
     "GaussianMeanShift": "kernova.discover.gaussian_mean_shift",
     "CategoryDiscovery": "kernova.discover.session",
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
         false_alarm_threshold,
     )
     from kernova.decide.p_values import conformal_p_values, select_discoveries
+    from kernova.describe.data_description import MulticlassDataDescription
     from kernova.discover.gaussian_mean_shift import GaussianMeanShift
     from kernova.discover.hierarchy import HierarchicalMeanShift
     from kernova.discover.session import CategoryDiscovery

@@ -23,7 +23,7 @@ from kernova.errors import InputError
 
 # The folders whose modules a file's names may make us import. No others: `kernova.__main__`, for
 # one, would start the command line.
-_HOMES_OF_MODELS = ("neighbors", "kernels", "represent", "score", "discover", "decide")
+_HOMES_OF_MODELS = ("neighbors", "kernels", "represent", "score", "describe", "discover", "decide")
 
 _SPARSE = ("csr", "csc")
 
