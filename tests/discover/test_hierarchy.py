@@ -8,6 +8,8 @@ from sklearn.datasets import load_iris, make_blobs
 
 from kernova import HierarchicalMeanShift, InputError
 from kernova.discover.micro_clusters import micro_clusters
+from kernova.discover.preparation import Preparation
+from kernova.discover.strategies.hierarchy_order import HierarchyOrder
 from tests.oracles import mean_shift_hierarchy
 
 VECTORS = [
@@ -272,3 +274,23 @@ class TestCoreset:
         )
         np.testing.assert_array_equal(first.modes_, again.modes_)
         assert first.modes_.shape != other.modes_.shape or (first.modes_ != other.modes_).any()
+
+
+@pytest.mark.parametrize(("name", "reference"), VECTORS)
+@pytest.mark.parametrize(
+    ("criterion", "farthest", "key"),
+    [
+        ("outlierness", False, "order_out"),
+        ("outlierness", True, "order_out_had"),
+        ("compactness_isolation", False, "order_ci"),
+        ("compactness_isolation", True, "order_ci_had"),
+    ],
+)
+def test_single_precision_asks_the_same_questions(
+    reference_vectors, name, reference, criterion, farthest, key
+):
+    expected = reference_vectors(name)
+    order = HierarchyOrder(
+        criterion, farthest=farthest, standardize=str(expected["how"]), reference=reference
+    ).first_rows(Preparation(expected["X"]), len(expected["X"]))
+    np.testing.assert_array_equal(order, expected[key])

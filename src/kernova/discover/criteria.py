@@ -74,6 +74,9 @@ def merged_criteria(
 ) -> Criteria:
     """Measure all clusters of a level; ``owner`` gives the centre of each distinct row."""
     sums = reference.kernel_sums(centers, owner, bandwidth, nearest_row=nearest_row, n_jobs=n_jobs)
+    if len(centers) == 1:  # the root: both shares are of itself, whatever order sums are taken in
+        claimed = sums.own
+        return Criteria(_share(claimed, claimed), _share(claimed, claimed), np.full(1, level))
     claimed = np.zeros(len(centers))
     np.add.at(claimed, owner, counts * sums.by_row)
     return Criteria(
