@@ -61,7 +61,7 @@ def describe_class(
     R = affinities(rows, rows, length_scale)
     R[np.diag_indices_from(R)] = 1 + ridge
     factor = cholesky(R, lower=True, check_finite=False)
-    inverse = _inverse(factor)
+    inverse = inverse_from_factor(factor)
     left_out = leave_one_out(R, inverse) if groups is None else leave_group_out(R, inverse, groups)
     return ClassDescription(rows, length_scale, ridge, factor, np.diag(inverse).copy(), left_out)
 
@@ -103,7 +103,7 @@ def leave_group_out_of_others(
     """
     factor = description.factor
     q = np.einsum("ij,ij->j", *[solve_triangular(factor, r, lower=True, check_finite=False)] * 2)
-    inverse = _inverse(factor)
+    inverse = inverse_from_factor(factor)
     for group in np.intersect1d(groups, groups_of_others):
         inside, them = groups == group, groups_of_others == group
         u = inverse[inside] @ r[:, them]
@@ -133,7 +133,8 @@ def extended(description: ClassDescription, rows: Matrix) -> ClassDescription:
     return ClassDescription(all_rows, ell, ridge, factor, diagonal, left_out)
 
 
-def _inverse(factor: Matrix) -> Matrix:
+def inverse_from_factor(factor: Matrix) -> Matrix:
+    """Return the inverse of L L'."""
     inverse, _ = dpotri(factor, lower=True)
     lower = np.tril(inverse)
     return lower + np.tril(lower, -1).T

@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from kernova.describe.centered_description import CenteredDescription
 from kernova.describe.class_description import extended
 from kernova.describe.feature_scaling import Scale, feature_scaling
 from kernova.describe.fitting import (
@@ -180,7 +181,7 @@ class MulticlassDataDescription(ClassifierMixin, BaseEstimator):
         shared = Hyperparameters(self.length_scale_, self.signal_variance_, self.ridge_)
         return described(
             rows, shared, max_rows=self.max_rows_per_class, groups=groups,
-            random_state=random_state,
+            is_centered=self.centered, random_state=random_state,
         )  # fmt: skip
 
     def _find_thresholds(self) -> None:
@@ -275,7 +276,8 @@ class MulticlassDataDescription(ClassifierMixin, BaseEstimator):
     ) -> Described:
         limit = self.max_rows_per_class
         n = len(known.description.rows) + len(rows)
-        if limit is not None and (n > limit or len(known.left_out) > limit):
+        is_sparse = limit is not None and (n > limit or len(known.left_out) > limit)
+        if is_sparse or isinstance(known.description, CenteredDescription):
             return self._described(np.vstack([known.description.rows, rows]), None, random_state)
         grown = extended(known.description, rows)
         return Described(grown, grown.left_out)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernova.describe.centered_description import CenteredDescription, describe_centered
 from kernova.describe.class_description import (
     ClassDescription,
     affinities,
@@ -83,7 +84,7 @@ def is_outlier_of_its_class(rows: Matrix) -> NDArray[np.bool_]:
 class Described(NamedTuple):
     """A description, and q of every training row of the class when it is left out."""
 
-    description: ClassDescription
+    description: ClassDescription | CenteredDescription
     left_out: Vector
 
 
@@ -93,10 +94,16 @@ def described(
     *,
     max_rows: int | None,
     groups: Indices | None,
+    is_centered: bool = False,
     random_state: np.random.RandomState,
 ) -> Described:
     """Describe a class, by its most telling rows where it has too many."""
     ell, ridge = shared.length_scale, shared.ridge
+    if is_centered:
+        if max_rows is not None and len(rows) > max_rows:
+            rows = rows[pivot_rows(rows, max_rows, ell, random_state)]
+        centered = describe_centered(rows, ell, ridge)
+        return Described(centered, centered.left_out)
     if max_rows is None or len(rows) <= max_rows:
         description = describe_class(rows, ell, ridge, groups)
         return Described(description, description.left_out)
