@@ -338,3 +338,43 @@ def _judge(Z, nodes, alive, centers, h, level):
         both = compactness_and_isolation(Z, nodes[node]["members"], np.array(centers), j, h)
         if sum(both) >= nodes[node].get("ci", -1.0):
             nodes[node].update(ci=sum(both), compactness=both[0], isolation=both[1])
+
+
+# Descriptions of classes.
+
+
+def class_uncertainty(x, rows, sigma, ell, noise):
+    """d(x) = sigma^2 - k' (K + sigma_reg^2 I)^-1 k, by a plain inverse."""
+    K = np.array([[sigma**2 * np.exp(-((a - b) @ (a - b)) / ell**2) for b in rows] for a in rows])
+    k = np.array([sigma**2 * np.exp(-((x - a) @ (x - a)) / ell**2) for a in rows])
+    return sigma**2 - k @ np.linalg.inv(K + noise**2 * np.eye(len(rows))) @ k
+
+
+def centered_class_uncertainty(x, rows, sigma, ell, noise):
+    """The same with the kernel centred over the rows."""
+
+    def kernel(a, b):
+        return sigma**2 * np.exp(-((a - b) @ (a - b)) / ell**2)
+
+    def mean_to(a):
+        return np.mean([kernel(a, row) for row in rows])
+
+    overall = np.mean([mean_to(row) for row in rows])
+
+    def centered(a, b):
+        return kernel(a, b) - mean_to(a) - mean_to(b) + overall
+
+    K = np.array([[centered(a, b) for b in rows] for a in rows])
+    k = np.array([centered(x, a) for a in rows])
+    return centered(x, x) - k @ np.linalg.inv(K + noise**2 * np.eye(len(rows))) @ k
+
+
+def left_out_memberships(rows, ell, ridge, groups=None):
+    """q of each row under the rows of other groups (each row its own, unless groups are given)."""
+    groups = np.arange(len(rows)) if groups is None else groups
+    return np.array(
+        [
+            1 - class_uncertainty(x, rows[groups != group], 1.0, ell, np.sqrt(ridge))
+            for x, group in zip(rows, groups, strict=True)
+        ]
+    )

@@ -2,8 +2,8 @@
 
 k~(a, b) = k(a, b) - mean_i k(a, x_i) - mean_i k(x_i, b) + mean_ij k(x_i, x_j), over the rows of
 the class. The uncertainty d(x) = k~(x, x) - k~' (K~ + ridge)^-1 k~ is then, up to a factor, the
-regularised Mahalanobis distance in feature space. Rows far from the class have
-d = 1 + mean_ij k, so membership is measured from there.
+regularised Mahalanobis distance in feature space. No row has more than d = 1 + mean_ij k, so
+membership is measured from there.
 """
 
 from dataclasses import dataclass
@@ -17,6 +17,9 @@ from kernova.describe.class_description import affinities, inverse_from_factor
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
+
+# Below this, 1 - d is rounding.
+_LEAST = 1e-16
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,11 @@ class CenteredDescription:
     left_out: Vector
 
     def membership(self, X: Matrix) -> Vector:
-        """Return 1 - d / (1 + mean_ij k) for each row, between 0 and 1."""
+        """Return q for each row, between 0 and 1."""
+        return np.exp(self.log_membership(X))
+
+    def log_membership(self, X: Matrix) -> Vector:
+        """Return log q for each row, with q = 1 - d / (1 + mean_ij k)."""
         q = np.empty(len(X))
         for block in row_blocks(len(X), 2 * len(self.rows)):
             r = affinities(self.rows, X[block], self.length_scale)
@@ -45,7 +52,7 @@ class CenteredDescription:
             variance = 1 - 2 * own_means + self.overall_mean
             d = variance - np.einsum("ij,ij->j", explained, explained)
             q[block] = 1 - d / (1 + self.overall_mean)
-        return np.clip(q, 0.0, 1 - self.ridge / (len(self.rows) + self.ridge))
+        return np.log(np.clip(q, _LEAST, 1 - self.ridge / (len(self.rows) + self.ridge)))
 
 
 def describe_centered(rows: Matrix, length_scale: float, ridge: float) -> CenteredDescription:

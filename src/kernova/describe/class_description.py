@@ -38,13 +38,23 @@ class ClassDescription:
 
     def membership(self, X: Matrix) -> Vector:
         """Return q for each row, between 0 and 1."""
-        q = np.empty(len(X))
+        return np.exp(self.log_membership(X))
+
+    def log_membership(self, X: Matrix) -> Vector:
+        """Return log q for each row: it keeps its rank where q itself is below all numbers."""
+        log_q = np.empty(len(X))
         for block in row_blocks(len(X), 2 * len(self.rows)):
-            r = affinities(self.rows, X[block], self.length_scale)
-            explained = solve_triangular(self.factor, r, lower=True, check_finite=False)
-            q[block] = np.einsum("ij,ij->j", explained, explained)
+            r = squared_distances(self.rows, X[block])
+            np.divide(r, self.length_scale**2, out=r)
+            nearest = r.min(axis=0)
+            # r' R^-1 r with the largest affinity taken out of r, and put back as a logarithm.
+            np.exp(np.subtract(nearest, r, out=r), out=r)
+            explained = solve_triangular(
+                self.factor, r, lower=True, check_finite=False, overwrite_b=True
+            )
+            log_q[block] = np.log(np.einsum("ij,ij->j", explained, explained)) - 2 * nearest
         # Even on m copies of a row, a share of ridge / (m + ridge) stays unexplained.
-        return np.minimum(q, 1 - self.ridge / (len(self.rows) + self.ridge))
+        return np.minimum(log_q, np.log1p(-self.ridge / (len(self.rows) + self.ridge)))
 
 
 def affinities(A: Matrix, B: Matrix, length_scale: float) -> Matrix:
@@ -75,8 +85,9 @@ def leave_one_out(R: Matrix, inverse: Matrix) -> Vector:
     if len(R) == 1:
         return np.full(1, np.nan)
     diagonal = np.diag(inverse)
-    products = np.einsum("ij,ij->i", R, inverse) - np.diag(R) * diagonal
-    return np.clip(-products / diagonal, 0.0, 1.0)
+    products = R * inverse
+    np.fill_diagonal(products, 0.0)
+    return np.clip(-products.sum(axis=1) / diagonal, 0.0, 1.0)
 
 
 def leave_group_out(R: Matrix, inverse: Matrix, groups: Indices) -> Vector:

@@ -196,7 +196,7 @@ class MulticlassDataDescription(ClassifierMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-        self.thresholds_ = thresholds_of(left_out, self.reject)
+        self.thresholds_ = thresholds_of(left_out, self.reject, self.ridge_)
 
     def membership(self, X: ArrayLike) -> Matrix:
         """Return, for each row and class, how well the class explains the row, from 0 to 1.
@@ -204,8 +204,12 @@ class MulticlassDataDescription(ClassifierMixin, BaseEstimator):
         Memberships need not sum to one: all are low for a foreign row, several are high where
         classes overlap.
         """
+        return np.exp(self.log_membership(X))
+
+    def log_membership(self, X: ArrayLike) -> Matrix:
+        """Return the logarithm of the membership, which tells rows apart that are far from all."""
         rows = self._scaled(X)
-        return np.column_stack([one.description.membership(rows) for one in self._classes])
+        return np.column_stack([one.description.log_membership(rows) for one in self._classes])
 
     def uncertainty(self, X: ArrayLike) -> Matrix:
         """Return d_c: the variance that each class leaves unexplained."""
@@ -217,24 +221,24 @@ class MulticlassDataDescription(ClassifierMixin, BaseEstimator):
         return np.asarray(-np.log1p(-self.membership(X)) / 2)
 
     def score_samples(self, X: ArrayLike) -> Vector:
-        """Return the largest membership of each row: high if it belongs somewhere."""
-        return np.asarray(self.membership(X).max(axis=1))
+        """Return the logarithm of each row's largest membership: high if it belongs somewhere."""
+        return np.asarray(self.log_membership(X).max(axis=1))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class that explains each row best, be it ever so badly."""
-        best = self.membership(X).argmax(axis=1)
+        best = self.log_membership(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
     def recognize(self, X: ArrayLike, reject_label: Any = "unknown") -> NDArray[Any]:
         """Return the class of each row, or ``reject_label`` where no class claims it."""
-        membership = self.membership(X)
+        membership = self.log_membership(X)
         best = membership.argmax(axis=1)
         names = self.classes_.astype(object)[best]
         # A row may be foreign to the class that explains it best and yet not to another.
-        claims = membership >= self.thresholds_
+        claims = np.exp(membership) >= self.thresholds_
         names[~claims.any(axis=1)] = reject_label
         second = claims.any(axis=1) & ~claims[np.arange(len(best)), best]
-        claimed = np.where(claims, membership, -1.0).argmax(axis=1)
+        claimed = np.where(claims, membership, -np.inf).argmax(axis=1)
         names[second] = self.classes_.astype(object)[claimed[second]]
         return names
 

@@ -51,12 +51,13 @@ def feature_scaling(X: Matrix, how: Scale, *, is_robust: bool = False) -> Featur
     center = np.median(rows, axis=0) if is_robust else rows.mean(axis=0)
     spread = _robust_spread(rows, center) if is_robust else rows.std(axis=0)
     # A column that does not vary is brought to zero, and stays there.
-    spread = np.where(spread > 8 * np.finfo(float).eps * np.abs(rows).max(axis=0), spread, 1.0)
+    is_constant = np.ptp(rows, axis=0) <= 8 * np.finfo(float).eps
+    spread = np.where(is_constant | (spread == 0), 1.0, spread)
     if how == "none":
         return FeatureScaling(center * unit, np.ones(X.shape[1]))
     if how == "common":
         largest = unit.max()
-        varies = np.where(spread == 1.0, 0.0, spread) * (unit / largest)
+        varies = np.where(is_constant, 0.0, spread) * (unit / largest)
         common = float(np.sqrt(np.mean(varies**2))) or 1.0
         return FeatureScaling(center * unit, np.full(X.shape[1], common * largest))
     return FeatureScaling(center * unit, spread * unit)

@@ -30,8 +30,8 @@ Indices = NDArray[np.intp]
 _FAR = 4.0
 _NEIGHBOR = 5
 _NORMAL_SPREAD = 1.4826
-# Rows that lie at regular distances deviate by nothing; still a tenth is no outlier.
-_LEAST_SPREAD = 0.1
+# Rows at regular distances deviate by nothing; still those at the edge are no outliers.
+_LEAST_SPREAD = 0.25
 _MEDIAN_ROWS = 1000
 
 
@@ -74,8 +74,10 @@ def is_outlier_of_its_class(rows: Matrix) -> NDArray[np.bool_]:
         block = slice(start, start + 2048)
         squared = squared_distances(rows[block], rows)
         fifth[block] = np.sqrt(np.partition(squared, _NEIGHBOR, axis=1)[:, _NEIGHBOR])
-    smallest = fifth[fifth > 0].min(initial=np.inf)
-    logs = np.log(np.maximum(fifth, smallest if np.isfinite(smallest) else 1.0))
+    is_apart = fifth > 0
+    if not is_apart.any():
+        return np.zeros(n, dtype=bool)
+    logs = np.log(np.maximum(fifth, fifth[is_apart].min()))
     middle = np.median(logs)
     spread = max(_NORMAL_SPREAD * float(np.median(np.abs(logs - middle))), _LEAST_SPREAD)
     return np.asarray(logs > middle + _FAR * spread)
@@ -113,7 +115,7 @@ def described(
     left_out[kept] = description.left_out
     others = np.setdiff1d(np.arange(len(rows)), kept)
     if groups is None:  # rows that describe nothing need not be left out
-        left_out[others] = description.membership(rows[others])
+        left_out[others] = np.exp(description.log_membership(rows[others]))
     else:
         left_out[others] = leave_group_out_of_others(
             description, affinities(description.rows, rows[others], ell), groups[kept],
@@ -122,14 +124,16 @@ def described(
     return Described(description, left_out)
 
 
-def thresholds_of(left_out: list[Vector], reject: float) -> Vector:
+def thresholds_of(left_out: list[Vector], reject: float, ridge: float = 0.0) -> Vector:
     """Return the membership below which each class turns rows away.
 
-    A class without rows to leave out takes the threshold of all classes together.
+    A class without rows to leave out takes the threshold of all classes together; but a class of
+    one row never turns that row away, of which it explains 1 / (1 + ridge).
     """
     known = [q[~np.isnan(q)] for q in left_out]
     pooled = np.concatenate(known)
     fallback = _threshold(pooled, reject) if len(pooled) else 0.5
+    fallback = min(fallback, (1 - 1e-9) / (1 + ridge))
     return np.array([_threshold(q, reject) if len(q) else fallback for q in known])
 
 
