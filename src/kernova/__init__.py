@@ -12,7 +12,8 @@ represent   :class:`TableEncoder`
 score       :class:`SpatialDepth`, :class:`KernelSpatialDepth`,
             :class:`RobustKernelOutlierFactor`, :func:`outlier_factor_path`,
             :class:`LocalDensityFactor`, :class:`LocalPeculiarityFactor`
-describe    :class:`MulticlassDataDescription`
+describe    :class:`MulticlassDataDescription`, :class:`OneClassGaussianProcess`,
+            :class:`PossibilisticNeighbors`
 discover    :class:`HierarchicalMeanShift`, :class:`GaussianMeanShift`,
             :class:`CategoryDiscovery`, :func:`simulate`
 decide      :class:`CalibratedDetector`, :func:`false_alarm_threshold`,
@@ -45,6 +46,8 @@ _HOME_OF = {
     "LocalDensityFactor": "kernova.score.baselines",
     "LocalPeculiarityFactor": "kernova.score.baselines",
     "MulticlassDataDescription": "kernova.describe.data_description",
+    "OneClassGaussianProcess": "kernova.describe.one_class",
+    "PossibilisticNeighbors": "kernova.describe.possibilistic",
     "HierarchicalMeanShift": "kernova.discover.hierarchy",
     "GaussianMeanShift": "kernova.discover.gaussian_mean_shift",
     "CategoryDiscovery": "kernova.discover.session",
@@ -77,6 +80,8 @@ if TYPE_CHECKING:
     )
     from kernova.decide.p_values import conformal_p_values, select_discoveries
     from kernova.describe.data_description import MulticlassDataDescription
+    from kernova.describe.one_class import OneClassGaussianProcess
+    from kernova.describe.possibilistic import PossibilisticNeighbors
     from kernova.discover.gaussian_mean_shift import GaussianMeanShift
     from kernova.discover.hierarchy import HierarchicalMeanShift
     from kernova.discover.session import CategoryDiscovery
