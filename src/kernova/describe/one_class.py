@@ -31,7 +31,7 @@ class OneClassGaussianProcess(OutlierMixin, BaseEstimator):
     """Describe one class of rows, and say which others do not belong (OCC-GP).
 
     The known rows explain a share of any row's variance under a Gaussian process: nearly all of
-    it among them, nothing far away. That share is the score. It is one class of
+    it among them, nothing far away. That share's logarithm is the score. It is one class of
     :class:`kernova.MulticlassDataDescription`, with a length-scale of its own.
 
     Parameters
@@ -139,26 +139,30 @@ class OneClassGaussianProcess(OutlierMixin, BaseEstimator):
             rows[is_kept], shared, max_rows=self.max_rows, groups=None, random_state=random_state
         )
         self._description = one.description
-        self.offset_ = _offset(one.left_out, self.contamination)
         self._known = X[is_kept]
-        self._left_out = np.nan_to_num(one.left_out, nan=1.0)  # one row alone is usual
+        self._log_left_out = _log_left_out(one.left_out)
+        self.offset_ = float(np.quantile(self._log_left_out, self.contamination))
         return self
 
     def score_samples(self, X: ArrayLike) -> Vector:
-        """Return how well the known rows explain each row: from 0, not at all, to 1.
+        """Return the logarithm of the membership: it keeps ranks where that is below all numbers.
 
         A row that is itself known is scored by the other known rows alone.
         """
         check_is_fitted(self)
         X = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
-        scores = self._description.membership(self._scaling(X))
+        scores = self._description.log_membership(self._scaling(X))
         copied = _row_copied(X, self._known)
-        scores[copied >= 0] = self._left_out[copied[copied >= 0]]
+        scores[copied >= 0] = self._log_left_out[copied[copied >= 0]]
         return scores
+
+    def membership(self, X: ArrayLike) -> Vector:
+        """Return how well the known rows explain each row: from 0, not at all, to 1."""
+        return np.asarray(np.exp(self.score_samples(X)))
 
     def uncertainty(self, X: ArrayLike) -> Vector:
         """Return d: the variance of each row that the known ones leave unexplained."""
-        unexplained = 1 - self.score_samples(X)
+        unexplained = 1 - self.membership(X)
         return self.signal_variance_ * unexplained
 
     def decision_function(self, X: ArrayLike) -> Vector:
@@ -178,14 +182,15 @@ def _row_copied(X: Matrix, known: Matrix) -> NDArray[np.intp]:
     return row_of_group[groups[len(known) :]]
 
 
-def _offset(left_out: Vector, contamination: float) -> float:
+def _log_left_out(left_out: Vector) -> Vector:
     if np.isnan(left_out).any():
         warnings.warn(
             "One row cannot be left out of itself, so the threshold is a convention: a row is "
-            f"usual if it is explained by {_UNPROVEN_THRESHOLD:g} or more. Fit more rows to have "
+            f"usual if {_UNPROVEN_THRESHOLD:g} of its variance is explained. Fit more rows to have "
             "a better one.",
             UserWarning,
             stacklevel=3,
         )
-        return _UNPROVEN_THRESHOLD
-    return float(np.quantile(left_out, contamination))
+        left_out = np.full(len(left_out), _UNPROVEN_THRESHOLD)
+    # A row that the others explain by nothing, to rounding, still has a place on the scale.
+    return np.asarray(np.log(np.maximum(left_out, np.finfo(np.float64).tiny)))

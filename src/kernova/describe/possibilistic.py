@@ -261,8 +261,8 @@ class PossibilisticNeighbors(ClassifierMixin, BaseEstimator):
         return np.asarray(np.exp(self._log_possibilities(X)))
 
     def score_samples(self, X: ArrayLike) -> Vector:
-        """Return the largest possibility of each row: high if it belongs somewhere."""
-        return np.asarray(self.membership(X).max(axis=1))
+        """Return the logarithm of each row's largest possibility: high if it belongs somewhere."""
+        return np.asarray(self._log_possibilities(X).max(axis=1))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the most possible class of each row, be it ever so little possible."""

@@ -31,7 +31,7 @@ def self_organizing_map(rows: Matrix, grid: tuple[int, int]) -> Matrix:
     >>> from kernova.describe.self_organizing_map import self_organizing_map
     >>> rows = np.repeat(np.linspace(0.0, 9.0, 10), 3)[:, None]
     >>> self_organizing_map(rows, (3, 1)).ravel().round(1)
-    array([1.2, 4.5, 7.8])
+    array([1.7, 4.5, 7.3])
     >>> self_organizing_map(rows[:6], (5, 5))
     array([[0.],
            [1.]])
