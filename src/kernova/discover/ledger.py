@@ -84,7 +84,7 @@ class Ledger:
 
     def answers(self) -> list[Answer]:
         """Give what a fresh asker has to be told, in the order in which it was first heard."""
-        return [Answer(row, entry.label) for row, entry in self.entries.items()]
+        return self._as_answers(self.entries)
 
     def check(self, event: Event) -> None:
         """Refuse an event that makes no sense here."""
@@ -148,7 +148,11 @@ class Ledger:
         for row, entry in heard.items():
             if entry.label is not None:
                 self.categories.setdefault(entry.label, []).append(row)
-        return [Answer(row, entry.label) for row, entry in heard.items()]
+        return self._as_answers(heard)
+
+    def _as_answers(self, entries: dict[int, Entry]) -> list[Answer]:
+        asked = self._question_of
+        return [Answer(row, entry.label, row in asked) for row, entry in entries.items()]
 
     def _hear_answer(self, asked: AskedRow, label: str | None) -> list[Answer] | None:
         self.questions.append(asked)

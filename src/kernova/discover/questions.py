@@ -6,9 +6,9 @@ deterministic: the same answers in the same order lead to the same next question
 can always be brought back by replaying its answers, and undoing one is replaying the others.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,10 +46,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the expert said of a row: its category, or None when the row was passed over."""
+    """What the expert said of a row: its category, or None when the row was passed over.
+
+    ``is_asked`` is False for a row that nobody asked about: it was labelled before, out of turn,
+    or together with another.
+    """
 
     row: int
     label: str | None
+    is_asked: bool = True
 
 
 class Asker(Protocol):
@@ -62,6 +67,24 @@ class Asker(Protocol):
     def observe(self, answer: Answer) -> None:
         """Take in one answer, to the proposed row or to any other row that is still open."""
         ...
+
+
+@runtime_checkable
+class BulkAsker(Asker, Protocol):
+    """An asker that takes in many answers faster than one by one."""
+
+    def observe_all(self, answers: Sequence[Answer]) -> None:
+        """Take in all answers; the same as observing them in their order."""
+        ...
+
+
+def tell(asker: Asker, answers: Sequence[Answer]) -> None:
+    """Tell an asker what was answered, all at once where it can take that."""
+    if isinstance(asker, BulkAsker):
+        asker.observe_all(answers)
+        return
+    for answer in answers:
+        asker.observe(answer)
 
 
 class Strategy(Protocol):

@@ -29,7 +29,7 @@ from kernova.discover.findings import Findings
 from kernova.discover.fingerprint import table_fingerprint
 from kernova.discover.logbook import LogBook
 from kernova.discover.names import category_name
-from kernova.discover.questions import Asker, Question, Strategy
+from kernova.discover.questions import Asker, Question, Strategy, tell
 from kernova.discover.store import ProjectHead, ProjectStore, open_project
 from kernova.discover.table_rows import RowIds, finite_numbers, given_ids, prior_labels
 from kernova.errors import InputError
@@ -353,15 +353,13 @@ class CategoryDiscovery(Findings):
         asker, self._asker, self._open = self._asker, None, None
         if news is None or asker is None:
             return  # an asker that was told what is no longer so is built anew when needed
-        for answer in news:
-            asker.observe(answer)
+        tell(asker, news)
         self._asker = asker
 
     def _current_asker(self) -> Asker:
         if self._asker is None:
             asker = self._chosen.start(self._preparation)
-            for answer in self._book.ledger.answers():
-                asker.observe(answer)
+            tell(asker, self._book.ledger.answers())
             self._asker = asker
         return self._asker
 

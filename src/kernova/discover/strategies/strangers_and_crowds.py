@@ -10,11 +10,13 @@ miss it waits, twice as long each time.
 How this was chosen, and what else was tried, stands in ``docs/decisions/014-default-strategy.md``.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from kernova.blocks import slices
 from kernova.discover.questions import Answer, Question, Rows
@@ -43,6 +45,7 @@ _MEMBERS: Final = 10
 _MEMBER_REACH: Final = 1.5
 _ALTERNATIVES: Final = 5
 _BLOCK: Final = 4096
+_TOGETHER: Final = 64
 
 
 class Spacing(NamedTuple):
@@ -180,16 +183,33 @@ class NoveltyAsker:
 
     def observe(self, answer: Answer) -> None:
         """Take in a category, or that a row was passed over: what lies near is less novel now."""
-        if self._is_asked[answer.row]:
+        self.observe_all([answer])
+
+    def observe_all(self, answers: Sequence[Answer]) -> None:
+        """Take in many answers: the same as observing one by one, in less time."""
+        together: dict[str | None, list[int]] = {}
+        for answer in answers:
+            if self._is_asked[answer.row]:
+                continue
+            if answer.is_asked:
+                is_new = answer.label is not None and answer.label not in self._counts
+                self._take_turns(self._look(), is_new)
+            self._is_asked[answer.row] = True
+            self._shown.append(answer)
+            together.setdefault(answer.label, []).append(answer.row)
+            if answer.label is not None:
+                self._counts[answer.label] = self._counts.get(answer.label, 0) + 1
+        if not together:  # nothing new was said
             return
-        choice = self._choice()  # whoever replays answers does not ask for the questions
-        is_new = answer.label is not None and answer.label not in self._counts
-        if choice is not None and choice.row == answer.row:
-            self._take_turns(choice.look, is_new)
-        self._is_asked[answer.row] = True
-        self._shown.append(answer)
-        self._lower_novelty(answer)
+        for label, rows in together.items():
+            self._lower_novelty(label, rows)
         self._chosen = self._question = None
+
+    def _look(self) -> Look | None:
+        """Tell what the open question looks for; None for the first question of all."""
+        if not self._shown:
+            return None
+        return "strangers" if self._strangers_left > 0 else "crowds"
 
     def _take_turns(self, look: Look | None, is_new: bool) -> None:
         if look == "strangers":
@@ -200,15 +220,14 @@ class NoveltyAsker:
             self._strangers_left = self._wait
             self._wait = min(2 * self._wait, _LONGEST_WAIT)
 
-    def _lower_novelty(self, answer: Answer) -> None:
-        distances = distances_to(self._spacing.rows, self._spacing.rows[answer.row])
-        if answer.label is not None:
-            count = self._counts.get(answer.label, 0) + 1
-            before = self._to_category.get(answer.label)
+    def _lower_novelty(self, label: str | None, rows: Sequence[int]) -> None:
+        """Note what was shown of one category; its count is up to date already."""
+        distances = nearest_of(self._spacing.rows, np.array(rows, dtype=np.intp))
+        if label is not None:
+            before = self._to_category.get(label)
             distances = distances if before is None else np.minimum(before, distances)
-            self._counts[answer.label] = count
-            self._to_category[answer.label] = distances
-            distances = distances / count**_REACH_POWER
+            self._to_category[label] = distances
+            distances = distances / self._counts[label] ** _REACH_POWER
         # Distances only fall and counts only rise, so no other category need be looked at again.
         np.minimum(self._novelty, distances, out=self._novelty)
 
@@ -217,7 +236,7 @@ class NoveltyAsker:
             if not self._shown:
                 self._chosen = _Choice(self._spacing.densest, None)
             else:
-                look: Look = "strangers" if self._strangers_left > 0 else "crowds"
+                look: Look = self._look() or "strangers"
                 self._chosen = _Choice(int(self._best(look, 1)[0]), look)
         return self._chosen
 
@@ -285,8 +304,43 @@ class NoveltyAsker:
         return f"{away}, and {denser}."
 
     def _neighbors_of(self, row: int) -> Rows:
-        """Give the rows next to this one; there is no cluster, so they may be of any category."""
+        """Give the rows next to this one that lie as far apart as it does.
+
+        The neighbours of a row that stands by itself are usually part of something else, and lie
+        much closer together: whoever names them with it would name the wrong rows.
+        """
         distances = distances_to(self._spacing.rows, self._spacing.rows[row])
         n_members = min(_MEMBERS, len(distances))
         tenth = np.partition(distances, n_members - 1)[n_members - 1]
-        return np.flatnonzero(distances <= min(tenth, _MEMBER_REACH * self._spacing.spacing[row]))
+        spacing = self._spacing.spacing
+        is_near = distances <= min(tenth, _MEMBER_REACH * spacing[row])
+        is_alike = spacing * _MEMBER_REACH >= spacing[row]
+        return np.flatnonzero(is_near & (is_alike | (distances == 0)))
+
+
+def nearest_of(Z: Matrix, rows: Rows) -> Vector:
+    """Give the distance of every row to the nearest of some.
+
+    Each distance is worked out as for a single row, so that it does not matter whether rows are
+    named together or one by one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nearest_of(np.array([[0.0], [1.0], [5.0]]), np.array([0, 2]))
+    array([0., 1., 0.])
+    """
+    nearest = np.full(len(Z), np.inf)
+    for some in slices(len(rows), _TOGETHER):
+        for block in slices(len(Z), _BLOCK):
+            np.minimum(
+                nearest[block], cdist(Z[block], Z[rows[some]]).min(axis=1), out=nearest[block]
+            )
+    return nearest
+
+
+def _to_nearest(rows: Matrix, shown: Matrix) -> Vector:
+    nearest = np.empty(len(rows))
+    for block in slices(len(rows), _BLOCK):
+        nearest[block] = cdist(rows[block], shown).min(axis=1)
+    return nearest
