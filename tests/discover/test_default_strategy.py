@@ -47,22 +47,54 @@ def literal_spacing(X):
     return spacings
 
 
-def literal_score(row, X, spacing, said, power):
+def taught_metric(X, said):
+    """v S^-1 with S the covariance within categories and ten answers that say v; or plain."""
+    named = [(row, label) for row, label in said if label is not None]
+    lesson = max((n for n in (16, 32, 64) if n <= len(named)), default=0)
+    n_columns = X.shape[1]
+    scatter, n_free = np.zeros((n_columns, n_columns)), lesson
+    for category in {label for _, label in named[:lesson]}:
+        rows = X[[row for row, label in named[:lesson] if label == category]]
+        scatter += len(rows) * np.cov(rows.T, bias=True).reshape(n_columns, n_columns)
+        n_free -= 1
+    if np.trace(scatter) == 0:
+        return np.eye(n_columns)
+    mean = np.trace(scatter) / n_free / n_columns
+    return mean * np.linalg.inv((scatter + 10 * mean * np.eye(n_columns)) / (n_free + 10))
+
+
+def literal_score(row, X, spacing, said, power, metric):
     """Novelty times a power of the spacing; ``said`` has rows and what was said of each."""
     novelty = math.inf
     for label in {label for _, label in said}:
         rows = [r for r, other in said if other == label]
-        nearest = min(math.dist(X[row], X[r]) for r in rows)
+        away = [X[row] - X[r] for r in rows]
+        nearest = min(math.sqrt(difference @ metric @ difference) for difference in away)
         reach = 1.0 if label is None else len(rows) ** (1 / 3)
         novelty = min(novelty, nearest / reach)
     return novelty * spacing[row] ** power
 
 
-@given(SMALL_GRIDS, st.data())
-def test_every_question_is_the_best_by_a_literal_count(X, data):
+@given(SMALL_GRIDS, st.integers(0, 10**6))
+def test_every_question_is_the_best_by_a_literal_count(X, seed):
+    np.testing.assert_allclose(spacing_of(X).spacing, literal_spacing(X), rtol=1e-12)
+    rng = np.random.default_rng(seed)
+    check_against_a_literal_count(X, rng.choice(["a", "b", "c", None], len(X)).tolist())
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_questions_are_the_best_after_the_answers_taught_which_directions_matter(n_columns):
+    rng = np.random.default_rng(n_columns)
+    groups = np.repeat([0, 1, 2], [60, 20, 10])
+    X = rng.normal(size=(90, n_columns)) * [3.0, 0.3, 1.0][:n_columns] + groups[:, None]
+    answers = np.array(["a", "b", "c"], dtype=object)[groups]
+    answers[rng.random(90) < 0.1] = None
+    check_against_a_literal_count(X, answers.tolist())
+
+
+def check_against_a_literal_count(X, answers):
     spacing = literal_spacing(X)
     asker = asker_for(X)
-    np.testing.assert_allclose(spacing_of(X).spacing, spacing, rtol=1e-12)
     said, wait, left = [], 2, 1
     while (question := asker.propose()) is not None:
         opened = [row for row in range(len(X)) if row not in {r for r, _ in said}]
@@ -70,12 +102,13 @@ def test_every_question_is_the_best_by_a_literal_count(X, data):
         is_crowd = bool(said) and left == 0
         if said:
             power = -2 / 3 if is_crowd else 1 / 2
-            scores = {row: literal_score(row, X, spacing, said, power) for row in opened}
+            metric = taught_metric(X, said)
+            scores = {row: literal_score(row, X, spacing, said, power, metric) for row in opened}
             assert scores[question.row] >= max(scores.values()) * (1 - 1e-9)
             assert ("rows lie closer together here" in question.reason) is (
                 is_crowd and question.evidence["distance_to_shown"] > 0
             )
-        label = data.draw(st.sampled_from(["a", "b", "c", None]))
+        label = answers[question.row]
         is_new = label is not None and label not in {other for _, other in said}
         if is_crowd and is_new:
             wait = 2
@@ -137,6 +170,21 @@ def test_many_answers_at_once_are_the_same_as_one_by_one(X, data):
             other.reason,
             other.alternatives,
         )
+
+
+def test_lessons_do_not_depend_on_how_many_answers_come_at_once():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(120, 3)) * [2.0, 1.0, 0.2]
+    order = rng.permutation(120)[:100]
+    answers = [Answer(int(row), rng.choice(["a", "b", "c"]), False) for row in order]
+    for n_told in (15, 16, 17, 40, 70, 100):
+        single, together = asker_for(X), asker_for(X)
+        for answer in answers[:n_told]:
+            single.observe(answer)
+        tell(together, answers[:n_told])
+        one, other = single.propose(), together.propose()
+        assert (one.row, one.alternatives) == (other.row, other.alternatives)
+        assert one.evidence == pytest.approx(other.evidence, rel=1e-9)
 
 
 def test_a_row_by_itself_does_not_stand_for_the_bulk_it_is_nearest_to():
@@ -247,10 +295,16 @@ def test_a_dense_spot_in_the_bulk_is_met_early():
 
 
 def questions_to_all(sets, strategy, error_rate):
+    """Median over draws, and over five lots of mistakes where there is but one draw."""
     needed = {}
     for n, one in enumerate(sets):
-        result = simulate(one.X, one.labels, strategy, error_rate=error_rate, random_state=n)
-        needed.setdefault(one.name, []).append(result.questions_to_all or len(one.X))
+        table = Preparation(one.X)
+        n_lots = 5 if error_rate and not one.is_drawn else 1
+        for lot in range(n_lots):
+            run = simulate(
+                table, one.labels, strategy, error_rate=error_rate, random_state=n + 1000 * lot
+            )
+            needed.setdefault(one.name, []).append(run.questions_to_all or len(one.X))
     return {name: float(np.median(values)) for name, values in needed.items()}
 
 
@@ -277,8 +331,9 @@ def test_the_default_beats_the_papers_on_draws_it_was_not_chosen_on(
     ratio = geometric_mean(ours.values()) / min(geometric_mean(p.values()) for p in papers)
     worst = max(ours[name] / min(paper[name] for paper in papers) for name in ours)
     print(f"{ours}, {papers}: geometric mean {ratio:.2f}, worst set {worst:.2f}")
-    assert ratio <= 0.85
-    assert worst <= 1.5
+    is_whole = len(seeds) == 5
+    assert ratio <= (0.85 if is_whole else 1.0)
+    assert worst <= (1.5 if is_whole else 2.0)  # one draw is mostly luck
 
 
 @pytest.mark.soak

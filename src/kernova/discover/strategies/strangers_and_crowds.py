@@ -5,7 +5,8 @@ rows stand by themselves, as strangers; or they lie closer together than what su
 crowd within the bulk. Each question is about the row that is farthest from what was named, where
 distance counts for more among rows that are sparse (strangers) or among rows that are dense
 (crowds). Strangers are the rule. A look at crowds goes on while it finds something new; after a
-miss it waits, twice as long each time.
+miss it waits, twice as long each time. What was named also teaches which directions matter: where
+rows of one category differ among themselves, distance counts for less.
 
 How this was chosen, and what else was tried, stands in ``docs/decisions/014-default-strategy.md``.
 """
@@ -23,6 +24,8 @@ from kernova.discover.questions import Answer, Question, Rows
 from kernova.discover.standardize import Standardization
 from kernova.discover.strategies.kept import kept
 from kernova.discover.strategies.node_ranking import distances_to
+from kernova.discover.strategies.taught_axes import taught_axes
+from kernova.neighbors.copies import DistinctRows, distinct_rows
 from kernova.neighbors.index import build_index
 from kernova.progress import track
 
@@ -37,6 +40,8 @@ Look = Literal["strangers", "crowds"]
 _POWERS: Final[dict[Look, float]] = {"strangers": 1 / 2, "crowds": -2 / 3}
 # A category named n times reaches n^(1/3) times as far, as a ball in three dimensions would.
 _REACH_POWER: Final = 1 / 3
+# After so many answers, distances are measured anew along the axes they teach.
+_LESSONS: Final = (16, 32, 64)
 _SHORTEST_WAIT: Final = 2
 _LONGEST_WAIT: Final = 32
 # The first question is about the row with the nearest tenth neighbour.
@@ -63,6 +68,8 @@ class Spacing(NamedTuple):
         The row whose tenth nearest is nearest.
     weights : dict
         What a row's novelty is multiplied with, for each look.
+    distinct : DistinctRows
+        The standardised rows without copies.
     """
 
     rows: Matrix
@@ -71,6 +78,7 @@ class Spacing(NamedTuple):
     wider: Vector
     densest: int
     weights: dict[Look, Vector]
+    distinct: DistinctRows
 
 
 class _Choice(NamedTuple):
@@ -96,7 +104,9 @@ class StrangersAndCrowds:
     named c, divided by the cube root of how often c was named: what is common is expected to
     reach farther. With the spacing r (geometric mean of the distances to the two nearest rows that
     differ), strangers are ranked by novelty times r^(1/2) and crowds by novelty times r^(-2/3).
-    A row that was passed over counts as a place that was looked at.
+    A row that was passed over counts as a place that was looked at. After 16, 32 and 64 answers
+    novelty is measured anew, along :func:`~kernova.discover.strategies.taught_axes.taught_axes`;
+    spacings stay as they were.
 
     Examples
     --------
@@ -138,7 +148,7 @@ def spacing_of(Z: Matrix, n_jobs: int | None = None) -> Spacing:
     closer = np.searchsorted(ascending, spacing) / len(Z)
     wider = 1 - np.searchsorted(ascending, spacing, side="right") / len(Z)
     weights = {look: spacing**power for look, power in _POWERS.items()}
-    return Spacing(Z, spacing, closer, wider, int(np.argmin(to_tenth)), weights)
+    return Spacing(Z, spacing, closer, wider, int(np.argmin(to_tenth)), weights, distinct_rows(Z))
 
 
 def _neighbor_distances(Z: Matrix, n_jobs: int | None) -> tuple[Vector, Vector]:
@@ -163,6 +173,8 @@ class NoveltyAsker:
 
     def __init__(self, spacing: Spacing) -> None:
         self._spacing = spacing
+        self._rows = spacing.rows  # along the axes that answers taught, once they did
+        self._lesson = 0
         n_rows = len(spacing.rows)
         self._novelty = np.full(n_rows, np.inf)
         self._is_asked = np.zeros(n_rows, dtype=np.bool_)
@@ -203,6 +215,7 @@ class NoveltyAsker:
             return
         for label, rows in together.items():
             self._lower_novelty(label, rows)
+        self._take_lesson()
         self._chosen = self._question = None
 
     def _look(self) -> Look | None:
@@ -222,7 +235,7 @@ class NoveltyAsker:
 
     def _lower_novelty(self, label: str | None, rows: Sequence[int]) -> None:
         """Note what was shown of one category; its count is up to date already."""
-        distances = nearest_of(self._spacing.rows, np.array(rows, dtype=np.intp))
+        distances = nearest_of(self._rows, np.array(rows, dtype=np.intp))
         if label is not None:
             before = self._to_category.get(label)
             distances = distances if before is None else np.minimum(before, distances)
@@ -230,6 +243,32 @@ class NoveltyAsker:
             distances = distances / self._counts[label] ** _REACH_POWER
         # Distances only fall and counts only rise, so no other category need be looked at again.
         np.minimum(self._novelty, distances, out=self._novelty)
+
+    def _take_lesson(self) -> None:
+        """Measure novelty anew, if enough was named since the last lesson.
+
+        A lesson is about the first answers only, so that it does not matter how many came at once.
+        """
+        n_named = sum(self._counts.values())
+        lesson = max((n for n in _LESSONS if n <= n_named), default=0)
+        if lesson == self._lesson:
+            return
+        self._lesson = lesson
+        named = [(one.row, one.label) for one in self._shown if one.label is not None][:lesson]
+        rows = self._spacing.rows[[row for row, _ in named]]
+        axes = taught_axes(rows, [label for _, label in named])
+        if axes is None:
+            return
+        # Products may round equal rows differently by their place in a block, hence the copying.
+        distinct = self._spacing.distinct
+        self._rows = (distinct.rows @ axes)[distinct.inverse]
+        self._novelty[:] = np.inf
+        self._to_category.clear()
+        shown: dict[str | None, list[int]] = {}
+        for one in self._shown:
+            shown.setdefault(one.label, []).append(one.row)
+        for label, places in shown.items():
+            self._lower_novelty(label, places)
 
     def _choice(self) -> _Choice | None:
         if self._chosen is None and not self._is_asked.all():
@@ -336,11 +375,4 @@ def nearest_of(Z: Matrix, rows: Rows) -> Vector:
             np.minimum(
                 nearest[block], cdist(Z[block], Z[rows[some]]).min(axis=1), out=nearest[block]
             )
-    return nearest
-
-
-def _to_nearest(rows: Matrix, shown: Matrix) -> Vector:
-    nearest = np.empty(len(rows))
-    for block in slices(len(rows), _BLOCK):
-        nearest[block] = cdist(rows[block], shown).min(axis=1)
     return nearest
