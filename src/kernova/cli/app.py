@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kernova import __version__
-from kernova.cli import demo, discover, novelty, outliers, reproduce, simulate
+from kernova.cli import demo, discover, learn, novelty, outliers, recognize, reproduce, simulate
 
 app = typer.Typer(
     name="kernova",
@@ -53,6 +53,14 @@ app.command("novelty", short_help="Judge new rows against known ones.", epilog=n
 app.command(
     "outliers", short_help="Rank the rows of one table by strangeness.", epilog=outliers.EXAMPLE
 )(outliers.outliers)
+app.command("learn", short_help="Learn the classes of a labelled table.", epilog=learn.EXAMPLE)(
+    learn.learn
+)
+app.command(
+    "recognize",
+    short_help="Say of which known class new rows are, or that they are of none.",
+    epilog=recognize.EXAMPLE,
+)(recognize.recognize)
 app.command(
     "simulate",
     short_help="Count the questions each strategy needs to meet every class.",

@@ -11,7 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from kernova.describe.data_description import MulticlassDataDescription
 from kernova.errors import InputError
+from kernova.explain.classes import CLAIM_SCALE, ClassJudge
 from kernova.explain.contributions import (
     Comparison,
     contributions_of,
@@ -38,7 +40,7 @@ from kernova.load.sentences import listed
 from kernova.represent.value_words import shortened, value_words
 
 RowNumbers = NDArray[np.intp]
-Judge = NewRowJudge | InPlaceJudge
+Judge = NewRowJudge | InPlaceJudge | ClassJudge
 
 _COLUMNS = ("row", "feature", "value", "ordinary_value", "share", "nearest")
 # Features with less than this part of the first one's share are not named.
@@ -83,7 +85,11 @@ def explain(
         A detector with ``decision_function`` or ``score_samples``: kernova's, scikit-learn's or
         PyOD's, pipelines that end in one (features are then the columns before the first
         step), and :class:`~kernova.CalibratedDetector`. An outlier factor with
-        ``novelty=False`` explains the rows it was fitted on, each among the others.
+        ``novelty=False`` explains the rows it was fitted on, each among the others. A
+        :class:`~kernova.MulticlassDataDescription` has two kinds of rows: an unknown one is
+        compared with the closest class (what takes it away from there?), one of a class with the
+        class that comes second (what makes it this one?); what is shared out is how strongly
+        classes claim it, as the logarithm of membership over threshold.
     X : DataFrame or array-like of shape (n_rows, n_features)
         The rows, as the model takes them.
     rows : array-like of int or bool, default=None
@@ -122,6 +128,9 @@ def explain(
             The feature's share in the row's outlyingness.
         ``nearest``
             The labels of the nearest ordinary rows, a tuple, nearest first.
+        ``verdict``, ``compared_with``
+            For a description of classes only: what the row is called, and the class that its
+            nearest ordinary rows are of.
 
     See Also
     --------
@@ -143,7 +152,7 @@ def explain(
     1  200  length   20.0  -0.01
     2  200     age   20.0  -0.04
     """
-    judge = judge_of(model)
+    judge = _judge_of(model)
     _check_counts(n_nearest=n_nearest, budget=budget)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     table = _checked_table(X, model, "X")
@@ -152,6 +161,14 @@ def explain(
     numbers = _rows_to_explain(rows, judge, table, standing if known is None else None)
     if len(numbers) == 0:
         return _described(table.given, numbers, [], np.empty((0, 0)), reference.given)
+    if isinstance(judge, ClassJudge):
+        questions = judge.questions(table.seen, reference.seen, numbers, n_nearest)
+        nearest = [question.nearest for question in questions]
+        comparison = _comparison(numbers, nearest, table, reference)
+        spoken = judge.answer(questions, numbers)
+        shares = shares_of(contributions_of(comparison, spoken, CLAIM_SCALE, budget, seed))
+        answer = _described(table.given, numbers, nearest, shares, reference.given)
+        return judge.named(answer, questions)
     if isinstance(judge, InPlaceJudge):
         judge.check_are_training_rows(picked(table.seen, numbers), numbers)
     ordinary = _ordinary_rows(standing, numbers if known is None else None)
@@ -213,9 +230,20 @@ def _top_words(features: pd.DataFrame, n: int) -> str:
     against = features[features["share"] >= _WORTH_A_WORD * first].nlargest(n, "share")
     return ", ".join(
         f"{shortened(str(line.feature))} = {value_words(line.value, line.ordinary_value)} "
-        f"(usually {value_words(line.ordinary_value, line.value)})"
+        f"({_usually(line)} {value_words(line.ordinary_value, line.value)})"
         for line in against.itertuples()
     )
+
+
+def _usually(line: Any) -> str:
+    known_class = getattr(line, "compared_with", None)
+    return "usually" if known_class is None else f"{shortened(str(known_class))}:"
+
+
+def _judge_of(model: Any) -> Judge:
+    judge = judge_of(model)
+    is_of_classes = isinstance(judge.route.detector, MulticlassDataDescription)
+    return ClassJudge(judge.route) if is_of_classes else judge
 
 
 class _Table(NamedTuple):

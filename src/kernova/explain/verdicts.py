@@ -11,6 +11,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernova.decide.calibrated import CalibratedDetector, scores_strangeness
+from kernova.describe.data_description import MulticlassDataDescription
+from kernova.describe.table_recognizer import TableRecognizer
 from kernova.errors import InputError
 
 Vector = NDArray[np.float64]
@@ -48,10 +50,14 @@ class Route(NamedTuple):
 def route_through(model: Any) -> Route:
     """Find the detector inside pipelines and calibration, and what stands before it."""
     transformers = []
-    while isinstance(model, Pipeline | CalibratedDetector):
+    while isinstance(model, Pipeline | CalibratedDetector | TableRecognizer):
         _check_fitted(model)
         if isinstance(model, CalibratedDetector):
             model = model.estimator_
+            continue
+        if isinstance(model, TableRecognizer):
+            transformers.append(model.encoder_)
+            model = model.description_
             continue
         if len(model) > 1:
             transformers.append(model[:-1])
@@ -131,7 +137,7 @@ def judge_of(model: Any) -> NewRowJudge | InPlaceJudge:
             f"{name} takes distances, not features, so no feature can be blamed. Fit it on the "
             "rows themselves."
         )
-    if hasattr(detector, "classes_"):
+    if hasattr(detector, "classes_") and not isinstance(detector, MulticlassDataDescription):
         raise InputError(f"{name} tells classes apart; explain takes a detector of outliers.")
     if getattr(detector, "novelty", True) is False and hasattr(detector, "_scores_in_place"):
         return InPlaceJudge(route)

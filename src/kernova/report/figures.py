@@ -11,6 +11,8 @@ from kernova.report.discovery_curves import plot_discovery_curves
 from kernova.report.distributions import plot_score_distributions
 from kernova.report.explanations import explanation_figure
 from kernova.report.hierarchies import plot_hierarchy
+from kernova.report.memberships import plot_confusion as plot_confusion
+from kernova.report.memberships import plot_recognized as plot_recognized
 from kernova.report.planes import plot_depth_contours, plot_map
 from kernova.report.rank_stability import rank_stability_figure
 from kernova.report.rankings import plot_outlier_map, plot_ranking

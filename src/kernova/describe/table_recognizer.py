@@ -1,0 +1,182 @@
+"""Known classes of a table's rows: encoder, description, and the rows by their names."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from kernova.blocks import row_blocks
+from kernova.describe.data_description import MulticlassDataDescription
+from kernova.kernels.distances import squared_distances
+from kernova.represent.columns import split_columns
+from kernova.represent.encoding import TableEncoder
+
+Matrix = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class TableRecognizer(ClassifierMixin, BaseEstimator):
+    """Recognise the rows of a table as known classes, and name the training rows beside them.
+
+    It is what a model file needs to hold: how columns become numbers, what the classes look like,
+    and which training rows there were.
+
+    Parameters
+    ----------
+    encoder : TableEncoder, default=None
+        How columns become numbers; None takes them as they are, missing values refused.
+    description : MulticlassDataDescription, default=None
+        How classes are described; None takes the default.
+
+    Attributes
+    ----------
+    encoder_, description_
+        The fitted parts.
+    classes_ : array of shape (n_classes,)
+    ids_, labels_ : arrays of shape (n_rows,)
+    left_out_ : array of shape (n_rows, n_classes)
+        Memberships of the training rows; a row's own class is described without it.
+    is_outlier_ : array of shape (n_rows,)
+        Rows that describe nothing, since a robust description left them out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernova.describe.table_recognizer import TableRecognizer
+    >>> fish = pd.DataFrame({"length": [1.0, 1.1, 1.3, 7.0, 7.1, 7.3], "fin": [2, 2, 2, 3, 3, 3]})
+    >>> model = TableRecognizer().fit(fish, ["bleak"] * 3 + ["pike"] * 3, ids=list("abcdef"))
+    >>> new = pd.DataFrame({"length": [7.12, 30.0], "fin": [3, 1]})
+    >>> model.recognize(new)
+    array(['pike', 'unknown'], dtype=object)
+    >>> model.nearest_ids(new, 2)[0].tolist()
+    ['e', 'd']
+    """
+
+    def __init__(
+        self,
+        encoder: TableEncoder | None = None,
+        description: MulticlassDataDescription | None = None,
+    ) -> None:
+        self.encoder = encoder
+        self.description = description
+
+    def fit(self, X: pd.DataFrame, y: ArrayLike, ids: Sequence[Any] | None = None) -> Self:
+        """Learn the classes of these rows; without ids, rows are named by their numbers."""
+        encoder = TableEncoder(scaling="none") if self.encoder is None else clone(self.encoder)
+        description = (
+            MulticlassDataDescription() if self.description is None else clone(self.description)
+        )
+        self.labels_ = np.asarray(y)
+        self.ids_ = np.array([str(i) for i in (range(len(X)) if ids is None else ids)])
+        check_consistent_length(X, self.labels_, self.ids_)
+        self.encoder_ = encoder.fit(X)
+        self.n_features_in_, self.feature_names_in_ = len(X.columns), encoder.feature_names_in_
+        self._keep(X)
+        rows = encoder.transform(X)
+        self.description_ = description.fit(rows, self.labels_)
+        self.classes_ = description.classes_
+        self._leave_out(rows)
+        return self
+
+    def _keep(self, X: pd.DataFrame) -> None:
+        """Keep the training rows, so that new ones can be compared with them column by column."""
+        columns = split_columns(X, self.encoder_.is_category_)
+        self._numbers = columns.numbers
+        self._codes = [texts.codes for texts in columns.texts]
+        self._texts = [np.array([str(text) for text in texts.distinct]) for texts in columns.texts]
+
+    @property
+    def known_table(self) -> pd.DataFrame:
+        """The training rows, by their ids; categories are texts."""
+        numbers, texts = iter(self._numbers.T), iter(zip(self._codes, self._texts, strict=True))
+        columns: dict[str, Any] = {}
+        for name, is_category in zip(self.columns, self.encoder_.is_category_, strict=True):
+            columns[name] = _coded(*next(texts)) if is_category else next(numbers)
+        return pd.DataFrame(columns, index=pd.Index(self.ids_.tolist(), dtype=object))
+
+    def _leave_out(self, rows: Matrix) -> None:
+        description, codes = self.description_, np.searchsorted(self.classes_, self.labels_)
+        self.is_outlier_ = ~description._kept_rows(rows, codes)
+        self.left_out_ = description.membership(rows)
+        for code, one in enumerate(description._classes):
+            inside = (codes == code) & ~self.is_outlier_
+            # Without its only row, a class says nothing of it.
+            self.left_out_[inside, code] = np.nan_to_num(one.left_out, nan=0.0)
+
+    def membership(self, X: Any) -> Matrix:
+        """Return, for each row and class, how well the class explains the row, from 0 to 1."""
+        return self.description_.membership(self.encoded(X))
+
+    def recognize(self, X: Any, reject_label: Any = "unknown") -> NDArray[Any]:
+        """Return the class of each row, or ``reject_label`` where no class claims it."""
+        return self.description_.recognize(self.encoded(X), reject_label)
+
+    def ambiguous(self, X: Any) -> NDArray[np.bool_]:
+        """Tell which rows are claimed by several classes."""
+        return self.description_.ambiguous(self.encoded(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class that explains each row best, be it ever so badly."""
+        return self.description_.predict(self.encoded(X))
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Return the largest membership of each row: high if it belongs somewhere."""
+        return self.description_.score_samples(self.encoded(X))
+
+    def nearest_ids(self, X: Any, n: int = 3) -> NDArray[np.str_]:
+        """Return the ids of the nearest training rows, nearest first; of equals the first."""
+        numbers = nearest_numbers(self.scaled(X), self.scaled(self.known_table), n)
+        return np.asarray(self.ids_[numbers])
+
+    def encoded(self, X: Any) -> Matrix:
+        """Return the rows as numbers."""
+        check_is_fitted(self)
+        return self.encoder_.transform(X)
+
+    def scaled(self, X: Any) -> Matrix:
+        """Return the rows on the scale on which the description compares them."""
+        return self.description_._scaled(self.encoded(X))
+
+    @property
+    def text_columns(self) -> list[str]:
+        """The columns that hold categories, so that new tables are read alike."""
+        return [str(name) for name in self.feature_names_in_[self.encoder_.is_category_]]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that a new table must have."""
+        return [str(name) for name in self.feature_names_in_]
+
+
+def _coded(codes: Indices, texts: NDArray[np.str_]) -> list[str | None]:
+    """Give the texts that codes stand for; -1 is a missing one."""
+    return [None if code < 0 else str(texts[code]) for code in codes.tolist()]
+
+
+def nearest_numbers(rows: Matrix, known: Matrix, n: int) -> Indices:
+    """Return the numbers of the ``n`` nearest known rows, nearest first; of equals the first."""
+    n = min(n, len(known))
+    found = np.empty((len(rows), n), dtype=np.intp)
+    for block in row_blocks(len(rows), 3 * len(known)):
+        squared = squared_distances(rows[block], known)
+        found[block] = np.argsort(squared, axis=1, kind="stable")[:, :n]
+    return found
+
+
+def copies_across_classes(rows: Matrix, labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which rows stand in the table under another label, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> copies_across_classes(np.array([[1.0], [1.0], [2.0]]), np.array(["a", "b", "a"]))
+    array([ True,  True, False])
+    """
+    _, inverse = np.unique(rows, axis=0, return_inverse=True)
+    pairs = pd.DataFrame({"row": inverse.ravel(), "label": labels})
+    n_labels = pairs.groupby("row")["label"].nunique()
+    return np.asarray(n_labels.to_numpy()[inverse.ravel()] > 1)
