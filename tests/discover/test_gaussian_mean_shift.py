@@ -85,7 +85,7 @@ def test_one_point_is_one_cluster(X, bandwidth):
 @pytest.mark.parametrize(("bandwidth", "n_clusters"), [(1e-300, 3), (5e-324, 3), (1e300, 1)])
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
 def test_absurd_widths_part_all_rows_or_none(bandwidth, n_clusters, scale):
-    X = np.array([[0.0], [1.0], [1.0], [3.0]]) * scale
+    X = np.repeat([[0.0], [1.0], [3.0]], 70, axis=0) * scale
     model = GaussianMeanShift(bandwidth=bandwidth).fit(X)
     assert len(model.cluster_centers_) == n_clusters
     assert model.bandwidth_ == bandwidth

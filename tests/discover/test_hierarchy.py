@@ -189,6 +189,14 @@ def test_degenerate_tables(X, standardize):
     assert_is_a_sound_hierarchy(model, len(X))
 
 
+@pytest.mark.parametrize("growth", [1e3, 1e40, 1e300])
+def test_absurd_growth_ends_at_once(growth):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    model = HierarchicalMeanShift(growth=growth).fit(X)
+    assert_is_a_sound_hierarchy(model, 200)
+    assert len(model.bandwidths_) <= 4
+
+
 def test_threads_change_nothing():
     X, _ = make_blobs(900, n_features=3, centers=7, random_state=0)
     one = HierarchicalMeanShift(n_jobs=1).fit(X)

@@ -19,7 +19,7 @@ Matrix = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # New rows farther away than this many times the known ones' extent are all equally far.
-_HORIZON = 1e12
+_HORIZON = 1e9
 # Widths are told apart from this share of the rows' extent on.
 _NARROWEST = 1e-30
 

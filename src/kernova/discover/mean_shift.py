@@ -34,6 +34,8 @@ _MAX_STEPS = 1000
 _BLOCK, _BLOCKS_PER_GROUP, _TILE = 64, 16, 256
 # Where places of the last block that hold no row are put; its square is finite.
 _OUT_OF_SIGHT = 1e15
+# No look reaches so far: rows have an extent of about one.
+_FARTHEST = 1e12
 # -log2 of the weight of such a place.
 _NOWHERE = 1e4
 # Centres per piece of work: fixed, so that results do not depend on the number of threads.
@@ -143,8 +145,9 @@ class Reference:
         few_rows = min(few_rows, len(self.order))
         settings = Settings(
             bandwidth, tol * bandwidth, _DRIFT * bandwidth,
-            (self._radius(RADIUS_SINGLE) + _DRIFT) * bandwidth,
-            (self._radius(RADIUS_DOUBLE) + _DRIFT) * bandwidth, few_rows, _MAX_STEPS,
+            min((self._radius(RADIUS_SINGLE) + _DRIFT) * bandwidth, _FARTHEST),
+            min((self._radius(RADIUS_DOUBLE) + _DRIFT) * bandwidth, _FARTHEST),
+            few_rows, _MAX_STEPS,
         )  # fmt: skip
 
         def work(block: slice) -> None:
@@ -181,8 +184,8 @@ class Reference:
         def work(numbered: tuple[int, slice]) -> None:
             number, piece = numbered
             add_kernel_sums(
-                centers, is_alone, piece.start, piece.stop, bandwidth, RADIUS_DOUBLE * bandwidth,
-                self.blocks, owner, self._desk(0), own, everyone, sheets[number],
+                centers, is_alone, piece.start, piece.stop, bandwidth,
+                min(RADIUS_DOUBLE * bandwidth, _FARTHEST), self.blocks, owner, self._desk(0), own, everyone, sheets[number],
             )  # fmt: skip
 
         in_threads(work, list(enumerate(pieces)), effective_n_jobs(n_jobs))
