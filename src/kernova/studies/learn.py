@@ -222,8 +222,7 @@ def _notes_on(model: TableRecognizer) -> list[str]:
     n_copies = int(copies_across_classes(model.encoded(model.known_table), model.labels_).sum())
     if n_copies:
         notes.append(
-            f"{n_copies} rows stand in the table with different labels, all else being equal; "
-            "rows like them are ambiguous."
+            f"{n_copies} rows have copies with another label; rows like them are ambiguous."
         )
     limit = model.description_.max_rows_per_class
     counts = pd.Series(model.labels_).value_counts().sort_index()

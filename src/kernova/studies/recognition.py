@@ -87,20 +87,23 @@ class RecognizeResult:
     @property
     def summary(self) -> str:
         """Say in one sentence how many rows are recognised, and how many are not."""
-        n, ambiguous = len(self.rows), int(self.rows["ambiguous"].sum())
+        classes = self.model.classes_.tolist()
+        known = str(classes[0]) if len(classes) == 1 else f"one of {len(classes)} classes"
         return (
-            f"{n - self.n_unknown} of {n} rows are recognised as one of "
-            f"{_classes(len(self.model.classes_))}, {ambiguous} of them ambiguously; "
-            f"{self.n_unknown} are {UNKNOWN}."
+            f"Of {len(self.rows)} new rows, {len(self.rows) - self.n_unknown} recognised as "
+            f"{known} ({int(self.rows['ambiguous'].sum())} ambiguously), "
+            f"{self.n_unknown} {UNKNOWN}."
         )
 
     @property
     def expectation(self) -> str:
         """Say how many unknown rows known classes alone would give."""
-        reject = self.model.description_.reject
+        model = self.model
+        is_claimed = (model.left_out_ >= model.description_.thresholds_).any(axis=1)
+        share = float(1 - is_claimed.mean())
         return (
-            f"If all rows were of these classes, about {reject * len(self.rows):.1f} would be "
-            f"called {UNKNOWN} (each class turns away {100 * reject:.3g} % of its own)."
+            f"If all were of known classes, about {share * len(self.rows):.1f} would be "
+            f"{UNKNOWN}: {100 * share:.1f} % of the rows learnt from are, when left out."
         )
 
     @property
@@ -131,7 +134,7 @@ class RecognizeResult:
     @property
     def groups(self) -> pd.DataFrame:
         """One line for each group of unknown rows that lie together, the largest first."""
-        return groups_of(self.rows, self.new.labels)
+        return groups_of(self.rows, self.model.classes_.tolist(), self.new.labels)
 
     def to_json_dict(self) -> dict[str, Any]:
         """Give everything as plain numbers and texts, for programs."""
@@ -248,7 +251,3 @@ def _reasons(explanation: pd.DataFrame, n_rows: int) -> list[str]:
     for place, words in zip(said.index.tolist(), said, strict=True):
         reasons[place] = words
     return reasons
-
-
-def _classes(n: int) -> str:
-    return "1 class" if n == 1 else f"{n} classes"

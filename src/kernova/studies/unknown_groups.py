@@ -47,27 +47,31 @@ def unknown_groups(rows: Matrix, is_unknown: NDArray[np.bool_]) -> NDArray[np.in
 
 
 def _width(rows: Matrix) -> float:
-    """Choose the density's width: the likeliest, but half of the usual nearest distance at least.
+    """Choose the density's width: the likeliest, but wide enough for groups to be seen.
 
-    The likeliest width of few lonely rows would melt all others together, so these have no say in
-    it; and in many columns it sees each row alone.
+    The likeliest width of a few lonely rows would melt all others together, so these have no say
+    in it. In many columns it sees each row alone; since two rows melt from half of their distance
+    on, half of the usual distance to the second nearest lets a row and its two nearest be one.
     """
-    nearest = cKDTree(rows).query(rows, 2)[0][:, 1]
+    distances = cKDTree(rows).query(rows, SMALLEST_GROUP)[0]
+    nearest, farthest_of_group = distances[:, 1], distances[:, -1]
     usual = float(np.median(nearest))
     is_lonely = nearest > _LONELY * usual
     chosen = rows if usual == 0 or (~is_lonely).sum() < SMALLEST_GROUP else rows[~is_lonely]
     likeliest = float(GaussianMeanShift("likelihood-cv").fit(chosen).bandwidth_)
-    return max(likeliest, usual / 2)
+    return max(likeliest, float(np.median(farthest_of_group)) / 2)
 
 
-def groups_of(rows: pd.DataFrame, labels: "pd.Series[Any] | None") -> pd.DataFrame:
+def groups_of(
+    rows: pd.DataFrame, classes: list[Any], labels: "pd.Series[Any] | None"
+) -> pd.DataFrame:
     """Describe the groups in a table of recognised rows: size, nearest class, labels, some ids."""
     ids = rows.columns[0]
-    memberships = [name for name in rows.columns if str(name).startswith("membership_")]
+    membership = rows[[f"membership_{name}" for name in classes]].to_numpy()
     lines = []
     for number in range(1, int(rows["group"].max()) + 1 if len(rows) else 1):
         inside = (rows["group"] == number).to_numpy()
-        closest = str(rows.loc[inside, memberships].mean().idxmax()).removeprefix("membership_")
+        closest = str(classes[int(membership[inside].mean(axis=0).argmax())])
         line = {"group": number, "rows": int(inside.sum()), "closest_class": closest}
         if labels is not None:
             line["labels"] = _counted(labels[inside])

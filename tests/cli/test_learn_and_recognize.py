@@ -1,0 +1,211 @@
+"""``kernova learn`` and ``kernova recognize`` as a user and as a program meet them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from kernova import SpatialDepth, save_model
+from kernova.cli.app import app
+from kernova.describe.table_recognizer import TableRecognizer
+from tests.studies.test_learn import two_kinds
+
+LEARN = ["learn", "labelled.csv", "--label-column", "kind", "--id-column", "fish"]
+RECOGNIZE = ["recognize", "model.kernova", "new.csv", "--id-column", "fish"]
+
+
+def named(frame, prefix):
+    frame.insert(0, "fish", [f"{prefix}{i:03}" for i in range(len(frame))])
+    return frame
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    named(two_kinds(), "known").to_csv("labelled.csv", index=False)
+    new = two_kinds(20, seed=1)
+    # Five that lie together, far from both kinds.
+    new.iloc[15:, :3] = np.random.default_rng(2).normal(size=(5, 3)) / 2 + [0, 60, 0]
+    new.loc[15:, "kind"] = "eel"
+    named(new, "new").to_csv("new.csv", index=False)
+    return tmp_path
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""  # neither bars where nobody watches, nor Python's warnings
+    return result.stdout
+
+
+def test_the_road_for_people(folder):
+    text = run(*LEARN, "-o", "model.kernova")
+    assert text.startswith(
+        "2 classes were learnt from 60 rows of labelled.csv. Each row judged by a description "
+        "without it, "
+    )
+    assert text.endswith("\nmodel: model.kernova\n")
+    text = run(*RECOGNIZE, "--label-column", "kind", "--top", "2")
+    lines = text.splitlines()
+    assert lines[0].startswith("Of 20 new rows, ")
+    assert lines[0].endswith(" unknown.")
+    assert "Rows of classes never met in learning (eel): 5, of which 5 (100.0 %) rightly" in text
+    assert "b = 6" in text
+    assert "eel (5)" in text
+    assert lines[-1] == "Write them all with -o classes.csv; see them with --report report.html."
+
+
+def test_the_road_for_programs(folder):
+    answer = json.loads(run(*LEARN, "-o", "model.kernova", "--reject", "0.1", "--json"))
+    assert answer["settings"]["reject"] == 0.1
+    assert answer["files"] == {"model": "model.kernova"}
+    assert [line["class"] for line in answer["classes"]] == ["carp", "pike"]
+    assert [line["rows"] for line in answer["classes"]] == [30, 30]
+    words = ["--json", "-o", "out.csv", "--report", "page.html", "--label-column", "kind"]
+    answer = json.loads(run(*RECOGNIZE, *words))
+    assert answer["files"] == {"output": "out.csv", "report": "page.html"}
+    assert answer["confusion"]["foreign_labels"] == ["eel"]
+    assert answer["confusion"]["foreign_called_unknown"] == 5
+    assert answer["groups"][0]["labels"] == "eel (5)"
+    rows = answer["rows"]
+    assert list(rows[0]) == [
+        "fish", "recognized", "membership", "ambiguous", "group", "because", "nearest",
+        "membership_carp", "membership_pike", "kind",
+    ]  # fmt: skip
+    assert [row["fish"] for row in rows] == [f"new{i:03}" for i in range(20)]
+    assert all(row["nearest"].startswith("known0") for row in rows)
+    written = pd.read_csv("out.csv", keep_default_na=False)
+    assert written.to_dict(orient="records") == rows
+    assert Path("page.html").read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("name", ["recognized", "group", "membership", "membership_carp"])
+def test_ids_and_labels_survive_under_any_name(folder, name):
+    run(*LEARN, "-o", "model.kernova")
+    for role, column in (("--id-column", "fish"), ("--label-column", "kind")):
+        new = pd.read_csv("new.csv").rename(columns={column: name})
+        new.to_csv("named.csv", index=False)
+        other = ["--drop", "kind"] if column == "fish" else ["--drop", "fish"]
+        run("recognize", "model.kernova", "named.csv", role, name, *other, "-o", "out.csv",
+            "--report", "page.html")  # fmt: skip
+        out = pd.read_csv("out.csv")
+        assert out[f"{name}_"].tolist() == new[name].tolist()
+
+
+def test_a_lonely_class_is_said_on_the_terminal(folder):
+    frame = pd.read_csv("labelled.csv")
+    frame.loc[0, "kind"] = "eel"
+    frame.to_csv("labelled.csv", index=False)
+    assert "Nothing can be left out of eel: a class needs two rows" in run(
+        *LEARN, "-o", "m.kernova"
+    )
+
+
+def table(path, text):
+    Path(path).write_text(text)
+
+
+def same_rows():
+    frame = pd.read_csv("labelled.csv")
+    frame[["a", "b", "c"]] = 1.0
+    frame.to_csv("labelled.csv", index=False)
+
+
+def no_labels():
+    pd.read_csv("labelled.csv").assign(kind=None).to_csv("labelled.csv", index=False)
+
+
+def other_model():
+    save_model(SpatialDepth().fit(np.eye(3)), "model.kernova")
+
+
+REFUSALS = {
+    "no label column": (
+        None, ["learn", "labelled.csv", "-o", "out.kernova", "--drop", "fish", "--drop", "kind"],
+        "labelled.csv has no labels, so there are no classes to learn. Say which column holds "
+        "them (--label-column).",
+    ),
+    "no labels": (
+        no_labels, [*LEARN, "-o", "out.kernova"],
+        "No row of labelled.csv has a label in column 'kind'. Fill in the classes of some rows.",
+    ),
+    "ending": (
+        None, [*LEARN, "-o", "out.pkl"],
+        "Cannot write a model to out.pkl: its ending is '.pkl'. Take one of .kernova.",
+    ),
+    "no folder": (
+        None, [*LEARN, "-o", "nowhere/out.kernova"],
+        "Cannot write nowhere/out.kernova: there is no folder nowhere. Name a place that can be "
+        "written.",
+    ),
+    "reject": (
+        None, [*LEARN, "-o", "out.kernova", "--reject", "1.5"],
+        "reject is 1.5; it is a share of each class's own rows, from 0 to below 1.",
+    ),
+    "no model": (
+        None, ["recognize", "labelled.csv", "new.csv", "-o", "out.csv"],
+        "labelled.csv is not a kernova model. Name a file that save_model wrote.",
+    ),
+    "other model": (
+        other_model, [*RECOGNIZE, "-o", "out.csv"],
+        "model.kernova holds a SpatialDepth, which recognises no classes. Name a file that kernova "
+        "learn wrote.",
+    ),
+    "other columns": (
+        None, [*RECOGNIZE, "-o", "out.csv"],
+        "new.csv does not match what was learnt: The columns of the new table are not those of the "
+        "known one: extra 'kind'. Give both tables the same columns.",
+    ),
+    "over its input": (
+        None, [*RECOGNIZE, "-o", "new.csv"],
+        "Cannot write new.csv: it is one of the tables to read. Name a place that can be written.",
+    ),
+    "text for numbers": (
+        lambda: table("new.csv", "fish,a,b,c\nx,1,2,high\ny,1,2,low\n"),
+        [*RECOGNIZE, "-o", "out.csv"],
+        "Column 'c' held numbers in fit, but row 1 now holds 'high'; correct it or drop the "
+        "column.",
+    ),
+    "missing values": (
+        lambda: table("new.csv", "fish,a,b,c\nx,1,2,\n"),
+        [*RECOGNIZE, "-o", "out.csv"],
+        "new.csv has missing values, counted by column: 'c' 1. Fill them in, or pass --missing "
+        "drop or --missing fill.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals_are_one_sentence_and_leave_nothing(folder, name):
+    run(*LEARN, "-o", "model.kernova")
+    change, words, sentence = REFUSALS[name]
+    if change is not None:
+        change()
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    result = CliRunner().invoke(app, words)
+    assert (result.exit_code, result.stderr) == (2, f"kernova: {sentence}\n")
+    assert result.stdout == ""
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_rows_that_are_all_one_row_can_be_learnt(folder):
+    same_rows()
+    text = run(*LEARN, "-o", "model.kernova")
+    assert "60 rows have copies with another label; rows like them are ambiguous." in text
+    table("new.csv", "fish,a,b,c\nx,1,1,1\ny,1,1,2\n")
+    rows = json.loads(run(*RECOGNIZE, "--json"))["rows"]
+    assert [row["ambiguous"] for row in rows] == [True, False]
+    assert rows[1]["recognized"] == "unknown"
+
+
+def test_the_model_in_the_file_is_a_recognizer(folder):
+    from kernova import load_model
+
+    run(*LEARN, "-o", "model.kernova", "--robust", "--scale", "common", "--seed", "3")
+    model = load_model("model.kernova")
+    assert isinstance(model, TableRecognizer)
+    settings = model.description_.get_params()
+    assert (settings["robust"], settings["scale"], settings["random_state"]) == (True, "common", 3)

@@ -1,0 +1,88 @@
+"""Pictures of recognised rows."""
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from kernova import InputError
+from kernova.report.canvas import NEW
+from kernova.report.figures import picture_png, plot_confusion, plot_recognized
+
+KNOWN = np.random.default_rng(0).normal(size=(60, 4)) * [5, 3, 1, 1]
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def drawn(ax):
+    """What each scatter shows: colour and number of dots."""
+    return [
+        (to_hex(dots.get_facecolors()[0]), len(dots.get_offsets()))
+        for dots in ax.collections
+        if len(dots.get_offsets())
+    ]
+
+
+def test_each_class_has_its_colour_and_unknown_rows_are_crosses():
+    verdicts = ["pike", "carp", "unknown", "carp"]
+    ax = plot_recognized(KNOWN, KNOWN[:4], verdicts, classes=["carp", "eel", "pike"])
+    assert legend(ax) == ["60 known rows", "carp: 2", "pike: 1", "unknown: 1"]
+    colours = drawn(ax)
+    assert [n for _, n in colours] == [60, 2, 1, 1]
+    assert colours[-1][0] == NEW
+    assert len({colour for colour, _ in colours}) == 4
+    # A class keeps its colour where others do not occur.
+    alone = plot_recognized(KNOWN, KNOWN[:1], ["pike"], classes=["carp", "eel", "pike"])
+    assert drawn(alone)[1][0] == colours[2][0]
+
+
+def test_very_many_classes_and_rows_far_out_can_be_drawn():
+    rows = np.vstack([KNOWN, [[1e99, 0, 0, 0]]])
+    ax = plot_recognized(KNOWN, rows, [f"class {i}" for i in range(60)] + ["unknown"])
+    assert legend(ax)[-2:] == ["other classes: 46", "unknown: 1"]
+    assert len(legend(ax)) == 17
+    assert picture_png(ax.figure)
+
+
+def test_a_confusion_table_shows_shares_and_numbers():
+    counts = [[30, 10, 0], [0, 0, 0], [0, 0, 7]]
+    ax = plot_confusion(counts, ["carp", "$pike$", "eel"], ["carp", "pike", "unknown"])
+    np.testing.assert_allclose(ax.images[0].get_array(), [[0.75, 0.25, 0], [0, 0, 0], [0, 0, 1]])
+    assert [text.get_text() for text in ax.texts] == ["30", "10", "", "", "", "", "", "", "7"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["carp", "$pike$", "eel"]
+    assert picture_png(ax.figure)
+    many = plot_confusion(np.eye(30), range(30), range(30))
+    assert not many.texts
+
+
+REFUSALS = {
+    "columns": (
+        lambda: plot_recognized(KNOWN, KNOWN[:, :2], ["a"] * 60),
+        "The new rows have 2 columns, the known ones 4. Give both the same columns.",
+    ),
+    "verdicts": (
+        lambda: plot_recognized(KNOWN, KNOWN[:3], ["a"]),
+        "recognized must name a class for each of 3 new rows; got 1.",
+    ),
+    "classes": (
+        lambda: plot_recognized(KNOWN, KNOWN[:2], ["a", "b"], classes=["a"]),
+        "'b' is recognised but is none of the classes; name them all.",
+    ),
+    "shape": (
+        lambda: plot_confusion([[1, 2]], ["a", "b"], ["a"]),
+        "counts must hold a number from 0 on for each of 2 labels and 1 verdict; got shape (1, 2).",
+    ),
+    "negative": (
+        lambda: plot_confusion([[-1]], ["a"], ["a"]),
+        "counts must hold a number from 0 on for each of 1 label and 1 verdict; got shape (1, 1).",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals(name):
+    draw, sentence = REFUSALS[name]
+    with pytest.raises(InputError) as caught:
+        draw()
+    assert str(caught.value) == sentence
