@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.linalg import sqrtm
 
 from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Answer, tell
@@ -48,7 +49,7 @@ def literal_spacing(X):
 
 
 def taught_metric(X, said):
-    """v S^-1 with S the covariance within categories and ten answers that say v; or plain."""
+    """The root of v S^-1: S the covariance within categories, with ten answers that say v."""
     named = [(row, label) for row, label in said if label is not None]
     lesson = max((n for n in (16, 32, 64) if n <= len(named)), default=0)
     n_columns = X.shape[1]
@@ -60,7 +61,8 @@ def taught_metric(X, said):
     if np.trace(scatter) == 0:
         return np.eye(n_columns)
     mean = np.trace(scatter) / n_free / n_columns
-    return mean * np.linalg.inv((scatter + 10 * mean * np.eye(n_columns)) / (n_free + 10))
+    covariance = (scatter + 10 * mean * np.eye(n_columns)) / (n_free + 10)
+    return sqrtm(mean * np.linalg.inv(covariance))
 
 
 def literal_score(row, X, spacing, said, power, metric):
