@@ -145,8 +145,8 @@ def test_copies_across_classes_are_ambiguous():
     is_pike = (frame["kind"] == "pike").to_numpy()
     assert result.rows["ambiguous"].to_numpy()[is_pike].all()
     assert not result.rows["ambiguous"].to_numpy()[~is_pike].any()
-    assert "pike 0.9" in recognition_page(result)
-    assert "zander 0.9" in recognition_page(result)
+    assert "pike (0.9" in recognition_page(result)
+    assert "zander (0.9" in recognition_page(result)
 
 
 def test_columns_in_another_order_are_the_same_rows(model):

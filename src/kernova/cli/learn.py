@@ -100,6 +100,8 @@ def _print(result: "LearnResult", output: Path) -> None:
     for note in result.notes:
         out.print(note, markup=False)
     out.print()
-    print_table(result.classes, "Class by class, each row left out in turn")
+    # Thresholds are often within a thousandth of 1.
+    classes = result.classes.assign(threshold=result.classes["threshold"].map("{:.6f}".format))
+    print_table(classes, "Class by class, each row left out in turn")
     out.print()
     out.print(f"model: {output}", markup=False)

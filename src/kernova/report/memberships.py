@@ -1,5 +1,6 @@
 """Pictures of recognised rows: a map of classes with unknown rows marked, a confusion table."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ _MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 _CLASSES_IN_LEGEND: Final = 14
 _CLASSES_WITH_NUMBERS: Final = 16
 _LONGEST_NAME: Final = 18
+_LEGEND_LINE: Final = 0.2  # inches
 _SHARES: Final = LinearSegmentedColormap.from_list("shares", ["#ffffff", "#bcd4ea", KNOWN])
 
 
@@ -84,7 +86,7 @@ def plot_recognized(
     names = _names(verdicts, classes)
     plane = Plane(known)
     known, new = plane.place(known), plane.place(new)
-    ax = axes_or_new(ax)
+    ax = _axes_above_legend(len(set(verdicts))) if ax is None else ax
     views = [view_of(known[:, axis], new[:, axis]).with_margin(0.12) for axis in range(2)]
     entries = [draw_crowd(ax, known, views, MUTED, "known")]
     entries += _draw_classes(ax, new, verdicts, names, views)
@@ -188,6 +190,16 @@ def _draw_class(ax: Axes, rows: Matrix, views: list[View], place: int) -> PathCo
         x, y, s=26 if len(rows) <= 300 else 14, marker=marker, color=colour, alpha=0.85,
         edgecolors="white", linewidths=0.4, zorder=2.5,
     )  # fmt: skip
+
+
+def _axes_above_legend(n_entries: int) -> Axes:
+    """Give axes on a figure high enough that a long legend does not press them flat."""
+    ax = axes_or_new(None)
+    assert isinstance(ax.figure, Figure)
+    n_lines = math.ceil((min(n_entries, _CLASSES_IN_LEGEND + 2) + 1) / 2)
+    width, height = ax.figure.get_size_inches()
+    ax.figure.set_size_inches(width, height + _LEGEND_LINE * max(0, n_lines - 2))
+    return ax
 
 
 def _axes_for_table(shape: tuple[int, ...]) -> Axes:

@@ -143,7 +143,7 @@ def _ambiguous_rows(result: RecognizeResult) -> Iterator[str]:
         {
             rows.columns[0]: rows.iloc[:, 0],
             "recognized": rows["recognized"],
-            "claimed by (membership)": _claims(result, rows),
+            "claimed_by": _claims(result, rows),
             "nearest": rows["nearest"],
         }
     )
@@ -156,7 +156,7 @@ def _claims(result: RecognizeResult, rows: pd.DataFrame) -> list[str]:
     membership = rows[[f"membership_{name}" for name in names]].to_numpy()
     orders = np.argsort(-membership, axis=1, kind="stable").tolist()
     return [
-        ", ".join(f"{names[code]} {q[code]:.4f}" for code in order if q[code] >= thresholds[code])
+        ", ".join(f"{names[code]} ({q[code]:.4f})" for code in order if q[code] >= thresholds[code])
         for q, order in zip(membership, orders, strict=True)
     ]
 
