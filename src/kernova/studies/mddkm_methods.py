@@ -11,7 +11,6 @@ from sklearn.svm import OneClassSVM
 
 from kernova.describe.data_description import MulticlassDataDescription
 from kernova.describe.feature_scaling import Scale, feature_scaling
-from kernova.describe.one_class import OneClassGaussianProcess
 from kernova.describe.possibilistic import PossibilisticNeighbors
 from kernova.kernels.distances import squared_distances
 from kernova.studies.mddkm_data import Split
@@ -85,9 +84,9 @@ def _each_alone(score: Callable[[Matrix, Matrix, int], NDArray[np.float64]]) -> 
 
 
 def _gaussian_process(rows: Matrix, new: Matrix, seed: int) -> NDArray[np.float64]:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="One row cannot be left out")
-        return OneClassGaussianProcess(scale="none", random_state=seed).fit(rows).score_samples(new)
+    # Not OneClassGaussianProcess, which scores copies of known rows as if those were not known.
+    alone = Split("", rows, np.zeros(len(rows), dtype=np.intp), new, np.empty(0, dtype=np.intp))
+    return shared_description(alone, "none", seed).log_membership(new)[:, 0]
 
 
 def _support_vectors(rows: Matrix, new: Matrix, seed: int) -> NDArray[np.float64]:
