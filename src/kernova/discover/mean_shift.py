@@ -185,7 +185,8 @@ class Reference:
             number, piece = numbered
             add_kernel_sums(
                 centers, is_alone, piece.start, piece.stop, bandwidth,
-                min(RADIUS_DOUBLE * bandwidth, _FARTHEST), self.blocks, owner, self._desk(0), own, everyone, sheets[number],
+                min(RADIUS_DOUBLE * bandwidth, _FARTHEST), self.blocks, owner, self._desk(0),
+                own, everyone, sheets[number],
             )  # fmt: skip
 
         in_threads(work, list(enumerate(pieces)), effective_n_jobs(n_jobs))
