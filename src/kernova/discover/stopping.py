@@ -27,8 +27,8 @@ class Trial(NamedTuple):
 
 #: Measured with the default strategy and an expert who makes no mistake; `make soak` counts again.
 TRIALS: Final = (
-    Trial("the six sets of the HMS paper", 74, 74),
-    Trial("four sets kept back until the end", 27, 32),
+    Trial("the six sets of the HMS paper", 73, 74),
+    Trial("four sets kept back until the end", 28, 32),
 )
 
 
