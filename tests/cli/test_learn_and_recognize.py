@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from kernova import SpatialDepth, save_model
 from kernova.cli.app import app
 from kernova.describe.table_recognizer import TableRecognizer
+from tests.load.bad_files import BAD_FILES
 from tests.studies.test_learn import two_kinds
 
 LEARN = ["learn", "labelled.csv", "--label-column", "kind", "--id-column", "fish"]
@@ -189,6 +190,29 @@ def test_refusals_are_one_sentence_and_leave_nothing(folder, name):
     assert (result.exit_code, result.stderr) == (2, f"kernova: {sentence}\n")
     assert result.stdout == ""
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [case[:2] + case[3:] for case in BAD_FILES if not case[2]],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
+)
+def test_bad_files_are_refused_by_both(folder, model_of_two_kinds, name, content, sentence):
+    (folder / name).write_bytes(content)
+    (folder / "model.kernova").write_bytes(model_of_two_kinds)
+    for words in (["learn", name, "-o", "out.kernova"],
+                  ["recognize", "model.kernova", name, "-o", "out.csv"]):  # fmt: skip
+        result = CliRunner().invoke(app, words)
+        assert (result.exit_code, result.stderr) == (2, f"kernova: {sentence}\n")
+    assert not list(folder.glob("out.*"))
+
+
+@pytest.fixture(scope="session")
+def model_of_two_kinds(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "model.kernova"
+    frame = two_kinds()
+    save_model(TableRecognizer().fit(frame[["a", "b", "c"]], frame["kind"].to_numpy(str)), path)
+    return path.read_bytes()
 
 
 def test_rows_that_are_all_one_row_can_be_learnt(folder):

@@ -109,7 +109,10 @@ class ClassJudge:
     def questions(
         self, table: Rows, reference: Rows, numbers: RowNumbers, n_nearest: int
     ) -> list[ClassQuestion]:
-        """Decide what each row is compared with; the reference may be the table itself."""
+        """Decide what each row is compared with.
+
+        The reference may be the table itself: a row is never of the class it is compared with.
+        """
         known, known_points = self.claims(reference), self.points(reference)
         known_classes = known.classes
         chosen = picked(table, numbers)
@@ -117,8 +120,6 @@ class ClassJudge:
         questions = []
         for i, own in enumerate(claims.classes.tolist()):
             is_there = known_classes >= 0
-            if table is reference:
-                is_there[numbers[i]] = False
             if own >= 0:
                 is_there &= known_classes != own
             places = np.flatnonzero(is_there)
