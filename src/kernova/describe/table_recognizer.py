@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from kernova.blocks import row_blocks
 from kernova.describe.data_description import MulticlassDataDescription
+from kernova.errors import InputError
 from kernova.kernels.distances import squared_distances
 from kernova.represent.columns import split_columns
 from kernova.represent.encoding import TableEncoder
@@ -66,6 +67,11 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: pd.DataFrame, y: ArrayLike, ids: Sequence[Any] | None = None) -> Self:
         """Learn the classes of these rows; without ids, rows are named by their numbers."""
+        if not isinstance(X, pd.DataFrame):
+            raise InputError(
+                f"TableRecognizer learns from a DataFrame; got an object of type "
+                f"{type(X).__name__}. For an array, take MulticlassDataDescription."
+            )
         encoder = TableEncoder(scaling="none") if self.encoder is None else clone(self.encoder)
         description = (
             MulticlassDataDescription() if self.description is None else clone(self.description)
