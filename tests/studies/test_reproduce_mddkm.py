@@ -131,6 +131,8 @@ def test_the_map_holds_the_fitted_model_between_its_places(study):
 def test_tables_json_and_page_fit_together(study, tmp_path):
     answer = json.loads(json.dumps(study.to_json_dict(), allow_nan=False))
     assert len(answer["runs"]) == len(study.results.runs)
+    # The paper prints no figure for these sets, and none is put into its mouth.
+    assert list(answer["claims"][0]) == ["claim", "literal", "ours", "verdict"]
     written = mddkm_page.save_everything(study, tmp_path)
     assert {path.name for path in written} == {path.name for path in tmp_path.iterdir()} == {
         "report.html", "areas.png", "heat-map.png",

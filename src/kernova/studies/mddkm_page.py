@@ -53,7 +53,7 @@ def _claims(result: MddkmReproduction) -> Section:
             "The paper's recordings are not public. Judged are its point, that classes must share "
             "their hyperparameters, and what a literal implementation of its formulas measured.",
             table(
-                claims.rename(columns={"paper": "literal implementation"}),
+                claims.rename(columns={"literal": "literal implementation"}),
                 "What is said, and what came out here",
                 marked=is_off,
             ),

@@ -46,8 +46,9 @@ class MddkmReproduction:
     notes: tuple[str, ...]
 
     def table(self) -> pd.DataFrame:
-        """Claim by claim: what is said, what came out here, and the verdict."""
-        return pd.DataFrame(all_claims(self.results), columns=list(Claim._fields))
+        """Claim by claim: what a literal implementation gave, what came out here, the verdict."""
+        claims = pd.DataFrame(all_claims(self.results), columns=list(Claim._fields))
+        return claims.rename(columns={"paper": "literal"})
 
     def means(self) -> pd.DataFrame:
         """Area, accuracy and accepted share by set and method, means over seeds."""
