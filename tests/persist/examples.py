@@ -12,7 +12,7 @@ ROWS = np.random.default_rng(0).normal(size=(80, 3))
 NEW_ROWS = np.random.default_rng(1).normal(scale=3, size=(40, 3))
 
 _METHODS = ("score_samples", "decision_function", "predict", "p_values", "novelty", "transform")
-_STORED_ANSWERS = ("negative_outlier_factor_", "offset_")
+_STORED_ANSWERS = ("negative_outlier_factor_", "offset_", "labels_", "modes_")
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from kernova.report.discovery_curves import plot_discovery_curves
 from kernova.report.distributions import plot_score_distributions
 from kernova.report.explanations import explanation_figure
 from kernova.report.hierarchies import plot_hierarchy
-from kernova.report.memberships import plot_confusion as plot_confusion
-from kernova.report.memberships import plot_recognized as plot_recognized
+from kernova.report.memberships import plot_confusion, plot_recognized
 from kernova.report.planes import plot_depth_contours, plot_map
 from kernova.report.rank_stability import rank_stability_figure
 from kernova.report.rankings import plot_outlier_map, plot_ranking
@@ -20,6 +19,7 @@ from kernova.report.rankings import plot_outlier_map, plot_ranking
 __all__ = [
     "explanation_figure",
     "picture_png",
+    "plot_confusion",
     "plot_depth_contours",
     "plot_discovery_curves",
     "plot_false_alarm_curve",
@@ -28,6 +28,7 @@ __all__ = [
     "plot_outlier_map",
     "plot_p_values",
     "plot_ranking",
+    "plot_recognized",
     "plot_score_distributions",
     "rank_stability_figure",
     "save_picture",
