@@ -127,6 +127,8 @@ def test_a_mixed_table_is_asked_about_and_told_row_by_row(tmp_path):
 def test_the_cluster_is_told_by_its_nearest_rows_and_what_is_known(tmp_path):
     found = open_discovery(table(), tmp_path / "p", strategy="hms-ci")
     session = found.session
+    for fish in ("fish-03", "fish-11", "fish-20"):
+        session.label_row(fish, "x")
     seen_alone = seen_many = False
     while not (seen_alone and seen_many):
         question = session.next_question()
