@@ -34,7 +34,7 @@ class LogBook:
     >>> from kernova.discover.logbook import LogBook
     >>> book = LogBook(9)
     >>> book.record(Skipped(4))
-    [Answer(row=4, label=None)]
+    [Answer(row=4, label=None, is_asked=True)]
     >>> book.record(Undone())
     >>> book.log, book.ledger.entries
     ([Skipped(row=4), Undone()], {})
