@@ -11,15 +11,19 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_digits, load_wine
 
 from kernova.discover.strategies import DEFAULT_STRATEGY
+from kernova.persist import save_model
 from kernova.progress import track
 from kernova.report.figures import save_picture
 from kernova.report.page import save_page
 from kernova.report.tables import save_table
+from kernova.studies.learn import LearnSettings, learn_classes, read_labelled
 from kernova.studies.novelty import NoveltySettings, find_novelties, read_known_and_new
 from kernova.studies.novelty_page import novelty_figures, novelty_page
 from kernova.studies.outlier_verdicts import OutlierSettings
 from kernova.studies.outliers import find_outliers, read_rows
 from kernova.studies.outliers_page import outliers_figures, outliers_page
+from kernova.studies.recognition import read_new, recognize_rows
+from kernova.studies.recognition_page import recognition_page
 from kernova.studies.simulation import (
     SimulationResult,
     SimulationSettings,
@@ -133,6 +137,36 @@ def outliers_chapter(folder: Path) -> Chapter:
     )
 
 
+def recognition_chapter(folder: Path) -> Chapter:
+    """Nine digits are learnt: recognise them, and leave the tenth unknown."""
+    known, new = folder / "known.csv", folder / "new.csv"
+    _write_digits(known, new)
+    learnt = learn_classes(
+        read_labelled(known, "digit", id_column="id"), LearnSettings(scale="common", seed=_SEED)
+    )
+    model, classes, report = (folder / f"digits{end}" for end in (".kernova", ".csv", ".html"))
+    save_model(learnt.model, model)
+    table = read_new(new, learnt.model, id_column="id", label_column="digit")
+    result = recognize_rows(learnt.model, table)
+    save_table(result.rows, classes)
+    save_page(recognition_page(result), report)
+    return Chapter(
+        title="Which digit is this, or is it none that we know?",
+        sentences=[
+            f"The known images are learnt, digit by digit; no {_UNKNOWN_DIGIT} is among them. Then "
+            "each new image is recognised as one of the nine, or called unknown.",
+            *result.sentences,
+        ],
+        table=result.by_class,
+        table_title="Rows by class",
+        files=[report, classes, model],
+        next_commands=[
+            f"kernova learn {known} --label-column digit --id-column id --scale common -o {model}",
+            f"kernova recognize {model} {new} --id-column id --label-column digit",
+        ],
+    )
+
+
 def discovery_chapter(folder: Path) -> Chapter:
     """Ten digits, some of them rare: meet each of them in few questions."""
     data = folder / "rare_digits.csv"
@@ -186,6 +220,7 @@ _CHAPTERS: tuple[Callable[[Path], Chapter], ...] = (
     novelty_chapter,
     outliers_chapter,
     discovery_chapter,
+    recognition_chapter,
 )
 
 
