@@ -5,15 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from kernova.files import replacing
-from kernova.report.canvas import picture_png
-from kernova.report.page import Section, facts, page, paragraph, picture, save_page, table
-from kernova.report.tables import save_table
+from kernova.report.page import Section, facts, page, paragraph, picture, table
 from kernova.studies.hms_claims import NOT_REPRODUCED, growth_seconds
 from kernova.studies.hms_runs import HIERARCHICAL
 from kernova.studies.reproduce_hms import HmsReproduction
-
-_PIXELS_PER_INCH = 110
+from kernova.studies.reproduction_files import write_reproduction
 
 
 def hms_page(result: HmsReproduction, pictures: Mapping[str, bytes]) -> str:
@@ -34,19 +30,7 @@ def hms_page(result: HmsReproduction, pictures: Mapping[str, bytes]) -> str:
 
 def save_everything(result: HmsReproduction, folder: Path) -> list[Path]:
     """Write the page, a table (CSV) and a picture (PNG) of everything; give the paths."""
-    pictures = {
-        name: picture_png(figure, _PIXELS_PER_INCH) for name, figure in result.figures().items()
-    }
-    written = [folder / "report.html"]
-    save_page(hms_page(result, pictures), written[0])
-    for name, rows in result.tables().items():
-        written.append(folder / f"{name}.csv")
-        save_table(rows, written[-1])
-    for name, png in pictures.items():
-        written.append(folder / f"{name}.png")
-        with replacing(written[-1]) as scratch:
-            scratch.write_bytes(png)
-    return written
+    return write_reproduction(result, hms_page, folder)
 
 
 def _claims(result: HmsReproduction) -> Section:

@@ -3,14 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from kernova.files import replacing
-from kernova.report.canvas import picture_png
-from kernova.report.page import Section, facts, page, paragraph, picture, save_page, table
-from kernova.report.tables import save_table
+from kernova.report.page import Section, facts, page, paragraph, picture, table
 from kernova.studies.mddkm_claims import NOT_REPRODUCED
 from kernova.studies.reproduce_mddkm import MddkmReproduction
-
-_PIXELS_PER_INCH = 110
+from kernova.studies.reproduction_files import write_reproduction
 
 
 def mddkm_page(result: MddkmReproduction, pictures: Mapping[str, bytes]) -> str:
@@ -27,19 +23,7 @@ def mddkm_page(result: MddkmReproduction, pictures: Mapping[str, bytes]) -> str:
 
 def save_everything(result: MddkmReproduction, folder: Path) -> list[Path]:
     """Write the page, a table (CSV) and a picture (PNG) of everything; give the paths."""
-    pictures = {
-        name: picture_png(figure, _PIXELS_PER_INCH) for name, figure in result.figures().items()
-    }
-    written = [folder / "report.html"]
-    save_page(mddkm_page(result, pictures), written[0])
-    for name, rows in result.tables().items():
-        written.append(folder / f"{name}.csv")
-        save_table(rows, written[-1])
-    for name, png in pictures.items():
-        written.append(folder / f"{name}.png")
-        with replacing(written[-1]) as scratch:
-            scratch.write_bytes(png)
-    return written
+    return write_reproduction(result, mddkm_page, folder)
 
 
 def _claims(result: MddkmReproduction) -> Section:

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from kernova.files import replacing
-from kernova.report.canvas import picture_png
 from kernova.report.page import (
     Html,
     Section,
@@ -14,17 +12,15 @@ from kernova.report.page import (
     page,
     paragraph,
     picture,
-    save_page,
     table,
 )
-from kernova.report.tables import save_table
 from kernova.studies.reproduce_rkof import RkofReproduction
+from kernova.studies.reproduction_files import write_reproduction
 from kernova.studies.rkof_claims import NOT_REPRODUCED
 from kernova.studies.rkof_data import SOURCES
 from kernova.studies.rkof_real import LOF
 
 _SHOWN_K = (10, 14, 16, 18, 20, 25, 27, 31, 40, 50, 60, 80, 100, 130, 200, 300, 400, 500)
-_PIXELS_PER_INCH = 120
 
 
 def rkof_page(result: RkofReproduction, pictures: Mapping[str, bytes]) -> str:
@@ -44,19 +40,7 @@ def rkof_page(result: RkofReproduction, pictures: Mapping[str, bytes]) -> str:
 
 def save_everything(result: RkofReproduction, folder: Path) -> list[Path]:
     """Write the page, a table (CSV) and a picture (PNG) of everything; give the paths."""
-    pictures = {
-        name: picture_png(figure, _PIXELS_PER_INCH) for name, figure in result.figures().items()
-    }
-    written = [folder / "report.html"]
-    save_page(rkof_page(result, pictures), written[0])
-    for name, rows in result.tables().items():
-        written.append(folder / f"{name}.csv")
-        save_table(rows, written[-1])
-    for name, png in pictures.items():
-        written.append(folder / f"{name}.png")
-        with replacing(written[-1]) as scratch:
-            scratch.write_bytes(png)
-    return written
+    return write_reproduction(result, rkof_page, folder)
 
 
 def _claims(result: RkofReproduction) -> Section:
