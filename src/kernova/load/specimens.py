@@ -1,0 +1,192 @@
+"""Digitised specimens: the value that every reader of landmarks gives."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kernova.errors import InputError
+from kernova.load.sentences import listed
+
+Points = NDArray[np.float64]
+Curves = tuple[Points, ...]
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """Specimens with their landmarks, and what else the file says of them.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        One text per specimen; all differ.
+    coordinates : array of shape (n_specimens, n_landmarks, 2 or 3)
+        In the units of the file; all coordinates of a missing landmark are NaN.
+    scales : array of shape (n_specimens,)
+        What a length must be multiplied by to have real units; NaN where the file says nothing.
+    images, variables : tuple of str
+        The texts of IMAGE and VARIABLES, empty where there are none.
+    comments : tuple of tuple of str
+        The texts of each COMMENT, specimen by specimen.
+    curves, outlines : tuple of tuple of arrays
+        Points along each open curve and closed outline, specimen by specimen.
+    source : str
+        The file as it was named, for sentences.
+
+    Only ``ids`` and ``coordinates`` must be given; the others are then empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fish = Landmarks(("a", "b"), np.zeros((2, 21, 2)))
+    >>> len(fish), fish.n_landmarks, fish.n_dimensions
+    (2, 21, 2)
+    >>> fish.take([1]).ids
+    ('b',)
+    """
+
+    ids: tuple[str, ...]
+    coordinates: Points
+    scales: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    images: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    comments: tuple[tuple[str, ...], ...] = ()
+    curves: tuple[Curves, ...] = ()
+    outlines: tuple[Curves, ...] = ()
+    source: str = "the specimens"
+
+    def __post_init__(self) -> None:
+        n_specimens = len(self.ids)
+        self._keep("ids", tuple(self.ids))
+        self._keep("coordinates", _whole_landmarks(self.coordinates, self.ids))
+        if len(self.scales) == 0:
+            self._keep("scales", np.full(n_specimens, np.nan))
+        for name, empty in _EMPTY.items():
+            if not getattr(self, name):
+                self._keep(name, (empty,) * n_specimens)
+        for name in ("scales", *_EMPTY):
+            if len(getattr(self, name)) != n_specimens:
+                raise InputError(
+                    f"Landmarks have {n_specimens} ids, but {len(getattr(self, name))} {name}; "
+                    "give one per specimen."
+                )
+
+    def _keep(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)  # the class is frozen once it is made
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def n_landmarks(self) -> int:
+        """How many landmarks each specimen has."""
+        return self.coordinates.shape[1]
+
+    @property
+    def n_dimensions(self) -> int:
+        """Two on pictures, three in space."""
+        return self.coordinates.shape[2]
+
+    @property
+    def is_missing(self) -> NDArray[np.bool_]:
+        """Which landmarks are missing, specimens × landmarks."""
+        return np.asarray(np.isnan(self.coordinates).any(axis=2))
+
+    def take(self, positions: ArrayLike) -> "Landmarks":
+        """Give some of the specimens, by their positions (from 0) or by true and false.
+
+        Parameters
+        ----------
+        positions : array of int or bool
+            Which specimens, in which order; one true or false per specimen does, too.
+
+        Returns
+        -------
+        Landmarks
+            These specimens with all that is known of them.
+        """
+        chosen = np.arange(len(self))[np.asarray(positions)].tolist()
+
+        return replace(
+            self,
+            coordinates=self.coordinates[chosen],
+            scales=self.scales[chosen],
+            ids=_picked(self.ids, chosen),
+            images=_picked(self.images, chosen),
+            variables=_picked(self.variables, chosen),
+            comments=_picked(self.comments, chosen),
+            curves=_picked(self.curves, chosen),
+            outlines=_picked(self.outlines, chosen),
+        )
+
+    def in_real_units(self) -> "Landmarks":
+        """Multiply every coordinate by its specimen's scale; the scales are 1 from then on.
+
+        Returns
+        -------
+        Landmarks
+            The same specimens, with lengths that can be compared between them.
+
+        Raises
+        ------
+        InputError
+            If a specimen has no scale.
+        """
+        without = [self.ids[k] for k in np.flatnonzero(np.isnan(self.scales))]
+        if without:
+            raise InputError(
+                f"{len(without)} of {len(self)} specimens of {self.source} have no scale: "
+                f"{listed(without)}; add SCALE= to each, or leave the scales unused."
+            )
+        return replace(
+            self,
+            coordinates=self.coordinates * self.scales[:, None, None],
+            curves=_multiplied(self.curves, self.scales),
+            outlines=_multiplied(self.outlines, self.scales),
+            scales=np.ones(len(self)),
+        )
+
+
+_EMPTY: dict[str, object] = {
+    "images": "",
+    "variables": "",
+    "comments": (),
+    "curves": (),
+    "outlines": (),
+}
+
+
+def _whole_landmarks(coordinates: ArrayLike, ids: Sequence[str]) -> Points:
+    """Give the coordinates as an array once ids and landmarks can be trusted."""
+    points = np.asarray(coordinates, dtype=np.float64)
+    if points.ndim != 3 or points.shape[2] not in (2, 3) or len(points) != len(ids):
+        raise InputError(
+            f"Landmarks have {len(ids)} ids and coordinates of shape {points.shape}; the shape "
+            "must be specimens × landmarks × 2 (or 3), one specimen per id."
+        )
+    if len(set(ids)) < len(ids):
+        twice = next(name for place, name in enumerate(ids) if name in ids[:place])
+        raise InputError(f"Two specimens have the same id {twice!r}; ids must differ.")
+    is_missing = np.isnan(points)
+    is_bad = np.isinf(points).any(axis=2) | (is_missing.any(axis=2) & ~is_missing.all(axis=2))
+    if is_bad.any():
+        specimen, landmark = np.argwhere(is_bad)[0].tolist()
+        raise InputError(
+            f"Landmark {landmark + 1} of specimen {ids[specimen]!r} is infinite or half missing: "
+            f"{points[specimen, landmark].tolist()}; correct it, or make all its coordinates NaN."
+        )
+    return points
+
+
+def _picked(values: tuple[Value, ...], chosen: list[int]) -> tuple[Value, ...]:
+    return tuple(values[k] for k in chosen)
+
+
+def _multiplied(lines: tuple[Curves, ...], scales: NDArray[np.float64]) -> tuple[Curves, ...]:
+    return tuple(
+        tuple(points * scale for points in curves)
+        for curves, scale in zip(lines, scales, strict=True)
+    )
