@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from kernova.load.sentences import listed
 Points = NDArray[np.float64]
 Curves = tuple[Points, ...]
 Value = TypeVar("Value")
+Negative = Literal["values", "missing"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,19 +61,19 @@ class Landmarks:
 
     def __post_init__(self) -> None:
         n_specimens = len(self.ids)
-        self._keep("ids", tuple(self.ids))
-        self._keep("coordinates", _whole_landmarks(self.coordinates, self.ids))
-        if len(self.scales) == 0:
-            self._keep("scales", np.full(n_specimens, np.nan))
+        self._keep("ids", _distinct(self.ids))
+        self._keep("coordinates", _per_specimen(self.coordinates, self.ids))
+        self._keep("scales", _usable_scales(self.scales, self.ids))
         for name, empty in _EMPTY.items():
-            if not getattr(self, name):
-                self._keep(name, (empty,) * n_specimens)
-        for name in ("scales", *_EMPTY):
-            if len(getattr(self, name)) != n_specimens:
+            values = tuple(getattr(self, name)) or (empty,) * n_specimens
+            if len(values) != n_specimens:
                 raise InputError(
-                    f"Landmarks have {n_specimens} ids, but {len(getattr(self, name))} {name}; "
-                    "give one per specimen."
+                    f"Landmarks have {n_specimens} ids, but {len(values)} {name}; give one per "
+                    "specimen."
                 )
+            self._keep(name, values)
+        self._keep("curves", _checked_curves(self.curves, self.ids, self.n_dimensions))
+        self._keep("outlines", _checked_curves(self.outlines, self.ids, self.n_dimensions))
 
     def _keep(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)  # the class is frozen once it is made
@@ -159,19 +160,30 @@ _EMPTY: dict[str, object] = {
 }
 
 
-def _whole_landmarks(coordinates: ArrayLike, ids: Sequence[str]) -> Points:
-    """Give the coordinates as an array once ids and landmarks can be trusted."""
+def refuse_other_meaning(negative: str) -> None:
+    """Refuse a word for negative coordinates that stands for nothing."""
+    if negative not in ("values", "missing"):
+        raise InputError(f"negative is {negative!r}; it must be 'values' or 'missing'.")
+
+
+def _distinct(ids: Sequence[str]) -> tuple[str, ...]:
+    seen: set[str] = set()
+    for name in ids:
+        if name == "" or name in seen:
+            problem = f"the same id {name!r}" if name else "no id"
+            raise InputError(f"Two specimens have {problem}; ids must differ and not be empty.")
+        seen.add(name)
+    return tuple(ids)
+
+
+def _per_specimen(coordinates: ArrayLike, ids: Sequence[str]) -> Points:
     points = np.asarray(coordinates, dtype=np.float64)
     if points.ndim != 3 or points.shape[2] not in (2, 3) or len(points) != len(ids):
         raise InputError(
             f"Landmarks have {len(ids)} ids and coordinates of shape {points.shape}; the shape "
             "must be specimens × landmarks × 2 (or 3), one specimen per id."
         )
-    if len(set(ids)) < len(ids):
-        twice = next(name for place, name in enumerate(ids) if name in ids[:place])
-        raise InputError(f"Two specimens have the same id {twice!r}; ids must differ.")
-    is_missing = np.isnan(points)
-    is_bad = np.isinf(points).any(axis=2) | (is_missing.any(axis=2) & ~is_missing.all(axis=2))
+    is_bad = _is_infinite_or_half_missing(points)
     if is_bad.any():
         specimen, landmark = np.argwhere(is_bad)[0].tolist()
         raise InputError(
@@ -179,6 +191,41 @@ def _whole_landmarks(coordinates: ArrayLike, ids: Sequence[str]) -> Points:
             f"{points[specimen, landmark].tolist()}; correct it, or make all its coordinates NaN."
         )
     return points
+
+
+def _is_infinite_or_half_missing(points: Points) -> NDArray[np.bool_]:
+    is_missing = np.isnan(points)
+    is_half = is_missing.any(axis=-1) & ~is_missing.all(axis=-1)
+    return np.asarray(is_half | np.isinf(points).any(axis=-1))
+
+
+def _usable_scales(scales: ArrayLike, ids: Sequence[str]) -> NDArray[np.float64]:
+    numbers = np.asarray(scales, dtype=np.float64)
+    if numbers.size == 0:
+        return np.full(len(ids), np.nan)
+    if numbers.shape != (len(ids),) or np.any(numbers <= 0) or np.any(np.isinf(numbers)):
+        raise InputError(
+            f"Landmarks of {len(ids)} specimens have the scales {numbers.tolist()}; give one "
+            "number above 0 per specimen, NaN where it is not known."
+        )
+    return numbers
+
+
+def _checked_curves(
+    curves: tuple[Curves, ...], ids: Sequence[str], n_dimensions: int
+) -> tuple[Curves, ...]:
+    arrays = tuple(
+        tuple(np.asarray(points, dtype=np.float64) for points in lines) for lines in curves
+    )
+    for name, lines in zip(ids, arrays, strict=True):
+        for points in lines:
+            is_table = points.ndim == 2 and points.shape[1] == n_dimensions
+            if not is_table or _is_infinite_or_half_missing(points).any():
+                raise InputError(
+                    f"A curve of specimen {name!r} has shape {points.shape} or a point that is "
+                    f"infinite or half missing; give points × {n_dimensions} numbers."
+                )
+    return arrays
 
 
 def _picked(values: tuple[Value, ...], chosen: list[int]) -> tuple[Value, ...]:

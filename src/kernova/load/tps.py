@@ -4,15 +4,14 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
 from kernova.errors import InputError
 from kernova.files import replacing
-from kernova.load.specimens import Landmarks, Points
-from kernova.load.tps_records import Negative, Record, read_records
+from kernova.load.specimens import Landmarks, Negative, Points, refuse_other_meaning
+from kernova.load.tps_records import Record, read_records
 
 IdsFrom = Literal["auto", "id", "image", "number"]
 
@@ -69,8 +68,9 @@ def read_tps(
     >>> snails.ids, snails.coordinates.tolist(), snails.scales.tolist()
     (('snail 7',), [[[1.5, 2.0], [3.0, 4.0]]], [0.5])
     """
-    _refuse_other(negative, "negative", ("values", "missing"))
-    _refuse_other(ids_from, "ids_from", ("auto", "id", "image", "number"))
+    refuse_other_meaning(negative)
+    if ids_from not in ("auto", "id", "image", "number"):
+        raise InputError(f"ids_from is {ids_from!r}; it must be 'auto', 'id', 'image' or 'number'.")
     source = os.fspath(path)
     records = read_records(source, negative)
     ids = _ids(records, ids_from, source)
@@ -119,12 +119,6 @@ def write_tps(landmarks: Landmarks, path: str | os.PathLike[str]) -> None:
     written = [line for k in range(len(landmarks)) for line in _lines_of(landmarks, k)]
     with replacing(path) as scratch:
         scratch.write_bytes("".join(f"{line}\n" for line in written).encode("utf-8"))
-
-
-def _refuse_other(got: str, name: str, allowed: Sequence[str]) -> None:
-    if got not in allowed:
-        choices = ", ".join(map(repr, allowed[:-1])) + f" or {allowed[-1]!r}"
-        raise InputError(f"{name} is {got!r}; it must be {choices}.")
 
 
 # --- ids, and what specimens must have in common ---------------------------------------------

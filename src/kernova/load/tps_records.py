@@ -3,16 +3,14 @@
 import math
 import re
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from kernova.errors import InputError
 from kernova.load.landmark_numbers import coordinate
 from kernova.load.plain_text import Line, read_lines
-from kernova.load.specimens import Curves, Points
-
-Negative = Literal["values", "missing"]
+from kernova.load.specimens import Curves, Negative, Points
 
 _KEYWORD_LINE = re.compile(r"([A-Za-z][A-Za-z0-9_ ]*?)\s*=\s*(.*)", re.DOTALL)
 _COUNT = re.compile(r"[0-9]{1,6}")
