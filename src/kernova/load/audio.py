@@ -1,0 +1,397 @@
+"""Recordings, read in blocks: an hour costs no more memory than a second.
+
+WAV, FLAC and OGG, of any number of channels, sample rate and width that libsndfile knows. The
+samples come as numbers between -1 and 1 in one channel; silence is zero. Files of floating-point
+samples keep their values, whatever they are, as long as they are numbers.
+"""
+
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernova.errors import InputError
+from kernova.load.file_text import open_file
+from kernova.load.resampling import inputs_for, resampled, resampling
+from kernova.load.segments import EDGE_TOLERANCE_SECONDS
+
+Channel = int | Literal["mean"]
+
+# Recorders that write to a pipe put one of these where the number of bytes belongs.
+_UNKNOWN_SIZES = frozenset({0xFFFFFFFF, 0x7FFFFFFF, 0x7FFFF000})
+
+
+class AudioInfo(NamedTuple):
+    """What is known of a recording before it is read.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    sample_rate : int
+        Samples per second and channel.
+    n_channels, n_samples : int
+        Its channels, and the samples that are there in each of them.
+    seconds : float
+        Its length.
+    missing_samples : int
+        Samples that the header promises and the file does not hold: it was cut short.
+    """
+
+    path: Path
+    sample_rate: int
+    n_channels: int
+    n_samples: int
+    seconds: float
+    missing_samples: int = 0
+
+    @property
+    def remark(self) -> str:
+        """A sentence about what is missing from the file; empty if it is whole."""
+        if not self.missing_samples:
+            return ""
+        promised = self.seconds + self.missing_samples / self.sample_rate
+        return (
+            f"{self.path} is cut short: its header promises {promised:.3f} s, and "
+            f"{self.seconds:.3f} s are there, which are read."
+        )
+
+
+class Audio(NamedTuple):
+    """A stretch of sound in memory: one channel, and samples per second."""
+
+    samples: NDArray[np.float64]
+    sample_rate: int
+
+    @property
+    def seconds(self) -> float:
+        """Its length."""
+        return len(self.samples) / self.sample_rate
+
+
+def audio_info(path: str | Path) -> AudioInfo:
+    """Look at a recording's header.
+
+    Parameters
+    ----------
+    path : path
+        A WAV, FLAC or OGG file.
+
+    Returns
+    -------
+    AudioInfo
+        Its ``remark`` says in words if the file was cut short.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is no recording.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np, soundfile
+    >>> from kernova.load.audio import audio_info
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "song.wav"
+    >>> soundfile.write(path, np.zeros((48000, 2)), 32000)
+    >>> audio_info(path).n_channels, audio_info(path).seconds
+    (2, 1.5)
+    """
+    with _opened(path) as stream:
+        return _info_of(stream, Path(path))
+
+
+def audio_blocks(
+    path: str | Path,
+    *,
+    start: float = 0.0,
+    end: float | None = None,
+    sample_rate: int | None = None,
+    channel: Channel = "mean",
+    block_seconds: float = 10.0,
+) -> Iterator[NDArray[np.float64]]:
+    """Give the samples of a recording block by block, in memory that does not grow with it.
+
+    Parameters
+    ----------
+    path : path
+        A WAV, FLAC or OGG file.
+    start, end : float
+        The stretch to read, in seconds; all of it by default.
+    sample_rate : int, optional
+        Samples per second to give; the file's own by default. Other rates are made by a streamed
+        polyphase filter.
+    channel : "mean" or int
+        The mean of all channels, or one of them, counted from 1.
+    block_seconds : float, default=10
+        About how long the blocks are. It changes nothing about the samples.
+
+    Yields
+    ------
+    ndarray of float64
+        At least one sample each.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, has no such channel, ends before the stretch does, or holds
+        samples that are no numbers.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np, soundfile
+    >>> from kernova.load.audio import audio_blocks
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "song.wav"
+    >>> soundfile.write(path, np.zeros((48000, 2)), 32000)
+    >>> [len(block) for block in audio_blocks(path, block_seconds=1)]
+    [32000, 16000]
+    """
+    with _opened(path) as stream:
+        info = _info_of(stream, Path(path))
+        n_block = max(1, round(_positive(block_seconds, "block_seconds") * info.sample_rate))
+        rate = _whole_rate(sample_rate, info)
+        _check_channel(channel, info)
+        first, last = _sample_range(info, start, end, rate)
+        if rate == info.sample_rate:
+            yield from _decoded(stream, info, first, last, channel, n_block)
+            return
+        plan = resampling(info.sample_rate, rate)
+        first_input, last_input = inputs_for(plan, first, last)
+        inputs = _decoded(
+            stream, info, max(0, first_input), min(last_input, info.n_samples), channel, n_block
+        )
+        before = np.zeros(max(0, -first_input))
+        yield from resampled(_after(before, inputs), plan, first, last)
+
+
+def read_audio(
+    path: str | Path,
+    start: float = 0.0,
+    end: float | None = None,
+    *,
+    sample_rate: int | None = None,
+    channel: Channel = "mean",
+) -> Audio:
+    """Read a stretch of a recording into memory.
+
+    Parameters
+    ----------
+    path, start, end, sample_rate, channel
+        As for :func:`audio_blocks`. A stretch is the same samples that reading the whole
+        recording gives at that place, at any rate.
+
+    Returns
+    -------
+    Audio
+        Its samples and their rate.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np, soundfile
+    >>> from kernova.load.audio import read_audio
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "song.wav"
+    >>> soundfile.write(path, np.zeros(48000), 32000)
+    >>> audio = read_audio(path, 0.5, 1.0, sample_rate=22050)
+    >>> len(audio.samples), audio.seconds
+    (11025, 0.5)
+    """
+    own_rate = audio_info(path).sample_rate
+    blocks = audio_blocks(path, start=start, end=end, sample_rate=sample_rate, channel=channel)
+    samples = np.concatenate([np.zeros(0), *blocks])
+    return Audio(samples, own_rate if sample_rate is None else int(sample_rate))
+
+
+# --- opening ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[Any]:
+    try:
+        import soundfile
+    except ImportError as error:
+        raise InputError(
+            "Reading recordings needs soundfile, which is not installed: "
+            "pip install 'kernova[audio]'."
+        ) from error
+    with open_file(path) as content:
+        if not content.read(1):
+            raise InputError(f"{path} is empty, with not even a header; record or copy it again.")
+    try:
+        stream = soundfile.SoundFile(str(path))
+    except (soundfile.LibsndfileError, TypeError) as error:
+        reason = getattr(error, "error_string", "").strip().rstrip(".") or "no known format"
+        raise InputError(
+            f"{path} cannot be read as a recording: {reason}. Save it as WAV, FLAC or OGG."
+        ) from error
+    with stream:
+        yield stream
+
+
+def _info_of(stream: Any, path: Path) -> AudioInfo:
+    promised_bytes = _bytes_promised_by_wav(path)
+    missing = 0
+    if promised_bytes is not None and stream.frames:
+        missing = _missing_samples(stream, promised_bytes)
+    return AudioInfo(
+        path,
+        stream.samplerate,
+        stream.channels,
+        stream.frames,
+        stream.frames / stream.samplerate,
+        missing,
+    )
+
+
+_BYTES_PER_SAMPLE = {
+    "PCM_U8": 1,
+    "PCM_16": 2,
+    "PCM_24": 3,
+    "PCM_32": 4,
+    "FLOAT": 4,
+    "DOUBLE": 8,
+}
+
+
+def _missing_samples(stream: Any, promised_bytes: int) -> int:
+    width = _BYTES_PER_SAMPLE.get(stream.subtype)
+    if width is None:
+        return 0
+    return max(0, promised_bytes // (width * stream.channels) - int(stream.frames))
+
+
+def _bytes_promised_by_wav(path: Path) -> int | None:
+    """Find how many bytes of samples a WAV header promises; libsndfile counts what is there.
+
+    Raises
+    ------
+    InputError
+        If the header promises none while sound follows: a recorder lost power before it wrote
+        the number, and the sound would pass for an empty recording.
+    """
+    with path.open("rb") as content:
+        head = content.read(12)
+        if head[:4] != b"RIFF" or head[8:] != b"WAVE":
+            return None
+        while len(header := content.read(8)) == 8:
+            name, size = struct.unpack("<4sI", header)
+            if name != b"data":
+                content.seek(size + size % 2, 1)
+                continue
+            follows = content.read(4)
+            if size == 0 and follows and not (len(follows) == 4 and follows.isascii()):
+                raise InputError(
+                    f"{path} says that it holds no samples, yet more than a header is there: its "
+                    "recorder never finished it. Repair the header with a sound editor."
+                )
+            return None if size in _UNKNOWN_SIZES else size
+    return None
+
+
+# --- what was asked for ----------------------------------------------------------------------
+
+
+def _positive(value: float, name: str) -> float:
+    if not (np.isfinite(value) and value > 0):
+        raise InputError(f"{name} must be a number above zero; got {value!r}.")
+    return value
+
+
+def _whole_rate(sample_rate: int | None, info: AudioInfo) -> int:
+    if sample_rate is None:
+        return info.sample_rate
+    if not (_positive(sample_rate, "sample_rate") == int(sample_rate)):
+        raise InputError(f"sample_rate must be a whole number; got {sample_rate!r}.")
+    return int(sample_rate)
+
+
+def _check_channel(channel: Channel, info: AudioInfo) -> None:
+    if channel == "mean":
+        return
+    is_whole = isinstance(channel, int | np.integer) and not isinstance(channel, bool)
+    if not (is_whole and 1 <= int(channel) <= info.n_channels):
+        raise InputError(
+            f"{info.path} has no channel {channel!r}; it has {info.n_channels}. Take 'mean' or a "
+            f"number from 1 to {info.n_channels}."
+        )
+
+
+def _sample_range(info: AudioInfo, start: float, end: float | None, rate: int) -> tuple[int, int]:
+    """Turn seconds into samples at ``rate``; what people's rounding adds past the end is cut."""
+    if end is None:
+        end = max(info.seconds, start)
+    if not (np.isfinite(start) and np.isfinite(end) and 0 <= start <= end):
+        raise InputError(
+            f"Cannot read {info.path} from {start} s to {end} s: a stretch begins at 0 s or "
+            "later and ends no sooner than it begins."
+        )
+    if end > info.seconds + EDGE_TOLERANCE_SECONDS:
+        raise InputError(
+            f"Cannot read {info.path} from {start:.9g} s to {end:.9g} s: it ends at "
+            f"{info.seconds:.9g} s. Name a stretch within it."
+        )
+    n_available = -(-info.n_samples * rate // info.sample_rate)
+    last = n_available if end >= info.seconds else min(round(end * rate), n_available)
+    return min(round(start * rate), last), last
+
+
+# --- samples ---------------------------------------------------------------------------------
+
+
+def _decoded(
+    stream: Any, info: AudioInfo, first: int, last: int, channel: Channel, n_block: int
+) -> Iterator[NDArray[np.float64]]:
+    import soundfile
+
+    position = first
+    try:
+        if position < last and position:
+            stream.seek(position)
+        while position < last:
+            block = stream.read(min(n_block, last - position), dtype="float64", always_2d=True)
+            if not len(block):
+                raise _damaged(info, position)
+            yield _one_channel(block, channel, info, position)
+            position += len(block)
+    except soundfile.LibsndfileError as error:
+        raise _damaged(info, position) from error
+
+
+def _damaged(info: AudioInfo, position: int) -> InputError:
+    return InputError(
+        f"{info.path} is damaged or cut short: it promises {info.seconds:.3f} s and cannot be "
+        f"read on from {position / info.sample_rate:.3f} s. Copy it again, or read a stretch "
+        "before that."
+    )
+
+
+def _one_channel(
+    block: NDArray[np.float64], channel: Channel, info: AudioInfo, position: int
+) -> NDArray[np.float64]:
+    if block.shape[1] == 1:
+        mono = block[:, 0]
+    elif channel == "mean":
+        mono = block.mean(axis=1)
+    else:
+        mono = np.ascontiguousarray(block[:, int(channel) - 1])
+    # A sum is one pass and no mask; only if it is no number is the culprit looked for.
+    if not np.isfinite(mono.sum()):
+        wrong = np.flatnonzero(~np.isfinite(mono))
+        if len(wrong):
+            raise InputError(
+                f"{info.path} holds a sample that is no number at "
+                f"{(position + wrong[0]) / info.sample_rate:.6f} s; repair it or cut it out."
+            )
+    return mono
+
+
+def _after(
+    before: NDArray[np.float64], blocks: Iterator[NDArray[np.float64]]
+) -> Iterator[NDArray[np.float64]]:
+    yield before
+    yield from blocks

@@ -1,0 +1,95 @@
+"""From a file's name to its text, with a sentence for each way that this can fail."""
+
+import codecs
+import re
+from pathlib import Path
+from typing import BinaryIO
+
+from kernova.errors import InputError
+
+_BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+
+_NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?", re.ASCII)
+
+
+def open_file(path: str | Path) -> BinaryIO:
+    """Open a file to read its bytes, or say why it cannot be done."""
+    try:
+        return Path(path).open("rb")
+    except IsADirectoryError as error:
+        raise InputError(f"{path} is a folder; name a file in it.") from error
+    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+        raise InputError(f"There is no file {path}; check its name and folder.") from error
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}. Make it readable, or name another file."
+        ) from error
+
+
+def text_of(path: str | Path) -> str:
+    """Read UTF-8, or UTF-16 with a byte order mark; line ends stay as they are.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernova.load.file_text import text_of
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.txt"
+    >>> _ = path.write_text("ä", encoding="utf-16")
+    >>> text_of(path)
+    'ä'
+    """
+    with open_file(path) as stream:
+        content = stream.read()
+    encoding = "utf-8"
+    for mark, marked_encoding in _BYTE_ORDER_MARKS.items():
+        if content.startswith(mark):
+            content, encoding = content.removeprefix(mark), marked_encoding
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{path} is not {encoding[:6].upper().rstrip('-')} text: line {line} holds the byte "
+            f"0x{content[error.start]:02x}; save it as UTF-8."
+        ) from error
+    if "\0" in text:
+        raise InputError(f"{path} holds binary data, not text; name a file of annotations.")
+    return text
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Cut a text at its line ends, and nowhere else.
+
+    ``str.splitlines`` would also cut at form feeds and at Unicode's line separators, which may
+    stand in a label.
+
+    Examples
+    --------
+    >>> from kernova.load.file_text import lines_of
+    >>> lines_of("a\r\nb\n")
+    ['a', 'b', '']
+    """
+    return re.split(r"\r\n|\n|\r", text)
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is a finite number, with a decimal point or a decimal comma."""
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def number_in(text: str, what: str, where: str) -> float:
+    """Read a number as people and programs write it, or say which text is none.
+
+    Examples
+    --------
+    >>> from kernova.load.file_text import number_in
+    >>> number_in("1,5", "the start", "Line 2 of song.txt")
+    1.5
+    """
+    if not is_number(text):
+        raise InputError(f"{where} has {text!r} as {what}, which is no number; correct it.")
+    return float(text.strip().replace(",", "."))
