@@ -29,7 +29,7 @@ from kernova.load.annotation_formats.separated import (
     separator_of,
 )
 from kernova.load.annotation_formats.textgrid import read_textgrid, textgrid
-from kernova.load.file_text import is_number, text_of
+from kernova.load.file_text import first_line, is_number, text_of
 from kernova.load.segments import Segment, check_segments, segment_faults, segments_by_file
 
 __all__ = [
@@ -175,7 +175,7 @@ def _known(format: str) -> str:
 def _recognised(text: str, source: str) -> str:
     """Tell the format by what the file begins with; its ending decides what that leaves open."""
     ending = Path(source).suffix.lower()
-    first = text.lstrip().partition("\n")[0].rstrip("\r")
+    first = first_line(text)
     fields = first.split("\t")
     if "ooTextFile" in first or ending == ".textgrid":
         return "textgrid"

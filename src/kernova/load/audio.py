@@ -24,6 +24,8 @@ Channel = int | Literal["mean"]
 # Recorders that write to a pipe put one of these where the number of bytes belongs.
 _UNKNOWN_SIZES = frozenset({0xFFFFFFFF, 0x7FFFFFFF, 0x7FFFF000})
 
+_MOST_NUMBERS_PER_BLOCK = 1 << 22
+
 
 class AudioInfo(NamedTuple):
     """What is known of a recording before it is read.
@@ -128,7 +130,8 @@ def audio_blocks(
     channel : "mean" or int
         The mean of all channels, or one of them, counted from 1.
     block_seconds : float, default=10
-        About how long the blocks are. It changes nothing about the samples.
+        About how long the blocks are, up to four million samples. It changes nothing about the
+        samples.
 
     Yields
     ------
@@ -153,7 +156,7 @@ def audio_blocks(
     """
     with _opened(path) as stream:
         info = _info_of(stream, Path(path))
-        n_block = max(1, round(_positive(block_seconds, "block_seconds") * info.sample_rate))
+        n_block = _block_length(info, block_seconds)
         rate = _whole_rate(sample_rate, info)
         _check_channel(channel, info)
         first, last = _sample_range(info, start, end, rate)
@@ -236,7 +239,7 @@ def _opened(path: str | Path) -> Iterator[Any]:
 def _info_of(stream: Any, path: Path) -> AudioInfo:
     promised_bytes = _bytes_promised_by_wav(path)
     missing = 0
-    if promised_bytes is not None and stream.frames:
+    if promised_bytes is not None:
         missing = _missing_samples(stream, promised_bytes)
     return AudioInfo(
         path,
@@ -284,7 +287,8 @@ def _bytes_promised_by_wav(path: Path) -> int | None:
                 content.seek(size + size % 2, 1)
                 continue
             follows = content.read(4)
-            if size == 0 and follows and not (len(follows) == 4 and follows.isascii()):
+            is_chunk = all(0x20 <= byte < 0x7F for byte in follows)
+            if size == 0 and not is_chunk:
                 raise InputError(
                     f"{path} says that it holds no samples, yet more than a header is there: its "
                     "recorder never finished it. Repair the header with a sound editor."
@@ -300,6 +304,13 @@ def _positive(value: float, name: str) -> float:
     if not (np.isfinite(value) and value > 0):
         raise InputError(f"{name} must be a number above zero; got {value!r}.")
     return value
+
+
+def _block_length(info: AudioInfo, block_seconds: float) -> int:
+    # A damaged header may claim any rate and any number of channels.
+    most = max(1, _MOST_NUMBERS_PER_BLOCK // info.n_channels)
+    wanted = _positive(block_seconds, "block_seconds") * info.sample_rate
+    return max(1, round(min(wanted, most)))
 
 
 def _whole_rate(sample_rate: int | None, info: AudioInfo) -> int:
@@ -373,20 +384,21 @@ def _damaged(info: AudioInfo, position: int) -> InputError:
 def _one_channel(
     block: NDArray[np.float64], channel: Channel, info: AudioInfo, position: int
 ) -> NDArray[np.float64]:
-    if block.shape[1] == 1:
-        mono = block[:, 0]
-    elif channel == "mean":
-        mono = block.mean(axis=1)
-    else:
-        mono = np.ascontiguousarray(block[:, int(channel) - 1])
-    # A sum is one pass and no mask; only if it is no number is the culprit looked for.
-    if not np.isfinite(mono.sum()):
-        wrong = np.flatnonzero(~np.isfinite(mono))
-        if len(wrong):
-            raise InputError(
-                f"{info.path} holds a sample that is no number at "
-                f"{(position + wrong[0]) / info.sample_rate:.6f} s; repair it or cut it out."
-            )
+    with np.errstate(over="ignore", invalid="ignore"):
+        if block.shape[1] == 1:
+            mono = block[:, 0]
+        elif channel == "mean":
+            mono = block.mean(axis=1)
+        else:
+            mono = np.ascontiguousarray(block[:, int(channel) - 1])
+        # A sum is one pass and no mask; only if it is no number is the culprit looked for.
+        is_doubtful = not np.isfinite(mono.sum())
+    wrong = np.flatnonzero(~np.isfinite(mono)) if is_doubtful else np.zeros(0, dtype=np.intp)
+    if len(wrong):
+        raise InputError(
+            f"{info.path} holds a sample that is no number at "
+            f"{(position + wrong[0]) / info.sample_rate:.6f} s; repair it or cut it out."
+        )
     return mono
 
 

@@ -1,6 +1,7 @@
 """From a file's name to its text, with a sentence for each way that this can fail."""
 
 import codecs
+import math
 import re
 from pathlib import Path
 from typing import BinaryIO
@@ -12,6 +13,9 @@ _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
+
+# Nobody's header is longer, and whole tables need not be cut to see it.
+_LONGEST_LINE = 1 << 16
 
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?", re.ASCII)
 
@@ -53,7 +57,7 @@ def text_of(path: str | Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"{path} is not {encoding[:6].upper().rstrip('-')} text: line {line} holds the byte "
+            f"{path} is not {encoding[:6].upper()} text: line {line} holds the byte "
             f"0x{content[error.start]:02x}; save it as UTF-8."
         ) from error
     if "\0" in text:
@@ -76,8 +80,13 @@ def lines_of(text: str) -> list[str]:
     return re.split(r"\r\n|\n|\r", text)
 
 
+def first_line(text: str) -> str:
+    """Give the first line that is not blank, without the blanks before it."""
+    return lines_of(text.lstrip()[:_LONGEST_LINE])[0]
+
+
 def is_number(text: str) -> bool:
-    """Tell whether a text is a finite number, with a decimal point or a decimal comma."""
+    """Tell whether a text is written as a number, with a decimal point or a decimal comma."""
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
@@ -90,6 +99,7 @@ def number_in(text: str, what: str, where: str) -> float:
     >>> number_in("1,5", "the start", "Line 2 of song.txt")
     1.5
     """
-    if not is_number(text):
+    value = float(text.strip().replace(",", ".")) if is_number(text) else math.nan
+    if not math.isfinite(value):
         raise InputError(f"{where} has {text!r} as {what}, which is no number; correct it.")
-    return float(text.strip().replace(",", "."))
+    return value

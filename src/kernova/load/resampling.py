@@ -15,6 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernova.errors import InputError
+
+# Of a period; the filter is twenty times as long and must be held in memory.
+_MOST_STEPS = 1 << 20
+
 
 class Resampling(NamedTuple):
     """How to get from one sample rate to another.
@@ -55,6 +60,11 @@ def resampling(rate_in: int, rate_out: int) -> Resampling:
     from scipy.signal import firwin
 
     up, down = rate_out // gcd(rate_in, rate_out), rate_in // gcd(rate_in, rate_out)
+    if max(up, down) > _MOST_STEPS:
+        raise InputError(
+            f"Cannot turn {rate_in} samples per second into {rate_out}: the two have no simple "
+            "ratio. Choose another sample rate."
+        )
     half = 10 * max(up, down)
     low_pass = up * firwin(2 * half + 1, 1.0 / max(up, down), window=("kaiser", 5.0))
     reach = -(-half // up)

@@ -55,7 +55,7 @@ def in_words(segment: Segment) -> str:
     "'trill' from 0.5 s to 1.25 s"
     """
     where = "" if segment.file is None else f" in {segment.file}"
-    return f"{segment.label!r} from {segment.start:.9g} s to {segment.end:.9g} s{where}"
+    return f"{str(segment.label)!r} from {segment.start:.9g} s to {segment.end:.9g} s{where}"
 
 
 def segments_by_file(

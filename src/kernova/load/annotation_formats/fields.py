@@ -13,7 +13,7 @@ from kernova.load.sentences import listed
 ROLES = ("start", "end", "label", "score", "low", "high", "file")
 _REQUIRED_ROLES = ("start", "end", "label")
 
-_TIME_DECIMALS = 9
+TIME_DECIMALS = 9
 _FREQUENCY_DECIMALS = 3
 
 
@@ -114,7 +114,7 @@ def time_text(seconds: float) -> str:
     >>> time_text(3), time_text(0.1 + 0.2)
     ('3.0', '0.3')
     """
-    return _decimal_text(seconds, _TIME_DECIMALS)
+    return _decimal_text(seconds, TIME_DECIMALS)
 
 
 def frequency_text(hertz: float) -> str:
@@ -164,7 +164,9 @@ def writable(segment: Segment, sample_rate: float | None) -> Segment:
         None if hertz is None else min(max(0.0, hertz), highest)
         for hertz in (segment.low_hz, segment.high_hz)
     )
-    return segment._replace(low_hz=low, high_hz=high, file=segment.file or None)
+    return segment._replace(
+        label=str(segment.label), low_hz=low, high_hz=high, file=segment.file or None
+    )
 
 
 def refuse_several_files(segments: Sequence[Segment], kind: str) -> None:

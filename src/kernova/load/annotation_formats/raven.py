@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from kernova.errors import InputError
 from kernova.load.annotation_formats.fields import (
+    TIME_DECIMALS,
     Place,
     checked_segment,
     columns_by_role,
@@ -47,20 +48,19 @@ def read_raven(text: str, source: str, columns: Mapping[str, str] | None) -> lis
     >>> read_raven(table, "song.selections.txt", None)[0].label
     'EATO'
     """
-    lines = lines_of(text)
-    header = lines[0].split("\t")
+    rows = [(Place(source, i), line) for i, line in enumerate(lines_of(text), 1) if line.strip()]
+    if not rows:
+        raise InputError(f"{source} is empty; a selection table needs at least a header line.")
+    header = rows[0][1].split("\t")
     found = columns_by_role(header, _USUAL_NAMES, columns, source)
     positions = {name.strip(): i for i, name in enumerate(header)}
     chosen: dict[tuple[object, ...], Segment] = {}
-    for i, line in enumerate(lines[1:], start=2):
-        if not line.strip():
-            continue
-        place = Place(source, i)
+    for place, line in rows[1:]:
         fields = _fields(line, len(header), place)
         cells = {name: fields[at] for name, at in positions.items()}
         segment = _segment({role: fields[at] for role, at in found.items()}, cells, place)
         # Without a number, each row is a selection of its own.
-        number = cells.get("Selection", "").strip() or f"row {i}"
+        number = cells.get("Selection", "").strip() or place
         key = (number, segment.start, segment.end, segment.label, segment.file)
         if key not in chosen or cells.get("View", "").startswith("Spectrogram"):
             chosen[key] = segment
@@ -92,11 +92,12 @@ def _fields(line: str, n_columns: int, place: Place) -> list[str]:
 def _segment(fields: Mapping[str, str], cells: Mapping[str, str], place: Place) -> Segment:
     start = number_in(fields["start"], "the begin time", str(place))
     end = number_in(fields["end"], "the end time", str(place))
-    file = fields.get("file", "").strip() or None
+    file = fields.get("file", "") or None
     if file is not None:
         offset = optional_number(cells.get(_OFFSET, ""), "the file offset", place)
         if offset is not None and offset != start:
-            start, end = offset, end + (offset - start)
+            # The sum of three decimal numbers is one again, not 12.340000000000003.
+            start, end = offset, round(end + (offset - start), TIME_DECIMALS)
     return checked_segment(
         place,
         Segment(

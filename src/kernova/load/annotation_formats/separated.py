@@ -14,7 +14,7 @@ from kernova.load.annotation_formats.fields import (
     score_text,
     time_text,
 )
-from kernova.load.file_text import number_in
+from kernova.load.file_text import first_line, number_in
 from kernova.load.segments import Segment
 
 _USUAL_NAMES = {
@@ -87,7 +87,7 @@ def _rows(text: str, source: str) -> Iterator[tuple[int, list[str]]]:
     """Give each row that is not blank with the number of the line that it begins on."""
     reader = csv.reader(
         io.StringIO(text, newline=""),
-        delimiter=separator_of(text.lstrip().partition("\n")[0]),
+        delimiter=separator_of(first_line(text)),
         strict=True,
     )
     line = 1

@@ -23,6 +23,7 @@ from kernova.load.segments import Segment
 from kernova.load.sentences import listed
 
 _TOKEN = re.compile(r'"(?P<text>(?:[^"]|"")*)"|(?P<open>")|![^\n\r]*|(?P<word>[^\s"]+)')
+_HEAD = re.compile(r'\s*(File type\s*=\s*)?"ooTextFile[^"]*"\s+(Object class\s*=\s*)?"TextGrid"')
 _TIER_NAME = "notes"
 
 
@@ -40,7 +41,8 @@ class _Values:
     def __init__(self, text: str, source: str) -> None:
         self.source = source
         self._values = _values(text, source)
-        self._n_lines = text.count("\n") + 1
+        self._n_lines = text.rstrip().count("\n") + 1
+        self._line = 1
 
     def text(self, what: str) -> str:
         return self._next("text", what).content
@@ -65,14 +67,12 @@ class _Values:
         """Give the line of the value that was taken last."""
         return Place(self.source, self._line)
 
-    _line = 1
-
     def _next(self, kind: str, what: str) -> _Value:
         value = next(self._values, None)
         if value is None:
             raise InputError(
-                f"{self.source} ends before {what}, on line {self._n_lines}; it was cut short or "
-                "a number of tiers or intervals in it is too high."
+                f"{self.source} ends on line {self._n_lines}, where {what} is expected; it was "
+                "cut short, or a number of tiers or intervals in it is too high."
             )
         self._line = value.line
         if value.kind != kind:
@@ -94,11 +94,11 @@ def read_textgrid(text: str, source: str, tier: str | None) -> list[Segment]:
     >>> read_textgrid(grid, "song.TextGrid", None)[0][:3]
     (0.5, 2.0, 'a "b" c')
     """
-    values = _Values(text, source)
-    if not values.text("the file type").startswith("ooTextFile") or (
-        values.text("the object class") != "TextGrid"
-    ):
+    if not _HEAD.match(text):
         raise InputError(f"{source} is no TextGrid in text form; save it from Praat as text file.")
+    values = _Values(text, source)
+    values.text("the file type")
+    values.text("the object class")
     values.number("the start of the grid")
     values.number("the end of the grid")
     n_tiers = values.count("the number of tiers") if _has_tiers(values) else 0
