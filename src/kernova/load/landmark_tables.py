@@ -83,8 +83,8 @@ def read_landmark_table(
     table = read_raw(source, id_column).columns
     if table.num_rows == 0:
         raise InputError(f"{source} has column names but no rows; add at least one row.")
-    ids = ids_of(table, id_column, source)
-    _refuse_copies(ids, id_column, source)
+    ids = ids_of(table, id_column)
+    _refuse_nameless(ids, id_column, source)
     columns = _coordinate_columns(table.column_names, id_column, source)
     points = _points(table, columns, ids, source)
     _refuse_half_missing(points, columns, ids, source)
@@ -119,21 +119,21 @@ def refuse_absent(name: str, names: list[str], role: str, source: str) -> None:
         )
 
 
-def ids_of(table: "pa.Table", id_column: str | None, source: str) -> tuple[str, ...]:
-    """Give the id of every row as text without outer blanks."""
+def ids_of(table: "pa.Table", id_column: str | None) -> tuple[str, ...]:
+    """Give the id of every row as text without outer blanks, empty where there is none."""
     if id_column is None:
         return tuple(str(number) for number in range(1, table.num_rows + 1))
-    ids = ["" if value is None else str(value).strip() for value in table[id_column].to_pylist()]
-    if "" in ids:
-        raise InputError(
-            f"Row {ids.index('') + 1} of {source} has no id in column {id_column!r}; give it one."
-        )
-    return tuple(ids)
+    values = table[id_column].to_pylist()
+    return tuple("" if value is None else str(value).strip() for value in values)
 
 
-def _refuse_copies(ids: tuple[str, ...], id_column: str | None, source: str) -> None:
+def _refuse_nameless(ids: tuple[str, ...], id_column: str | None, source: str) -> None:
     first_row: dict[str, int] = {}
     for row, name in enumerate(ids, 1):
+        if not name:
+            raise InputError(
+                f"Row {row} of {source} has no id in column {id_column!r}; give it one."
+            )
         if first_row.setdefault(name, row) != row:
             raise InputError(
                 f"Rows {first_row[name]} and {row} of {source} have the same id {name!r} in column "

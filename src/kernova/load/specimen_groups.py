@@ -56,14 +56,15 @@ def groups_from_table(
     id_column = id_column_in(source, id_column)
     refuse_absent(group_column, read_raw(source).columns.column_names, "group", source)
     # Only the column that is asked for by name stays text as written, so the file is read twice.
-    rows = ids_of(read_raw(source, id_column).columns, id_column, source)
-    groups = read_raw(source, group_column).columns[group_column].to_pylist()
-    group_of = _one_group_each(rows, ["" if g is None else str(g).strip() for g in groups], source)
+    rows = ids_of(read_raw(source, id_column).columns, id_column)
+    groups = ids_of(read_raw(source, group_column).columns, group_column)
+    group_of = _one_group_each(rows, groups, source)
     absent = [name for name in ids if name not in group_of]
     if absent:
+        first = f"Its first id is {next(iter(group_of))!r}" if group_of else "It has no ids"
         raise InputError(
             f"{len(absent)} of {len(ids)} specimens are not in column {id_column!r} of {source}: "
-            f"{listed(absent)}. Its first id is {rows[0]!r}; ids must be the same text."
+            f"{listed(absent)}. {first}; ids must be the same text."
         )
     without = [name for name in ids if not group_of[name]]
     if without:
@@ -123,10 +124,11 @@ def groups_from_pattern(pattern: str, texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(groups)
 
 
-def _one_group_each(rows: Sequence[str], groups: list[str], source: str) -> dict[str, str]:
+def _one_group_each(rows: Sequence[str], groups: Sequence[str], source: str) -> dict[str, str]:
     group_of: dict[str, str] = {}
     for name, group in zip(rows, groups, strict=True):
-        if group_of.setdefault(name, group) != group:
+        # Spreadsheets leave empty rows below the last one.
+        if name and group_of.setdefault(name, group) != group:
             raise InputError(
                 f"{source} puts specimen {name!r} into both {group_of[name]!r} and {group!r}; "
                 "keep one of the rows."

@@ -170,8 +170,8 @@ def _distinct(ids: Sequence[str]) -> tuple[str, ...]:
     seen: set[str] = set()
     for name in ids:
         if name == "" or name in seen:
-            problem = f"the same id {name!r}" if name else "no id"
-            raise InputError(f"Two specimens have {problem}; ids must differ and not be empty.")
+            problem = f"Two specimens have the same id {name!r}" if name else "A specimen has no id"
+            raise InputError(f"{problem}; ids must differ and not be empty.")
         seen.add(name)
     return tuple(ids)
 

@@ -1,0 +1,69 @@
+"""A TPS reader by another road: every line of numbers belongs to the keyword above it."""
+
+import math
+import re
+
+
+def literal_records(content):  # noqa: C901 -- one plain walk is easier to trust
+    """Give one dictionary per specimen, or None if anything does not fit what is announced."""
+    blocks = _blocks(_text(content))
+    if not blocks or blocks[0][0] not in ("LM", "LM3"):
+        return None
+    records = []
+    for keyword, value, points in blocks:
+        if keyword in ("LM", "LM3"):
+            records.append({"columns": 3 if keyword == "LM3" else 2, "COMMENT": []})
+        record = records[-1]
+        if keyword in ("LM", "LM3", "POINTS"):
+            if not value.isdigit() or int(value) != len(points):
+                return None
+            if any(len(point) != record["columns"] for point in points):
+                return None
+        elif points:
+            return None
+        if keyword == "COMMENT":
+            record["COMMENT"].append(value)
+        elif keyword == "POINTS":
+            if not record.get("owed"):
+                return None
+            record["owed"] -= 1
+            record[record["line"]].append(points)
+        else:
+            if record.get("owed") or keyword in record:
+                return None
+            record[keyword] = points if keyword.startswith("LM") else value
+            if keyword in ("CURVES", "OUTLINES"):
+                if not value.isdigit():
+                    return None
+                record |= {"owed": int(value), "line": keyword, keyword: []}
+    whole = not any(record.get("owed") for record in records)
+    return records if whole else None
+
+
+def _text(content):
+    for encoding in ("utf-8-sig", "cp1252"):
+        try:
+            return content.decode(encoding)
+        except UnicodeDecodeError:
+            pass
+    return content.decode("latin-1")
+
+
+def _blocks(text):
+    blocks = []
+    for line in re.split("\r\n|\r|\n", text):
+        if "=" in line:
+            keyword, _, value = line.partition("=")
+            blocks.append((keyword.strip().upper(), value.strip(), []))
+        elif line.strip():
+            if not blocks:
+                return None
+            blocks[-1][2].append([_number(word) for word in line.split()])
+    return blocks
+
+
+def _number(word):
+    try:
+        return math.nan if word.upper() == "NA" else float(word.replace(",", "."))
+    except ValueError:
+        return word
