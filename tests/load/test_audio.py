@@ -232,6 +232,14 @@ def cut_flac(path):
     path.write_bytes(content[: len(content) // 2])
 
 
+def piped_flac(path):
+    soundfile.write(path, noise(64000), 32000, format="FLAC")
+    content = bytearray(path.read_bytes())
+    content[21] &= 0xF0  # the number of samples is 36 bits long
+    content[22:26] = bytes(4)
+    path.write_bytes(content)
+
+
 BAD_FILES = {
     "missing.wav": (lambda path: None, "There is no file {path}; check its name and folder."),
     "folder.wav": (lambda path: path.mkdir(), "{path} is a folder; name a file in it."),
@@ -259,6 +267,11 @@ BAD_FILES = {
     "inf.wav": (
         floats(-np.inf),
         "{path} holds a sample that is no number at 2.000000 s; repair it or cut it out.",
+    ),
+    "piped.flac": (
+        piped_flac,
+        "{path} does not say how long it is, as FLAC files written to a pipe do not; save it again "
+        "with a sound editor.",
     ),
     "cut.flac": (
         cut_flac,

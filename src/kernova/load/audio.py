@@ -5,7 +5,6 @@ samples come as numbers between -1 and 1 in one channel; silence is zero. Files 
 samples keep their values, whatever they are, as long as they are numbers.
 """
 
-import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,12 +17,12 @@ from kernova.errors import InputError
 from kernova.load.file_text import open_file
 from kernova.load.resampling import inputs_for, resampled, resampling
 from kernova.load.segments import EDGE_TOLERANCE_SECONDS
+from kernova.load.wav_header import missing_wav_samples
 
 Channel = int | Literal["mean"]
 
-# Recorders that write to a pipe put one of these where the number of bytes belongs.
-_UNKNOWN_SIZES = frozenset({0xFFFFFFFF, 0x7FFFFFFF, 0x7FFFF000})
-
+# What libsndfile says where a header says nothing.
+_UNKNOWN_LENGTH = 1 << 62
 _MOST_NUMBERS_PER_BLOCK = 1 << 22
 
 
@@ -237,64 +236,19 @@ def _opened(path: str | Path) -> Iterator[Any]:
 
 
 def _info_of(stream: Any, path: Path) -> AudioInfo:
-    promised_bytes = _bytes_promised_by_wav(path)
-    missing = 0
-    if promised_bytes is not None:
-        missing = _missing_samples(stream, promised_bytes)
+    if stream.frames >= _UNKNOWN_LENGTH:
+        raise InputError(
+            f"{path} does not say how long it is, as FLAC files written to a pipe do not; save it "
+            "again with a sound editor."
+        )
     return AudioInfo(
         path,
         stream.samplerate,
         stream.channels,
         stream.frames,
         stream.frames / stream.samplerate,
-        missing,
+        missing_wav_samples(path, stream.subtype, stream.channels, stream.frames),
     )
-
-
-_BYTES_PER_SAMPLE = {
-    "PCM_U8": 1,
-    "PCM_16": 2,
-    "PCM_24": 3,
-    "PCM_32": 4,
-    "FLOAT": 4,
-    "DOUBLE": 8,
-}
-
-
-def _missing_samples(stream: Any, promised_bytes: int) -> int:
-    width = _BYTES_PER_SAMPLE.get(stream.subtype)
-    if width is None:
-        return 0
-    return max(0, promised_bytes // (width * stream.channels) - int(stream.frames))
-
-
-def _bytes_promised_by_wav(path: Path) -> int | None:
-    """Find how many bytes of samples a WAV header promises; libsndfile counts what is there.
-
-    Raises
-    ------
-    InputError
-        If the header promises none while sound follows: a recorder lost power before it wrote
-        the number, and the sound would pass for an empty recording.
-    """
-    with path.open("rb") as content:
-        head = content.read(12)
-        if head[:4] != b"RIFF" or head[8:] != b"WAVE":
-            return None
-        while len(header := content.read(8)) == 8:
-            name, size = struct.unpack("<4sI", header)
-            if name != b"data":
-                content.seek(size + size % 2, 1)
-                continue
-            follows = content.read(4)
-            is_chunk = all(0x20 <= byte < 0x7F for byte in follows)
-            if size == 0 and not is_chunk:
-                raise InputError(
-                    f"{path} says that it holds no samples, yet more than a header is there: its "
-                    "recorder never finished it. Repair the header with a sound editor."
-                )
-            return None if size in _UNKNOWN_SIZES else size
-    return None
 
 
 # --- what was asked for ----------------------------------------------------------------------
