@@ -25,7 +25,7 @@ Vector = NDArray[np.float64]
 PAPER_COUPLINGS = (0.5, 1.0)
 # A gain that changes by less than this, relative to itself, is called constant.
 _STEADY = 1e-15
-# Even a chain that hardly believes what it sees is steady by then.
+# A chain that is not steady by then hardly looks at what it sees.
 _LONGEST_TRANSIENT = 20_000
 # What a frame so far ahead still changes in a smoothed level, relative to the level itself.
 _NEGLIGIBLE = 1e-17
@@ -53,23 +53,20 @@ class Chain(NamedTuple):
 
 
 def chain_of_layers(
-    layers: Sequence[int],
-    *,
-    observation_noise: float = 1.0,
-    state_noise: Sequence[float] | None = None,
+    layers: Sequence[int], observation_noise: float, state_noise: Sequence[float]
 ) -> Chain:
     """Reduce layers to the chain that the means of the groups below the last layer follow.
 
-    A mean of g states has a g-th of their variance; the initial variance of a state is 1.
+    A mean of g states has a g-th of their variance; a state has variance 1 before the first frame.
 
     Parameters
     ----------
     layers : sequence of int
         States per layer, the observed layer first; each divides the one before.
-    observation_noise : float, default=1.0
-        Factor on the variance of the observations, which is ``layers[0]`` times this.
-    state_noise : sequence of float, optional
-        Variance that a state of each layer gains per frame; by default the layer's size.
+    observation_noise : float
+        Variance of what is seen around a state of the first layer.
+    state_noise : sequence of float
+        Variance that a state of each layer gains per frame.
 
     Returns
     -------
@@ -79,7 +76,7 @@ def chain_of_layers(
     Examples
     --------
     >>> from kernova.represent.chains import chain_of_layers
-    >>> chain = chain_of_layers((96, 24, 12))
+    >>> chain = chain_of_layers((96, 24, 12), 96.0, (96.0, 24.0, 12.0))
     >>> chain.transition
     array([[1. , 0.5, 0. ],
            [0. , 1. , 1. ],
@@ -89,11 +86,10 @@ def chain_of_layers(
     """
     sizes = np.asarray(layers, dtype=np.float64)
     group_sizes = sizes / sizes[-1]
-    variances = sizes if state_noise is None else np.asarray(state_noise, dtype=np.float64)
     return Chain(
         _drifting(2 * sizes[1:] / sizes[:-1]),
-        variances / group_sizes,
-        float(observation_noise * sizes[0] / group_sizes[0]),
+        np.asarray(state_noise, dtype=np.float64) / group_sizes,
+        float(observation_noise / group_sizes[0]),
         1 / group_sizes,
     )
 
@@ -111,7 +107,7 @@ def transient_gains(chain: Chain) -> Matrix:
     Examples
     --------
     >>> from kernova.represent.chains import chain_of_layers, transient_gains
-    >>> transient_gains(chain_of_layers((96, 24, 12)))[-1].round(5)
+    >>> transient_gains(chain_of_layers((96, 24, 12), 96.0, (96.0, 24.0, 12.0)))[-1].round(5)
     array([0.86221, 1.39078, 0.3712 ])
     """
     F, Q = chain.transition, np.diag(chain.state_noise)
@@ -124,8 +120,11 @@ def transient_gains(chain: Chain) -> Matrix:
         P = (P + P.T) / 2  # rounding must not tip the matrix over
         gains.append(gain)
         if len(gains) > 1 and (np.abs(gain - gains[-2]) <= _STEADY * np.abs(gain)).all():
-            break
-    return np.array(gains)
+            return np.array(gains)
+    raise InputError(
+        f"The gain still changes after {_LONGEST_TRANSIENT} frames: observation_noise is too "
+        "large for what the states gain per frame. Take a smaller one."
+    )
 
 
 class _Recursion(NamedTuple):
