@@ -219,7 +219,12 @@ def read_shape_features(path: str | os.PathLike[str]) -> ShapeFeatures:
     12
     """
     source = os.fspath(path)
-    if source in SHIPPED_FEATURES and not Path(source).exists():
+    if not Path(source).exists():
+        if source not in SHIPPED_FEATURES:
+            raise InputError(
+                f"There is no file {source}; check its name and folder. Features that ship: "
+                f"{listed(SHIPPED_FEATURES)}."
+            )
         source = str(SHIPPED_FEATURES[source])
     lines = read_lines(source)
     is_toml = source.lower().endswith(".toml")
@@ -258,7 +263,7 @@ def _toml_features(lines: list[Line], source: str) -> list[_Written]:
         by_number.get(number, "") for number in range(1, max(by_number, default=0) + 1)
     )
     try:
-        content = tomllib.loads(text)
+        content = tomllib.loads(text + "\n")  # else some errors are "at end of document"
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{source} cannot be read as TOML: {error}; correct it.") from error
     features = content.pop("features", content)
