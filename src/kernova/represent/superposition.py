@@ -1,0 +1,254 @@
+"""Laying shapes over each other: the algebra under generalized Procrustes alignment."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernova.represent.missing_landmarks import (
+    Coordinates,
+    Matrix,
+    ShapeModel,
+    fill_missing,
+    shape_model,
+)
+
+Vector = NDArray[np.float64]
+
+# Landmarks that differ by less than this share of their coordinates coincide.
+_COINCIDE = 1e-12
+# A missing landmark is never known this well; waiting for more digits would be waiting in vain.
+_SETTLED_ESTIMATE = 1e-7
+
+
+class Superposition(NamedTuple):
+    """How to lay specimens over a target, and how exactly."""
+
+    scaling: bool = True
+    reflection: bool = False
+    tolerance: float = 1e-10
+    max_iter: int = 1000
+
+
+class Alignment(NamedTuple):
+    """Specimens in one frame.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (n, p, d)
+        Aligned landmarks; missing ones are estimated.
+    centroid_sizes : ndarray of shape (n,)
+        Root of the summed squared distances of a specimen's landmarks from their centroid, in
+        the unit that its coordinates came in.
+    """
+
+    coordinates: Coordinates
+    centroid_sizes: Vector
+
+
+class Consensus(NamedTuple):
+    """What generalized alignment found: a model of shapes, after how many rounds.
+
+    ``is_settled`` tells whether the last round changed less than the tolerance.
+    """
+
+    model: ShapeModel
+    n_rounds: int
+    is_settled: bool
+
+
+class Frames(NamedTuple):
+    """Specimens about the centroid of their known landmarks, and their known size.
+
+    Missing landmarks stand at the centroid. With scaling, known sizes are divided out.
+    """
+
+    specimens: Coordinates
+    is_known: NDArray[np.bool_]
+    sizes: Vector
+
+
+def rotations(covariances: Matrix, *, reflection: bool = False) -> Matrix:
+    """Give the orthogonal R that maximise trace(R' C), for a stack of d × d matrices C.
+
+    With C = specimen' target of centred landmarks, specimen @ R is nearest to the target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> target = np.array([[-1.0, 0.0], [1.0, 0.0]])
+    >>> upright = target[:, ::-1]
+    >>> upright @ rotations((upright.T @ target)[np.newaxis])[0]
+    array([[-1., 0.],
+           [ 1., 0.]])
+    """
+    if covariances.shape[-1] == 2:
+        return _plane_rotations(covariances, reflection)
+    left, _, right = np.linalg.svd(covariances)
+    if not reflection:
+        # The weakest direction pays for keeping left and right apart.
+        left[:, :, -1] *= np.where(np.linalg.det(left @ right) < 0, -1.0, 1.0)[:, None]
+    return np.asarray(left @ right)
+
+
+def _plane_rotations(covariances: Matrix, reflection: bool) -> Matrix:
+    """In the plane the trace is a cosine of the angle, highest at its phase: no SVD needed."""
+    a, b = covariances[:, 0, 0], covariances[:, 0, 1]
+    c, d = covariances[:, 1, 0], covariances[:, 1, 1]
+    turn, mirror = (a + d) + 1j * (b - c), (a - d) + 1j * (b + c)
+    is_mirrored = reflection & (np.abs(mirror) > np.abs(turn))
+    phase = np.where(is_mirrored, mirror, turn)
+    length = np.abs(phase)
+    phase = np.where(length > 0, phase / np.where(length > 0, length, 1), 1)
+    side = np.where(is_mirrored, -1.0, 1.0)
+    cells = [phase.real, phase.imag, -side * phase.imag, side * phase.real]
+    return np.stack(cells, axis=1).reshape(-1, 2, 2)
+
+
+def own_frames(coordinates: Coordinates, *, scaling: bool = True) -> Frames:
+    """Centre each specimen on its known landmarks; with scaling, give it unit size."""
+    is_known = np.asarray(np.isfinite(coordinates).all(axis=2))
+    present = is_known[..., None]
+    n_known = np.maximum(is_known.sum(axis=1), 1)[:, None, None]
+    # Dividing by the largest coordinate first: squares then neither overflow nor vanish.
+    raw = np.where(present, coordinates, 0)
+    largest = np.abs(raw).max(axis=(1, 2), keepdims=True)
+    unit = np.where(largest > 0, largest, 1)
+    specimens = raw / unit
+    specimens = np.where(present, specimens - specimens.sum(axis=1, keepdims=True) / n_known, 0)
+    sizes = np.linalg.norm(specimens, axis=(1, 2))
+    sizes[sizes <= _COINCIDE] = 0
+    divisor = np.where(sizes > 0, sizes, 1)[:, None, None] if scaling else 1 / unit
+    return Frames(specimens / divisor, is_known, sizes * unit[:, 0, 0])
+
+
+def shapeless_rows(coordinates: Coordinates, *, scaling: bool = True) -> NDArray[np.intp]:
+    """Find specimens that no frame can be given to: too few known landmarks, or all in one place.
+
+    Without scaling, a specimen may be a mere point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> triangle = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
+    >>> shapeless_rows(np.array([triangle, np.ones((3, 2)), triangle]))
+    array([1])
+    """
+    frames = own_frames(coordinates)
+    too_few = frames.is_known.sum(axis=1) < max(2, coordinates.shape[2])
+    return np.flatnonzero(too_few | (scaling & (frames.sizes == 0)))
+
+
+def consensus_of(coordinates: Coordinates, how: Superposition) -> Consensus:
+    """Find the shape that is the mean of all specimens, each turned as near to it as can be.
+
+    Its longest direction lies along the first axis, its first landmark towards the negative end.
+    """
+    frames = own_frames(coordinates, scaling=how.scaling)
+    aligned, consensus = _rough_start(frames, how)
+    has_gap = ~frames.is_known.all(axis=1)
+    tolerance = max(how.tolerance, _SETTLED_ESTIMATE) if has_gap.any() else how.tolerance
+    n_rounds, is_settled = 0, False
+    while n_rounds < how.max_iter and not is_settled:
+        filled = aligned.copy()
+        if has_gap.any():
+            model = shape_model(aligned, consensus, scaling=how.scaling)
+            filled[has_gap] = fill_missing(aligned[has_gap], frames.is_known[has_gap], model)
+        placed = _turned_to(consensus, filled, how)
+        is_settled = _largest_change(placed, aligned) <= tolerance
+        aligned, consensus = placed, placed.mean(axis=0)
+        n_rounds += 1
+    axes = principal_axes(consensus, reflection=how.reflection)
+    model = shape_model(aligned @ axes, consensus @ axes, scaling=how.scaling)
+    return Consensus(model, n_rounds, is_settled)
+
+
+def _rough_start(frames: Frames, how: Superposition) -> tuple[Coordinates, Coordinates]:
+    """Lay all over the specimen that shows most landmarks; gaps start at the others' mean."""
+    start = int(np.argmax(frames.is_known.sum(axis=1)))
+    laid = _laid_over(
+        frames.specimens[start], frames.is_known[start], frames.specimens, frames.is_known, how
+    )
+    counts = frames.is_known.sum(axis=0)[:, None]
+    present = frames.is_known[..., None]
+    consensus = np.where(present, laid, 0).sum(axis=0) / counts
+    return np.where(present, laid, consensus), consensus
+
+
+def aligned_to(model: ShapeModel, coordinates: Coordinates, how: Superposition) -> Alignment:
+    """Lay specimens over a consensus, each by itself."""
+    frames = own_frames(coordinates, scaling=how.scaling)
+    everywhere = np.ones(len(model.consensus), dtype=np.bool_)
+    placed = _turned_to(model.consensus, frames.specimens, how)
+    has_gap = ~frames.is_known.all(axis=1)
+    if has_gap.any():
+        is_known = frames.is_known[has_gap]
+        gappy = _laid_over(model.consensus, everywhere, frames.specimens[has_gap], is_known, how)
+        for _ in range(how.max_iter):
+            before = gappy
+            gappy = _turned_to(model.consensus, fill_missing(gappy, is_known, model), how)
+            if _largest_change(gappy, before) <= how.tolerance:
+                break
+        placed[has_gap] = gappy
+    return Alignment(placed, _whole_sizes(frames, placed))
+
+
+def _whole_sizes(frames: Frames, placed: Coordinates) -> Vector:
+    """Scale the size of the known landmarks up to all of them, as the filled specimen has it."""
+    seen = own_frames(np.where(frames.is_known[..., None], placed, np.nan)).sizes
+    share = np.linalg.norm(placed, axis=(1, 2)) / np.where(seen > 0, seen, 1)
+    return frames.sizes * share
+
+
+def _turned_to(target: Coordinates, specimens: Coordinates, how: Superposition) -> Coordinates:
+    """Centre complete specimens, give them unit size if wanted, and turn them to the target."""
+    centred = specimens - specimens.mean(axis=1, keepdims=True)
+    if how.scaling:
+        centred /= np.linalg.norm(centred, axis=(1, 2), keepdims=True)
+    covariances = np.matmul(centred.transpose(0, 2, 1), target)
+    return np.matmul(centred, rotations(covariances, reflection=how.reflection))
+
+
+def _laid_over(
+    target: Coordinates,
+    target_known: NDArray[np.bool_],
+    specimens: Coordinates,
+    is_known: NDArray[np.bool_],
+    how: Superposition,
+) -> Coordinates:
+    """Lay specimens over a target by the landmarks that both show."""
+    shared = (is_known & target_known)[..., None]
+    n_shared = np.maximum(shared.sum(axis=1, keepdims=True), 1)
+    middle = (shared * target).sum(axis=1, keepdims=True) / n_shared
+    own_middle = (shared * specimens).sum(axis=1, keepdims=True) / n_shared
+    goal, centred = shared * (target - middle), specimens - own_middle
+    covariances = np.matmul((shared * centred).transpose(0, 2, 1), goal)
+    turned = np.matmul(centred, rotations(covariances, reflection=how.reflection))
+    if how.scaling:
+        own_size = np.linalg.norm(shared * centred, axis=(1, 2), keepdims=True)
+        size = np.linalg.norm(goal, axis=(1, 2), keepdims=True)
+        is_told = (own_size > 0) & (size > 0)
+        turned *= np.where(is_told, size / np.where(is_told, own_size, 1), 1)
+    return turned + middle
+
+
+def _largest_change(new: Coordinates, old: Coordinates) -> float:
+    """Give the largest move of any coordinate, relative to the size of the largest specimen."""
+    size = np.linalg.norm(new, axis=(1, 2)).max()
+    return float(np.abs(new - old).max() / size) if size > 0 else 0.0
+
+
+def principal_axes(consensus: Coordinates, *, reflection: bool = False) -> Matrix:
+    """Give the rotation that lays a shape's longest direction along the first axis.
+
+    Along each axis the first landmark off its middle is turned to the negative end; without
+    reflection, the last axis follows from the others.
+    """
+    axes = np.linalg.eigh(consensus.T @ consensus)[1][:, ::-1]
+    along = consensus @ axes
+    is_off = np.abs(along) > 1e-6 * np.linalg.norm(consensus)
+    leading = along[np.argmax(is_off, axis=0), np.arange(along.shape[1])]
+    axes = axes * np.where(leading > 0, -1.0, 1.0)
+    if not reflection and np.linalg.det(axes) < 0:
+        axes[:, -1] *= -1
+    return np.asarray(axes)
