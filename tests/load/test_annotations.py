@@ -413,14 +413,18 @@ def test_crowsetta_reads_our_textgrids(tmp_path, crowsetta):
     ]
 
     crowd = [Segment(0, 2, "a"), Segment(1, 2, "b"), Segment(2, 3, "a"), Segment(2.5, 4, "a")]
-    write_annotations([*crowd, Segment(1, 1, "c")], path, format="textgrid")
+    points = [Segment(1, 1, "c"), Segment(3, 3, "c"), Segment(3, 3, "d")]
+    write_annotations([*crowd, *points], path, format="textgrid")
     grid = crowsetta.formats.seq.TextGrid.from_file(path)
     assert [(tier.name, [(i.xmin, i.xmax, i.text) for i in tier]) for tier in grid.tiers[:3]] == [
         ("a", [(0.0, 2.0, "a"), (2.0, 3.0, "a")]),
         ("a", [(2.5, 4.0, "a")]),
         ("b", [(1.0, 2.0, "b")]),
     ]
-    assert [(point.number, point.mark) for point in grid["points"]] == [(1.0, "c")]
+    # Praat has no two points at one time in one tier.
+    assert [
+        (tier.name, [(point.number, point.mark) for point in tier]) for tier in grid.tiers[3:]
+    ] == [("points", [(1.0, "c"), (3.0, "c")]), ("points", [(3.0, "d")])]
 
 
 @pandas_may_warn

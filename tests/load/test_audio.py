@@ -151,6 +151,15 @@ def test_what_is_left_of_a_cut_wav_is_read_and_the_rest_told(tmp_path):
     assert len(whole(path, sample_rate=500)) == 750
 
 
+def test_what_is_missing_is_found_behind_other_chunks(tmp_path):
+    path = tmp_path / "cut.wav"
+    soundfile.write(path, STEPS, 1000, subtype="PCM_16")
+    content = path.read_bytes()
+    remarks = b"note\3\0\0\0abc\0"  # of odd length, and so followed by a zero
+    path.write_bytes(content[:12] + remarks + content[12 : 44 + 4 * 1500])
+    assert audio_info(path)[2:] == (2, 1500, 1.5, 2500)
+
+
 @pytest.mark.parametrize("claimed", [0xFFFFFFFF, 0x7FFFFFFF, 0x7FFFF000])
 def test_a_wav_from_a_pipe_is_whole(tmp_path, claimed):
     path = tmp_path / "piped.wav"
