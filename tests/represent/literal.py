@@ -1,5 +1,6 @@
 """Slow, literal versions of frames and linear dynamics: one loop per formula, nothing clever."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -70,3 +71,37 @@ def smoothed_level(y, couplings, observation_noise):
     for t in range(len(y) - 2, -1, -1):
         smoothed.insert(0, filtered[t] + J @ (smoothed[0] - expected[t + 1]))
     return np.array([state[0] for state in smoothed])
+
+
+def frames(samples, width, hop):
+    """Every stretch of ``width`` samples that starts at a multiple of ``hop`` and fits."""
+    starts = range(0, len(samples) - width + 1, hop)
+    return np.array([samples[a : a + width] for a in starts]).reshape(len(starts), width)
+
+
+def dct_magnitudes(frame):
+    """|DCT-II|, orthonormal: one sum per frequency."""
+    n = len(frame)
+    magnitudes = []
+    for k in range(n):
+        total = sum(x * math.cos(math.pi * (i + 0.5) * k / n) for i, x in enumerate(frame))
+        magnitudes.append(abs(total) * math.sqrt((1 if k == 0 else 2) / n))
+    return np.array(magnitudes)
+
+
+def band_powers(frame, sample_rate, n_fft, edges, n_points=4000):
+    """Hann window, power per frequency, mean under each triangle; integrals as fine sums."""
+    n = len(frame)
+    window = np.array([0.5 - 0.5 * math.cos(2 * math.pi * i / n) for i in range(n)])
+    seen = frame * window / math.sqrt(sum(window**2))
+    turns = np.exp(-2j * np.pi * np.outer(np.arange(n_fft // 2 + 1), np.arange(n)) / n_fft)
+    power = np.abs(turns @ seen) ** 2
+    found = []
+    for low, top, high in zip(edges, edges[1:], edges[2:], strict=False):
+        points = low + (high - low) * (np.arange(n_points) + 0.5) / n_points
+        height = np.minimum((points - low) / (top - low), (high - points) / (high - top))
+        nearest = np.rint(points * n_fft / sample_rate).astype(int)
+        # Beyond the last frequency there is none to stand for.
+        height[nearest >= len(power)] = 0
+        found.append(np.average(power[np.minimum(nearest, len(power) - 1)], weights=height))
+    return np.array(found)
