@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kernova.errors import InputError
@@ -94,6 +94,7 @@ KEPT = {
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(segments=st.lists(any_segments(), max_size=5))
+@example(segments=[Segment(0.0, 1.0, label) for label in ("\r", "\n", '"', ",", "\t", "a\r\nb")])
 def test_tables_survive_a_round_trip(tmp_path, format, segments):
     path = tmp_path / f"song{ANNOTATION_ENDINGS[format]}"
     expected = [to_resolution(segment, KEPT[format]) for segment in segments]

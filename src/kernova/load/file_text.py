@@ -90,7 +90,7 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
-def number_in(text: str, what: str, where: str) -> float:
+def number_in(text: str, what: str, where: object) -> float:
     """Read a number as people and programs write it, or say which text is none.
 
     Examples

@@ -58,7 +58,7 @@ def _label(fields: Sequence[str], place: Place) -> Segment:
             "between them."
         )
     start, end = (
-        number_in(field, what, str(place))
+        number_in(field, what, place)
         for field, what in zip(fields[:2], ("the start", "the end"), strict=True)
     )
     return checked_segment(place, Segment(start, end, "\t".join(fields[2:])))
@@ -71,7 +71,7 @@ def _with_frequencies(segment: Segment, fields: Sequence[str], place: Place) -> 
             "between them."
         )
     low, high = (
-        number_in(field, what, str(place))
+        number_in(field, what, place)
         for field, what in zip(fields[1:], ("the low frequency", "the high frequency"), strict=True)
     )
     return segment._replace(

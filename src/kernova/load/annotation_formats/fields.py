@@ -47,7 +47,7 @@ def checked_segment(place: Place, segment: Segment) -> Segment:
 
 def optional_number(text: str, what: str, place: Place) -> float | None:
     """Read a number; an empty field is none."""
-    return number_in(text, what, str(place)) if text.strip() else None
+    return number_in(text, what, place) if text.strip() else None
 
 
 def columns_by_role(

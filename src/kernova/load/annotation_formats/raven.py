@@ -90,8 +90,8 @@ def _fields(line: str, n_columns: int, place: Place) -> list[str]:
 
 
 def _segment(fields: Mapping[str, str], cells: Mapping[str, str], place: Place) -> Segment:
-    start = number_in(fields["start"], "the begin time", str(place))
-    end = number_in(fields["end"], "the end time", str(place))
+    start = number_in(fields["start"], "the begin time", place)
+    end = number_in(fields["end"], "the end time", place)
     file = fields.get("file", "") or None
     if file is not None:
         offset = optional_number(cells.get(_OFFSET, ""), "the file offset", place)

@@ -60,22 +60,27 @@ def read_separated_annotation(
 
 def separated_annotation(segments: Sequence[Segment]) -> str:
     """Write all columns, also those that are empty, so that tables can be put together."""
-    written = io.StringIO(newline="")
-    writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(_WRITTEN)
-    for segment in segments:
-        writer.writerow(
-            [
-                segment.file or "",
-                segment.label.replace("\0", " "),
-                time_text(segment.start),
-                time_text(segment.end),
-                "" if segment.score is None else score_text(segment.score),
-                "" if segment.low_hz is None else frequency_text(segment.low_hz),
-                "" if segment.high_hz is None else frequency_text(segment.high_hz),
-            ]
+    rows = [
+        (
+            segment.file or "",
+            segment.label.replace("\0", " "),
+            time_text(segment.start),
+            time_text(segment.end),
+            "" if segment.score is None else score_text(segment.score),
+            "" if segment.low_hz is None else frequency_text(segment.low_hz),
+            "" if segment.high_hz is None else frequency_text(segment.high_hz),
         )
-    return written.getvalue()
+        for segment in segments
+    ]
+    return "".join(",".join(map(_quoted, row)) + "\n" for row in [_WRITTEN, *rows])
+
+
+def _quoted(field: str) -> str:
+    """Quote what would break a row; older ``csv`` writers leave a lone carriage return bare."""
+    if not any(mark in field for mark in ',"\r\n'):
+        return field
+    doubled = field.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def separator_of(header: str) -> str:
@@ -107,8 +112,8 @@ def _segment(fields: Mapping[str, str], place: Place) -> Segment:
     return checked_segment(
         place,
         Segment(
-            number_in(fields["start"], "the start", str(place)),
-            number_in(fields["end"], "the end", str(place)),
+            number_in(fields["start"], "the start", place),
+            number_in(fields["end"], "the end", place),
             fields["label"],
             optional_number(fields.get("score", ""), "the score", place),
             optional_number(fields.get("low", ""), "the low frequency", place),

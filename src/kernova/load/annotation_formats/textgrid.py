@@ -24,6 +24,7 @@ from kernova.load.sentences import listed
 
 _TOKEN = re.compile(r'"(?P<text>(?:[^"]|"")*)"|(?P<open>")|![^\n\r]*|(?P<word>[^\s"]+)')
 _HEAD = re.compile(r'\s*(File type\s*=\s*)?"ooTextFile[^"]*"\s+(Object class\s*=\s*)?"TextGrid"')
+_FIRST_OF_A_VALUE = frozenset("+-.,0123456789<")
 _TIER_NAME = "notes"
 
 
@@ -49,7 +50,7 @@ class _Values:
 
     def number(self, what: str) -> float:
         value = self._next("number", what)
-        return number_in(value.content, what, str(Place(self.source, value.line)))
+        return number_in(value.content, what, Place(self.source, value.line))
 
     def count(self, what: str) -> int:
         value = self._next("number", what)
@@ -152,8 +153,10 @@ def textgrid(segments: Sequence[Segment], duration: float | None) -> str:
 def _values(text: str, source: str) -> Iterator[_Value]:
     line_ends = [found.start() for found in re.finditer(r"\r\n|\n|\r", text)]
     for token in _TOKEN.finditer(text):
-        line = bisect_right(line_ends, token.start()) + 1
         word = token["word"]
+        if word is not None and word[0] not in _FIRST_OF_A_VALUE:
+            continue
+        line = bisect_right(line_ends, token.start()) + 1
         if token["open"]:
             raise InputError(
                 f"{Place(source, line)} opens a quotation mark that is never closed; close it."
