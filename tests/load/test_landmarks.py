@@ -107,6 +107,13 @@ def test_letters_beyond_ascii(tmp_path, encoding):
     assert landmarks.coordinates.shape == (1, 0, 2)
 
 
+def test_letters_that_only_windows_has_and_bytes_that_nobody_has(tmp_path):
+    (tmp_path / "a.tps").write_bytes(b"LM=0\nID=c\x9cur\n")
+    assert read_tps(tmp_path / "a.tps").ids == ("cœur",)
+    (tmp_path / "a.tps").write_bytes(b"LM=0\nID=\xe9\x81\xfc\n")
+    assert read_tps(tmp_path / "a.tps").ids == ("é\x81ü",)
+
+
 REAL = {
     "tanganyika_cichlids/all_bodyshape.tps": (2197, 21, 0, 0),
     "tanganyika_cichlids/cichlids.tps": (2197, 21, 0, 0),
