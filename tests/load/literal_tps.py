@@ -3,6 +3,8 @@
 import math
 import re
 
+import numpy as np
+
 
 def literal_records(content):  # noqa: C901 -- one plain walk is easier to trust
     """Give one dictionary per specimen, or None if anything does not fit what is announced."""
@@ -67,3 +69,22 @@ def _number(word):
         return math.nan if word.upper() == "NA" else float(word.replace(",", "."))
     except ValueError:
         return word
+
+
+def compare_with_literal(landmarks, records):
+    """Check that landmarks are what the records say."""
+    assert records is not None
+    assert len(landmarks) == len(records)
+    for k, record in enumerate(records):
+        points = record.get("LM", record.get("LM3"))
+        expected = np.array(points, dtype=float).reshape(len(points), record["columns"])
+        assert landmarks.coordinates[k].shape == expected.shape
+        assert np.array_equal(landmarks.coordinates[k], expected, equal_nan=True)
+        scale = float(record.get("SCALE", "").replace(",", ".") or "nan")
+        assert np.array_equal(landmarks.scales[k], scale, equal_nan=True)
+        assert landmarks.images[k] == record.get("IMAGE", "")
+        assert landmarks.variables[k] == record.get("VARIABLES", "")
+        assert landmarks.comments[k] == tuple(record["COMMENT"])
+        assert landmarks.ids[k] in (record.get("ID"), record.get("IMAGE"), str(k + 1))
+        for name, lines in (("CURVES", landmarks.curves[k]), ("OUTLINES", landmarks.outlines[k])):
+            assert [points.tolist() for points in lines] == record.get(name, [])

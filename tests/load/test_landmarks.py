@@ -1,9 +1,7 @@
 """Landmark files: every real one reads, what is written comes back, damage never passes."""
 
 import math
-import random
 import re
-from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -27,7 +25,7 @@ from tests.load.bad_landmark_files import (
     BAD_TABLES,
     BAD_TPS,
 )
-from tests.load.literal_tps import literal_records
+from tests.load.literal_tps import compare_with_literal, literal_records
 
 SNAILS = """\
 LM=3
@@ -183,118 +181,6 @@ def test_merged_files_are_named_by_their_images(data_folder):
     assert snails.ids == snails.images
     species = groups_from_pattern("_(sxt|ltr)_", snails.images)
     assert (species.count("sxt"), species.count("ltr")) == (65, 90)
-
-
-# --- damage ----------------------------------------------------------------------------------
-
-
-def compare_with_literal(landmarks, records):
-    assert records is not None
-    assert len(landmarks) == len(records)
-    for k, record in enumerate(records):
-        points = record.get("LM", record.get("LM3"))
-        expected = np.array(points, dtype=float).reshape(len(points), record["columns"])
-        assert landmarks.coordinates[k].shape == expected.shape
-        assert np.array_equal(landmarks.coordinates[k], expected, equal_nan=True)
-        scale = float(record.get("SCALE", "").replace(",", ".") or "nan")
-        assert np.array_equal(landmarks.scales[k], scale, equal_nan=True)
-        assert landmarks.images[k] == record.get("IMAGE", "")
-        assert landmarks.variables[k] == record.get("VARIABLES", "")
-        assert landmarks.comments[k] == tuple(record["COMMENT"])
-        assert landmarks.ids[k] in (record.get("ID"), record.get("IMAGE"), str(k + 1))
-        for name, lines in (("CURVES", landmarks.curves[k]), ("OUTLINES", landmarks.outlines[k])):
-            assert [points.tolist() for points in lines] == record.get(name, [])
-
-
-def cut(content, rng):
-    return content[: rng.randrange(len(content))]
-
-
-def remove_bytes(content, rng):
-    start = rng.randrange(len(content))
-    return content[:start] + content[start + rng.randint(1, 30) :]
-
-
-def garble(content, rng):
-    garbled = bytearray(content)
-    for _ in range(rng.randint(1, 6)):
-        garbled[rng.randrange(len(garbled))] = rng.choice(b"0123456789.,-+eE=LM \t\n\r#\xe9\xff\0")
-    return bytes(garbled)
-
-
-def change_lines(content, rng):
-    lines = content.split(b"\n")
-    k, other = rng.randrange(len(lines)), rng.randrange(len(lines))
-    kind = rng.randrange(5)
-    if kind == 0:
-        del lines[k]
-    elif kind == 1:
-        lines.insert(k, lines[other])
-    elif kind == 2:
-        lines[k], lines[other] = lines[other], lines[k]
-    elif kind == 3:
-        lines.insert(
-            k, rng.choice([b"LM=2", b"1 2", b"1 2 3", b"POINTS=1", b"????", b"ID=x", b"CURVES=1"])
-        )
-    else:
-        lines[k : k + 2] = [b" ".join(lines[k : k + 2])]
-    return b"\n".join(lines)
-
-
-def change_a_count(content, rng):
-    counts = list(re.finditer(rb"(?:LM|POINTS|CURVES)=(\d+)", content))
-    found = rng.choice(counts)
-    number = int(found[1]) + rng.choice([-1, 1, 10, -int(found[1])])
-    return content[: found.start(1)] + str(number).encode() + content[found.end(1) :]
-
-
-def shuffle_specimens(content, rng):
-    specimens = [part if part.endswith(b"\n") else part + b"\n" for part in specimens_in(content)]
-    rng.shuffle(specimens)
-    return b"".join(specimens)
-
-
-def specimens_in(content):
-    starts = [found.start() for found in re.finditer(rb"(?m)^LM=", content)]
-    return [content[a:b] for a, b in zip(starts, [*starts[1:], len(content)], strict=True)]
-
-
-def samples(data_folder):
-    """Up to six specimens of each real file, so that damage has something to hit."""
-    real = [(data_folder / "landmarks" / name).read_bytes() for name in REAL]
-    return [SNAILS.encode(), *(b"".join(specimens_in(content)[:6]) for content in real)]
-
-
-@pytest.mark.soak
-def test_damaged_files_are_refused_or_read_as_they_stand(data_folder, tmp_path, long_bar):
-    rng = random.Random(7)
-    originals = samples(data_folder)
-    ways = [cut, remove_bytes, garble, change_lines, change_a_count, shuffle_specimens]
-    read, refused = Counter(), Counter()
-    path = tmp_path / "damaged.tps"
-    for trial in range(long_bar(500)):
-        way = ways[trial % len(ways)]
-        content = way(rng.choice(originals), rng)
-        path.write_bytes(content)
-        sentence = refusal_of(path)
-        if sentence is None:
-            read[way.__name__] += 1
-            compare_with_literal(read_tps(path), literal_records(content))
-        else:
-            refused[way.__name__] += 1
-            assert str(path) in sentence
-            assert re.search(r"[Ll]ines? \d|is empty|binary|UTF-16", sentence), sentence
-    print(f"\nread as it stands: {dict(read)}; refused: {dict(refused)}")
-    assert refused["shuffle_specimens"] == 0
-    assert refused["change_a_count"] > 0
-
-
-def refusal_of(path):
-    try:
-        read_tps(path)
-    except InputError as error:
-        return str(error)
-    return None
 
 
 # --- write, then read ------------------------------------------------------------------------
