@@ -63,6 +63,7 @@ def test_nothing_in_nothing_out():
     [
         ((np.ones(3),), r"The frames have shape \(3,\); give one row per frame and one column "
          r"per band\."),
+        (([[1.0], [np.nan]],), r"The frames have values that are NaN or infinite\."),
         ((np.ones((3, 1)), 0.0), r"observation_noise is 0\.0; it must be a positive number\."),
         ((np.ones((3, 1)), float("nan")), r"observation_noise is nan; it must be a positive "
          r"number\."),
@@ -126,6 +127,19 @@ def test_blocks_change_nothing(layers, output, lengths):
     model = HierarchicalLinearDynamics(layers, output, 3.0).fit(Y)
     pieces = np.vstack([*model.transform_blocks(cut(Y, lengths))])
     np.testing.assert_array_equal(pieces, model.transform(Y))
+
+
+def test_long_frames_are_taken_in_parts_without_a_seam():
+    """More frames than fit into the cache at once, and a transient that ends inside one part."""
+    Y = wandering(4000, 128)
+    model = HierarchicalLinearDynamics((128, 32, 16, 2), "all", 100.0).fit(Y)
+    whole = model.transform(Y)
+    state, pieces = model.start(), []
+    for piece in cut(Y, [1, 1, 140, 2000, 0, 1000]):
+        states, state = model.advance(piece, state)
+        pieces.append(states)
+    assert state.n_frames == len(Y)
+    np.testing.assert_array_equal(np.vstack(pieces), whole)
 
 
 def test_after_long_silence_nothing_has_gathered():

@@ -361,6 +361,8 @@ def _as_frames(Y: ArrayLike) -> Matrix:
         raise InputError(
             f"The frames have shape {Y.shape}; give one row per frame and one column per band."
         )
+    if not np.isfinite(Y).all():
+        raise InputError("The frames have values that are NaN or infinite.")
     return Y
 
 
