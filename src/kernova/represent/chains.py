@@ -8,6 +8,7 @@ every column, and goes through all columns at once.
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -224,7 +225,8 @@ class _Smoother(NamedTuple):
     reach: int  # frames ahead that still matter
 
 
-def _smoother(observation_noise: float, couplings: Sequence[float]) -> _Smoother:
+@lru_cache(maxsize=64)
+def _smoother(observation_noise: float, couplings: tuple[float, ...]) -> _Smoother:
     """Make the steady filter and its backward pass, both as filters of one output.
 
     Rauch, Tung and Striebel's pass in Bryson and Frazier's form: the adjoint state runs
@@ -373,4 +375,4 @@ def _checked_smoother(observation_noise: float, couplings: Sequence[float]) -> _
         )
     if not all(0 < coupling < np.inf for coupling in couplings):
         raise InputError(f"couplings are {tuple(couplings)!r}; they must be positive numbers.")
-    return _smoother(observation_noise, couplings)
+    return _smoother(float(observation_noise), tuple(couplings))
