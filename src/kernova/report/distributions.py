@@ -43,6 +43,8 @@ def plot_score_distributions(
     threshold: float | None = None,
     bound: float | None = None,
     labels: Sequence[str] = ("known, held out", "new"),
+    score: str = "score",
+    unit: str = "row",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw how held-out known rows score, and new ones, on common bins.
@@ -63,6 +65,8 @@ def plot_score_distributions(
         Proven limit on false alarms at the threshold, for the legend.
     labels : sequence of two str
         What to call the two groups.
+    score, unit : str
+        What the score and one of its rows are called.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
 
@@ -91,16 +95,16 @@ def plot_score_distributions(
     ax = axes_or_new(ax)
     view = _view_with_threshold(view_of(known, new), threshold)
     edges = _bin_edges(view, known.size + new.size, threshold)
-    entries = [_draw_bars(ax, known, edges, labels[0], KNOWN, "-")]
+    entries = [_draw_bars(ax, known, edges, (labels[0], unit), KNOWN, "-")]
     if new.size >= _FEW_ROWS:
-        entries.append(_draw_bars(ax, new, edges, labels[1], NEW, "--"))
+        entries.append(_draw_bars(ax, new, edges, (labels[1], unit), NEW, "--"))
     elif new.size:
-        entries.append(_draw_one_by_one(ax, new, edges, labels[1]))
+        entries.append(_draw_one_by_one(ax, new, edges, (labels[1], unit)))
     if threshold is not None:
         entries.append(_draw_threshold(ax, threshold, edges, bound))
     ax.set_xlim(edges[0], edges[-1])
     ax.yaxis.set_major_formatter(PERCENT)
-    label_axes(ax, "score (high is usual)", "share of rows in each bin")
+    label_axes(ax, f"{score} (high is usual)", f"share of {unit}s in each bin")
     _note_beyond(ax, np.concatenate([known, new]), View(edges[0], edges[-1]))
     legend_below(ax, entries)
     return ax
@@ -130,7 +134,7 @@ def _bin_edges(view: View, n_rows: int, threshold: float | None) -> Vector:
 
 
 def _draw_bars(
-    ax: Axes, scores: Vector, edges: Vector, label: str, colour: str, style: str
+    ax: Axes, scores: Vector, edges: Vector, words: tuple[str, str], colour: str, style: str
 ) -> Entry:
     counts, _ = np.histogram(np.clip(scores, edges[0], edges[-1]), edges)
     patch = ax.stairs(
@@ -142,10 +146,10 @@ def _draw_bars(
         linestyle=style,
         linewidth=1.4,
     )
-    return patch, f"{label}: {counted(scores.size, 'row')}"
+    return patch, f"{words[0]}: {counted(scores.size, words[1])}"
 
 
-def _draw_one_by_one(ax: Axes, scores: Vector, edges: Vector, label: str) -> Entry:
+def _draw_one_by_one(ax: Axes, scores: Vector, edges: Vector, words: tuple[str, str]) -> Entry:
     """Draw a mark for each row; rows of one bin stand on each other, so that none is hidden."""
     at = np.sort(np.clip(scores, edges[0], edges[-1]))
     bins = np.searchsorted(edges, at, side="right")
@@ -162,7 +166,7 @@ def _draw_one_by_one(ax: Axes, scores: Vector, edges: Vector, label: str) -> Ent
         zorder=4,
         transform=ax.get_xaxis_transform(),
     )
-    return marks, f"{label}: {counted(scores.size, 'row')}, one mark each"
+    return marks, f"{words[0]}: {counted(scores.size, words[1])}, one mark each"
 
 
 def _draw_threshold(ax: Axes, threshold: float, edges: Vector, bound: float | None) -> Entry:

@@ -12,19 +12,25 @@ from kernova.report.distributions import plot_score_distributions
 from kernova.report.explanations import explanation_figure
 from kernova.report.hierarchies import plot_hierarchy
 from kernova.report.memberships import plot_confusion, plot_recognized
+from kernova.report.morphospace import plot_error_rates, plot_morphospace
 from kernova.report.planes import plot_depth_contours, plot_map
 from kernova.report.rank_stability import rank_stability_figure
 from kernova.report.rankings import plot_outlier_map, plot_ranking
+from kernova.report.shapes import plot_aligned_shapes, plot_deformation
 
 __all__ = [
     "explanation_figure",
     "picture_png",
+    "plot_aligned_shapes",
     "plot_confusion",
+    "plot_deformation",
     "plot_depth_contours",
     "plot_discovery_curves",
+    "plot_error_rates",
     "plot_false_alarm_curve",
     "plot_hierarchy",
     "plot_map",
+    "plot_morphospace",
     "plot_outlier_map",
     "plot_p_values",
     "plot_ranking",
