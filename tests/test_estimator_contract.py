@@ -12,6 +12,7 @@ import kernova
 from kernova import (
     CalibratedDetector,
     GaussianMeanShift,
+    GeneralizedProcrustes,
     HierarchicalMeanShift,
     KernelSpatialDepth,
     LocalDensityFactor,
@@ -60,6 +61,10 @@ ESTIMATORS = [
     TableEncoder(scaling="minmax"),
     TableEncoder(scaling="none"),
     TableEncoder(missing="fill"),
+    # scikit-learn's checks take three columns, which are no landmarks in a plane, and rows of
+    # equal or missing numbers, which have no shape.
+    GeneralizedProcrustes(dimensions=1, scaling=False, missing="refuse"),
+    GeneralizedProcrustes(dimensions=1, scaling=False, reflection=True, missing="refuse"),
 ]
 
 

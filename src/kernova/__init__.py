@@ -7,8 +7,15 @@ The road, one folder per station::
 ==========  ==========================================================================
 station     what to import from here
 ==========  ==========================================================================
-load        :func:`read_table`
-represent   :class:`TableEncoder`
+load        :func:`read_table`; :func:`read_tps`, :func:`write_tps`,
+            :func:`read_landmark_table`, :func:`groups_from_table`,
+            :func:`groups_from_pattern`, :class:`Landmarks`; :func:`read_audio`,
+            :func:`audio_blocks`, :func:`audio_info`, :func:`read_annotations`,
+            :func:`write_annotations`, :func:`check_segments`,
+            :func:`segments_by_file`, :class:`Segment`
+represent   :class:`TableEncoder`; :class:`GeneralizedProcrustes`,
+            :func:`shape_features`, :func:`read_shape_features`,
+            :class:`ShapeFeatures`
 score       :class:`SpatialDepth`, :class:`KernelSpatialDepth`,
             :class:`RobustKernelOutlierFactor`, :func:`outlier_factor_path`,
             :class:`LocalDensityFactor`, :class:`LocalPeculiarityFactor`
@@ -38,7 +45,27 @@ __version__ = "0.1.0"
 _HOME_OF = {
     "read_table": "kernova.load.tables",
     "Table": "kernova.load.tables",
+    "Landmarks": "kernova.load.landmarks",
+    "read_tps": "kernova.load.landmarks",
+    "write_tps": "kernova.load.landmarks",
+    "read_landmark_table": "kernova.load.landmarks",
+    "groups_from_table": "kernova.load.landmarks",
+    "groups_from_pattern": "kernova.load.landmarks",
+    "Audio": "kernova.load.audio",
+    "AudioInfo": "kernova.load.audio",
+    "audio_blocks": "kernova.load.audio",
+    "audio_info": "kernova.load.audio",
+    "read_audio": "kernova.load.audio",
+    "Segment": "kernova.load.segments",
+    "check_segments": "kernova.load.segments",
+    "segments_by_file": "kernova.load.segments",
+    "read_annotations": "kernova.load.annotations",
+    "write_annotations": "kernova.load.annotations",
     "TableEncoder": "kernova.represent.encoding",
+    "GeneralizedProcrustes": "kernova.represent.procrustes",
+    "ShapeFeatures": "kernova.represent.shape_features",
+    "shape_features": "kernova.represent.shape_features",
+    "read_shape_features": "kernova.represent.shape_features",
     "SpatialDepth": "kernova.score.spatial_depth",
     "KernelSpatialDepth": "kernova.score.spatial_depth",
     "RobustKernelOutlierFactor": "kernova.score.outlier_factor",
@@ -94,9 +121,22 @@ if TYPE_CHECKING:
         TooFewRowsError,
     )
     from kernova.explain import explain, top_features
+    from kernova.load.annotations import read_annotations, write_annotations
+    from kernova.load.audio import Audio, AudioInfo, audio_blocks, audio_info, read_audio
+    from kernova.load.landmarks import (
+        Landmarks,
+        groups_from_pattern,
+        groups_from_table,
+        read_landmark_table,
+        read_tps,
+        write_tps,
+    )
+    from kernova.load.segments import Segment, check_segments, segments_by_file
     from kernova.load.tables import Table, read_table
     from kernova.persist import load_model, save_model
     from kernova.represent.encoding import TableEncoder
+    from kernova.represent.procrustes import GeneralizedProcrustes
+    from kernova.represent.shape_features import ShapeFeatures, read_shape_features, shape_features
     from kernova.score.baselines import LocalDensityFactor, LocalPeculiarityFactor
     from kernova.score.outlier_factor import RobustKernelOutlierFactor, outlier_factor_path
     from kernova.score.spatial_depth import KernelSpatialDepth, SpatialDepth

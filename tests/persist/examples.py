@@ -10,6 +10,8 @@ from kernova.kernels.functions import Kernel
 
 ROWS = np.random.default_rng(0).normal(size=(80, 3))
 NEW_ROWS = np.random.default_rng(1).normal(scale=3, size=(40, 3))
+# What those need to take three columns whose defaults do not.
+FOR_THREE_COLUMNS = {"GeneralizedProcrustes": {"dimensions": 1}}
 
 _METHODS = ("score_samples", "decision_function", "predict", "p_values", "novelty", "transform")
 _STORED_ANSWERS = ("negative_outlier_factor_", "offset_", "labels_", "modes_")

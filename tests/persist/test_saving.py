@@ -36,7 +36,7 @@ from kernova import (
 )
 from kernova.kernels.functions import Gaussian, Linear, Matern, Polynomial
 
-from .examples import NEW_ROWS, ROWS, SimilarityToMean, assert_same_answers
+from .examples import FOR_THREE_COLUMNS, NEW_ROWS, ROWS, SimilarityToMean, assert_same_answers
 
 TARGET = ROWS @ [1.0, 2.0, 3.0]
 
@@ -112,7 +112,9 @@ OUR_VARIANTS = {
 @pytest.mark.parametrize("name", OURS)
 def test_all_our_estimators_come_back_untold(name, tmp_path):
     rows = np.random.default_rng(2).normal(size=(150, 3))  # enough for every default
-    model = OURS[name]().fit(rows, np.arange(150) % 2)  # classes, for those that need them
+    model = OURS[name](**FOR_THREE_COLUMNS.get(name, {})).fit(
+        rows, np.arange(150) % 2
+    )  # classes, for those that need them
     assert_same_answers(model, saved_and_loaded(model, tmp_path))
 
 
