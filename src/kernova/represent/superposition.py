@@ -19,6 +19,8 @@ Vector = NDArray[np.float64]
 _COINCIDE = 1e-12
 # A missing landmark is never known this well; waiting for more digits would be waiting in vain.
 _SETTLED_ESTIMATE = 1e-7
+# A specimen rests after about six rounds; one that is far off its kind may take very many.
+_MOST_REFINEMENTS = 100
 
 
 class Superposition(NamedTuple):
@@ -178,19 +180,32 @@ def _rough_start(frames: Frames, how: Superposition) -> tuple[Coordinates, Coord
 def aligned_to(model: ShapeModel, coordinates: Coordinates, how: Superposition) -> Alignment:
     """Lay specimens over a consensus, each by itself."""
     frames = own_frames(coordinates, scaling=how.scaling)
-    everywhere = np.ones(len(model.consensus), dtype=np.bool_)
     placed = _turned_to(model.consensus, frames.specimens, how)
     has_gap = ~frames.is_known.all(axis=1)
     if has_gap.any():
-        is_known = frames.is_known[has_gap]
-        gappy = _laid_over(model.consensus, everywhere, frames.specimens[has_gap], is_known, how)
-        for _ in range(how.max_iter):
-            before = gappy
-            gappy = _turned_to(model.consensus, fill_missing(gappy, is_known, model), how)
-            if _largest_change(gappy, before) <= how.tolerance:
-                break
-        placed[has_gap] = gappy
+        placed[has_gap] = _completed(
+            model, frames.specimens[has_gap], frames.is_known[has_gap], how
+        )
     return Alignment(placed, _whole_sizes(frames, placed))
+
+
+def _completed(
+    model: ShapeModel, specimens: Coordinates, is_known: NDArray[np.bool_], how: Superposition
+) -> Coordinates:
+    """Fill and turn by turns until a specimen rests; each stops by itself, whoever is with it."""
+    everywhere = np.ones(len(model.consensus), dtype=np.bool_)
+    placed = _laid_over(model.consensus, everywhere, specimens, is_known, how)
+    moving = np.arange(len(specimens))
+    for _ in range(min(how.max_iter, _MOST_REFINEMENTS)):
+        before = placed[moving]
+        filled = fill_missing(before, is_known[moving], model)
+        placed[moving] = _turned_to(model.consensus, filled, how)
+        moves = np.abs(placed[moving] - before).max(axis=(1, 2))
+        limits = how.tolerance * np.linalg.norm(before, axis=(1, 2))
+        moving = moving[moves > limits]
+        if not len(moving):
+            break
+    return placed
 
 
 def _whole_sizes(frames: Frames, placed: Coordinates) -> Vector:

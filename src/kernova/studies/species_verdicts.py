@@ -175,9 +175,9 @@ def _cautions(pooled: dict[str, float], pairs: pd.DataFrame, not_compared: list[
             "groups would look so, too."
         )
     if not_compared:
-        groups = "group is" if len(not_compared) == 1 else "groups are"
+        groups, are = ("group is", "is") if len(not_compared) == 1 else ("groups are", "are")
         cautions.append(
-            f"{len(not_compared)} known {groups} too small to be compared alone, and so are not "
+            f"{len(not_compared)} known {groups} too small to be compared alone, and so {are} not "
             f"ruled out: {_named(not_compared)}."
         )
     return cautions
