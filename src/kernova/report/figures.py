@@ -13,6 +13,7 @@ from kernova.report.explanations import explanation_figure
 from kernova.report.hierarchies import plot_hierarchy
 from kernova.report.memberships import plot_confusion, plot_recognized
 from kernova.report.morphospace import plot_error_rates, plot_morphospace
+from kernova.report.notes import plot_note_thresholds, plot_notes
 from kernova.report.planes import plot_depth_contours, plot_map
 from kernova.report.rank_stability import rank_stability_figure
 from kernova.report.rankings import plot_outlier_map, plot_ranking
@@ -31,6 +32,8 @@ __all__ = [
     "plot_hierarchy",
     "plot_map",
     "plot_morphospace",
+    "plot_note_thresholds",
+    "plot_notes",
     "plot_outlier_map",
     "plot_p_values",
     "plot_ranking",

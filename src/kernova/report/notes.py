@@ -1,0 +1,364 @@
+"""Pictures of notes: sound, scores and what was decided, one below the other."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
+
+from kernova.errors import InputError
+from kernova.load.segments import Segment
+from kernova.report.canvas import (
+    KNOWN,
+    MUTED,
+    NEW,
+    USUAL,
+    Matrix,
+    Vector,
+    axes_or_new,
+    ink,
+    label_axes,
+    legend_below,
+    note_above,
+)
+from kernova.represent.value_words import shortened
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Okabe and Ito's colours, told apart with any colour vision; dashes tell more than eight apart.
+_COLOURS: Final = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#5b5b5b",
+    "#b3a500",
+)
+_DASHES: Final = ("-", (0, (5, 2)), (0, (1, 1.5)))
+_LONGEST_NAME: Final = 14
+# More names than this would lie on each other.
+_MOST_NAMES: Final = 24
+# Frames that a picture can show side by side.
+_MOST_COLUMNS: Final = 4000
+STRETCH_SECONDS: Final = 12.0
+
+
+class Scan(Protocol):
+    """What a picture needs: see :meth:`kernova.studies.notes.NoteFinder.scan`."""
+
+    @property
+    def times(self) -> Any:
+        """Seconds at which the frames are."""
+
+    @property
+    def levels(self) -> Any:
+        """Logarithm of the level of each frame in each band."""
+
+    @property
+    def band_hz(self) -> Any:
+        """Frequencies of the bands."""
+
+    @property
+    def scores(self) -> Any:
+        """How much each frame looks like each class."""
+
+    @property
+    def classes(self) -> Any:
+        """Names of the classes."""
+
+    @property
+    def segments(self) -> Any:
+        """The notes."""
+
+
+class Stretch(NamedTuple):
+    """A part of a recording, in seconds."""
+
+    start: float
+    end: float
+
+
+def busiest_stretch(
+    segments: Sequence[Segment], seconds: float, most: float = STRETCH_SECONDS
+) -> Stretch:
+    """Choose what to show of a long recording: where most of the time is filled with notes.
+
+    Parameters
+    ----------
+    segments : sequence of Segment
+        Its notes.
+    seconds : float
+        Its length.
+    most : float, default=12
+        How much of it one picture shows.
+
+    Returns
+    -------
+    Stretch
+        All of it if it is not longer; the beginning if there are no notes.
+
+    Examples
+    --------
+    >>> from kernova.load.segments import Segment
+    >>> from kernova.report.notes import busiest_stretch
+    >>> notes = [Segment(start, start + 0.1, "a") for start in (3.0, 40.0, 41.0, 42.0)]
+    >>> busiest_stretch(notes, 60.0, most=10)
+    Stretch(start=36.05, end=46.05)
+    """
+    if seconds <= most or not segments:
+        return Stretch(0.0, min(seconds, most))
+    notes = sorted(segments)
+    starts, ends = (np.array([note[place] for note in notes]) for place in (0, 1))
+    filled = np.r_[0.0, np.cumsum(ends - starts)]
+    stops = np.searchsorted(ends, starts + most, side="right")
+    first = int((filled[stops] - filled[:-1]).argmax())
+    last = ends[max(int(stops[first]) - 1, first)]
+    begin = (starts[first] + last - most) / 2  # its notes in the middle
+    begin = min(max(0.0, float(begin)), seconds - most)
+    return Stretch(round(begin, 6), round(begin + most, 6))
+
+
+def plot_notes(
+    scan: Scan, *, truth: Iterable[Segment] | None = None, title: str | None = None
+) -> Axes:
+    """Draw sound, soft scores and final notes below each other, on one time axis.
+
+    Parameters
+    ----------
+    scan : NoteScan
+        What :meth:`~kernova.studies.notes.NoteFinder.scan` gave for a stretch of a recording; up
+        to twenty seconds can be made out.
+    truth : iterable of Segment, default=None
+        What an annotation says, drawn as frames under the notes; labels that are no class get a
+        line of their own.
+    title : str, default=None
+        Written above.
+
+    Returns
+    -------
+    Axes
+        The lowest of the three; ``ax.figure`` is the picture.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> import numpy as np
+    >>> from kernova.load.segments import Segment
+    >>> from kernova.report.figures import plot_notes
+    >>> class Scan(NamedTuple):
+    ...     times: np.ndarray = np.arange(50) / 500
+    ...     levels: np.ndarray = np.eye(50, 20)
+    ...     band_hz: np.ndarray = np.linspace(500, 11000, 20)
+    ...     scores: np.ndarray = np.ones((50, 2))
+    ...     classes: tuple = ("a", "b")
+    ...     segments: tuple = (Segment(0.02, 0.06, "b"),)
+    >>> ax = plot_notes(Scan())
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['a', 'b']
+    """
+    sound = _checked(scan)
+    true = [note for note in truth or () if note.start < sound.end and note.end > sound.start]
+    names = [str(name) for name in scan.classes]
+    lines = [*names, "other"] if {note.label for note in true} - set(names) else names
+    figure = _figure(len(lines))
+    above, middle, below = figure.subplots(
+        3, 1, sharex=True, height_ratios=(2.2, 1.6, 0.5 + 0.22 * len(lines))
+    )
+    _draw_levels(above, sound)
+    _draw_scores(middle, sound, names)
+    _draw_segments(below, scan.segments, true, lines, has_truth=truth is not None)
+    below.set_xlim(sound.start, sound.end)
+    if title is not None:
+        above.set_title(title, fontsize=10, loc="left", parse_math=False)
+    return below
+
+
+def plot_note_thresholds(
+    curve: "pd.DataFrame", *, threshold: float | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw F, precision and recall against the least score that a note must have.
+
+    Parameters
+    ----------
+    curve : DataFrame
+        What :func:`kernova.studies.note_check.threshold_curve` gave.
+    threshold : float, default=None
+        Mark this score.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernova.report.figures import plot_note_thresholds
+    >>> curve = pd.DataFrame({"threshold": [0.2, 0.5], "f": [0.8, 0.9], "precision": [0.7, 1.0],
+    ...                       "recall": [0.9, 0.8], "false_per_minute": [3.0, 0.0]})
+    >>> [text.get_text() for text in plot_note_thresholds(curve).get_legend().get_texts()]
+    ['F, mean of the classes', 'precision', 'recall', 'best: F 0.900 at 0.5']
+    """
+    if not len(curve):
+        raise InputError("There is no curve to draw: no note was found that has a score.")
+    ax = axes_or_new(ax)
+    score = curve["threshold"].to_numpy()
+    entries = []
+    for name, words, colour, dash in (
+        ("f", "F, mean of the classes", KNOWN, "-"),
+        ("precision", "precision", USUAL, "--"),
+        ("recall", "recall", MUTED, ":"),
+    ):
+        # Between two scores that occur nothing changes until the higher is passed.
+        (line,) = ax.step(
+            score, curve[name], where="pre", color=colour, linestyle=dash,
+            linewidth=2.0 if name == "f" else 1.4,
+        )  # fmt: skip
+        entries.append((line, words))
+    best = curve.iloc[int(curve["f"].to_numpy().argmax())]
+    (dot,) = ax.plot(best["threshold"], best["f"], "o", color=NEW, zorder=3)
+    entries.append((dot, f"best: F {best['f']:.3f} at {best['threshold']:.4g}"))
+    if threshold is not None:
+        mark = ax.axvline(threshold, color=ink(ax), linewidth=0.9, linestyle="-.")
+        entries.append((mark, f"threshold: {threshold:.4g}"))
+    ax.set_ylim(0, 1.03)
+    note_above(ax, f"at the best F {best['false_per_minute']:.2f} false notes a minute")
+    label_axes(ax, "least score of a note", "share")
+    legend_below(ax, entries)
+    return ax
+
+
+# --- the three parts -------------------------------------------------------------------------
+
+
+class _Sound(NamedTuple):
+    times: Vector
+    levels: Matrix
+    band_hz: Vector
+    scores: Matrix
+
+    @property
+    def hop(self) -> float:
+        if len(self.times) < 2:
+            return 0.002
+        return float(self.times[-1] - self.times[0]) / (len(self.times) - 1)
+
+    @property
+    def start(self) -> float:
+        return float(self.times[0]) - self.hop / 2
+
+    @property
+    def end(self) -> float:
+        return float(self.times[-1]) + self.hop / 2
+
+
+def _checked(scan: Scan) -> _Sound:
+    sound = _Sound(*map(_numbers, (scan.times, scan.levels, scan.band_hz, scan.scores)))
+    n_frames = len(sound.times)
+    if not n_frames:
+        raise InputError("There is nothing to draw: the stretch is shorter than one frame.")
+    shapes = (sound.levels.shape, sound.scores.shape)
+    if shapes != ((n_frames, len(sound.band_hz)), (n_frames, len(scan.classes))):
+        raise InputError(
+            f"The scan has {n_frames} times, levels of shape {shapes[0]} for {len(sound.band_hz)} "
+            f"bands and scores of shape {shapes[1]} for {len(scan.classes)} classes; these must "
+            "agree."
+        )
+    if not (np.isfinite(sound.levels).all() and np.isfinite(sound.scores).all()):
+        raise InputError("Levels and scores must be finite numbers to be drawn.")
+    return sound
+
+
+def _numbers(values: ArrayLike) -> Matrix:
+    return np.asarray(values, dtype=np.float64)
+
+
+def _figure(n_lines: int) -> Figure:
+    figure = Figure(figsize=(10.0, 4.6 + 0.22 * n_lines), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _draw_levels(ax: Axes, sound: _Sound) -> None:
+    step = math.ceil(len(sound.times) / _MOST_COLUMNS)
+    usable = len(sound.times) // step * step
+    # Where several frames share a column, the loudest of them is seen.
+    levels = sound.levels[:usable].reshape(-1, step, sound.levels.shape[1]).max(axis=1)
+    low, high = np.quantile(levels, [0.05, 0.998])
+    edges = sound.start + sound.hop * step * np.arange(len(levels) + 1)
+    ax.pcolormesh(
+        edges, _borders(sound.band_hz) / 1000, levels.T, cmap="Greys", vmin=low,
+        vmax=max(high, low + 1e-9), rasterized=True,
+    )  # fmt: skip
+    label_axes(ax, "", "frequency (kHz)")
+
+
+def _borders(centres: Vector) -> Vector:
+    """Give borders half-way between the bands."""
+    if len(centres) < 2:
+        return np.array([0.5, 1.5]) * centres
+    middle = (centres[1:] + centres[:-1]) / 2
+    return np.r_[2 * centres[0] - middle[0], middle, 2 * centres[-1] - middle[-1]]
+
+
+def _draw_scores(ax: Axes, sound: _Sound, names: list[str]) -> None:
+    for place, of_class in enumerate(sound.scores.T):
+        ax.plot(
+            sound.times, of_class, color=_colour(place), linewidth=1.1,
+            linestyle=_DASHES[(place // len(_COLOURS)) % len(_DASHES)], label=names[place],
+        )  # fmt: skip
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.yaxis.set_major_locator(MaxNLocator(4))
+    label_axes(ax, "", "score")
+
+
+def _draw_segments(
+    ax: Axes,
+    found: Iterable[Segment],
+    true: Sequence[Segment],
+    lines: list[str],
+    *,
+    has_truth: bool,
+) -> None:
+    place_of = {name: place for place, name in enumerate(lines)}
+    height = 0.42 if has_truth else 0.7
+    for note in found:
+        place = place_of[str(note.label)]
+        ax.barh(
+            place - (height / 2 if has_truth else 0), note.end - note.start, height, note.start,
+            facecolor=_colour(place), edgecolor="white", linewidth=0.6,
+        )  # fmt: skip
+    for note in true:
+        place = place_of.get(note.label, len(lines) - 1)
+        ax.barh(
+            place + height / 2, note.end - note.start, height * 0.8, note.start,
+            facecolor="none", edgecolor=ink(ax), linewidth=0.8,
+        )  # fmt: skip
+    ax.set_ylim(len(lines) - 0.4, -0.6)
+    shown = lines if len(lines) <= _MOST_NAMES else lines[:: math.ceil(len(lines) / _MOST_NAMES)]
+    ax.set_yticks(
+        [place_of[name] for name in shown],
+        [shortened(name, _LONGEST_NAME) for name in shown],
+        parse_math=False,
+    )
+    ax.tick_params(axis="y", length=0)
+    for tick, name in zip(ax.get_yticklabels(), shown, strict=True):
+        is_other = name == "other" and has_truth
+        tick.set_color(ink(ax) if is_other else _colour(place_of[name]))
+    ax.spines[["top", "right"]].set_visible(False)
+    if has_truth:
+        note_above(ax, "filled: found    outlined: annotated")
+    label_axes(ax, "time (s)", "notes")
+
+
+def _colour(place: int) -> str:
+    return _COLOURS[place % len(_COLOURS)]
