@@ -5,7 +5,17 @@ from typing import Annotated
 import typer
 
 from kernova import __version__
-from kernova.cli import demo, discover, learn, novelty, outliers, recognize, reproduce, simulate
+from kernova.cli import (
+    demo,
+    discover,
+    learn,
+    novelty,
+    outliers,
+    recognize,
+    reproduce,
+    simulate,
+    species,
+)
 
 app = typer.Typer(
     name="kernova",
@@ -69,6 +79,9 @@ app.command(
 app.command(
     "discover", short_help="Meet every category in few questions.", epilog=discover.EXAMPLE
 )(discover.discover)
+app.command(
+    "species", short_help="Say whether a group of specimens is new.", epilog=species.EXAMPLE
+)(species.species)
 app.command("demo", short_help="See it at work, on data that is here.", epilog=demo.EXAMPLE)(
     demo.demo
 )

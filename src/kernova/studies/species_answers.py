@@ -30,12 +30,11 @@ from kernova.studies.species_verdicts import LOOKS_NEW, NOT_SEPARABLE, TOO_FEW, 
 
 # What people see of a group and of a pair of them; programs get all columns.
 _GROUP_COLUMNS = (
-    "unknown", "specimens", "verdict", "closest", "p_value", "e_star", "e_star_spread",
-    "detection_rate", "equal_error_rate", "auroc", "worst_pair_error", "is_masked",
+    "unknown", "specimens", "verdict", "closest", "p_value", "e_star", "equal_error_rate",
+    "auroc", "worst_pair_error",
 )  # fmt: skip
 _PAIR_COLUMNS = (
     "known", "specimens", "equal_error_rate", "equal_error_rate_spread", "auroc", "p_value",
-    "exact_detection_at_least", "exact_false_alarm_bound",
 )  # fmt: skip
 _SPECIMEN_COLUMNS = ("id", "depth", "p_value", "verdict", "closest", "digitising")
 
@@ -56,8 +55,10 @@ class UnknownAnswer:
         """The verdict, its reasons and what else to know."""
         return [self.study.verdict.sentence, *self.study.verdict.reasons, *self.notes]
 
+    title = "Known groups, the hardest to tell apart first"
+
     @property
-    def pairs(self) -> pd.DataFrame:
+    def shown(self) -> pd.DataFrame:
         """The known groups, the one that is hardest to tell apart first."""
         return _columns(self.study.pairs, _PAIR_COLUMNS)
 
@@ -125,6 +126,8 @@ class EachAnswer:
         """One line per group, with everything that was measured, for a file."""
         return self.study.summary
 
+    title = "Each group held out as unknown"
+
     @property
     def shown(self) -> pd.DataFrame:
         """The same for people: fewer columns."""
@@ -174,6 +177,8 @@ class SpecimensAnswer:
     def rows(self) -> pd.DataFrame:
         """One line per new specimen, for a file."""
         return self.tests.rows
+
+    title = "The strangest specimens first"
 
     @property
     def shown(self) -> pd.DataFrame:

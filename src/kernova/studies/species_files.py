@@ -54,6 +54,25 @@ class Specimens(NamedTuple):
     others: pd.DataFrame | None
 
 
+def check_question(unknown: str | None, each: bool, test: object) -> None:
+    """Refuse none and several questions at once."""
+    asked = [
+        option
+        for option, is_given in (
+            ("--unknown", unknown is not None),
+            ("--each", each),
+            ("--test", test is not None),
+        )
+        if is_given
+    ]
+    if len(asked) != 1:
+        raise InputError(
+            "Ask one question: --unknown NAME whether a group is new, --each whether every group "
+            "would be, or --test FILE whether single specimens are. "
+            + (f"Here are {' and '.join(asked)}." if asked else "Here is none.")
+        )
+
+
 def read_specimens(path: str | os.PathLike[str], reading: Reading | None = None) -> Specimens:
     """Read landmarks from a TPS file or, by any other ending, from a wide table."""
     reading = reading or Reading()

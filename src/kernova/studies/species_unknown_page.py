@@ -74,12 +74,12 @@ def _pairs(answer: UnknownAnswer, figures: Mapping[str, Figure]) -> Iterator[str
         "missed as known ones raise a false alarm; the p-value is that of depths as low as these, "
         "if the specimens were of the known group."
     )
-    if answer.pairs.empty:
+    if study.pairs.empty:
         yield paragraph("No known group is large enough.")
         return
-    is_close = answer.pairs["equal_error_rate"] > study.settings.largest_error
+    is_close = study.pairs["equal_error_rate"] > study.settings.largest_error
     yield table(
-        answer.pairs,
+        study.pairs.drop(columns=["n_holdout", "smallest_p_value"]),
         "Known groups, the hardest to tell apart first; means over the halvings",
         FORMATS,
         marked=is_close,
