@@ -26,8 +26,13 @@ from kernova.studies.species_halvings import (
     pair_lines,
     pooled_line,
 )
-from kernova.studies.species_space import SpeciesSettings
-from kernova.studies.species_verdicts import Verdict, is_masked, verdict_on
+from kernova.studies.species_permutations import (
+    is_compared_whole,
+    smallest_whole_p_value,
+    whole_group_p_value,
+)
+from kernova.studies.species_space import Coordinates, SpeciesSettings
+from kernova.studies.species_verdicts import HALVES, WHOLE, Verdict, is_masked, verdict_on
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,9 @@ class UnknownStudy:
         ``false_alarm_bound``, ``threshold``, ``equal_error_rate``, ``auroc``, and exact bounds.
     pairs : DataFrame
         One line per known group, compared alone, hardest to tell apart first: means over the
-        halvings, ``equal_error_rate_spread``, and one ``p_value`` for all halvings.
+        halvings, ``equal_error_rate_spread``, and one ``p_value`` of the hypothesis that the
+        unknown is of this group; ``test`` tells whether halves were compared for it, or all
+        specimens of a small group.
     not_compared : tuple of str
         Known groups too small for that.
     verdict : Verdict
@@ -197,6 +204,7 @@ def _study(
     first, pooled, pairs = _all_halvings(landmarks, groups, is_unknown, compared, settings)
     n_unknown = int(is_unknown.sum())
     table = _pair_table(pairs, n_unknown, dict(zip(known_groups, counts, strict=True)), settings)
+    table = _with_whole_groups(table, landmarks.coordinates, groups, is_unknown, settings)
     verdict = verdict_on(unknown, n_unknown, mean_and_spread(pooled), table, small, settings)
     return UnknownStudy(
         unknown, landmarks, groups, pooled, table, tuple(small), verdict, first, settings
@@ -228,7 +236,7 @@ def _all_halvings(
 def _pair_table(
     lines: pd.DataFrame, n_unknown: int, counts: dict[Any, Any], settings: SpeciesSettings
 ) -> pd.DataFrame:
-    """One line per known group, the one that is hardest to tell from the unknown first."""
+    """One line per known group: means over the halvings, and one p-value for all of them."""
     if lines.empty:
         return pd.DataFrame(columns=["known", "equal_error_rate", "p_value"])
     by_group = lines.drop(columns="halving").groupby("known", sort=False)
@@ -243,8 +251,33 @@ def _pair_table(
     table["smallest_p_value"] = [
         min(factor * smallest_p_value(n, n_unknown), 1.0) for n in table["n_holdout"]
     ]
+    table["test"] = HALVES
+    return table.reset_index()
+
+
+def _with_whole_groups(
+    table: pd.DataFrame,
+    coordinates: Coordinates,
+    groups: Names,
+    is_unknown: NDArray[np.bool_],
+    settings: SpeciesSettings,
+) -> pd.DataFrame:
+    """Give small groups the p-value of a test that need not halve them; hardest groups first."""
+    unknown = np.flatnonzero(is_unknown)
+    lines = []
+    for line in track(table.to_dict("records"), "small groups"):
+        is_group = ~is_unknown & (groups == line["known"])
+        known, others = np.flatnonzero(is_group), np.flatnonzero(~is_unknown & ~is_group)
+        if is_compared_whole(len(known), len(unknown), len(others)):
+            line["p_value"] = whole_group_p_value(
+                coordinates, groups, known, unknown, others, settings
+            )
+            line["smallest_p_value"] = smallest_whole_p_value(len(known), len(unknown))
+            line["test"] = WHOLE
+        lines.append(line)
+    table = pd.DataFrame(lines, columns=table.columns)
     hardest = table.sort_values(["equal_error_rate", "p_value"], ascending=False, kind="stable")
-    return hardest.reset_index()
+    return hardest.reset_index(drop=True)
 
 
 def mean_and_spread(halvings: pd.DataFrame) -> dict[str, float]:

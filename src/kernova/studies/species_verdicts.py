@@ -18,6 +18,9 @@ from kernova.studies.species_space import SpeciesSettings
 LOOKS_NEW = "looks new"
 NOT_SEPARABLE = "not separable"
 TOO_FEW = "too few specimens to say"
+# How a p-value against one group came about.
+HALVES = "depths of both in one half of the group"
+WHOLE = "specimens of both exchanged"
 
 # Bounds that cannot fall below this are called loose.
 _LOOSE = 0.1
@@ -105,8 +108,10 @@ def specimens_needed(pair: "pd.Series[Any]", settings: SpeciesSettings) -> int:
     A rank-sum test with a Gaussian's error is asked (Noether's formula), and the smallest p-value
     that so many ranks allow. 1000 stands for "no number, while the known group is so small".
     """
-    level = (1 - settings.confidence) / (2 if settings.halvings > 1 else 1)
-    n_known, separation = int(pair["n_holdout"]), float(pair["auroc"]) - 0.5
+    is_whole = pair["test"] == WHOLE
+    level = (1 - settings.confidence) / (2 if settings.halvings > 1 and not is_whole else 1)
+    n_known = int(pair["specimens"] if is_whole else pair["n_holdout"])
+    separation = float(pair["auroc"]) - 0.5
     wanted = float(ndtri(1 - level))
     for n_unknown in range(2, _MOST_SPECIMENS):
         strength = math.sqrt(12 * n_known * n_unknown / (n_known + n_unknown + 1)) * separation
