@@ -1,0 +1,141 @@
+"""Classes of notes, described by the rows of a few examples.
+
+Bands are weighed by how little they vary within a class, all classes together. The length-scale is
+a multiple of the median distance between notes: with rows of hundreds of columns and two notes of
+a class, the likelihood of the rows' norms says nothing about it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernova.describe.class_description import ClassDescription, describe_class
+from kernova.kernels.distances import squared_distances
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Of the median distance between notes.
+_LENGTH_SCALE = 1.0
+_RIDGE = 1e-3
+# The share of the mean variance in each band's own: it keeps steady bands from ruling.
+_SHRINK_BANDS = 0.2
+# What is learnt from few notes of a class leans on the other classes, as so many notes would.
+_NOTES_OF_OTHERS = 5.0
+_NOTES_OF_OTHERS_SPREAD = 2.0
+
+
+@dataclass(frozen=True)
+class NoteDescription:
+    """Known notes, and how much a row is like each class.
+
+    Attributes
+    ----------
+    rows : array of shape (n_notes, n_columns)
+        Weighed.
+    codes : array of shape (n_notes,)
+        Each note's class.
+    weights : array of shape (n_columns,)
+        By which rows are multiplied.
+    classes : list of ClassDescription
+    typical_scores : array of shape (n_classes,)
+        The mean soft score of a class's notes, each left out in turn.
+    """
+
+    rows: Matrix
+    codes: Indices
+    weights: Vector
+    classes: list[ClassDescription]
+    typical_scores: Vector
+
+    def likeness(self, squared: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Give s_c over its typical value, from squared distances to all notes.
+
+        1 is as like as the class's own notes are to each other; 0 is nothing in common. The class
+        of a row is that of the largest s_c: multiply by ``typical_scores``.
+        """
+        scores = np.empty((len(squared), len(self.classes)), dtype=squared.dtype)
+        for code, one in enumerate(self.classes):
+            mine = squared[:, self.codes == code] / np.asarray(
+                -(one.length_scale**2), dtype=squared.dtype
+            )
+            whitener = np.linalg.inv(one.factor).T.astype(squared.dtype)
+            explained = np.exp(mine) @ whitener
+            q = np.einsum("ij,ij->i", explained, explained)
+            # Even on copies of a row, a share of about the ridge stays unexplained.
+            q = np.minimum(q, 1 - one.ridge / (len(one.rows) + one.ridge))
+            scores[:, code] = -np.log1p(-q) / 2
+        return scores / self.typical_scores.astype(squared.dtype)
+
+    def spreads(self) -> Vector:
+        """Give each class's mean squared distance from its centre, leaning on the others."""
+        sums = np.array([_squares_about_mean(one.rows) for one in self.classes])
+        free = np.array([len(one.rows) - 1 for one in self.classes])
+        lean = _NOTES_OF_OTHERS_SPREAD
+        if free.sum() == 0:
+            # One note of each class: half the squared distance to the next is all there is.
+            return np.full(len(sums), _nearest_half(self.rows))
+        pooled = sums.sum() / free.sum()
+        return np.asarray(np.maximum((sums + lean * pooled) / (free + lean), 1e-12))
+
+    def centres(self) -> Matrix:
+        """Give each class's mean row."""
+        return np.array([one.rows.mean(axis=0) for one in self.classes])
+
+
+def _squares_about_mean(rows: Matrix) -> float:
+    return float(((rows - rows.mean(axis=0)) ** 2).sum())
+
+
+def _nearest_half(rows: Matrix) -> float:
+    if len(rows) < 2:
+        return float((rows**2).mean() or 1.0)
+    squared = squared_distances(rows, rows)
+    np.fill_diagonal(squared, np.inf)
+    return float(max(squared.min() / 2, 1e-12))
+
+
+def band_weights(rows: Matrix, codes: Indices, n_bands: int) -> Vector:
+    """Give the weight of each column: bands count by how little they vary within a class."""
+    levels = rows[:, :-1]
+    residuals = np.vstack([
+        levels[codes == code] - levels[codes == code].mean(axis=0) for code in np.unique(codes)
+    ])  # fmt: skip
+    variances = (residuals**2).mean(axis=0).reshape(-1, n_bands).mean(axis=0)
+    mean = variances.mean()
+    if mean == 0:
+        return np.ones(rows.shape[1])
+    weights = 1 / np.sqrt((1 - _SHRINK_BANDS) * variances + _SHRINK_BANDS * mean)
+    weights /= np.sqrt((weights**2).mean())
+    return np.append(np.tile(weights, levels.shape[1] // n_bands), 1.0)
+
+
+def describe_notes(rows: Matrix, codes: Indices, n_bands: int) -> NoteDescription:
+    """Describe classes of notes by their rows, as :mod:`kernova.represent.note_rows` makes them."""
+    weights = band_weights(rows, codes, n_bands)
+    rows = rows * weights
+    distances = np.sqrt(squared_distances(rows, rows)[np.triu_indices(len(rows), 1)])
+    median = float(np.median(distances)) if len(distances) else 0.0
+    length_scale = _LENGTH_SCALE * (median or 1.0)
+    classes = [
+        describe_class(rows[codes == code], length_scale, _RIDGE)
+        for code in range(int(codes.max()) + 1)
+    ]
+    return NoteDescription(rows, codes, weights, classes, _typical_scores(classes))
+
+
+def _typical_scores(classes: list[ClassDescription]) -> Vector:
+    means, counts = np.zeros(len(classes)), np.zeros(len(classes))
+    for code, one in enumerate(classes):
+        left_out = one.left_out[~np.isnan(one.left_out)]
+        if len(left_out):
+            means[code] = (-np.log1p(-np.minimum(left_out, 1 - one.ridge)) / 2).mean()
+            counts[code] = len(left_out)
+    if not counts.any():
+        # Classes of one note each: what half of the variance explained would score.
+        return np.full(len(classes), np.log(2.0) / 2)
+    overall = means[counts > 0].mean()
+    leaning = (counts * means + _NOTES_OF_OTHERS * overall) / (counts + _NOTES_OF_OTHERS)
+    return np.asarray(np.maximum(leaning, 1e-3))

@@ -1,0 +1,134 @@
+"""Find known notes in real song: one row per note, every stretch tried, kin told from strangers.
+
+The way of a piece of recording: band powers, levels above its own floor, stretches that are like a
+known class, the best of them that do not overlap, and of these the kin of their class.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernova.decide.intervals import best_nonoverlapping
+from kernova.decide.kinship import KnownClasses, kin_thresholds, strangeness
+from kernova.describe.note_candidates import Candidates, note_candidates, note_lengths
+from kernova.describe.note_description import NoteDescription, describe_notes
+from kernova.represent.note_rows import (
+    MARGIN,
+    NoteLook,
+    framed_powers,
+    levels_above,
+    note_rows,
+    quiet_floor,
+    single_note_row,
+)
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Stretches less like a class than this are not looked at again.
+_LEAST_LIKENESS = 0.3
+
+
+@dataclass(frozen=True)
+class KnownNotes:
+    """Notes to learn from, as band powers: their rows depend on the quiet of what is searched."""
+
+    powers: list[Matrix]
+    n_frames: Indices
+    codes: Indices
+    look: NoteLook
+
+    def described(self, floor: Vector) -> NoteDescription:
+        """Describe the classes as they would look above this floor."""
+        rows = [
+            single_note_row(powers, n, floor, self.look)
+            for powers, n in zip(self.powers, self.n_frames.tolist(), strict=True)
+        ]
+        return describe_notes(np.array(rows), self.codes, self.look.bands.n_bands)
+
+    @cached_property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.codes.max()) + 1
+
+
+class FoundNotes(NamedTuple):
+    """Notes of one piece of recording, in frames.
+
+    ``scores`` are 1 over the strangeness: about 1 for kin, and less the stranger a find is.
+    """
+
+    starts: Indices
+    stops: Indices
+    codes: Indices
+    scores: Vector
+    is_kin: NDArray[np.bool_]
+
+
+class Piece(NamedTuple):
+    """A piece of recording as it was heard, and what was found in it."""
+
+    levels: Matrix
+    candidates: Candidates
+    found: FoundNotes
+
+
+def learn_notes(clips: list[NDArray[np.float64]], codes: Indices, look: NoteLook) -> KnownNotes:
+    """Learn notes from clips that were cut out at their borders."""
+    hop = look.framing.hop
+    n_frames = np.array([max(1, round(len(clip) / hop)) for clip in clips], dtype=np.intp)
+    powers = [framed_powers(clip, look, margin=MARGIN) for clip in clips]
+    return KnownNotes(powers, n_frames, codes, look)
+
+
+def search_piece(
+    samples: NDArray[np.float64], known: KnownNotes, threshold: float | None = None
+) -> Piece:
+    """Find notes in a piece of recording.
+
+    Parameters
+    ----------
+    samples : array of shape (n_samples,)
+    known : KnownNotes
+    threshold : float, optional
+        The least score of a note. By default each class has its own, from the piece itself.
+    """
+    look = known.look
+    powers = framed_powers(samples, look)
+    floor = quiet_floor(powers, look)
+    levels = levels_above(powers, floor, look)
+    description = known.described(floor)
+    candidates = note_candidates(
+        levels, description, note_lengths(known.n_frames), look, least_likeness=_LEAST_LIKENESS
+    )
+    return Piece(levels, candidates, _decided(levels, candidates, description, look, threshold))
+
+
+def _decided(
+    levels: Matrix,
+    candidates: Candidates,
+    description: NoteDescription,
+    look: NoteLook,
+    threshold: float | None,
+) -> FoundNotes:
+    lengths = candidates.stops - candidates.starts
+    chosen = best_nonoverlapping(
+        candidates.starts, candidates.stops, (candidates.likeness - _LEAST_LIKENESS) * lengths
+    )
+    starts, stops, codes = (column[chosen] for column in candidates[:3])
+    rows = note_rows(levels, starts, stops, look) * description.weights
+    known = KnownClasses(
+        description.centres(),
+        description.spreads(),
+        np.array([len(one.rows) for one in description.classes]),
+    )
+    strange = strangeness(rows, codes, known)
+    if threshold is None:
+        is_kin = strange < kin_thresholds(strange, codes, len(known.counts))[codes]
+    else:
+        is_kin = strange * threshold <= 1
+    return FoundNotes(starts, stops, codes, 1 / np.maximum(strange, 1e-9), is_kin)
