@@ -13,6 +13,7 @@ from kernova import (
     CalibratedDetector,
     GaussianMeanShift,
     GeneralizedProcrustes,
+    HierarchicalLinearDynamics,
     HierarchicalMeanShift,
     KernelSpatialDepth,
     LocalDensityFactor,
@@ -65,6 +66,8 @@ ESTIMATORS = [
     # equal or missing numbers, which have no shape.
     GeneralizedProcrustes(dimensions=1, scaling=False, missing="refuse"),
     GeneralizedProcrustes(dimensions=1, scaling=False, reflection=True, missing="refuse"),
+    HierarchicalLinearDynamics(),
+    HierarchicalLinearDynamics(output="all", observation_noise=10.0),
 ]
 
 
@@ -78,4 +81,6 @@ def test_estimator_contract(estimator, check):
 def test_every_public_estimator_is_under_contract():
     public = [getattr(kernova, name) for name in kernova.__all__]
     estimators = {c for c in public if isinstance(c, type) and issubclass(c, BaseEstimator)}
+    # NoteFinder learns from recordings, which no check knows; tests/studies/test_notes.py does.
+    estimators.remove(kernova.NoteFinder)
     assert estimators == {type(estimator) for estimator in ESTIMATORS}

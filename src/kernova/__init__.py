@@ -15,7 +15,7 @@ load        :func:`read_table`; :func:`read_tps`, :func:`write_tps`,
             :func:`segments_by_file`, :class:`Segment`
 represent   :class:`TableEncoder`; :class:`GeneralizedProcrustes`,
             :func:`shape_features`, :func:`read_shape_features`,
-            :class:`ShapeFeatures`
+            :class:`ShapeFeatures`, :class:`HierarchicalLinearDynamics`
 score       :class:`SpatialDepth`, :class:`KernelSpatialDepth`,
             :class:`RobustKernelOutlierFactor`, :func:`outlier_factor_path`,
             :class:`LocalDensityFactor`, :class:`LocalPeculiarityFactor`
@@ -27,6 +27,7 @@ decide      :class:`CalibratedDetector`, :func:`false_alarm_threshold`,
             :func:`critical_false_alarm`, :func:`equal_error_rate`,
             :func:`conformal_p_values`, :func:`select_discoveries`
 explain     :func:`explain`, :func:`top_features`
+studies     :class:`NoteFinder`
 persist     :func:`save_model`, :func:`load_model`
 ==========  ==========================================================================
 
@@ -63,6 +64,7 @@ _HOME_OF = {
     "write_annotations": "kernova.load.annotations",
     "TableEncoder": "kernova.represent.encoding",
     "GeneralizedProcrustes": "kernova.represent.procrustes",
+    "HierarchicalLinearDynamics": "kernova.represent.linear_dynamics",
     "ShapeFeatures": "kernova.represent.shape_features",
     "shape_features": "kernova.represent.shape_features",
     "read_shape_features": "kernova.represent.shape_features",
@@ -85,6 +87,7 @@ _HOME_OF = {
     "conformal_p_values": "kernova.decide.p_values",
     "select_discoveries": "kernova.decide.p_values",
     "CalibratedDetector": "kernova.decide.calibrated",
+    "NoteFinder": "kernova.studies.notes",
     "explain": "kernova.explain",
     "top_features": "kernova.explain",
     "save_model": "kernova.persist",
@@ -135,11 +138,13 @@ if TYPE_CHECKING:
     from kernova.load.tables import Table, read_table
     from kernova.persist import load_model, save_model
     from kernova.represent.encoding import TableEncoder
+    from kernova.represent.linear_dynamics import HierarchicalLinearDynamics
     from kernova.represent.procrustes import GeneralizedProcrustes
     from kernova.represent.shape_features import ShapeFeatures, read_shape_features, shape_features
     from kernova.score.baselines import LocalDensityFactor, LocalPeculiarityFactor
     from kernova.score.outlier_factor import RobustKernelOutlierFactor, outlier_factor_path
     from kernova.score.spatial_depth import KernelSpatialDepth, SpatialDepth
+    from kernova.studies.notes import NoteFinder
 
 
 def __getattr__(name: str) -> object:

@@ -108,13 +108,13 @@ def _is_silent(loud: Matrix, first: int, n_frames: int, shortest: int) -> bool:
 def _products(piece: Single, known: NoteDescription, look: NoteLook) -> _Products:
     n_bands = piece.shape[1]
     weights = known.weights[:n_bands].astype(np.float32)
-    weighed = piece * weights
+    weighed: Single = piece * weights
     rows = known.rows[:, :-1].reshape(len(known.rows), look.n_positions, n_bands)
     by_position = np.ascontiguousarray(rows.transpose(1, 2, 0), dtype=np.float32)
     return _Products(
         with_rows=np.matmul(weighed, by_position),
         plain=piece.sum(axis=1),
-        weighed=weighed @ weights,
+        weighed=np.asarray(weighed @ weights, dtype=np.float32),
         squares=np.einsum("ij,ij->i", weighed, weighed),
     )
 

@@ -24,6 +24,10 @@ from kernova.errors import InputError
 # The folders whose modules a file's names may make us import. No others: `kernova.__main__`, for
 # one, would start the command line.
 _HOMES_OF_MODELS = ("neighbors", "kernels", "represent", "score", "describe", "discover", "decide")
+# Whole jobs that are models too: what finds notes is made of several stations' parts.
+_STUDIES_OF_MODELS = tuple(
+    f"studies.{name}" for name in ("notes", "note_engines", "song_notes", "paper_notes")
+)
 
 _SPARSE = ("csr", "csc")
 
@@ -59,7 +63,8 @@ def _is_our_own(name: str) -> bool:
     """Tell whether this is an estimator or a frozen value class, defined where ours are."""
     module_name, _, class_name = name.rpartition(".")
     package, _, inside = module_name.partition(".")
-    if package != "kernova" or inside.partition(".")[0] not in _HOMES_OF_MODELS:
+    is_home = inside.partition(".")[0] in _HOMES_OF_MODELS or inside in _STUDIES_OF_MODELS
+    if package != "kernova" or not is_home:
         return False
     try:
         found = getattr(import_module(module_name), class_name, None)

@@ -129,8 +129,9 @@ class PaperEngine:
         decode = decode_viterbi if self.decoder == "viterbi" else decode_six_steps
         segments = decode(scores, least).segments if len(scores) else []
         notes = [
-            HeardNote(*PAPER_FRAMING.seconds([one.start, one.stop]).tolist(), one.label, one.score)
+            HeardNote(float(start), float(stop), one.label, one.score)
             for one in segments
+            for start, stop in [PAPER_FRAMING.seconds([one.start, one.stop])]
         ]
         bands = Bands(SONG_BANDS.n_bands, SONG_BANDS.low_hz, PAPER_FRAMING.sample_rate / 2)
         levels = np.log(band_powers(samples, PAPER_FRAMING, bands) + _DARK)

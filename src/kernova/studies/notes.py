@@ -209,7 +209,8 @@ class NoteFinder(BaseEstimator):
             one._replace(start=one.start + start, end=one.end + start)
             for one in self._own_segments(heard, whole)
         ]
-        times = start + (np.arange(len(heard.levels)) + 0.5) * heard.frame_seconds
+        frames = np.arange(len(heard.levels), dtype=np.float64)
+        times = start + (frames + 0.5) * heard.frame_seconds
         scores = self._engine.frame_scores(heard)
         return NoteScan(times, heard.levels, heard.band_hz, scores, self.classes_, segments)
 

@@ -5,7 +5,6 @@ known class, the best of them that do not overlap, and of these the kin of their
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -50,7 +49,7 @@ class KnownNotes:
         ]
         return describe_notes(np.array(rows), self.codes, self.look.bands.n_bands)
 
-    @cached_property
+    @property
     def n_classes(self) -> int:
         """Number of classes."""
         return int(self.codes.max()) + 1
