@@ -46,7 +46,8 @@ class Verdict(NamedTuple):
     p_value : float
         The largest of the p-values against each compared group.
     specimens_needed : int or None
-        How many specimens of the unknown would do, where they are too few.
+        How many specimens of the unknown would do, where they are too few and a number can be
+        named; None where specimens of the known group are wanting too.
     """
 
     kind: str
@@ -91,7 +92,7 @@ def verdict_on(
         )
         return Verdict(NOT_SEPARABLE, sentence, tuple(reasons), closest["known"], largest_p, None)
     if len(undecided):
-        needed = max(specimens_needed(line, settings) for _, line in undecided.iterrows())
+        needed = _most_needed(undecided, n_unknown, settings)
         sentence = _too_few_sentence(unknown, n_unknown, undecided["known"], needed)
         return Verdict(TOO_FEW, sentence, tuple(reasons), closest["known"], largest_p, needed)
     sentence = (
@@ -102,11 +103,11 @@ def verdict_on(
     return Verdict(LOOKS_NEW, sentence, tuple(reasons), closest["known"], largest_p, None)
 
 
-def specimens_needed(pair: "pd.Series[Any]", settings: SpeciesSettings) -> int:
+def specimens_needed(pair: "pd.Series[Any]", settings: SpeciesSettings) -> int | None:
     """Find how many unknown specimens would tell the two groups apart, if they differ as seen.
 
     A rank-sum test with a Gaussian's error is asked (Noether's formula), and the smallest p-value
-    that so many ranks allow. 1000 stands for "no number, while the known group is so small".
+    that so many ranks allow. None if no number would do, while the known group is so small.
     """
     is_whole = pair["test"] == WHOLE
     level = (1 - settings.confidence) / (2 if settings.halvings > 1 and not is_whole else 1)
@@ -117,19 +118,24 @@ def specimens_needed(pair: "pd.Series[Any]", settings: SpeciesSettings) -> int:
         strength = math.sqrt(12 * n_known * n_unknown / (n_known + n_unknown + 1)) * separation
         if strength >= wanted and smallest_p_value(n_known, n_unknown) <= level:
             return n_unknown
-    return _MOST_SPECIMENS
+    return None
+
+
+def _most_needed(undecided: pd.DataFrame, n_unknown: int, settings: SpeciesSettings) -> int | None:
+    """Take the largest number that any pair asks for, unless it is one that is there already."""
+    wanted = [specimens_needed(pair, settings) for _, pair in undecided.iterrows()]
+    numbers = [number for number in wanted if number is not None]
+    if len(numbers) < len(wanted) or max(numbers) <= n_unknown:
+        return None
+    return max(numbers)
 
 
 def _too_few_sentence(
-    unknown: str, n_unknown: int, undecided: "pd.Series[Any]", needed: int
+    unknown: str, n_unknown: int, undecided: "pd.Series[Any]", needed: int | None
 ) -> str:
-    advice = (
-        f"about {needed} would do, if they go on to differ as these do"
-        if needed < _MOST_SPECIMENS
-        else "more of them would not do either, unless there are more of the known group too"
-    )
-    if needed <= n_unknown:
-        advice = "a few more of both would do, if they go on to differ as these do"
+    advice = "more of both are needed"
+    if needed is not None:
+        advice = f"about {needed} would do, if they go on to differ as these do"
     specimens = "1 specimen is" if n_unknown == 1 else f"{n_unknown} specimens are"
     return (
         f"{specimens} too few to say whether {unknown} differs from {_named(undecided)}; {advice}."
@@ -142,8 +148,8 @@ def _pair_reasons(pairs: pd.DataFrame) -> list[str]:
     return [
         f"The closest known group is {name}: told from it one by one, both errors are "
         f"{_rate(closest['equal_error_rate'])} ± {_rate(closest['equal_error_rate_spread'])}.",
-        f"If the specimens were of {name}, depths as low as theirs would have a probability of "
-        f"at most {_rate(closest['p_value'])}; the largest such probability for any known group "
+        f"If the specimens were of {name}, a difference as large as this would have a probability "
+        f"of at most {_rate(closest['p_value'])}; the largest such probability for any known group "
         f"is {_rate(pairs['p_value'].max())}.",
         f"Against {name}, exactly: with false alarms of at most "
         f"{_rate(closest['exact_false_alarm_bound'])}, at least "
