@@ -20,32 +20,12 @@ from kernova.studies.species_halvings import (
 from kernova.studies.species_space import (
     SpeciesSettings,
     fit_shape_space,
-    principal_directions,
-    within_group_weight,
 )
 from kernova.studies.species_specimens import judge_specimens
 from tests.represent.test_procrustes import moved
+from tests.studies.drawn_shapes import OUTLINE, drawn
 
 QUICK = SpeciesSettings(halvings=4, components=5)
-OUTLINE = np.array(
-    [[-3, 0], [-2, 1], [-1, 1.4], [0, 1.5], [2, 0.6], [3, 0.9], [3, -0.8], [1, -0.7], [-1, -1.2]]
-)
-
-
-def drawn(sizes, seed=0, distance=0.6, noise=0.08, population=0):
-    """Groups of shapes, each the outline deformed in its own way, in every position and size.
-
-    ``population`` seeds what the groups look like, ``seed`` the specimens.
-    """
-    ways = np.random.default_rng([population, 7]).standard_normal((12, *OUTLINE.shape))
-    rng = np.random.default_rng(seed)
-    shapes, groups = [], []
-    for way, (name, size) in zip(ways, sizes.items(), strict=False):
-        bent = OUTLINE + distance * way / np.linalg.norm(way)
-        shapes.append(bent + noise * rng.standard_normal((size, *OUTLINE.shape)))
-        groups += [name] * size
-    coordinates = moved(np.concatenate(shapes), seed)
-    return Landmarks(tuple(f"s{k}" for k in range(len(groups))), coordinates), np.array(groups)
 
 
 @pytest.fixture(scope="module")
@@ -74,25 +54,6 @@ def test_halves_keep_groups_and_do_not_depend_on_who_is_unknown():
     assert not np.array_equal(other.reference, split.reference)
 
 
-def test_the_space_is_learnt_from_the_reference_alone():
-    landmarks, groups = drawn({"a": 20, "b": 20, "new": 10})
-    known, unknown = np.flatnonzero(groups != "new"), np.flatnonzero(groups == "new")
-    split = halved(groups, known, 0, 0)
-    spoilt = landmarks.coordinates.copy()
-    spoilt[split.holdout] += np.random.default_rng(1).normal(size=spoilt[split.holdout].shape)
-    spoilt[unknown] *= [3, -1]
-
-    first = halving_of(landmarks.coordinates, groups, split, unknown, QUICK)
-    second = halving_of(spoilt, groups, split, unknown, QUICK)
-
-    for name in ("center", "weight", "components"):
-        np.testing.assert_array_equal(getattr(first.space, name), getattr(second.space, name))
-    np.testing.assert_array_equal(
-        first.placed.rows[split.reference], second.placed.rows[split.reference]
-    )
-    assert not np.allclose(first.placed.rows[unknown], second.placed.rows[unknown])
-
-
 def test_leaking_the_unknown_into_the_space_would_flatter(cichlids):
     """Components that have seen the unknown point at it: the error rates would be too good."""
     landmarks, groups = cichlids
@@ -108,36 +69,6 @@ def test_leaking_the_unknown_into_the_space_would_flatter(cichlids):
     leaked = area_under_curve(depths[split.holdout], depths[unknown])
     fair = area_under_curve(honest.holdout_depths, honest.unknown_depths)
     assert fair + 0.005 < leaked
-
-
-def test_weights_bring_variance_within_groups_to_its_root():
-    rng = np.random.default_rng(0)
-    groups = np.repeat(["a", "b"], 5000)
-    rows = rng.standard_normal((10000, 2)) * [0.01, 1] + np.where(groups == "a", 0, 9)[:, None]
-
-    weighted = rows @ within_group_weight(rows, groups, "within")
-
-    within = weighted[:5000].var(axis=0)
-    # A twentieth of the mean variance is added to both.
-    expected = np.array([1e-4, 1]) / np.sqrt(np.array([1e-4, 1]) + 0.05 * 0.50005)
-    np.testing.assert_allclose(within, expected, rtol=0.1)
-    np.testing.assert_array_equal(within_group_weight(rows, groups, "none"), np.eye(2))
-
-
-def test_remainder_is_what_components_do_not_show():
-    landmarks, groups = drawn({"a": 30, "b": 30})
-    space = fit_shape_space(landmarks.coordinates, groups, SpeciesSettings(components=3))
-    whole = fit_shape_space(
-        landmarks.coordinates, groups, SpeciesSettings(components=99, remainder=False)
-    )
-
-    rows, every = (one.place(landmarks.coordinates).rows for one in (space, whole))
-
-    assert space.names == ("component 1", "component 2", "component 3", "remainder")
-    np.testing.assert_allclose(rows[:, :3], every[:, :3], atol=1e-9)
-    np.testing.assert_allclose(rows[:, 3], np.linalg.norm(every[:, 3:], axis=1), atol=1e-9)
-    directions = principal_directions(every, 4)
-    np.testing.assert_allclose(directions.T @ directions, np.eye(4), atol=1e-12)
 
 
 def test_features_and_size_may_take_the_place_of_components():
@@ -344,51 +275,6 @@ def test_missing_landmarks_do_not_stop_a_study():
 
     assert study.verdict.kind == "looks new"
     assert np.isfinite(study.first.placed.rows).all()
-
-
-def test_specimens_are_judged_one_by_one():
-    known, groups = drawn({"a": 150, "b": 150, "stranger": 0})
-    new, truth = drawn({"a": 15, "b": 15, "stranger": 10}, seed=1)
-
-    tests = judge_specimens(known, groups, new, SpeciesSettings(components=5))
-
-    is_new = (tests.rows["verdict"] == "new").to_numpy()
-    assert is_new[truth == "stranger"].all()
-    assert is_new[truth != "stranger"].mean() < 0.15
-    assert tests.n_new == is_new.sum()
-    assert list(tests.rows["id"]) == list(new.ids)
-    closest = tests.rows["closest"].to_numpy()
-    assert (closest[truth != "stranger"] == truth[truth != "stranger"]).mean() > 0.9
-    p_values = tests.rows["p_value"].to_numpy()
-    assert p_values.min() == pytest.approx(1 / 151)
-    assert p_values[truth != "stranger"].mean() == pytest.approx(0.5, abs=0.15)
-    assert tests.notes[0] == (
-        "150 held-out specimens give no p-value below 0.00662: at a false discovery rate of 0.05, "
-        "specimens are called new only where 6 or more of the 40 stand out together."
-    )
-
-
-@pytest.mark.parametrize("off", [0.6, 2.0, 20.0])
-def test_a_landmark_out_of_place_is_named(off):
-    known, groups = drawn({"a": 150, "b": 150})
-    new, _ = drawn({"a": 18}, seed=2)
-    rng = np.random.default_rng(3)
-    wrong = np.tile(np.arange(9), 2)
-    directions = rng.standard_normal((18, 2))
-    directions *= off / np.linalg.norm(directions, axis=1, keepdims=True)
-    sizes = np.linalg.norm(new.coordinates - new.coordinates.mean(axis=1)[:, None], axis=(1, 2))
-    spoilt = new.coordinates.copy()
-    spoilt[np.arange(18), wrong] += directions * sizes[:, None] / np.linalg.norm(OUTLINE)
-    spoilt = np.concatenate([new.coordinates, spoilt])
-    landmarks = Landmarks(tuple(f"t{k}" for k in range(36)), spoilt)
-
-    rows = judge_specimens(known, groups, landmarks, SpeciesSettings(components=5)).rows
-
-    assert (rows["landmark"][:18] > 0).mean() <= 0.12
-    named = rows["landmark"][18:].to_numpy()
-    assert (named == wrong + 1).mean() >= 0.85
-    expected = [f"landmark {number} sticks out" for number in wrong + 1]
-    assert (rows["digitising"][18:].to_numpy() == expected).mean() >= 0.75
 
 
 FISH, GROUPS = drawn({"a": 8, "b": 8})

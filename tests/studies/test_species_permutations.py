@@ -14,7 +14,7 @@ from kernova.studies.species_permutations import (
 )
 from kernova.studies.species_space import SpeciesSettings
 from tests.oracles import gaussian, kernel_spatial_depth
-from tests.studies.test_species import drawn
+from tests.studies.drawn_shapes import drawn
 
 
 def test_gaps_are_differences_of_depths_pair_by_pair():

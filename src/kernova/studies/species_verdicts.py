@@ -151,8 +151,8 @@ def _pair_reasons(pairs: pd.DataFrame) -> list[str]:
         f"If the specimens were of {name}, a difference as large as this would have a probability "
         f"of at most {_rate(closest['p_value'])}; the largest such probability for any known group "
         f"is {_rate(pairs['p_value'].max())}.",
-        f"Against {name}, exactly: with false alarms of at most "
-        f"{_rate(closest['exact_false_alarm_bound'])}, at least "
+        f"By exact binomial bounds, on average over the halvings: with false alarms on {name} of "
+        f"at most {_rate(closest['exact_false_alarm_bound'])}, at least "
         f"{_rate(closest['exact_detection_at_least'])} of such specimens are detected.",
     ]
 
