@@ -1,4 +1,4 @@
-"""The paper on kernelized spatial depth, remade: its pictures, its synthetic figures, Theorem 1.
+"""The paper on kernelized spatial depth, remade: pictures, synthetic figures, Theorem 1, fishes.
 
 Chen, Bart, Dang and Peng, "Depth-Based Novelty Detection and Its Application to Taxonomic
 Research", ICDM 2007. The paper prints one draw of each experiment; here each is drawn many times.
@@ -6,6 +6,7 @@ Research", ICDM 2007. The paper prints one draw of each experiment; here each is
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from kernova.studies.ksd_experiments import (
     masking_experiment,
     ring_experiment,
 )
+from kernova.studies.ksd_species import FishStudy, fish_experiment, read_fish
+from kernova.studies.ksd_species_claims import fish_claims, level_table, pooled_table
 from kernova.studies.ksd_theorem import BoundCheck, bound_experiment
 
 if TYPE_CHECKING:
@@ -52,6 +55,8 @@ class KsdReproduction:
         Masking, pooled, at widths from narrow to wide.
     theorem : BoundCheck
         How often each bound of false alarms failed.
+    fish : FishStudy or None
+        The taxonomic study (Tables 2 and 3), on other fishes; None where there are none.
     """
 
     seeds: tuple[int, ...]
@@ -60,6 +65,7 @@ class KsdReproduction:
     masking: pd.DataFrame
     widths: pd.DataFrame
     theorem: BoundCheck
+    fish: FishStudy | None = None
 
     def masking_summary(self) -> pd.DataFrame:
         """Mean and standard deviation of each error, by scope and reading of the width.
@@ -90,8 +96,21 @@ class KsdReproduction:
             *ring_claims(self.rings),
             *masking_claims(self.masking, self.widths),
             *theorem_claims(self.theorem),
+            *([] if self.fish is None else fish_claims(self.fish)),
         ]
         return pd.DataFrame(claims, columns=list(Claim._fields))
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Give the tables that are too long for JSON alone, by name: those of the fishes."""
+        if self.fish is None:
+            return {}
+        return {
+            "fish-levels": level_table(self.fish),
+            "fish-pooled": pooled_table(self.fish),
+            "fish-pairs": self.fish.pairs.groupby(
+                ["level", "unknown", "known", "method"], sort=False, as_index=False
+            )["equal_error_rate"].mean(),
+        }
 
     def to_json_dict(self) -> dict[str, Any]:
         """Give all tables as plain lists of plain values; an infinite bandwidth is None."""
@@ -107,29 +126,40 @@ class KsdReproduction:
             "widths": records(self.widths),
             "theorem": records(self.theorem.bounds),
             "binomial_looser_than_hoeffding": self.theorem.n_looser,
+            **{name.replace("-", "_"): records(rows) for name, rows in self.tables().items()},
         }
 
     def figures(self) -> "dict[str, Figure]":
-        """Draw the pictures: "cloud", "ring", "masking", "masking-widths" and "theorem"."""
-        from kernova.studies.ksd_pictures import pictures_of
+        """Draw the pictures: "cloud", "ring", "masking", "masking-widths" and "theorem".
 
-        return pictures_of(self)
+        With fishes, "fish-pairs" and "fish-methods" too.
+        """
+        from kernova.studies.ksd_pictures import pictures_of
+        from kernova.studies.ksd_species_pictures import fish_pictures
+
+        return pictures_of(self) | ({} if self.fish is None else fish_pictures(self.fish))
 
 
 def reproduce_ksd(
+    data: str | Path | None = None,
     *,
     seeds: int = 20,
     repetitions: int = 1000,
+    halvings: int = 2,
     random_state: "int | np.random.RandomState | None" = 0,
 ) -> KsdReproduction:
-    """Remake the synthetic part of the paper on kernelized spatial depth.
+    """Remake the paper on kernelized spatial depth; its study of fishes on other ones.
 
     Parameters
     ----------
+    data : path, default=None
+        A folder that holds the cichlids; None leaves the fishes out.
     seeds : int, default=20
         How often to draw the cloud, the ring and the masking example; at least 2.
     repetitions : int, default=1000
         How often to set thresholds for the check of Theorem 1; at least 1.
+    halvings : int, default=2
+        How often the known fishes are halved; each takes a minute or more.
     random_state : int, RandomState instance or None, default=0
         Seeds all draws. The first draws are the same for any number of them.
 
@@ -148,6 +178,7 @@ def reproduce_ksd(
     """
     check_count(seeds, "seeds", 2)
     check_count(repetitions, "repetitions", 1)
+    fish = None if data is None else read_fish(data)  # before the work, for its errors
     drawn = check_random_state(random_state).randint(2**31 - 1, size=seeds)
     seed_values = tuple(int(seed) for seed in drawn)
     return KsdReproduction(
@@ -157,4 +188,5 @@ def reproduce_ksd(
         masking=masking_experiment(seed_values),
         widths=bandwidth_experiment(seed_values),
         theorem=bound_experiment(repetitions, seed_values[0]),
+        fish=None if fish is None else fish_experiment(fish, halvings, seed_values[0]),
     )
