@@ -21,6 +21,7 @@ from kernova.load.annotations import (
     write_annotations,
 )
 from kernova.load.audio import AudioInfo, audio_info
+from kernova.progress import track
 from kernova.studies.note_journal import NoteJournal, RecordingState
 
 AUDIO_ENDINGS = (".wav", ".flac", ".ogg")
@@ -180,12 +181,12 @@ def search_recordings(
     """
     settings = settings or SearchSettings()
     if folder is None:
-        for recording in recordings:
+        for recording in track(recordings, "recordings"):
             yield _attempted(recording.path, partial(_searched, finder, recording.path, settings))
         return
     with NoteJournal(_made(Path(folder))) as journal:
         run = _FolderRun(finder, settings, journal, draw)
-        for plan in run.planned(recordings):
+        for plan in track(run.planned(recordings), "recordings"):
             yield _attempted(plan.recording, partial(run.done, plan))
 
 

@@ -1,0 +1,286 @@
+"""Recordings and their annotations, as people name them: pairs of files, or a table of many."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from kernova.errors import InputError
+from kernova.load.annotation_formats.separated import separator_of
+from kernova.load.annotations import (
+    Segment,
+    check_segments,
+    read_annotations,
+    segments_by_file,
+)
+from kernova.load.audio import AudioInfo, audio_info
+from kernova.load.file_text import first_line, text_of
+from kernova.load.segments import EDGE_TOLERANCE_SECONDS
+from kernova.studies.note_matching import without_rounding_overlaps
+from kernova.studies.note_search import AUDIO_ENDINGS
+
+_MOST_NAMES = 10
+
+
+@dataclass(frozen=True)
+class AnnotationReading:
+    """How annotation files are to be read; the command line's options, one for one.
+
+    Attributes
+    ----------
+    format : str or None
+        "raven", "audacity", "textgrid" or "csv"; recognised if None.
+    columns : mapping or None
+        Names of columns that are not called as usual.
+    tier : str or None
+        Of TextGrids.
+    """
+
+    format: str | None = None
+    columns: Mapping[str, str] | None = None
+    tier: str | None = None
+
+
+class Annotated(NamedTuple):
+    """A recording, and the notes marked in it.
+
+    Attributes
+    ----------
+    info : AudioInfo
+        The recording.
+    segments : list of Segment
+        In order of time, with labels that are not empty.
+    source : str
+        The annotation's file.
+    """
+
+    info: AudioInfo
+    segments: list[Segment]
+    source: str
+
+    @property
+    def is_clip(self) -> bool:
+        """Whether the recording is one note and nothing else."""
+        if len(self.segments) != 1:
+            return False
+        (note,) = self.segments
+        rest = max(note.start, self.info.seconds - note.end)
+        return rest <= EDGE_TOLERANCE_SECONDS
+
+
+class Lessons(NamedTuple):
+    """All that was annotated, and what a reader should know about it."""
+
+    recordings: list[Annotated]
+    remarks: list[str]
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels that occur, in order."""
+        return sorted({note.label for one in self.recordings for note in one.segments})
+
+    @property
+    def n_notes(self) -> int:
+        """How many notes there are."""
+        return sum(len(one.segments) for one in self.recordings)
+
+
+def read_lessons(
+    sources: Sequence[str | Path],
+    reading: AnnotationReading | None = None,
+    *,
+    labels: Iterable[str] | None = None,
+) -> Lessons:
+    r"""Read annotations together with the recordings that they are about.
+
+    Parameters
+    ----------
+    sources : sequence of path
+        Recordings, each followed by its annotation files; and tables that name their recordings
+        in a column ``file`` (from the table's folder on), before the first recording. In such a
+        table each row is a note: from ``start`` to ``end``, or, without these columns, the whole
+        file.
+    reading : AnnotationReading, optional
+        Format and columns.
+    labels : iterable of str, optional
+        Take notes with these labels only.
+
+    Returns
+    -------
+    Lessons
+        Notes without a label are left out, and counted in the remarks.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, an annotation lies past the end of its recording, notes overlap
+        by more than a hundredth of a second, or a label occurs nowhere.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np, soundfile
+    >>> from kernova.studies.note_lessons import read_lessons
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> soundfile.write(folder / "song.wav", np.zeros(8000), 8000)
+    >>> _ = (folder / "song.txt").write_text("0.25\t0.5\ttrill\n")
+    >>> read_lessons([folder / "song.wav", folder / "song.txt"]).labels
+    ['trill']
+    """
+    reading = reading or AnnotationReading()
+    wanted = None if labels is None else set(labels)
+    seen: set[str] = set()
+    n_unlabelled = 0
+    recordings = []
+    for path, segments, source in _by_recording(sources, reading):
+        named = [segment for segment in segments if segment.label.strip()]
+        n_unlabelled += len(segments) - len(named)
+        seen |= {segment.label for segment in named}
+        kept = [note for note in named if wanted is None or note.label in wanted]
+        notes = without_rounding_overlaps(kept)
+        info = audio_info(path)
+        check_segments(notes, info.seconds, source=source)
+        recordings.append(Annotated(info, notes, source))
+    _check_labels(wanted, seen, recordings)
+    remarks = [one.info.remark for one in recordings if one.info.remark]
+    if n_unlabelled:
+        remarks.append(f"Annotations without a label, left out: {n_unlabelled}.")
+    return Lessons(recordings, remarks)
+
+
+def _check_labels(wanted: set[str] | None, seen: set[str], recordings: Sequence[Annotated]) -> None:
+    for label in sorted(wanted or ()):
+        if label not in seen:
+            raise InputError(f"No note is labelled {label!r}. The labels are {_some(seen)}.")
+    if not any(one.segments for one in recordings):
+        sources = list(dict.fromkeys(one.source for one in recordings))
+        raise InputError(f"There is no labelled note in {_some(sources, quoted=False)}.")
+
+
+# --- which annotation is about which recording -------------------------------------------------
+
+
+class _Marked(NamedTuple):
+    path: Path
+    segments: list[Segment]
+    source: str
+
+
+def _by_recording(sources: Sequence[str | Path], reading: AnnotationReading) -> list[_Marked]:
+    found: list[_Marked] = []
+    recording: Path | None = None
+    waiting = False
+    for path in map(Path, sources):
+        if path.suffix.lower() in AUDIO_ENDINGS:
+            if waiting:
+                raise _without_annotation(recording)
+            recording, waiting = path, True
+        elif recording is None:
+            found += _from_table(path, reading)
+        else:
+            found.append(_Marked(recording, _of_one(path, recording, reading), str(path)))
+            waiting = False
+    if waiting:
+        raise _without_annotation(recording)
+    return _joined(found)
+
+
+def _joined(found: Iterable[_Marked]) -> list[_Marked]:
+    """Put together what several annotation files say of one recording."""
+    joined: dict[Path, _Marked] = {}
+    for one in found:
+        key = one.path.resolve()
+        if key in joined:
+            before = joined[key]
+            source = before.source if before.source == one.source else (
+                f"{before.source} with {one.source}"
+            )  # fmt: skip
+            one = _Marked(before.path, before.segments + one.segments, source)
+        joined[key] = one
+    return list(joined.values())
+
+
+def _without_annotation(recording: Path | None) -> InputError:
+    return InputError(
+        f"{recording} has no annotation: name the file that says where its notes are behind it."
+    )
+
+
+def _of_one(path: Path, recording: Path, reading: AnnotationReading) -> list[Segment]:
+    """Read the annotation of one recording; of a table about several, take what is about it."""
+    segments = _read(path, reading)
+    files = {segment.file for segment in segments if segment.file is not None}
+    mine = [
+        segment
+        for segment in segments
+        if segment.file is None or _file_name(segment.file) == recording.name
+    ]
+    if files and not mine:
+        raise InputError(f"{path} holds no note of {recording.name}; it is about {_some(files)}.")
+    return [segment._replace(file=None) for segment in mine]
+
+
+def _file_name(file: str) -> str:
+    return file.replace("\\", "/").rpartition("/")[2]
+
+
+def _from_table(path: Path, reading: AnnotationReading) -> list[_Marked]:
+    """Read a table of notes in several recordings, or of clips with one note each."""
+    clips = _clips(path, reading)
+    if clips is not None:
+        return clips
+    segments = _read(path, reading)
+    if any(segment.file is None for segment in segments):
+        raise InputError(
+            f"{path} does not say which recording each note is in. Name the recording before it, "
+            "or give it a column 'file'."
+        )
+    return [
+        _Marked(Path(str(file)), [note._replace(file=None) for note in notes], str(path))
+        for file, notes in segments_by_file(segments, path.parent).items()
+    ]
+
+
+def _read(path: Path, reading: AnnotationReading) -> list[Segment]:
+    return read_annotations(path, format=reading.format, columns=reading.columns, tier=reading.tier)
+
+
+def _clips(path: Path, reading: AnnotationReading) -> list[_Marked] | None:
+    """Read a table of files and labels, each file a note; None if the table has times."""
+    if reading.format not in (None, "csv") or path.suffix.lower() not in (".csv", ".tsv"):
+        return None
+    text = text_of(path)
+    delimiter = separator_of(first_line(text))
+    columns = {role: (reading.columns or {}).get(role, role) for role in ("file", "label")}
+    times = {(reading.columns or {}).get(role, role) for role in ("start", "end")}
+    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    names = {(name or "").strip().lower(): name for name in rows.fieldnames or ()}
+    found = {role: names.get(name.strip().lower()) for role, name in columns.items()}
+    if any(time.strip().lower() in names for time in times) or None in found.values():
+        return None
+    marked = []
+    try:
+        for row in rows:
+            file, label = row[str(found["file"])], row[str(found["label"])]
+            if not (file and label):
+                raise InputError(
+                    f"Line {rows.line_num} of {path} lacks a file or a label; correct it."
+                )
+            clip = path.parent / file
+            whole = Segment(0.0, audio_info(clip).seconds, label)
+            marked.append(_Marked(clip, [whole], str(path)))
+    except csv.Error as error:
+        raise InputError(
+            f"{path} cannot be read as separated text; a quotation mark is never closed, or "
+            "stands where none belongs."
+        ) from error
+    return marked
+
+
+def _some(names: Iterable[str], *, quoted: bool = True) -> str:
+    listed = sorted(names)
+    more = f" and {len(listed) - _MOST_NAMES} more" if len(listed) > _MOST_NAMES else ""
+    shown = [repr(name) if quoted else name for name in listed[:_MOST_NAMES]]
+    return ", ".join(shown) + more
