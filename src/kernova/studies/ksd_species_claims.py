@@ -86,7 +86,8 @@ def _pair_claim(study: FishStudy, level: Level) -> Claim:
     n_alike = int((rates > PAPER_WORST_PAIR).sum())
     verdict = _verdict(n_alike == 0)
     if 0 < n_alike < 0.05 * len(rates):
-        verdict = f"differs because {n_alike} pairs of {level.column} are that much alike"
+        pairs = "1 pair is" if n_alike == 1 else f"{n_alike} pairs are"
+        verdict = f"differs because {pairs} more alike than that"
     return Claim(
         f"fish, {level.name}, pairs (Table 3): equal error rates of at most {PAPER_WORST_PAIR}",
         "90 of 90",
