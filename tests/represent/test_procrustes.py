@@ -10,7 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
 from kernova import InputError
-from kernova.represent.missing_landmarks import ShapeModel, fill_missing, frame_directions
+from kernova.represent.missing_landmarks import (
+    ShapeModel,
+    fill_missing,
+    frame_directions,
+    shape_model,
+)
 from kernova.represent.procrustes import GeneralizedProcrustes
 from kernova.represent.superposition import principal_axes, rotations
 from tests.represent.literal_shapes import (
@@ -291,3 +296,21 @@ def test_units_may_be_tiny_or_huge(factor):
     expected = GeneralizedProcrustes().fit(specimens)
     np.testing.assert_allclose(found.consensus_, expected.consensus_, atol=1e-9)
     np.testing.assert_allclose(found.centroid_sizes_ / factor, expected.centroid_sizes_)
+
+
+@pytest.mark.parametrize("scaling", [True, False])
+def test_where_an_incomplete_specimen_lies_is_no_evidence(scaling):
+    """Moved or turned a little, its missing landmark is expected to have moved along."""
+    kept = GeneralizedProcrustes(scaling=scaling)
+    aligned = kept.fit_transform(fish(200, noise=0.1))
+    model = shape_model(aligned, kept.consensus_, scaling=scaling)
+    is_known = np.ones((1, 7), dtype=bool)
+    is_known[0, 3] = False
+    size = np.linalg.norm(kept.consensus_)
+
+    for direction in frame_directions(kept.consensus_, scaling=scaling).T:
+        move = 0.05 * size * direction.reshape(1, 7, 2)
+        here, there = (
+            fill_missing(place, is_known, model) for place in (aligned[:1], aligned[:1] + move)
+        )
+        np.testing.assert_allclose(there - here, move, atol=0.02 * 0.05 * size)

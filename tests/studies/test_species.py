@@ -17,11 +17,13 @@ from kernova.studies.species_halvings import (
     halved,
     halving_of,
 )
+from kernova.studies.species_permutations import whole_group_p_value
 from kernova.studies.species_space import (
     SpeciesSettings,
     fit_shape_space,
 )
 from kernova.studies.species_specimens import judge_specimens
+from kernova.studies.species_verdicts import HALVES, WHOLE
 from tests.represent.test_procrustes import moved
 from tests.studies.drawn_shapes import OUTLINE, drawn
 
@@ -202,6 +204,20 @@ def test_each_group_in_turn_fills_the_matrix():
     assert every.summary.iloc[1].to_dict() == alone.summary
     assert every.matrix.loc["b", "c"] == alone.pairs.set_index("known").loc["c", "equal_error_rate"]
     assert {step.task for step in steps} == {"groups held out", "halvings", "small groups"}
+
+
+def test_small_groups_are_compared_whole_and_large_ones_by_halves():
+    landmarks, groups = drawn({"a": 30, "b": 12, "c": 8, "new": 9}, distance=0.15)
+
+    pairs = study_unknown(landmarks, groups, "new", QUICK).pairs.set_index("known")
+
+    assert pairs["test"].to_dict() == {"a": HALVES, "b": WHOLE, "c": WHOLE}
+    for name in ("b", "c"):
+        others = np.flatnonzero((groups != name) & (groups != "new"))
+        known, unknown = np.flatnonzero(groups == name), np.flatnonzero(groups == "new")
+        assert pairs.loc[name, "p_value"] == whole_group_p_value(
+            landmarks.coordinates, groups, known, unknown, others, QUICK
+        )
 
 
 def test_exact_bounds_are_those_of_clopper_and_pearson():
