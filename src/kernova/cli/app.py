@@ -9,6 +9,7 @@ from kernova.cli import (
     demo,
     discover,
     learn,
+    notes,
     novelty,
     outliers,
     recognize,
@@ -85,6 +86,7 @@ app.command(
 app.command("demo", short_help="See it at work, on data that is here.", epilog=demo.EXAMPLE)(
     demo.demo
 )
+app.add_typer(notes.app, name="notes", short_help="Find known notes in long recordings.")
 app.add_typer(reproduce.app, name="reproduce", short_help="Make a paper's figures again.")
 
 

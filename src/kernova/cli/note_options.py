@@ -1,0 +1,118 @@
+"""Options that the commands about notes share, worded once."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from kernova.studies.note_lessons import Lessons
+    from kernova.studies.notes import NoteFinder
+
+Format = Literal["raven", "audacity", "textgrid", "csv"]
+
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model that kernova notes learn wrote (.kernova).")
+]
+Sources = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="SOURCES",
+        help="Recordings, each followed by its annotation; or a table with the columns file, "
+        "label and, unless each file is one note, start and end.",
+    ),
+]
+Labels = Annotated[
+    str | None, typer.Option(metavar="A,B,...", help="Only these labels, by commas.")
+]
+AnnotationFormat = Annotated[
+    Format | None,
+    typer.Option(help="Format of the annotation; recognised by its content if not given."),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        metavar="ROLE=NAME",
+        help="Column of the annotation that is not called as usual, such as label=Species; roles: "
+        "start, end, label, file. May be repeated.",
+    ),
+]
+Tier = Annotated[str | None, typer.Option(help="Tier of a TextGrid; all of them by default.")]
+Threshold = Annotated[
+    float | None,
+    typer.Option(help="Least score of a note; by default found out from the recording."),
+]
+
+
+def set_threshold(finder: "NoteFinder", threshold: float | None) -> None:
+    """Let the finder take this threshold, if one was given."""
+    import math
+
+    from kernova.errors import InputError
+
+    if threshold is None:
+        return
+    if not (math.isfinite(threshold) and threshold >= 0):
+        raise InputError(f"--threshold is {threshold}; it is a number from 0 on.")
+    finder.set_params(threshold=threshold)
+
+
+def split_labels(text: str | None) -> list[str] | None:
+    """Read labels separated by commas; None if there is no such option.
+
+    Examples
+    --------
+    >>> from kernova.cli.note_options import split_labels
+    >>> split_labels("a, b,c")
+    ['a', 'b', 'c']
+    """
+    if text is None:
+        return None
+    from kernova.errors import InputError
+
+    labels = [label.strip() for label in text.split(",") if label.strip()]
+    if not labels:
+        raise InputError(f"--labels got {text!r}; name at least one label.")
+    return list(dict.fromkeys(labels))
+
+
+def read_sources(
+    sources: Sequence[Path],
+    format: str | None,
+    columns: Sequence[str] | None,
+    tier: str | None,
+    labels: Sequence[str] | None = None,
+) -> "Lessons":
+    """Read recordings and annotations; what the library says of arguments is said of options."""
+    from kernova.errors import InputError
+    from kernova.studies.note_lessons import AnnotationReading, read_lessons
+
+    reading = AnnotationReading(format, named_columns(columns), tier)
+    try:
+        return read_lessons(sources, reading, labels=labels)
+    except InputError as error:
+        said = re.sub(r"columns=\{'(\w+)': \.\.\.\}", r"--column \1=NAME", str(error))
+        raise InputError(said.replace("with format=,", "with --annotation-format,")) from error
+
+
+def named_columns(pairs: Sequence[str] | None) -> dict[str, str] | None:
+    """Read ``role=name`` pairs; None if there are none.
+
+    Examples
+    --------
+    >>> from kernova.cli.note_options import named_columns
+    >>> named_columns(["label=Species", "start=Begin"])
+    {'label': 'Species', 'start': 'Begin'}
+    """
+    from kernova.errors import InputError
+
+    named = {}
+    for pair in pairs or ():
+        role, equals, name = pair.partition("=")
+        if not (equals and role.strip() and name):
+            raise InputError(f"--column got {pair!r}; write ROLE=NAME, such as label=Species.")
+        named[role.strip()] = name
+    return named or None
