@@ -1,0 +1,308 @@
+"""Notes found where there are none: classes that were silenced, other birds, other thresholds."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from kernova.errors import InputError
+from kernova.load.audio import Audio
+from kernova.load.segments import Segment
+from kernova.progress import track
+from kernova.studies.note_check import Compared, threshold_curve
+from kernova.studies.note_protocols import (
+    SONG_SEEDS,
+    WAYS,
+    Clip,
+    Way,
+    check_found,
+    draw,
+    joined,
+    song_clips,
+    taught_finder,
+)
+from kernova.studies.note_sets import NoteSet
+
+Samples = NDArray[np.float64]
+
+# A note fades in and out beyond the borders that a person drew.
+_FRINGE_SECONDS: Final = 0.005
+_FADE_SECONDS: Final = 0.001
+_QUIET_SECONDS: Final = (0.5, 0.2, 0.1, 0.05, 0.02)
+# Between calls that were never one recording: silence with a little noise, as they have.
+_GAP_SECONDS: Final = 0.25
+_QUIET_SHARE: Final = 0.1
+THRESHOLDS: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2)
+
+
+def silenced(clip: Clip, name: str, seed: int = 0) -> Clip:
+    """Take all notes of a class out of a song: its own quiet stands in their places.
+
+    Parameters
+    ----------
+    clip : Clip
+        A song with all its notes.
+    name : str
+        The class.
+    seed : int, default=0
+        Which part of the quiet goes where.
+
+    Returns
+    -------
+    Clip
+        As long as before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.load.audio import Audio
+    >>> from kernova.load.segments import Segment
+    >>> from kernova.studies.note_false_alarms import silenced
+    >>> from kernova.studies.note_protocols import Clip
+    >>> loud = np.r_[np.full(4000, 0.01), np.full(1000, 0.5), np.full(4000, 0.01)]
+    >>> song = Clip(Audio(loud, 10000), (Segment(0.4, 0.5, "a"),))
+    >>> silenced(song, "a").audio.samples.max()
+    0.01
+    """
+    samples, rate = clip.audio.samples.copy(), clip.audio.sample_rate
+    quiet = quiet_part(clip)
+    rng = np.random.default_rng(seed)
+    for start, stop in _places(clip, name):
+        _lay(samples, start, _part(quiet, stop - start, rng), round(_FADE_SECONDS * rate))
+    rest = tuple(note for note in clip.notes if note.label != name)
+    return Clip(Audio(samples, rate), rest)
+
+
+def quiet_part(clip: Clip) -> Samples:
+    """Give the quietest part of a song that touches none of its notes, half a second if it can."""
+    samples, rate = clip.audio.samples, clip.audio.sample_rate
+    is_note = np.zeros(len(samples) + 1, dtype=np.intp)
+    fringe = round(_FRINGE_SECONDS * rate)
+    for note in clip.notes:
+        is_note[max(0, round(note.start * rate) - fringe) : round(note.end * rate) + fringe] = 1
+    noted, power = np.cumsum(is_note[:-1]), np.cumsum(samples**2)
+    for seconds in _QUIET_SECONDS:
+        length = round(seconds * rate)
+        if length >= len(samples):
+            continue
+        is_free = noted[length:] == noted[:-length]
+        if is_free.any():
+            powers = np.where(is_free, power[length:] - power[:-length], np.inf)
+            first = int(powers.argmin()) + 1
+            return samples[first : first + length]
+    raise InputError("The song has no quiet of a fiftieth second between its notes to take.")
+
+
+def silenced_false_alarms(
+    notes: NoteSet,
+    way: Way = WAYS[0],
+    *,
+    n_each: int = 10,
+    n_known: int = 3,
+    seeds: Sequence[int] = SONG_SEEDS,
+    most_silenced: int = 3,
+) -> pd.DataFrame:
+    """Search songs for a class that does not occur in them.
+
+    Parameters
+    ----------
+    notes : NoteSet
+        With songs.
+    way : Way
+    n_each : int, default=10
+        Notes of each class to learn from.
+    n_known : int, default=3
+        How many classes are learnt; each of them is silenced in turn.
+    seeds : sequence of int
+    most_silenced : int, default=3
+        Silence no more of the learnt classes than this, the first ones.
+
+    Returns
+    -------
+    DataFrame
+        A line for each seed and silenced class: ``false`` notes, ``minutes`` and
+        ``false_per_minute``.
+    """
+    songs = song_clips(notes)
+    lines = []
+    for seed in track(seeds, f"{notes.name}: silenced classes"):
+        lot = draw(notes, n_each, seed, n_known)
+        finder = taught_finder(notes, lot, way)
+        for name in lot.classes[:most_silenced]:
+            without = [silenced(song, name, seed) for song in songs]
+            found = [one for song in without for one in finder.find(song.audio)]
+            n_false = sum(one.label == name for one in found)
+            lines.append(_counted(seed, name, n_false, _minutes(without)))
+    return pd.DataFrame(lines)
+
+
+def foreign_false_alarms(
+    known: NoteSet,
+    foreign: Sequence[Clip],
+    way: Way = WAYS[0],
+    *,
+    n_each: int = 10,
+    seeds: Sequence[int] = SONG_SEEDS,
+) -> pd.DataFrame:
+    """Search recordings of other birds: whatever is found is false.
+
+    Parameters
+    ----------
+    known : NoteSet
+        What is learnt, three classes at a time.
+    foreign : sequence of Clip
+        What is searched.
+    way, n_each, seeds
+        As for :func:`silenced_false_alarms`.
+
+    Returns
+    -------
+    DataFrame
+        A line for each seed and class: ``false`` notes, ``minutes`` and ``false_per_minute``.
+    """
+    lines = []
+    for seed in track(seeds, f"{known.name}: searched in other birds"):
+        lot = draw(known, n_each, seed)
+        finder = taught_finder(known, lot, way)
+        found = [one.label for clip in foreign for one in finder.find(clip.audio)]
+        minutes = _minutes(foreign)
+        lines += [_counted(seed, name, found.count(name), minutes) for name in lot.classes]
+    return pd.DataFrame(lines)
+
+
+def spaced(notes: NoteSet, seed: int = 0) -> Clip:
+    """Join all notes of a set in random order, a quarter of a second of quiet noise between them.
+
+    The noise is white, and as loud as the quietest tenth of the clips' hundredths of seconds.
+    """
+    rng = np.random.default_rng(seed)
+    rate = notes.sample_rate
+    width = rate // 100
+    levels = [
+        np.sqrt(
+            (clip.samples[: len(clip.samples) // width * width].reshape(-1, width) ** 2).mean(1)
+        )
+        for clip in notes.clips
+    ]
+    quiet = float(np.quantile(np.concatenate(levels), _QUIET_SHARE))
+    order = rng.permutation(len(notes.clips))
+    gaps = rng.normal(0, quiet, (len(order), round(_GAP_SECONDS * rate)))
+    return joined(notes, order, list(gaps))
+
+
+def threshold_sweep(
+    notes: NoteSet,
+    way: Way = WAYS[0],
+    *,
+    n_each: int = 10,
+    seeds: Sequence[int] = SONG_SEEDS[:4],
+    thresholds: Iterable[float | None] = (None, *THRESHOLDS),
+) -> pd.DataFrame:
+    """Search songs with several thresholds, each class's own (NaN) among them.
+
+    Returns
+    -------
+    DataFrame
+        A line for each seed and threshold: note F, precision and recall of all notes together,
+        and false notes a minute.
+    """
+    songs = song_clips(notes)
+    lines = []
+    for seed in track(seeds, f"{notes.name}: thresholds"):
+        finder = taught_finder(notes, draw(notes, n_each, seed), way)
+        for threshold in thresholds:
+            check = check_found(finder.set_params(threshold=threshold), songs)
+            true, found, right = (int(check.notes[name].sum()) for name in _COUNTED)
+            lines.append(
+                {
+                    "seed": seed,
+                    "threshold": np.nan if threshold is None else threshold,
+                    "f": check.note_f,
+                    "precision": right / found if found else float(true == 0),
+                    "recall": right / true if true else 1.0,
+                    "false_per_minute": check.false_per_minute,
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def score_curve(
+    notes: NoteSet,
+    way: Way = WAYS[0],
+    *,
+    n_each: int = 10,
+    seeds: Sequence[int] = SONG_SEEDS[:4],
+    lowest: float = THRESHOLDS[0],
+) -> pd.DataFrame:
+    """Search songs once with a low threshold, and leave finds out by their scores afterwards.
+
+    Classes of different seeds count as different classes.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`~kernova.studies.note_check.threshold_curve` gives it.
+    """
+    songs = song_clips(notes)
+    compared: list[Compared] = []
+    classes: list[str] = []
+    for seed in track(seeds, f"{notes.name}: scores"):
+        finder = taught_finder(notes, draw(notes, n_each, seed), way, lowest)
+        for song in songs:
+            found = _marked(finder.find(song.audio), seed)
+            compared.append(Compared(_marked(song.notes, seed), found, song.audio.seconds))
+        classes += [f"{name} ({seed})" for name in finder.classes_]
+    return threshold_curve(compared, classes)
+
+
+_COUNTED: Final = ("true", "found", "right")
+
+
+def _marked(segments: Iterable[Segment], seed: int) -> list[Segment]:
+    return [one._replace(label=f"{one.label} ({seed})") for one in segments]
+
+
+def _counted(seed: int, name: str, n_false: int, minutes: float) -> dict[str, float | str]:
+    return {
+        "seed": seed,
+        "class": name,
+        "false": n_false,
+        "minutes": minutes,
+        "false_per_minute": n_false / minutes,
+    }
+
+
+def _minutes(clips: Iterable[Clip]) -> float:
+    return sum(clip.audio.seconds for clip in clips) / 60
+
+
+def _places(clip: Clip, name: str) -> list[tuple[int, int]]:
+    """Give the samples of the notes of a class, with fringes that reach into no other note."""
+    rate = clip.audio.sample_rate
+    others = [note for note in clip.notes if note.label != name]
+    ends = np.array([0.0, *(note.end for note in others)])
+    starts = np.array([clip.audio.seconds, *(note.start for note in others)])
+    places = []
+    for note in (one for one in clip.notes if one.label == name):
+        middle = (note.start + note.end) / 2
+        first = max(note.start - _FRINGE_SECONDS, ends[ends <= middle].max())
+        last = min(note.end + _FRINGE_SECONDS, starts[starts >= middle].min())
+        places.append((round(first * rate), round(last * rate)))
+    return places
+
+
+def _part(quiet: Samples, length: int, rng: np.random.Generator) -> Samples:
+    """Take a stretch of the quiet at random, and again from its beginning where it ends."""
+    first = int(rng.integers(len(quiet)))
+    return np.resize(np.roll(quiet, -first), length)
+
+
+def _lay(samples: Samples, start: int, quiet: Samples, n_fade: int) -> None:
+    """Put quiet in place of samples, fading over at both ends."""
+    stop = min(start + len(quiet), len(samples))
+    quiet = quiet[: stop - start]
+    ramp = np.minimum(1.0, np.arange(1, len(quiet) + 1) / max(n_fade, 1))
+    share = np.minimum(ramp, ramp[::-1])
+    samples[start:stop] = share * quiet + (1 - share) * samples[start:stop]
