@@ -86,7 +86,8 @@ def ksd(
     print_table(study.table(), "Kernelized spatial depth: the paper's figures and ours")
     for name, rows in study.tables().items():
         if name == "fish-levels":
-            print_table(rows, "Fishes: means over the groups held out, pooled and in pairs")
+            shown = rows.astype(object).where(rows.notna(), "")  # small groups have no e*
+            print_table(shown, "Fishes: means over the groups held out, pooled and in pairs")
     console().print(f"Numbers: {target / 'ksd.json'}", markup=False)
     console().print(f"Pictures: {', '.join(map(str, pictures))}", markup=False)
 

@@ -115,10 +115,9 @@ class EachAnswer:
                 f"them: {', '.join(masked)}."
             )
         if self.study.too_small:
-            said.append(
-                f"{len(self.study.too_small)} smaller groups were known throughout and not held "
-                "out."
-            )
+            n_small = len(self.study.too_small)
+            groups = "1 smaller group was" if n_small == 1 else f"{n_small} smaller groups were"
+            said.append(f"{groups} known throughout and not held out.")
         return [*said, *self.notes]
 
     @property

@@ -65,7 +65,7 @@ def each_figures(study: EachStudy) -> dict[str, Figure]:
         "morphospace": _morphospace(first, groups, everyone, None),
     }
     matrix = study.matrix
-    if matrix.size:
+    if matrix.notna().to_numpy().any():
         axes["pairs"] = plot_error_rates(
             matrix.to_numpy(),
             matrix.index.tolist(),
