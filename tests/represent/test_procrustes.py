@@ -14,7 +14,9 @@ from kernova.represent.missing_landmarks import (
     ShapeModel,
     fill_missing,
     frame_directions,
-    shape_model,
+    local_precision,
+    shape_precision,
+    similar_means,
 )
 from kernova.represent.procrustes import GeneralizedProcrustes
 from kernova.represent.superposition import principal_axes, rotations
@@ -175,11 +177,11 @@ def test_missing_landmark_is_the_conditional_mean_of_the_known_ones():
     consensus = OUTLINE - OUTLINE.mean(axis=0)
     factor = rng.standard_normal((14, 14))
     covariance = factor @ factor.T + np.eye(14)
-    model = ShapeModel(consensus, np.linalg.inv(covariance))
+    precision = np.linalg.inv(covariance)
     specimens = consensus + rng.standard_normal((6, 7, 2))
     is_known = rng.random((6, 7)) < [[1], [0.9], [0.7], [0.5], [0.3], [0.8]]
 
-    filled = fill_missing(specimens, is_known, model)
+    filled = fill_missing(specimens, is_known, consensus, precision)
 
     for specimen, known, got in zip(specimens, is_known, filled, strict=True):
         expected = conditional_mean(
@@ -212,9 +214,7 @@ def test_missing_landmarks_hardly_move_the_others(cichlids):
     )
 
     moves = np.linalg.norm(others, axis=(1, 2)) / spread
-    # On average over the fish; the root mean square, which a few odd fish rule, is 2.6 %.
-    assert moves.mean() < 0.02
-    assert np.sqrt(np.square(moves).mean()) < 0.03
+    assert np.sqrt(np.square(moves).mean()) < 0.02
     np.testing.assert_allclose(gappy.centroid_sizes_, whole.centroid_sizes_, rtol=0.05)
 
 
@@ -303,7 +303,7 @@ def test_where_an_incomplete_specimen_lies_is_no_evidence(scaling):
     """Moved or turned a little, its missing landmark is expected to have moved along."""
     kept = GeneralizedProcrustes(scaling=scaling)
     aligned = kept.fit_transform(fish(200, noise=0.1))
-    model = shape_model(aligned, kept.consensus_, scaling=scaling)
+    precision = shape_precision(aligned, kept.consensus_, scaling=scaling)
     is_known = np.ones((1, 7), dtype=bool)
     is_known[0, 3] = False
     size = np.linalg.norm(kept.consensus_)
@@ -311,6 +311,30 @@ def test_where_an_incomplete_specimen_lies_is_no_evidence(scaling):
     for direction in frame_directions(kept.consensus_, scaling=scaling).T:
         move = 0.05 * size * direction.reshape(1, 7, 2)
         here, there = (
-            fill_missing(place, is_known, model) for place in (aligned[:1], aligned[:1] + move)
+            fill_missing(place, is_known, kept.consensus_, precision)
+            for place in (aligned[:1], aligned[:1] + move)
         )
         np.testing.assert_allclose(there - here, move, atol=0.02 * 0.05 * size)
+
+
+def test_similar_specimens_tell_what_to_expect_where_they_know_more():
+    rng = np.random.default_rng(0)
+    kinds = OUTLINE + rng.standard_normal((30, 7, 2))
+    specimens = np.repeat(kinds, 7, axis=0) + 0.01 * rng.standard_normal((210, 7, 2))
+    gappy = moved(specimens, 0)
+    gappy[::7, 2] = np.nan
+
+    errors = {}
+    for n_specimens in (49, 210):  # 42 complete ones are too few to be asked
+        procrustes = GeneralizedProcrustes().fit(gappy[:n_specimens])
+        model = ShapeModel(procrustes.consensus_, procrustes.precision_, procrustes.examples_)
+        assert (local_precision(model, scaling=True) is None) == (n_specimens == 49)
+        truth = GeneralizedProcrustes().fit_transform(specimens[:n_specimens])
+        found = procrustes.transform(gappy[:n_specimens])
+        errors[n_specimens] = np.linalg.norm((found - truth)[::7, 2], axis=1).mean()
+
+    assert len(procrustes.examples_) == 180
+    assert errors[210] < 0.5 * errors[49]
+    nearest = similar_means(specimens[:1], specimens[::2], n_skipped=1)
+    by_distance = np.argsort(np.square(specimens[::2] - specimens[0]).sum(axis=(1, 2)))
+    np.testing.assert_allclose(nearest[0], specimens[::2][by_distance[1:7]].mean(axis=0))

@@ -30,8 +30,8 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     not depend on how specimens were placed.
 
     Missing landmarks (NaN) are estimated in the course of alignment from the specimen's other
-    landmarks, by the way landmarks move together in the specimens of ``fit``. A landmark of which
-    one coordinate is missing is missing.
+    landmarks, by the way landmarks move together in the specimens of ``fit`` and by the complete
+    specimens most like it. A landmark of which one coordinate is missing is missing.
 
     Parameters
     ----------
@@ -60,6 +60,9 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     precision_ : ndarray of shape (n_features_in_, n_features_in_)
         How landmarks move together: the inverse covariance of aligned rows, with a flat prior on
         position, size and direction. Missing landmarks are estimated with it.
+    examples_ : ndarray of shape (n_examples, n_landmarks, dimensions)
+        Complete specimens of ``fit``, aligned, 2000 at most. Of fifty or more, the six most like
+        an incomplete specimen tell what to expect of it.
     n_iter_ : int
         Number of rounds.
     n_features_in_ : int
@@ -126,7 +129,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self.consensus_, self.precision_ = found.model
+        self.consensus_, self.precision_, self.examples_ = found.model
         self.n_iter_ = found.n_rounds
         self.centroid_sizes_ = aligned_to(found.model, specimens, self._how()).centroid_sizes
         return self
@@ -151,7 +154,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
             ``centroid_sizes``.
         """
         check_is_fitted(self)
-        model = ShapeModel(self.consensus_, self.precision_)
+        model = ShapeModel(self.consensus_, self.precision_, self.examples_)
         return aligned_to(model, self._specimens(X, reset=False), self._how())
 
     def __sklearn_tags__(self) -> Any:

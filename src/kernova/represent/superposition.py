@@ -10,7 +10,10 @@ from kernova.represent.missing_landmarks import (
     Matrix,
     ShapeModel,
     fill_missing,
+    local_precision,
     shape_model,
+    shape_precision,
+    similar_means,
 )
 
 Vector = NDArray[np.float64]
@@ -21,6 +24,7 @@ _COINCIDE = 1e-12
 _SETTLED_ESTIMATE = 1e-7
 # A specimen rests after about six rounds; one that is far off its kind may take very many.
 _MOST_REFINEMENTS = 100
+_SEARCHES = 2
 
 
 class Superposition(NamedTuple):
@@ -148,21 +152,29 @@ def consensus_of(coordinates: Coordinates, how: Superposition) -> Consensus:
     """
     frames = own_frames(coordinates, scaling=how.scaling)
     aligned, consensus = _rough_start(frames, how)
-    has_gap = ~frames.is_known.all(axis=1)
+    has_gap = np.asarray(~frames.is_known.all(axis=1))
     tolerance = max(how.tolerance, _SETTLED_ESTIMATE) if has_gap.any() else how.tolerance
     n_rounds, is_settled = 0, False
     while n_rounds < how.max_iter and not is_settled:
         filled = aligned.copy()
         if has_gap.any():
-            model = shape_model(aligned, consensus, scaling=how.scaling)
-            filled[has_gap] = fill_missing(aligned[has_gap], frames.is_known[has_gap], model)
+            precision = shape_precision(aligned, consensus, scaling=how.scaling)
+            filled[has_gap] = fill_missing(
+                aligned[has_gap], frames.is_known[has_gap], consensus, precision
+            )
         placed = _turned_to(consensus, filled, how)
         is_settled = _largest_change(placed, aligned) <= tolerance
         aligned, consensus = placed, placed.mean(axis=0)
         n_rounds += 1
     axes = principal_axes(consensus, reflection=how.reflection)
-    model = shape_model(aligned @ axes, consensus @ axes, scaling=how.scaling)
-    return Consensus(model, n_rounds, is_settled)
+    aligned, consensus = aligned @ axes, consensus @ axes
+    if has_gap.any():
+        model = shape_model(aligned, consensus, ~has_gap, scaling=how.scaling)
+        aligned[has_gap] = _completed(model, aligned[has_gap], frames.is_known[has_gap], how)
+        consensus = aligned.mean(axis=0)
+    return Consensus(
+        shape_model(aligned, consensus, ~has_gap, scaling=how.scaling), n_rounds, is_settled
+    )
 
 
 def _rough_start(frames: Frames, how: Superposition) -> tuple[Coordinates, Coordinates]:
@@ -181,7 +193,7 @@ def aligned_to(model: ShapeModel, coordinates: Coordinates, how: Superposition) 
     """Lay specimens over a consensus, each by itself."""
     frames = own_frames(coordinates, scaling=how.scaling)
     placed = _turned_to(model.consensus, frames.specimens, how)
-    has_gap = ~frames.is_known.all(axis=1)
+    has_gap = np.asarray(~frames.is_known.all(axis=1))
     if has_gap.any():
         placed[has_gap] = _completed(
             model, frames.specimens[has_gap], frames.is_known[has_gap], how
@@ -192,14 +204,34 @@ def aligned_to(model: ShapeModel, coordinates: Coordinates, how: Superposition) 
 def _completed(
     model: ShapeModel, specimens: Coordinates, is_known: NDArray[np.bool_], how: Superposition
 ) -> Coordinates:
-    """Fill and turn by turns until a specimen rests; each stops by itself, whoever is with it."""
+    """Complete specimens by the consensus first, and then by the complete ones most like them."""
     everywhere = np.ones(len(model.consensus), dtype=np.bool_)
     placed = _laid_over(model.consensus, everywhere, specimens, is_known, how)
-    moving = np.arange(len(specimens))
+    everyone = np.broadcast_to(model.consensus, placed.shape)
+    placed = _settled(placed, is_known, everyone, model.precision, model.consensus, how)
+    precision = local_precision(model, scaling=how.scaling)
+    if precision is None:
+        return placed
+    for _ in range(_SEARCHES):  # better completed, a specimen may find others that are more like it
+        kinds = similar_means(placed, model.examples)
+        placed = _settled(placed, is_known, kinds, precision, model.consensus, how)
+    return placed
+
+
+def _settled(
+    placed: Coordinates,
+    is_known: NDArray[np.bool_],
+    means: Coordinates,
+    precision: Matrix,
+    consensus: Coordinates,
+    how: Superposition,
+) -> Coordinates:
+    """Fill and turn by turns until a specimen rests; each stops by itself, whoever is with it."""
+    placed, moving = placed.copy(), np.arange(len(placed))
     for _ in range(min(how.max_iter, _MOST_REFINEMENTS)):
         before = placed[moving]
-        filled = fill_missing(before, is_known[moving], model)
-        placed[moving] = _turned_to(model.consensus, filled, how)
+        filled = fill_missing(before, is_known[moving], means[moving], precision)
+        placed[moving] = _turned_to(consensus, filled, how)
         moves = np.abs(placed[moving] - before).max(axis=(1, 2))
         limits = how.tolerance * np.linalg.norm(before, axis=(1, 2))
         moving = moving[moves > limits]
