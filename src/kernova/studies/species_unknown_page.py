@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from kernova.report.page import Section, facts, notice, page, paragraph, picture, table
 from kernova.studies.species import mean_and_spread
-from kernova.studies.species_answers import UnknownAnswer
+from kernova.studies.species_answers import UnknownAnswer, probable_slips
 from kernova.studies.species_page_parts import (
     FOOTER,
     FORMATS,
@@ -141,8 +141,9 @@ def _specimens(answer: UnknownAnswer) -> Iterator[str]:
     yield paragraph(
         "Each specimen by itself: the p-value is the chance that a specimen of the known groups "
         "is as shallow, and the closest group is that of the nearest known specimen. A landmark "
-        "sticks out where the specimen's other landmarks would have it elsewhere."
+        "sticks out where the specimen's other landmarks would have it elsewhere; in many "
+        "specimens of a new group that is its shape, in one alone it may be a slip of the hand."
     )
     yield table(
-        rows, "The strangest first", FORMATS, marked=rows["landmark"] > 0, max_rows=_ROWS_SHOWN
+        rows, "The strangest first", FORMATS, marked=probable_slips(rows), max_rows=_ROWS_SHOWN
     )
