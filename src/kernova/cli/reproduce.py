@@ -21,7 +21,8 @@ app = typer.Typer(
     epilog="\b\nExamples:\n  kernova reproduce ksd --folder reproduction/ksd\n"
     "  kernova reproduce rkof --data data --folder reproduction/rkof\n"
     "  kernova reproduce hms --data data --folder reproduction/hms\n"
-    "  kernova reproduce mddkm-tables --folder reproduction/mddkm-tables",
+    "  kernova reproduce mddkm-tables --folder reproduction/mddkm-tables\n"
+    "  kernova reproduce mddkm --data data --folder reproduction/mddkm",
 )
 
 
@@ -256,3 +257,58 @@ def mddkm_tables(
     console().print(
         f"Numbers: {target / 'mddkm-tables.json'}, and CSV tables beside it", markup=False
     )
+
+
+@app.command(
+    "mddkm",
+    short_help="Multiclass data description, on notes of birds.",
+    epilog="\b\nExample:\n  kernova reproduce mddkm --data data --folder reproduction/mddkm",
+)
+@answering
+def mddkm(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of notes (index.csv), or one that holds such folders; without it, "
+            "synthetic notes alone."
+        ),
+    ] = None,
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "--folder", "-o", help="Where tables, pictures and the page go; made if not there."
+        ),
+    ] = Path("reproduction/mddkm"),
+    seeds: Annotated[
+        int, typer.Option(min=1, help="How often classes and notes are drawn; the paper: 50.")
+    ] = 12,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Find a few known notes among others, as the paper on data description (MDD-KM) did.
+
+    Two notes of each of three classes are learnt, and the others are found among notes back to
+    back: by MDD-KM and PKNN, in the paper's way and in the default one, on every set of notes in
+    --data and on synthetic ones. Then whole songs, false alarms, and F against the threshold.
+    All of it takes some minutes.
+    """
+    from kernova.cli.folders import made_folder, save_json
+    from kernova.studies.mddkm_note_page import save_everything
+    from kernova.studies.reproduce_mddkm_notes import reproduce_mddkm_notes
+
+    target = made_folder(folder)
+    with progress_bars():
+        study = reproduce_mddkm_notes(data, seeds=seeds)
+    files = save_everything(study, target)
+    answer = study.to_json_dict()
+    save_json(answer, target / "mddkm.json")
+    if as_json:
+        print_json({**answer, "files": [str(path) for path in files]})
+        return
+    print_table(study.table(), "Known notes among others: the paper's claims and what came out")
+    print_table(study.comparison(), "Notes back to back: F by window / by note")
+    if len(study.song_comparison()):
+        print_table(study.song_comparison(), "Whole songs: F by note")
+    for note in study.notes:
+        console().print(note, markup=False)
+    console().print(f"Page: {files[0]}", markup=False)
+    console().print(f"Numbers: {target / 'mddkm.json'}, and CSV tables beside it", markup=False)

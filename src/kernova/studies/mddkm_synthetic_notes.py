@@ -13,6 +13,7 @@ from kernova.studies.note_sets import NoteSet
 Samples = NDArray[np.float64]
 Random = np.random.Generator
 
+SYNTHETIC: Final = "synthetic"
 SAMPLE_RATE: Final = 22050
 N_EACH: Final = 7
 _NOISE: Final = 0.003
@@ -51,7 +52,7 @@ def synthetic_notes(n_each: int = N_EACH, seed: int = 0) -> NoteSet:
             clips.append(Audio(sound + rng.normal(0, _NOISE, n_samples), SAMPLE_RATE))
             labels.append(name)
     recordings = tuple(str(number) for number in range(len(clips)))
-    return NoteSet("synthetic", tuple(clips), tuple(labels), recordings)
+    return NoteSet(SYNTHETIC, tuple(clips), tuple(labels), recordings)
 
 
 def _pitch(rng: Random) -> float:
