@@ -4,11 +4,17 @@ import json
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from kernova import InputError, Landmarks
 from kernova.represent.shape_features import shape_features
-from kernova.studies.species_answers import answer_each, answer_specimens, answer_unknown
+from kernova.studies.species_answers import (
+    answer_each,
+    answer_specimens,
+    answer_unknown,
+    probable_slips,
+)
 from kernova.studies.species_files import feature_notes, missing_note
 from kernova.studies.species_page import species_page
 from kernova.studies.species_pictures import each_figures, specimen_figures, unknown_figures
@@ -177,15 +183,28 @@ def test_what_else_is_to_be_known():
     assert missing_note(drawn({"a": 2})[0]) == []
 
 
-def test_a_misplaced_landmark_of_the_unknown_is_told(specimens):
-    landmarks, groups = specimens
+def test_a_misplaced_landmark_of_the_unknown_is_told():
+    landmarks, groups = drawn({"a": 60, "b": 60, "new": 9}, distance=0.2)
     points = landmarks.coordinates.copy()
     place = int(np.flatnonzero(groups == "new")[0])
     points[place, 5] += 0.5 * np.ptp(points[place], axis=0)
     answer = answer_unknown(Landmarks(landmarks.ids, points), groups.tolist(), "new", QUICK)
+    name = landmarks.ids[place]
     assert answer.notes[-1].startswith("Check the digitising of ")
+    assert answer.notes[-1].endswith(
+        f" of its 9 specimens, such as {name} (landmark 6 sticks out): a misplaced landmark looks "
+        "like a new shape."
+    )
     line = answer.rows.set_index("id").loc[landmarks.ids[place]]
     assert line["landmark"] == 6
+
+
+def test_what_sticks_out_in_many_specimens_is_no_slip():
+    words = ["in order"] * 5 + ["landmark 3 sticks out"] * 3 + ["landmark 4 sticks out"]
+    words.append("several landmarks stick out, landmark 4 most")
+    numbers = [0] * 5 + [3] * 3 + [4] * 2
+    rows = pd.DataFrame({"digitising": words, "landmark": numbers})
+    assert probable_slips(rows).tolist() == [False] * 8 + [True, False]
 
 
 def test_refusals(specimens):
