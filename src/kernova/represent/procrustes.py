@@ -76,7 +76,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     Examples
     --------
     >>> import numpy as np
-    >>> from kernova.represent.procrustes import GeneralizedProcrustes
+    >>> from kernova import GeneralizedProcrustes
     >>> triangle = np.array([[0.0, 0.0], [4.0, 0.0], [1.0, 1.0]])
     >>> upright_and_larger = 10 + 3 * triangle @ [[0, 1], [-1, 0]]
     >>> specimens = np.stack([triangle, upright_and_larger])
