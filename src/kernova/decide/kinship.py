@@ -3,9 +3,10 @@
 One find alone says little. But a stranger that is taken for a known class is often met again and
 again in a recording, and its instances are more like each other than like the class. So finds are
 gathered into groups that are as close to each other as a class's own rows are, and each group is
-compared with its class as a whole:
+compared as a whole with the rows of its class that are nearest to it, most of them, so that a
+class may have two kinds:
 
-    strangeness = |group's mean - class's mean|^2 / spread / (1/n_group + 1/n_class + drift)
+    strangeness = |group's mean - their mean|^2 / spread / (1/n_group + 1/n_nearest + drift)
 
 It is about 1 where the group comes from the class: the means of n and m rows differ by 1/n + 1/m of
 the spread, and recordings differ by a little more, the drift. The threshold is laid where a class's
@@ -18,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
+from kernova.kernels.distances import squared_distances
+
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -26,21 +29,88 @@ Indices = NDArray[np.intp]
 _TOGETHER = 0.9
 # How far a class's mean wanders from recording to recording, as a share of its spread.
 _DRIFT = 0.4
+# The share of a class's rows that a group is compared with.
+_NEAREST_SHARE = 0.7
+# A class's spread leans on the other classes', as so many rows of its own would.
+_ROWS_OF_OTHERS = 3.0
 # The threshold is looked for between these; 1 is expected of kin.
 KIN, STRANGE = 1.5, 3.2
 # Linking n rows takes n^2 distances; more finds than this are gathered in several lots.
 _ROWS_AT_ONCE = 2000
 
 
-class KnownClasses(NamedTuple):
-    """What is known of each class."""
+class KnownClass(NamedTuple):
+    """The rows of a class, and how far they are apart, squared.
 
-    centres: Matrix
-    spreads: Vector
-    counts: Indices
+    Attributes
+    ----------
+    rows : array of shape (n_rows, n_columns)
+    n_nearest : int
+        How many of them a group is compared with.
+    spread : float
+        How far a row is expected from the mean of its nearest, were these many.
+    variance : float
+        How far a row is expected from the mean of all; two rows are twice as far apart.
+    """
+
+    rows: Matrix
+    n_nearest: int
+    spread: float
+    variance: float
 
 
-def strangeness(rows: Matrix, codes: Indices, known: KnownClasses) -> Vector:
+def known_classes(rows: Matrix, codes: Indices) -> list[KnownClass]:
+    """Learn the spread of each class, leaning on the others where there are few rows.
+
+    Parameters
+    ----------
+    rows : array of shape (n_rows, n_columns)
+    codes : array of shape (n_rows,)
+        Their classes, counted from 0.
+    """
+    members = [rows[codes == code] for code in range(int(codes.max()) + 1)]
+    n_nearest = [max(min(2, len(own)), round(_NEAREST_SHARE * len(own))) for own in members]
+    to_nearest = [_squares_to_nearest(own, k) for own, k in zip(members, n_nearest, strict=True)]
+    sums = np.array([squares.sum() for squares in to_nearest])
+    about_mean = np.array([((own - own.mean(axis=0)) ** 2).sum() for own in members])
+    counts = np.array([len(own) for own in members])
+    alone = _half_of_nearest_squared(rows)
+    spreads = _leaning(sums, np.where(counts > 1, counts, 0), alone)
+    variances = _leaning(about_mean, counts - 1, alone)
+    return [
+        KnownClass(*values) for values in zip(members, n_nearest, spreads, variances, strict=True)
+    ]
+
+
+def _leaning(sums: Vector, counts: Indices, alone: float) -> list[float]:
+    """Give the mean of each class, drawn towards that of all classes where it has few rows."""
+    pooled = sums.sum() / counts.sum() if counts.sum() else alone
+    means = (sums + _ROWS_OF_OTHERS * pooled) / (counts + _ROWS_OF_OTHERS)
+    return list(np.maximum(means, 1e-12).tolist())
+
+
+def _squares_to_nearest(rows: Matrix, n_nearest: int) -> Vector:
+    """Give how far each row is from the mean of the nearest others, as if there were many."""
+    n_others = min(n_nearest, len(rows) - 1)
+    if n_others < 1:
+        return np.empty(0)
+    squared = squared_distances(rows, rows)
+    np.fill_diagonal(squared, np.inf)
+    nearest = np.argsort(squared, axis=1, kind="stable")[:, :n_others]
+    apart = ((rows - rows[nearest].mean(axis=1)) ** 2).sum(axis=1)
+    return np.asarray(apart / (1 + 1 / n_others))
+
+
+def _half_of_nearest_squared(rows: Matrix) -> float:
+    """Give a spread where every class has one row: the next class is all there is to go by."""
+    if len(rows) < 2:
+        return float((rows**2).sum() / 2) or 1.0
+    squared = squared_distances(rows, rows)
+    np.fill_diagonal(squared, np.inf)
+    return float(squared.min()) / 2
+
+
+def strangeness(rows: Matrix, codes: Indices, known: list[KnownClass]) -> Vector:
     """Tell how far the group of each find is from the class it was taken for: 1 is no distance.
 
     Parameters
@@ -48,19 +118,20 @@ def strangeness(rows: Matrix, codes: Indices, known: KnownClasses) -> Vector:
     rows : array of shape (n_finds, n_columns)
     codes : array of shape (n_finds,)
         The class that each is taken for.
-    known : KnownClasses
+    known : list of KnownClass
     """
     strange = np.empty(len(rows))
     for code in np.unique(codes).tolist():
-        inside = np.flatnonzero(codes == code)
-        spread, centre = known.spreads[code], known.centres[code]
-        groups = _groups(rows[inside], _TOGETHER * np.sqrt(2 * spread))
+        inside, one = np.flatnonzero(codes == code), known[code]
+        groups = _groups(rows[inside], _TOGETHER * np.sqrt(2 * one.variance))
         sizes = np.bincount(groups)
         means = np.zeros((len(sizes), rows.shape[1]))
         np.add.at(means, groups, rows[inside])
         means /= sizes[:, None]
-        apart = ((means - centre) ** 2).sum(axis=1) / spread
-        strange[inside] = (apart / (1 / sizes + 1 / known.counts[code] + _DRIFT))[groups]
+        squared = squared_distances(means, one.rows)
+        nearest = np.argsort(squared, axis=1, kind="stable")[:, : one.n_nearest]
+        apart = ((means - one.rows[nearest].mean(axis=1)) ** 2).sum(axis=1) / one.spread
+        strange[inside] = (apart / (1 / sizes + 1 / one.n_nearest + _DRIFT))[groups]
     return strange
 
 

@@ -24,7 +24,6 @@ _RIDGE = 1e-3
 _SHRINK_BANDS = 0.2
 # What is learnt from few notes of a class leans on the other classes, as so many notes would.
 _NOTES_OF_OTHERS = 5.0
-_NOTES_OF_OTHERS_SPREAD = 2.0
 
 
 @dataclass(frozen=True)
@@ -68,33 +67,6 @@ class NoteDescription:
             q = np.minimum(q, 1 - one.ridge / (len(one.rows) + one.ridge))
             scores[:, code] = -np.log1p(-q) / 2
         return scores / self.typical_scores.astype(squared.dtype)
-
-    def spreads(self) -> Vector:
-        """Give each class's mean squared distance from its centre, leaning on the others."""
-        sums = np.array([_squares_about_mean(one.rows) for one in self.classes])
-        free = np.array([len(one.rows) - 1 for one in self.classes])
-        lean = _NOTES_OF_OTHERS_SPREAD
-        if free.sum() == 0:
-            # One note of each class: half the squared distance to the next is all there is.
-            return np.full(len(sums), _nearest_half(self.rows))
-        pooled = sums.sum() / free.sum()
-        return np.asarray(np.maximum((sums + lean * pooled) / (free + lean), 1e-12))
-
-    def centres(self) -> Matrix:
-        """Give each class's mean row."""
-        return np.array([one.rows.mean(axis=0) for one in self.classes])
-
-
-def _squares_about_mean(rows: Matrix) -> float:
-    return float(((rows - rows.mean(axis=0)) ** 2).sum())
-
-
-def _nearest_half(rows: Matrix) -> float:
-    if len(rows) < 2:
-        return float((rows**2).mean() or 1.0)
-    squared = squared_distances(rows, rows)
-    np.fill_diagonal(squared, np.inf)
-    return float(max(squared.min() / 2, 1e-12))
 
 
 def band_weights(rows: Matrix, codes: Indices, n_bands: int) -> Vector:

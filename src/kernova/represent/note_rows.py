@@ -1,9 +1,10 @@
 """A note as one row: how loud each frequency band is at a few moments between its borders.
 
 Levels count from the quiet of the recording itself, as log(power / floor + 3), and are smoothed by
-the three-state chain of :mod:`kernova.represent.chains`, forth and back. A row holds them at evenly
-spaced moments, without their mean, so that loudness does not matter; the logarithm of the duration
-stands last.
+the three-state chain of :mod:`kernova.represent.chains`, forth and back. A row holds them at two
+moments after the onset, where notes often differ by a short element that does not stretch with the
+note, and at evenly spaced ones, without their mean, so that loudness does not matter; the
+logarithm of the duration stands last.
 """
 
 from typing import NamedTuple
@@ -20,6 +21,8 @@ Indices = NDArray[np.intp]
 
 # The error of rounding to 16 bits, as power: no recording is quieter than that in earnest.
 _QUIETEST = (2.0**-15) ** 2 / 12
+# Frames after the onset at which every note is looked at, however long it is.
+_AFTER_ONSET = (2, 5)
 # Frames of quiet before and after a single note, so that its borders are smoothed as in a song.
 MARGIN = 20
 
@@ -34,7 +37,7 @@ class NoteLook(NamedTuple):
     bands : Bands
         Frequency bands.
     n_positions : int
-        Moments between a note's borders.
+        Moments at which a note is looked at.
     offset : float
         Added to the power, in units of the floor, before the logarithm: quiet stays quiet.
     observation_noise : float
@@ -84,9 +87,19 @@ def quiet_level(look: NoteLook) -> float:
 
 
 def moments(n_frames: ArrayLike, n_positions: int) -> Indices:
-    """Give the frames, from a note's first on, at which it is looked at."""
-    share = (np.arange(n_positions) + 0.5) / n_positions
-    return np.rint(np.asarray(n_frames)[..., None] * share).astype(np.intp)
+    """Give the frames, from a note's first on, at which it is looked at.
+
+    Examples
+    --------
+    >>> from kernova.represent.note_rows import moments
+    >>> moments(40, 6)
+    array([ 2,  5,  5, 15, 25, 35])
+    """
+    n_spread = n_positions - len(_AFTER_ONSET)
+    share = (np.arange(n_spread) + 0.5) / n_spread
+    spread = np.rint(np.asarray(n_frames)[..., None] * share).astype(np.intp)
+    early = np.broadcast_to(_AFTER_ONSET, (*spread.shape[:-1], len(_AFTER_ONSET)))
+    return np.concatenate([early, spread], axis=-1)
 
 
 def note_rows(levels: Matrix, starts: ArrayLike, stops: ArrayLike, look: NoteLook) -> Matrix:
