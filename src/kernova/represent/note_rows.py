@@ -119,7 +119,7 @@ def note_rows(levels: Matrix, starts: ArrayLike, stops: ArrayLike, look: NoteLoo
     starts = np.asarray(starts, dtype=np.intp)
     lengths = np.maximum(np.asarray(stops, dtype=np.intp) - starts, 1)
     at = np.minimum(starts[:, None] + moments(lengths, look.n_positions), len(levels) - 1)
-    seen = levels[at].reshape(len(starts), -1)
+    seen = levels[at].reshape(len(starts), at.shape[1] * levels.shape[1])
     seen = seen - seen.mean(axis=1, keepdims=True)
     return np.column_stack([seen, look.duration_weight * np.log(lengths)])
 
