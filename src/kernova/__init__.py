@@ -27,7 +27,8 @@ decide      :class:`CalibratedDetector`, :func:`false_alarm_threshold`,
             :func:`critical_false_alarm`, :func:`equal_error_rate`,
             :func:`conformal_p_values`, :func:`select_discoveries`
 explain     :func:`explain`, :func:`top_features`
-studies     :class:`NoteFinder`
+studies     :class:`NoteFinder`; :func:`study_unknown`, :func:`study_each`,
+            :func:`judge_specimens`, :class:`SpeciesSettings`
 persist     :func:`save_model`, :func:`load_model`
 ==========  ==========================================================================
 
@@ -88,6 +89,10 @@ _HOME_OF = {
     "select_discoveries": "kernova.decide.p_values",
     "CalibratedDetector": "kernova.decide.calibrated",
     "NoteFinder": "kernova.studies.notes",
+    "study_unknown": "kernova.studies.species",
+    "study_each": "kernova.studies.species",
+    "judge_specimens": "kernova.studies.species_specimens",
+    "SpeciesSettings": "kernova.studies.species_space",
     "explain": "kernova.explain",
     "top_features": "kernova.explain",
     "save_model": "kernova.persist",
@@ -145,6 +150,9 @@ if TYPE_CHECKING:
     from kernova.score.outlier_factor import RobustKernelOutlierFactor, outlier_factor_path
     from kernova.score.spatial_depth import KernelSpatialDepth, SpatialDepth
     from kernova.studies.notes import NoteFinder
+    from kernova.studies.species import study_each, study_unknown
+    from kernova.studies.species_space import SpeciesSettings
+    from kernova.studies.species_specimens import judge_specimens
 
 
 def __getattr__(name: str) -> object:
