@@ -10,7 +10,8 @@ class may have two kinds:
 
 It is about 1 where the group comes from the class: the means of n and m rows differ by 1/n + 1/m of
 the spread, and recordings differ by a little more, the drift. The threshold is laid where a class's
-groups leave the widest gap.
+groups leave the widest gap. Where no group is kin beyond doubt, the class is not in the recording,
+and nobody is given the benefit of the doubt.
 """
 
 from typing import NamedTuple
@@ -34,7 +35,7 @@ _NEAREST_SHARE = 0.7
 # A class's spread leans on the other classes', as so many rows of its own would.
 _ROWS_OF_OTHERS = 3.0
 # The threshold is looked for between these; 1 is expected of kin.
-KIN, STRANGE = 1.5, 3.2
+KIN, STRANGE = 1.3, 3.2
 # Linking n rows takes n^2 distances; more finds than this are gathered in several lots.
 _ROWS_AT_ONCE = 2000
 
@@ -150,14 +151,34 @@ def _groups(rows: Matrix, distance: float) -> Indices:
     return groups
 
 
-def widest_gap(strange: Vector, low: float = KIN, high: float = STRANGE) -> float:
-    """Give the middle of the widest gap, by ratio, that the values leave between two bounds."""
+def kin_threshold(strange: Vector, low: float = KIN, high: float = STRANGE) -> float:
+    """Give the strangeness from which on finds of a class are strangers.
+
+    Parameters
+    ----------
+    strange : array of shape (n_finds,)
+        Of all finds that were taken for one class in a recording.
+    low, high : float
+        Below are kin, above strangers, whatever the others are.
+
+    Returns
+    -------
+    float
+        The middle of the widest gap, by ratio, that the values leave between the bounds; ``low`` if
+        none lies below it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.decide.kinship import kin_threshold
+    >>> round(kin_threshold(np.array([0.8, 1.5, 2.9])), 3)
+    2.086
+    >>> kin_threshold(np.array([1.5, 2.9]))
+    1.3
+    """
+    if not (strange <= low).any():
+        return low
     inside = np.log(strange[(strange > low) & (strange < high)])
     marks = np.concatenate([[np.log(low)], np.sort(inside), [np.log(high)]])
     widest = int(np.diff(marks).argmax())
     return float(np.exp((marks[widest] + marks[widest + 1]) / 2))
-
-
-def kin_thresholds(strange: Vector, codes: Indices, n_classes: int) -> Vector:
-    """Give, for each class, the strangeness from which on its finds are strangers."""
-    return np.array([widest_gap(strange[codes == code]) for code in range(n_classes)])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernova.decide.intervals import best_nonoverlapping
-from kernova.decide.kinship import kin_thresholds, known_classes, strangeness
+from kernova.decide.kinship import kin_threshold, known_classes, strangeness
 from kernova.describe.note_candidates import Candidates, note_candidates, note_lengths
 from kernova.describe.note_description import NoteDescription, describe_notes
 from kernova.represent.note_rows import (
@@ -122,7 +122,8 @@ def _decided(
     rows = note_rows(levels, starts, stops, look) * description.weights
     strange = strangeness(rows, codes, known_classes(description.rows, description.codes))
     if threshold is None:
-        is_kin = strange < kin_thresholds(strange, codes, len(description.classes))[codes]
+        limits = [kin_threshold(strange[codes == code]) for code in range(len(description.classes))]
+        is_kin = strange < np.array(limits)[codes]
     else:
         is_kin = strange * threshold <= 1
     return FoundNotes(starts, stops, codes, 1 / np.maximum(strange, 1e-9), is_kin)
