@@ -332,7 +332,7 @@ def draw(recording, segments, path):
     from kernova.files import replacing
     with replacing(path) as scratch:
         scratch.write_text(str(len(segments)))
-        time.sleep(0.002)  # so that kills come here, too
+        time.sleep(float(sys.argv[3]))  # so that kills come here, too
 
 print("ready", flush=True)
 for result in search_recordings(
@@ -343,11 +343,15 @@ for result in search_recordings(
 """
 
 
+def running(songs, out, drawing=0.002):
+    command = [sys.executable, "-c", RUN, str(songs), str(out), str(drawing)]
+    root = Path(__file__).parents[2]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root)
+
+
 def run_and_kill(songs, out, n_lines, delay):
     """Run until it has said so much, and a little longer; give what was done."""
-    command = [sys.executable, "-c", RUN, str(songs), str(out)]
-    root = Path(__file__).parents[2]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as process:
+    with running(songs, out) as process:
         said = []
         for line in process.stdout:
             said.append(line.strip())
@@ -357,6 +361,23 @@ def run_and_kill(songs, out, n_lines, delay):
                 break
         said += [line.strip() for line in process.stdout]
     return said[1:]
+
+
+def test_what_a_killed_writer_left_is_cleared_away(songs, tmp_path):
+    def draw(recording, segments, path):
+        path.write_text(str(len(segments)))
+
+    out = tmp_path / "out"
+    with running(songs, out, drawing=60) as process:
+        deadline = time.monotonic() + 60
+        while not list(out.glob(".a-*.png")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    assert len(list(out.glob(".a-*.png"))) == 1
+    assert set(outcomes(search(songs, out, draw=draw)).values()) == {"searched"}
+    assert {path.name for path in out.iterdir()} == {
+        "a.csv", "a.png", "b.csv", "b.png", "c.csv", "c.png", JOURNAL_NAME,
+    }  # fmt: skip
 
 
 @pytest.mark.soak
