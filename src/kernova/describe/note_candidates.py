@@ -6,11 +6,11 @@ moments of one frame's levels times the known row's: these products are made onc
 is ever written out.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from kernova.describe.note_description import NoteDescription
 from kernova.represent.note_rows import NoteLook, moments, quiet_level
@@ -39,13 +39,30 @@ class Candidates(NamedTuple):
     likeness: Matrix
 
 
-class _Products(NamedTuple):
-    """What is known of each frame of a piece: the sums over bands that rows are made of."""
+class _Measure(NamedTuple):
+    """What is the same for all stretches: known rows, and what turns distances into likeness."""
 
-    with_rows: Single  # (n_positions, n_frames, n_rows)
-    plain: Single
-    weighed: Single
-    squares: Single
+    by_position: Single  # (n_positions, n_bands, n_rows): known rows
+    weights: Single  # of bands
+    row_sums: Single  # of weights times known row
+    squares: Single  # of known rows, without their durations
+    durations: Matrix  # last column of known rows
+    nearness: Single  # minus one over the squared length-scale
+    whitener: Single  # (n_rows, n_rows): one triangle for each class
+    members: Single  # (n_rows, n_classes): 1 where a row is of a class
+    ceilings: Single  # what a class can explain at most
+    typical_scores: Single
+
+
+class _Products(NamedTuple):
+    """What is known of each frame of a piece: the sums over bands that rows are made of.
+
+    The first axis says from which of the first ``_STEP`` frames on the others are counted, so that
+    stretches which begin ``_STEP`` frames apart find theirs side by side.
+    """
+
+    with_rows: Single  # (_STEP, n_positions, n_frames / _STEP, n_rows)
+    sums: Single  # (_STEP, 3, n_frames / _STEP): levels, their weighed sum, their weighed squares
 
 
 def note_lengths(n_frames_of_notes: Indices) -> Indices:
@@ -76,27 +93,51 @@ def note_candidates(
     least_likeness : float
         Stretches below are left out.
     """
-    found = [
-        Candidates(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))
-    ]
-    longest = int(lengths.max())
+    measure = _measure(known, look)
+    none = np.empty(0, np.intp)
+    found = [Candidates(none, none, none, np.empty(0))]
     step = _STARTS_AT_ONCE * _STEP
+    offsets = moments(lengths, look.n_positions).tolist()
     loud = np.concatenate([[0.0], np.cumsum(levels.mean(axis=1) - quiet_level(look))])
     for first in range(0, len(levels), step):
-        piece = levels[first : first + step + longest]
+        piece = levels[first : first + step + int(lengths.max())]
         if len(piece) < lengths.min() or _is_silent(loud, first, len(piece), int(lengths.min())):
             continue
-        products = _products(piece.astype(np.float32), known, look)
-        for length in lengths.tolist():
-            n_starts = min(step, len(piece) - length + 1)
-            starts = np.arange(0, max(n_starts, 0), _STEP)
-            mean_level = (loud[first + starts + length] - loud[first + starts]) / length
-            starts = starts[mean_level > _SILENCE]
-            if len(starts) == 0:
-                continue
-            squared = _squared_distances(products, starts, length, known, look)
-            found.append(_likely(first + starts, length, squared, known, least_likeness))
+        products = _products(piece.astype(np.float32), measure)
+        for length, at_moments in zip(lengths.tolist(), offsets, strict=True):
+            starts = np.arange(0, min(step, len(piece) - length + 1), _STEP)
+            at = first + starts
+            is_loud = loud[at + length] - loud[at] > _SILENCE * length
+            if is_loud.any():
+                squared = _squared_distances(products, len(starts), at_moments, measure)
+                squared += _squared_durations(length, measure, look)
+                found.append(
+                    _likely(at[is_loud], length, squared[is_loud], measure, least_likeness)
+                )
     return Candidates(*[np.concatenate(column) for column in zip(*found, strict=True)])
+
+
+def _measure(known: NoteDescription, look: NoteLook) -> _Measure:
+    n_bands = (known.rows.shape[1] - 1) // look.n_positions
+    # Rows class by class, as their triangles stand in the whitener.
+    order = np.argsort(known.codes, kind="stable")
+    rows, codes = known.rows[order], known.codes[order]
+    seen = rows[:, :-1]
+    by_position = seen.reshape(len(rows), look.n_positions, n_bands).transpose(1, 2, 0)
+    ridges = np.array([one.ridge / (len(one.rows) + one.ridge) for one in known.classes])
+    single = np.float32
+    return _Measure(
+        by_position=np.ascontiguousarray(by_position, dtype=single),
+        weights=known.weights[:n_bands].astype(single),
+        row_sums=(seen @ known.weights[:-1]).astype(single),
+        squares=np.einsum("ij,ij->i", seen, seen).astype(single),
+        durations=rows[:, -1],
+        nearness=np.array([-1 / known.classes[code].length_scale ** 2 for code in codes], single),
+        whitener=block_diag(*(np.linalg.inv(one.factor).T for one in known.classes)).astype(single),
+        members=(codes[:, None] == np.arange(len(known.classes))).astype(single),
+        ceilings=(1 - ridges).astype(single),
+        typical_scores=known.typical_scores.astype(single),
+    )
 
 
 def _is_silent(loud: Matrix, first: int, n_frames: int, shortest: int) -> bool:
@@ -105,66 +146,65 @@ def _is_silent(loud: Matrix, first: int, n_frames: int, shortest: int) -> bool:
     return bool(((sums[shortest:] - sums[:-shortest]) <= _SILENCE * shortest).all())
 
 
-def _products(piece: Single, known: NoteDescription, look: NoteLook) -> _Products:
-    n_bands = piece.shape[1]
-    weights = known.weights[:n_bands].astype(np.float32)
-    weighed: Single = piece * weights
-    rows = known.rows[:, :-1].reshape(len(known.rows), look.n_positions, n_bands)
-    by_position = np.ascontiguousarray(rows.transpose(1, 2, 0), dtype=np.float32)
-    return _Products(
-        with_rows=np.matmul(weighed, by_position),
-        plain=piece.sum(axis=1),
-        weighed=np.asarray(weighed @ weights, dtype=np.float32),
-        squares=np.einsum("ij,ij->i", weighed, weighed),
-    )
+def _products(piece: Single, measure: _Measure) -> _Products:
+    n_apart = -(-len(piece) // _STEP)
+    piece = np.pad(piece, ((0, n_apart * _STEP - len(piece)), (0, 0)), mode="edge")
+    apart = np.ascontiguousarray(piece.reshape(n_apart, _STEP, -1).transpose(1, 0, 2))
+    weighed = apart * measure.weights
+    sums = [
+        apart.sum(axis=2),
+        weighed @ measure.weights,
+        np.einsum("ijk,ijk->ij", weighed, weighed),
+    ]
+    return _Products(np.matmul(weighed[:, None], measure.by_position), np.stack(sums, axis=1))
 
 
 def _squared_distances(
-    products: _Products, starts: Indices, length: int, known: NoteDescription, look: NoteLook
+    products: _Products, n_starts: int, at_moments: list[int], measure: _Measure
 ) -> Single:
-    """Give |row - known row|^2 for the rows of stretches, without the rows.
+    """Give |row - known row|^2, but for durations, of stretches that begin at every second frame.
 
     A row is w (x - m), with m the mean of its levels x: hence |row|^2 = |wx|^2 - 2m w.wx + m^2|w|^2
     and row.known = x.(w known) - m w.known.
     """
-    n_bands = (known.rows.shape[1] - 1) // look.n_positions
-    weights = known.weights[:-1].astype(np.float32)
-    plain = np.zeros(len(starts), np.float32)
-    weighed, squares = np.zeros_like(plain), np.zeros_like(plain)
-    shared = np.zeros((len(starts), len(known.rows)), np.float32)
-    for position, offset in enumerate(moments(length, look.n_positions).tolist()):
-        at = starts + min(offset, len(products.plain) - 1)
-        at = np.minimum(at, len(products.plain) - 1)
-        shared += products.with_rows[position][at]
-        plain += products.plain[at]
-        weighed += products.weighed[at]
-        squares += products.squares[at]
-    mean = plain / (look.n_positions * n_bands)
-    own = squares - 2 * mean * weighed + mean**2 * float(weights @ weights)
-    known_sums = (known.rows[:, :-1] @ weights).astype(np.float32)
-    durations = look.duration_weight * np.log(length) - known.rows[:, -1]
-    theirs = np.einsum("ij,ij->i", known.rows[:, :-1], known.rows[:, :-1]) + durations**2
-    shared -= mean[:, None] * known_sums
+    last = products.sums.shape[2] - n_starts
+    shared = np.zeros((n_starts, len(measure.row_sums)), np.float32)
+    sums = np.zeros((3, n_starts), np.float32)
+    for position, offset in enumerate(at_moments):
+        begin, phase = divmod(offset, _STEP)
+        begin = min(begin, last)
+        shared += products.with_rows[phase, position, begin : begin + n_starts]
+        sums += products.sums[phase, :, begin : begin + n_starts]
+    plain, weighed, squares = sums
+    mean = plain / (len(at_moments) * len(measure.weights))
+    weight = len(at_moments) * float(measure.weights @ measure.weights)
+    own = squares - 2 * mean * weighed + mean**2 * weight
+    shared -= mean[:, None] * measure.row_sums
     shared *= -2
     shared += own[:, None]
-    shared += theirs.astype(np.float32)
+    shared += measure.squares
     return np.maximum(shared, 0, out=shared)
 
 
+def _squared_durations(length: int, measure: _Measure, look: NoteLook) -> Single:
+    apart = look.duration_weight * np.log(length) - measure.durations
+    return np.asarray(apart**2, dtype=np.float32)
+
+
 def _likely(
-    starts: Indices, length: int, squared: Single, known: NoteDescription, least: float
+    starts: Indices, length: int, squared: Single, measure: _Measure, least: float
 ) -> Candidates:
-    likeness = known.likeness(squared)
-    codes = (likeness * known.typical_scores.astype(np.float32)).argmax(axis=1)
-    best = likeness[np.arange(len(codes)), codes]
-    kept = best >= least
-    starts = starts[kept]
-    return Candidates(starts, starts + length, codes[kept], best[kept].astype(np.float64))
-
-
-def pieces_of(n_frames: int, size: int) -> Iterator[slice]:
-    """Cut frames into pieces of about one size, the last at least half as long as the others."""
-    n_pieces = max(1, round(n_frames / size))
-    borders = np.linspace(0, n_frames, n_pieces + 1).astype(int)
-    for start, stop in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
-        yield slice(start, stop)
+    """Keep the stretches that are like a class; see ``NoteDescription.likeness``."""
+    squared *= measure.nearness
+    explained = np.exp(squared, out=squared) @ measure.whitener
+    explained *= explained
+    q = np.minimum(explained @ measure.members, measure.ceilings)
+    # s_c grows with q, so what cannot be like enough is left out before the logarithm.
+    enough = -np.expm1(-2 * least * measure.typical_scores)
+    some = np.flatnonzero((q >= enough).any(axis=1))
+    scores = -np.log1p(-q[some]) / 2
+    codes = scores.argmax(axis=1)
+    likeness = scores[np.arange(len(codes)), codes] / measure.typical_scores[codes]
+    kept = likeness >= least
+    starts = starts[some][kept]
+    return Candidates(starts, starts + length, codes[kept], likeness[kept].astype(np.float64))

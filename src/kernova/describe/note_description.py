@@ -49,24 +49,14 @@ class NoteDescription:
     classes: list[ClassDescription]
     typical_scores: Vector
 
-    def likeness(self, squared: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Give s_c over its typical value, from squared distances to all notes.
+    def likeness(self, rows: Matrix) -> Matrix:
+        """Give s_c of weighed rows over its typical value.
 
         1 is as like as the class's own notes are to each other; 0 is nothing in common. The class
         of a row is that of the largest s_c: multiply by ``typical_scores``.
         """
-        scores = np.empty((len(squared), len(self.classes)), dtype=squared.dtype)
-        for code, one in enumerate(self.classes):
-            mine = squared[:, self.codes == code] / np.asarray(
-                -(one.length_scale**2), dtype=squared.dtype
-            )
-            whitener = np.linalg.inv(one.factor).T.astype(squared.dtype)
-            explained = np.exp(mine) @ whitener
-            q = np.einsum("ij,ij->i", explained, explained)
-            # Even on copies of a row, a share of about the ridge stays unexplained.
-            q = np.minimum(q, 1 - one.ridge / (len(one.rows) + one.ridge))
-            scores[:, code] = -np.log1p(-q) / 2
-        return scores / self.typical_scores.astype(squared.dtype)
+        q = np.column_stack([one.membership(rows) for one in self.classes])
+        return np.asarray(-np.log1p(-q) / 2 / self.typical_scores)
 
 
 def band_weights(rows: Matrix, codes: Indices, n_bands: int) -> Vector:
