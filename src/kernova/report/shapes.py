@@ -5,7 +5,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -19,6 +18,7 @@ from kernova.report.canvas import (
     NEW,
     Entry,
     Matrix,
+    axes_or_new,
     counted,
     drawable_number,
     ink,
@@ -36,8 +36,8 @@ _GRID_MARGIN: Final = 0.12
 _SEEN: Final = 0.1
 _ENLARGEMENTS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
 # Sides of a figure around a shape, in inches.
-_WIDTH, _LOWEST, _HIGHEST = 6.4, 3.0, 7.5
-_ROOM_BELOW: Final = 0.9
+_WIDTH, _LOWEST, _HIGHEST = 6.4, 1.6, 7.0
+_ROOM_BELOW, _LEGEND_LINE = 0.5, 0.2
 
 
 def plot_aligned_shapes(
@@ -81,7 +81,7 @@ def plot_aligned_shapes(
     known = _flat_shapes(aligned, "aligned specimens")
     mean = known.mean(axis=0) if consensus is None else _flat_shape(consensus, "consensus")
     _same_landmarks(known.shape[1], len(mean), "consensus")
-    ax = _axes_around(mean, None) if ax is None else ax
+    is_own, ax = ax is None, axes_or_new(ax)
     entries = [_draw_specimens(ax, known, labels[0], MUTED, "o")]
     if others is not None:
         strange = _flat_shapes(others, "other specimens")
@@ -92,7 +92,7 @@ def plot_aligned_shapes(
     )
     entries.append((_dot(KNOWN), "consensus, landmarks numbered"))
     _write_numbers(ax, mean)
-    _finish(ax, entries)
+    _finish(ax, entries, is_own)
     _note_flattening(ax, np.shape(aligned)[-1])
     return ax
 
@@ -140,7 +140,7 @@ def plot_deformation(
     times = _enlargement(start, end) if enlargement is None else enlargement
     times = drawable_number(times, "enlargement")
     reached = start + times * (end - start)
-    ax = _axes_around(start, reached) if ax is None else ax
+    is_own, ax = ax is None, axes_or_new(ax)
     lines = _bent_grid(start, reached)
     if lines is not None:
         ax.add_collection(LineCollection(lines, colors=MUTED, linewidths=0.7, alpha=0.75, zorder=1))
@@ -156,7 +156,7 @@ def plot_deformation(
     more = "" if times == 1 else f", differences enlarged {times:g} times"
     arrow = Line2D([], [], color=NEW, linestyle="-", marker=">", markersize=5, markevery=[1])
     arrow.set_data([0, 1], [0, 0])
-    _finish(ax, [(_dot(KNOWN), str(labels[0])), (arrow, f"{labels[1]}{more}")])
+    _finish(ax, [(_dot(KNOWN), str(labels[0])), (arrow, f"{labels[1]}{more}")], is_own)
     _note_flattening(ax, np.shape(consensus)[-1])
     return ax
 
@@ -201,8 +201,10 @@ def _write_numbers(ax: Axes, shape: Matrix) -> None:
         written.set_path_effects([withStroke(linewidth=2.2, foreground="white")])
 
 
-def _finish(ax: Axes, entries: Sequence[Entry]) -> None:
+def _finish(ax: Axes, entries: Sequence[Entry], is_own: bool) -> None:
     """Keep angles as they are; the coordinates themselves say nothing, so they are left out."""
+    if is_own:
+        _fit_figure(ax, len(entries))
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.06)
     ax.set_xticks([])
@@ -216,15 +218,13 @@ def _note_flattening(ax: Axes, n_dimensions: int) -> None:
         note_above(ax, "seen along the third axis")
 
 
-def _axes_around(shape: Matrix, reached: Matrix | None) -> Axes:
-    """Give axes on a figure of the shape's own proportions."""
-    points = shape if reached is None else np.vstack([shape, reached])
-    width, height = np.maximum(np.ptp(points, axis=0), 1e-300)
-    tall = min(max(1.25 * _WIDTH * float(height / width), _LOWEST), _HIGHEST)
-    figure = Figure(figsize=(_WIDTH, tall + _ROOM_BELOW), layout="constrained")
-    FigureCanvasAgg(figure)
-    ax: Axes = figure.subplots()
-    return ax
+def _fit_figure(ax: Axes, n_entries: int) -> None:
+    """Give the figure the proportions of what is drawn on it."""
+    assert isinstance(ax.figure, Figure)
+    drawn = ax.dataLim
+    ratio = drawn.height / drawn.width if drawn.width > 0 else np.inf
+    tall = min(max(_WIDTH * ratio, _LOWEST), _HIGHEST)
+    ax.figure.set_size_inches(_WIDTH, tall + _ROOM_BELOW + _LEGEND_LINE * n_entries)
 
 
 # --- the thin plate --------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """A study of species as one page: the verdict in plain words, its reasons, tables, pictures."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 import pandas as pd
@@ -15,10 +16,10 @@ from kernova.studies.species_answers import (
 )
 from kernova.studies.species_page_parts import (
     FOOTER,
-    FORMATS,
     aligned_picture,
     how_it_was_decided,
     morphospace_picture,
+    readable,
 )
 from kernova.studies.species_pictures import each_figures, specimen_figures
 from kernova.studies.species_unknown_page import unknown_page
@@ -49,10 +50,10 @@ def _each_page(answer: EachAnswer) -> str:
     study = answer.study
     figures = each_figures(study)
     return page(
-        f"Which groups of {study.studies[0].landmarks.source} can be told apart?",
+        f"Which groups of {Path(study.studies[0].landmarks.source).name} can be told apart?",
         [
             _each_answer(answer),
-            Section("Group by group", [_verdicts_in_words(answer)]),
+            Section("Group by group", list(_verdicts_in_words(answer))),
             Section("Against each other", list(_against_each_other(figures))),
             Section("Where they lie", [morphospace_picture(figures), aligned_picture(figures)]),
             how_it_was_decided(study.studies[0].settings),
@@ -69,10 +70,9 @@ def _each_answer(answer: EachAnswer) -> Section:
         [
             notice(first),
             *(paragraph(sentence) for sentence in others),
-            table(
+            readable(
                 answer.rows[list(_GROUP_COLUMNS)],
                 "Each group held out as unknown; means over the halvings",
-                FORMATS,
                 marked=answer.rows["verdict"] != LOOKS_NEW,
                 max_rows=_GROUPS_SHOWN,
             ),
@@ -80,15 +80,18 @@ def _each_answer(answer: EachAnswer) -> Section:
     )
 
 
-def _verdicts_in_words(answer: EachAnswer) -> str:
-    studies = answer.study.studies
+def _verdicts_in_words(answer: EachAnswer) -> Iterator[str]:
+    others = [study for study in answer.study.studies if study.verdict.kind != LOOKS_NEW]
+    if not others:
+        yield paragraph("Every group looks new; how sure that is, the table above says.")
+        return
     words = pd.DataFrame(
         {
-            "group": [study.unknown for study in studies],
-            "verdict": [study.verdict.sentence for study in studies],
+            "group": [study.unknown for study in others],
+            "verdict": [study.verdict.sentence for study in others],
         }
     )
-    return table(words, "Verdicts in words", max_rows=_GROUPS_SHOWN)
+    yield table(words, "Those that do not look new, in words", max_rows=_GROUPS_SHOWN)
 
 
 def _against_each_other(figures: Mapping[str, Figure]) -> Iterator[str]:
@@ -109,7 +112,7 @@ def _specimens_page(answer: SpecimensAnswer) -> str:
     tests = answer.tests
     figures = specimen_figures(tests)
     return page(
-        f"Which specimens of {tests.new.source} are new?",
+        f"Which specimens of {Path(tests.new.source).name} are new?",
         [
             _specimens_answer(answer),
             Section("Were they digitised well?", list(_digitising(tests.rows))),
@@ -130,10 +133,9 @@ def _specimens_answer(answer: SpecimensAnswer) -> Section:
         [
             notice(first),
             *(paragraph(sentence) for sentence in others),
-            table(
+            readable(
                 rows,
                 "The strangest first",
-                FORMATS,
                 marked=rows["verdict"] == "new",
                 max_rows=_SPECIMENS_SHOWN,
             ),
@@ -149,7 +151,12 @@ def _digitising(rows: pd.DataFrame) -> Iterator[str]:
     )
     if len(suspicious):
         columns = ["id", "landmark", "landmark_p_value", "digitising", "verdict"]
-        yield table(suspicious[columns], "Specimens to check", FORMATS, max_rows=_SPECIMENS_SHOWN)
+        yield readable(
+            suspicious[columns],
+            "Specimens to check",
+            marked=suspicious["verdict"] == "new",
+            max_rows=_SPECIMENS_SHOWN,
+        )
 
 
 def _depths(figure: Figure) -> str:

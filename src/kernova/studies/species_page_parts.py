@@ -18,16 +18,39 @@ def small(value: float) -> str:
     return f"{value:.3f}" if value >= 0.0005 or value == 0 else f"{value:.0e}"
 
 
-_RATES = (
-    "e_star", "e_star_spread", "detection_rate", "false_alarm_bound", "equal_error_rate",
-    "equal_error_rate_spread", "auroc", "worst_pair_error", "exact_detection_at_least",
-    "exact_false_alarm_bound", "exact_detection_rate",
-)  # fmt: skip
-FORMATS: Final[dict[str, Format]] = {
-    **dict.fromkeys(_RATES, ".3f"),
-    **dict.fromkeys(("p_value", "closest_p_value", "landmark_p_value"), small),
+# What columns are called on a page, where there is less room than in a file.
+_WORDS: Final = {
+    "equal_error_rate": "error rate",
+    "equal_error_rate_spread": "±",
+    "auroc": "area",
+    "p_value": "p-value",
+    "e_star": "e*",
+    "e_star_spread": "± of e*",
+    "detection_rate": "detected",
+    "false_alarm_bound": "false alarms below",
+    "exact_detection_at_least": "detected, at least",
+    "exact_false_alarm_bound": "false alarms, at most",
+    "exact_detection_rate": "detected then",
+    "worst_pair_error": "worst pair",
+    "is_masked": "masked",
+    "closest_p_value": "p-value there",
+    "landmark_p_value": "its p-value",
+}
+_SMALL: Final = ("p_value", "closest_p_value", "landmark_p_value")
+_FORMATS: Final[dict[str, Format]] = {
+    **dict.fromkeys(_WORDS, ".3f"),
+    **dict.fromkeys(_SMALL, small),
     **dict.fromkeys(("depth", "threshold"), ".5f"),
 }
+_WITHOUT_FORMAT: Final = ("is_masked",)
+
+
+def readable(rows: pd.DataFrame, caption: str, *, marked: "pd.Series[bool]", max_rows: int) -> Html:
+    """Give a table of measurements with short words above its columns."""
+    formats = {
+        _WORDS.get(name, name): way for name, way in _FORMATS.items() if name not in _WITHOUT_FORMAT
+    }
+    return table(rows.rename(columns=_WORDS), caption, formats, marked=marked, max_rows=max_rows)
 
 
 def morphospace_picture(figures: Mapping[str, Figure]) -> Html:

@@ -1,24 +1,29 @@
 """One unknown group as a page: the verdict and its reasons, errors, shapes, specimens."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 from matplotlib.figure import Figure
 
-from kernova.report.page import Section, facts, notice, page, paragraph, picture, table
+from kernova.report.page import Section, facts, notice, page, paragraph, picture
 from kernova.studies.species import mean_and_spread
 from kernova.studies.species_answers import UnknownAnswer, probable_slips
 from kernova.studies.species_page_parts import (
     FOOTER,
-    FORMATS,
     aligned_picture,
     how_it_was_decided,
     morphospace_picture,
+    readable,
     small,
 )
 from kernova.studies.species_pictures import unknown_figures
 
 _ROWS_SHOWN: Final = 60
+_PAIR_COLUMNS: Final = (
+    "known", "specimens", "equal_error_rate", "equal_error_rate_spread", "auroc", "p_value",
+    "exact_detection_at_least", "exact_false_alarm_bound", "test",
+)  # fmt: skip
 
 
 def unknown_page(answer: UnknownAnswer) -> str:
@@ -38,7 +43,7 @@ def unknown_page(answer: UnknownAnswer) -> str:
             how_it_was_decided(study.settings),
         ],
         footer=FOOTER,
-        lead=f"{study.n_unknown} specimens of {study.landmarks.source}, held against "
+        lead=f"{study.n_unknown} specimens of {Path(study.landmarks.source).name}, held against "
         f"{n_known} of known groups",
     )
 
@@ -78,10 +83,9 @@ def _pairs(answer: UnknownAnswer, figures: Mapping[str, Figure]) -> Iterator[str
         yield paragraph("No known group is large enough.")
         return
     is_close = study.pairs["equal_error_rate"] > study.settings.largest_error
-    yield table(
-        study.pairs.drop(columns=["n_holdout", "smallest_p_value"]),
+    yield readable(
+        study.pairs[list(_PAIR_COLUMNS)],
         "Known groups, the hardest to tell apart first; means over the halvings",
-        FORMATS,
         marked=is_close,
         max_rows=_ROWS_SHOWN,
     )
@@ -112,7 +116,10 @@ def _pooled(answer: UnknownAnswer, depths: Figure) -> Iterator[str]:
         "halving", "e_star", "detection_rate", "false_alarm_bound", "threshold",
         "equal_error_rate", "auroc", "exact_detection_rate", "exact_false_alarm_bound",
     ]  # fmt: skip
-    yield table(study.halvings[columns], "Halving by halving", FORMATS, max_rows=_ROWS_SHOWN)
+    halvings = study.halvings[columns]
+    yield readable(
+        halvings, "Halving by halving", marked=halvings["halving"] < 0, max_rows=_ROWS_SHOWN
+    )
     yield paragraph(
         "e* is the common value of one minus the detection rate and of the proven bound on false "
         f"alarms, at {study.settings.confidence:.0%} confidence. The exact bound allows a number "
@@ -144,6 +151,4 @@ def _specimens(answer: UnknownAnswer) -> Iterator[str]:
         "sticks out where the specimen's other landmarks would have it elsewhere; in many "
         "specimens of a new group that is its shape, in one alone it may be a slip of the hand."
     )
-    yield table(
-        rows, "The strangest first", FORMATS, marked=probable_slips(rows), max_rows=_ROWS_SHOWN
-    )
+    yield readable(rows, "The strangest first", marked=probable_slips(rows), max_rows=_ROWS_SHOWN)
