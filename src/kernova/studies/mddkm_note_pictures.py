@@ -50,11 +50,11 @@ def _classes(means: pd.DataFrame) -> Figure:
         label_axes(by_window, "", "F")
         by_window.set_title(f"{name}: by window", fontsize=9, loc="left", parse_math=False)
         by_note.set_title(f"{name}: by note", fontsize=9, loc="left", parse_math=False)
-    bars = [
-        (grid[-1, 0].containers[place], f"preset {preset}, {method}")
-        for place, (preset, method) in enumerate(_STYLES)
-    ]
-    legend_below(grid[-1, 0], bars)
+    words = [f"preset {preset}, {method}" for preset, method in _STYLES]
+    figure.legend(
+        grid[-1, 0].containers, words, loc="outside lower left", ncols=len(words), frameon=False,
+        fontsize=8,
+    )  # fmt: skip
     return figure
 
 
