@@ -1,0 +1,303 @@
+"""``kernova notes`` and bad input: every kind of recording, refusals in one sentence, Ctrl-C."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import soundfile
+from typer.testing import CliRunner
+
+from kernova import SpatialDepth, save_model
+from kernova.cli.app import app
+from kernova.cli.note_find import _interrupted
+from kernova.load.annotations import ANNOTATION_ENDINGS, read_annotations
+from kernova.load.audio import read_audio
+from kernova.studies.note_demo import SAMPLE_RATE
+from tests.cli.aviary import CHECK, DUSK, FIND, LEARN, run
+
+
+def contents(birds):
+    return {path: path.read_bytes() for path in Path(birds).rglob("*") if path.is_file()}
+
+
+# --- bad input --------------------------------------------------------------------------------
+
+
+def dusk(name, change=lambda samples: samples, rate=SAMPLE_RATE, **how):
+    samples = read_audio("night/dusk.wav", sample_rate=rate).samples
+    soundfile.write(name, change(samples), rate, **how)
+    return name
+
+
+SOUNDS = {
+    "8 bits": lambda: dusk("x.wav", subtype="PCM_U8"),
+    "24 bits": lambda: dusk("x.wav", subtype="PCM_24"),
+    "float": lambda: dusk("x.wav", subtype="FLOAT"),
+    "stereo": lambda: dusk("x.flac", lambda samples: np.c_[samples, samples]),
+    "ogg": lambda: dusk("x.ogg"),
+    "other rate": lambda: dusk("x.wav", rate=32000),
+}
+
+
+@pytest.mark.parametrize("sound", SOUNDS)
+def test_recordings_of_every_kind_come_to_about_the_same(birds, sound):
+    def labels(path):
+        notes = json.loads(run(*FIND, path, "--json"))["recordings"][0]["notes"]
+        return [(note["label"], round(note["start"], 1)) for note in notes]
+
+    usual, other = labels("night/dusk.wav"), labels(SOUNDS[sound]())
+    assert len(set(usual) & set(other)) >= 0.8 * len(usual)
+
+
+QUIET = {
+    "silence": lambda: soundfile.write("x.wav", np.zeros(40000), SAMPLE_RATE),
+    "noise": lambda: soundfile.write(
+        "x.wav", np.random.default_rng(0).normal(0, 0.1, 60000), SAMPLE_RATE
+    ),
+    "shorter than a frame": lambda: soundfile.write("x.wav", np.full(20, 0.5), SAMPLE_RATE),
+    "one sample": lambda: soundfile.write("x.wav", [0.5], SAMPLE_RATE),
+}
+
+
+@pytest.mark.parametrize(
+    ("sound", "kind"),
+    [*zip(QUIET, ANNOTATION_ENDINGS, strict=True), ("silence", "csv"), ("silence", "textgrid")],
+)
+def test_where_there_is_nothing_nothing_is_found_and_that_is_written(birds, sound, kind):
+    QUIET[sound]()
+    answer = json.loads(run(*FIND, "x.wav", "-o", "found", "--format", kind, "--json"))
+    assert answer["recordings"][0]["notes"] == []
+    assert read_annotations(answer["recordings"][0]["files"][0], format=kind) == []
+
+
+def cut_short(path):
+    content = Path(path).read_bytes()
+    Path(path).write_bytes(content[: len(content) // 2])
+
+
+def test_a_recording_cut_short_is_searched_as_far_as_it_goes(birds):
+    whole = soundfile.info("night/dusk.wav").duration
+    cut_short("night/dusk.wav")
+    there = soundfile.info("night/dusk.wav").duration
+    result = CliRunner().invoke(app, [*FIND, "night/dusk.wav"])
+    assert result.exit_code == 0
+    assert result.stderr == (
+        f"kernova: night/dusk.wav is cut short: its header promises {whole:.3f} s, and "
+        f"{there:.3f} s are there, which are read.\n"
+    )
+    assert "1 recording (0.1 minutes)" in result.stdout
+
+
+def test_a_file_that_cannot_be_read_in_the_middle_of_a_run(birds):
+    Path("night/day.wav").write_text("no sound")
+    words = [*FIND, "night", "-o", "found", "--combined", "all.csv"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("kernova: night/day.wav cannot be read as a recording: ")
+    assert len(result.stderr.splitlines()) == 1
+    assert "in 2 recordings (0.3 minutes). Could not be searched: 1." in result.stdout
+    assert set(pd.read_csv("all.csv")["file"]) == {"night/dawn.wav", "night/dusk.wav"}
+    assert "Done before, and not again: 2. Could not be searched: 1." in run(*words, exit_code=1)
+    answer = json.loads(run(*FIND, "night/day.wav", "nowhere.wav", "--json", exit_code=2))
+    assert [one["outcome"] for one in answer["recordings"]] == ["failed", "failed"]
+    assert answer["recordings"][1]["remark"].startswith("There is no file nowhere.wav;")
+
+
+def marks(text):
+    return lambda: Path("marks.txt").write_text(text)
+
+
+def other_model():
+    save_model(SpatialDepth().fit(np.eye(3)), "model.kernova")
+
+
+def quiet_mark():
+    soundfile.write("x.wav", np.zeros(40000), SAMPLE_RATE)
+    marks("0.1\t0.2\ta\n")()
+
+
+def no_sound():
+    soundfile.write("x.wav", [], SAMPLE_RATE)
+    marks("0.0\t0.005\ta\n")()
+
+
+MARKED = ["notes", "learn", "lesson.wav", "marks.txt", "-o", "out.kernova"]
+REFUSALS = {
+    "past the end": (
+        marks("1.0\t1.1\tbuzz\n99.0\t99.1\tbuzz\n"), MARKED,
+        "marks.txt cannot be used: 'buzz' from 99 s to 99.1 s lies past the end of the recording "
+        "({seconds:.9g} s). Correct it.",
+    ),
+    "overlap": (
+        marks("1.0\t1.1\tbuzz\n1.05\t1.2\tbuzz\n"), MARKED,
+        "marks.txt cannot be used: 'buzz' from 1 s to 1.1 s and 'buzz' from 1.05 s to 1.2 s "
+        "overlap. Correct it.",
+    ),
+    "overlap in a check": (
+        marks("1.0\t1.1\tbuzz\n1.05\t1.2\tbuzz\n"), [*CHECK, "lesson.wav", "marks.txt"],
+        "marks.txt cannot be used: 'buzz' from 1 s to 1.1 s and 'buzz' from 1.05 s to 1.2 s "
+        "overlap. Correct it.",
+    ),
+    "a class called none": (
+        marks("1.0\t1.1\tnone\n"), MARKED,
+        "A class called 'none' cannot be told from no note at all; give it another name.",
+    ),
+    "no labels": (
+        marks("1.0\t1.1\t\n"), MARKED, "There is no labelled note in marks.txt.",
+    ),
+    "unknown label to learn": (
+        None, [*LEARN, "--labels", "buzz,trill", "-o", "out.kernova"],
+        "No note is labelled 'trill'. The labels are 'buzz', 'falling', 'rising'.",
+    ),
+    "unknown label to find": (
+        None, [*FIND, "night", "--labels", "trill"],
+        "The model knows no class 'trill'. Its classes are 'buzz', 'falling', 'rising'.",
+    ),
+    "empty labels": (
+        None, [*FIND, "night", "--labels", " ,"],
+        "--labels got ' ,'; name at least one label.",
+    ),
+    "no annotation": (
+        None, ["notes", "learn", "lesson.wav", "-o", "out.kernova"],
+        "lesson.wav has no annotation: name the file that says where its notes are behind it.",
+    ),
+    "unknown format": (
+        marks("what is this\n"), MARKED,
+        "Cannot tell what kind of annotation marks.txt is from its first line, 'what is this'; "
+        "say so with --annotation-format, one of 'raven', 'audacity', 'textgrid', 'csv'.",
+    ),
+    "unknown column": (
+        lambda: Path("marks.txt").write_text("onset,end,label\n1,2,a\n"),
+        [*MARKED, "--annotation-format", "csv"],
+        "marks.txt has no column 'start'; its columns are 'onset', 'end', 'label'. Say which one "
+        "holds the start: --column start=NAME.",
+    ),
+    "half a column": (
+        None, [*LEARN, "--column", "label", "-o", "out.kernova"],
+        "--column got 'label'; write ROLE=NAME, such as label=Species.",
+    ),
+    "a silent note": (
+        quiet_mark, ["notes", "learn", "x.wav", "marks.txt", "-o", "out.kernova"],
+        "A clip of 'a' is silent; leave it out, or look at where the note was marked.",
+    ),
+    "a recording of no length": (
+        no_sound, ["notes", "learn", "x.wav", "marks.txt", "-o", "out.kernova"],
+        "x.wav of 'a' holds no sound; leave it out, or mark the note.",
+    ),
+    "no model": (
+        None, ["notes", "find", "lesson.wav", "night"],
+        "lesson.wav is not a kernova model. Name a file that save_model wrote.",
+    ),
+    "other model": (
+        other_model, [*FIND, "night"],
+        "model.kernova holds a SpatialDepth, which finds no notes. Name a file that kernova notes "
+        "learn wrote.",
+    ),
+    "empty folder": (
+        lambda: Path("empty").mkdir(), [*FIND, "empty"],
+        "There is no recording in the folder empty: no file in it, or below it, ends in .wav, "
+        ".flac, .ogg.",
+    ),
+    "pictures to nowhere": (
+        None, [*FIND, "night", "--plot"],
+        "Pictures need a folder to go to; name one with -o.",
+    ),
+    "a file for a folder": (
+        None, [*FIND, "night", "-o", "lesson.wav"],
+        "lesson.wav is a file; -o needs a folder for the notes of each recording.",
+    ),
+    "combined ending": (
+        None, [*FIND, "night", "--combined", "all.txt"],
+        "Cannot write a combined table to all.txt: its ending is '.txt'. Take one of .csv.",
+    ),
+    "over a result of others": (
+        lambda: Path("night/dusk.csv").write_text("mine"),
+        [*FIND, "night/dusk.wav", "--format", "csv", "-o", "night"],
+        "Cannot write night/dusk.csv: it is there already, and no search wrote it, or it was "
+        "changed since. Move it away, or name another folder.",
+    ),
+    "threshold": (
+        None, [*FIND, "night", "--threshold", "nan"],
+        "--threshold is nan; it is a number from 0 on.",
+    ),
+    "tolerance": (
+        None, [*CHECK, *DUSK, "--tolerance", "-1"],
+        "tolerance must be a number from zero on; got -1.0.",
+    ),
+    "model ending": (
+        None, [*LEARN, "-o", "out.pkl"],
+        "Cannot write a model to out.pkl: its ending is '.pkl'. Take one of .kernova.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refusals_are_one_sentence_and_leave_nothing(birds, case):
+    change, words, sentence = REFUSALS[case]
+    if change is not None:
+        change()
+    before = contents(birds)
+    result = CliRunner().invoke(app, words)
+    seconds = soundfile.info("lesson.wav").duration
+    said = sentence.replace("{seconds:.9g}", f"{seconds:.9g}")
+    assert (result.exit_code, result.stderr) == (2, f"kernova: {said}\n")
+    assert result.stdout == ""
+    after = contents(birds)
+    after.pop(birds / "night" / "kernova-notes.jsonl", None)
+    assert after == before
+
+
+@pytest.mark.parametrize(("channels", "seconds"), [(1, 0.001), (2, 0.004)])
+def test_a_note_shorter_than_a_frame_can_be_learnt_or_is_refused(birds, channels, seconds):
+    sound = np.random.default_rng(0).normal(0, 0.1, (22050, channels))
+    soundfile.write("x.wav", sound, SAMPLE_RATE)
+    Path("x.txt").write_text(f"0.5\t{0.5 + seconds}\ta\n")
+    result = CliRunner().invoke(app, ["notes", "learn", "x.wav", "x.txt", "-o", "short.kernova"])
+    assert result.exit_code in (0, 2)
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert (result.exit_code == 0) == Path("short.kernova").exists()
+
+
+# --- interruptions ----------------------------------------------------------------------------
+
+
+def test_what_is_said_when_interrupted():
+    assert _interrupted(3, 9, Path("found")) == (
+        "Interrupted. 3 of 9 recordings are done, and their notes are in found; the same command "
+        "goes on from there."
+    )
+    assert _interrupted(3, 9, None) == "Interrupted; nothing was to be written."
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_interrupted_it_keeps_what_is_done_and_goes_on(birds):
+    for place in range(4):
+        shutil.copy("night/dusk.wav", f"night/{place}.wav")
+    command = [sys.executable, "-m", "kernova", *FIND, "night", "-o", "found", "--format", "csv"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 60
+        while not list(Path("found").glob("*.csv")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    n_done = len(list(Path("found").glob("*.csv")))
+    assert 1 <= n_done < 6
+    assert process.returncode == 130
+    assert stderr.decode().endswith(
+        " of 6 recordings are done, and their notes are in found; the same command goes on from "
+        "there.\n"
+    )
+    answer = json.loads(run(*FIND, "night", "-o", "found", "--format", "csv", "--json"))
+    outcomes = [one["outcome"] for one in answer["recordings"]]
+    # One may have been written, and not yet been noted down.
+    assert n_done - 1 <= outcomes.count("done before") <= n_done
+    assert set(outcomes) <= {"searched", "done before"}
+    assert len(list(Path("found").iterdir())) == 7
