@@ -34,6 +34,9 @@ _DRIFT = 0.4
 _NEAREST_SHARE = 0.7
 # A class's spread leans on the other classes', as so many rows of its own would.
 _ROWS_OF_OTHERS = 3.0
+# The share of the other classes' rows that a class's threshold may take in: a class so diffuse that
+# it holds the others too must be stricter with everybody.
+_OTHERS_TAKEN_IN = 0.1
 # The threshold is looked for between these; 1 is expected of kin.
 KIN, STRANGE = 1.3, 3.2
 # Linking n rows takes n^2 distances; more finds than this are gathered in several lots.
@@ -52,12 +55,15 @@ class KnownClass(NamedTuple):
         How far a row is expected from the mean of its nearest, were these many.
     variance : float
         How far a row is expected from the mean of all; two rows are twice as far apart.
+    strangers : float
+        The strangeness that most rows of the other classes exceed, infinite without any.
     """
 
     rows: Matrix
     n_nearest: int
     spread: float
     variance: float
+    strangers: float = np.inf
 
 
 def known_classes(rows: Matrix, codes: Indices) -> list[KnownClass]:
@@ -78,9 +84,28 @@ def known_classes(rows: Matrix, codes: Indices) -> list[KnownClass]:
     alone = _half_of_nearest_squared(rows)
     spreads = _leaning(sums, np.where(counts > 1, counts, 0), alone)
     variances = _leaning(about_mean, counts - 1, alone)
-    return [
+    known = [
         KnownClass(*values) for values in zip(members, n_nearest, spreads, variances, strict=True)
     ]
+    return [
+        one._replace(strangers=_strangeness_of_others(rows[codes != code], one))
+        for code, one in enumerate(known)
+    ]
+
+
+def _strangeness_of_others(others: Matrix, known: KnownClass) -> float:
+    if len(others) == 0:
+        return float(np.inf)
+    strange = _strangeness(others, np.ones(len(others)), known)
+    return float(np.quantile(strange, _OTHERS_TAKEN_IN))
+
+
+def _strangeness(means: Matrix, sizes: Vector, known: KnownClass) -> Vector:
+    """Compare the means of groups with the rows of a class that are nearest to each."""
+    squared = squared_distances(means, known.rows)
+    nearest = np.argsort(squared, axis=1, kind="stable")[:, : known.n_nearest]
+    apart = ((means - known.rows[nearest].mean(axis=1)) ** 2).sum(axis=1) / known.spread
+    return np.asarray(apart / (1 / sizes + 1 / known.n_nearest + _DRIFT))
 
 
 def _leaning(sums: Vector, counts: Indices, alone: float) -> list[float]:
@@ -129,10 +154,7 @@ def strangeness(rows: Matrix, codes: Indices, known: list[KnownClass]) -> Vector
         means = np.zeros((len(sizes), rows.shape[1]))
         np.add.at(means, groups, rows[inside])
         means /= sizes[:, None]
-        squared = squared_distances(means, one.rows)
-        nearest = np.argsort(squared, axis=1, kind="stable")[:, : one.n_nearest]
-        apart = ((means - one.rows[nearest].mean(axis=1)) ** 2).sum(axis=1) / one.spread
-        strange[inside] = (apart / (1 / sizes + 1 / one.n_nearest + _DRIFT))[groups]
+        strange[inside] = _strangeness(means, sizes, one)[groups]
     return strange
 
 

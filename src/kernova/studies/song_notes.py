@@ -120,9 +120,13 @@ def _decided(
     )
     starts, stops, codes = (column[chosen] for column in candidates[:3])
     rows = note_rows(levels, starts, stops, look) * description.weights
-    strange = strangeness(rows, codes, known_classes(description.rows, description.codes))
+    known = known_classes(description.rows, description.codes)
+    strange = strangeness(rows, codes, known)
     if threshold is None:
-        limits = [kin_threshold(strange[codes == code]) for code in range(len(description.classes))]
+        limits = [
+            min(kin_threshold(strange[codes == code]), one.strangers)
+            for code, one in enumerate(known)
+        ]
         is_kin = strange < np.array(limits)[codes]
     else:
         is_kin = strange * threshold <= 1
