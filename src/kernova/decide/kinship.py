@@ -150,7 +150,7 @@ def strangeness(rows: Matrix, codes: Indices, known: list[KnownClass]) -> Vector
     for code in np.unique(codes).tolist():
         inside, one = np.flatnonzero(codes == code), known[code]
         groups = _groups(rows[inside], _TOGETHER * np.sqrt(2 * one.variance))
-        sizes = np.bincount(groups)
+        sizes = np.bincount(groups).astype(np.float64)
         means = np.zeros((len(sizes), rows.shape[1]))
         np.add.at(means, groups, rows[inside])
         means /= sizes[:, None]

@@ -6,13 +6,12 @@ moments of one frame's levels times the known row's: these products are made onc
 is ever written out.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
 
-from kernova.describe.note_description import NoteDescription
 from kernova.represent.note_rows import NoteLook, moments, quiet_level
 
 Single = NDArray[np.float32]
@@ -39,18 +38,34 @@ class Candidates(NamedTuple):
     likeness: Matrix
 
 
+class KnownRows(Protocol):
+    """Rows that others are compared with, and what their distances say of each class."""
+
+    @property
+    def rows(self) -> Matrix:
+        """Weighed rows."""
+
+    @property
+    def weights(self) -> Matrix:
+        """What rows were multiplied by."""
+
+    @property
+    def typical_scores(self) -> Matrix:
+        """Scores of a class's own notes."""
+
+    def scorer(self) -> Callable[[Single], Single]:
+        """Give what turns squared distances to all rows into a score for each class."""
+
+
 class _Measure(NamedTuple):
-    """What is the same for all stretches: known rows, and what turns distances into likeness."""
+    """What is the same for all stretches: known rows, and what turns distances into scores."""
 
     by_position: Single  # (n_positions, n_bands, n_rows): known rows
     weights: Single  # of bands
     row_sums: Single  # of weights times known row
     squares: Single  # of known rows, without their durations
     durations: Matrix  # last column of known rows
-    nearness: Single  # minus one over the squared length-scale
-    whitener: Single  # (n_rows, n_rows): one triangle for each class
-    members: Single  # (n_rows, n_classes): 1 where a row is of a class
-    ceilings: Single  # what a class can explain at most
+    scores: Callable[[Single], Single]  # from squared distances, a column for each class
     typical_scores: Single
 
 
@@ -74,7 +89,7 @@ def note_lengths(n_frames_of_notes: Indices) -> Indices:
 
 def note_candidates(
     levels: Matrix,
-    known: NoteDescription,
+    known: KnownRows,
     lengths: Indices,
     look: NoteLook,
     *,
@@ -86,7 +101,7 @@ def note_candidates(
     ----------
     levels : array of shape (n_frames, n_bands)
         Of the recording, as :func:`kernova.represent.note_rows.levels_above` gives them.
-    known : NoteDescription
+    known : KnownRows
     lengths : array of shape (n_lengths,)
         In frames.
     look : NoteLook
@@ -117,14 +132,11 @@ def note_candidates(
     return Candidates(*[np.concatenate(column) for column in zip(*found, strict=True)])
 
 
-def _measure(known: NoteDescription, look: NoteLook) -> _Measure:
+def _measure(known: KnownRows, look: NoteLook) -> _Measure:
     n_bands = (known.rows.shape[1] - 1) // look.n_positions
-    # Rows class by class, as their triangles stand in the whitener.
-    order = np.argsort(known.codes, kind="stable")
-    rows, codes = known.rows[order], known.codes[order]
+    rows = known.rows
     seen = rows[:, :-1]
     by_position = seen.reshape(len(rows), look.n_positions, n_bands).transpose(1, 2, 0)
-    ridges = np.array([one.ridge / (len(one.rows) + one.ridge) for one in known.classes])
     single = np.float32
     return _Measure(
         by_position=np.ascontiguousarray(by_position, dtype=single),
@@ -132,10 +144,7 @@ def _measure(known: NoteDescription, look: NoteLook) -> _Measure:
         row_sums=(seen @ known.weights[:-1]).astype(single),
         squares=np.einsum("ij,ij->i", seen, seen).astype(single),
         durations=rows[:, -1],
-        nearness=np.array([-1 / known.classes[code].length_scale ** 2 for code in codes], single),
-        whitener=block_diag(*(np.linalg.inv(one.factor).T for one in known.classes)).astype(single),
-        members=(codes[:, None] == np.arange(len(known.classes))).astype(single),
-        ceilings=(1 - ridges).astype(single),
+        scores=known.scorer(),
         typical_scores=known.typical_scores.astype(single),
     )
 
@@ -194,17 +203,10 @@ def _squared_durations(length: int, measure: _Measure, look: NoteLook) -> Single
 def _likely(
     starts: Indices, length: int, squared: Single, measure: _Measure, least: float
 ) -> Candidates:
-    """Keep the stretches that are like a class; see ``NoteDescription.likeness``."""
-    squared *= measure.nearness
-    explained = np.exp(squared, out=squared) @ measure.whitener
-    explained *= explained
-    q = np.minimum(explained @ measure.members, measure.ceilings)
-    # s_c grows with q, so what cannot be like enough is left out before the logarithm.
-    enough = -np.expm1(-2 * least * measure.typical_scores)
-    some = np.flatnonzero((q >= enough).any(axis=1))
-    scores = -np.log1p(-q[some]) / 2
+    """Keep the stretches that are like a class."""
+    scores = measure.scores(squared)
     codes = scores.argmax(axis=1)
     likeness = scores[np.arange(len(codes)), codes] / measure.typical_scores[codes]
     kept = likeness >= least
-    starts = starts[some][kept]
+    starts = starts[kept]
     return Candidates(starts, starts + length, codes[kept], likeness[kept].astype(np.float64))

@@ -5,15 +5,18 @@ a multiple of the median distance between notes: with rows of hundreds of column
 a class, the likelihood of the rows' norms says nothing about it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from kernova.describe.class_description import ClassDescription, describe_class
 from kernova.kernels.distances import squared_distances
 
 Matrix = NDArray[np.float64]
+Single = NDArray[np.float32]
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
@@ -49,14 +52,28 @@ class NoteDescription:
     classes: list[ClassDescription]
     typical_scores: Vector
 
-    def likeness(self, rows: Matrix) -> Matrix:
-        """Give s_c of weighed rows over its typical value.
+    def scorer(self) -> Callable[[Single], Single]:
+        """Give what turns squared distances to all rows into s_c = -log(1 - q_c) / 2.
 
-        1 is as like as the class's own notes are to each other; 0 is nothing in common. The class
-        of a row is that of the largest s_c: multiply by ``typical_scores``.
+        q_c = |L^-1 r|^2, with r the affinities and LL' the matrix of a class; all classes at once.
         """
-        q = np.column_stack([one.membership(rows) for one in self.classes])
-        return np.asarray(-np.log1p(-q) / 2 / self.typical_scores)
+        order = np.argsort(self.codes, kind="stable")
+        whitener = np.zeros((len(order), len(order)))
+        triangles = block_diag(*(np.linalg.inv(one.factor).T for one in self.classes))
+        whitener[order] = triangles
+        whitener = whitener.astype(np.float32)
+        members = (self.codes[order][:, None] == np.arange(len(self.classes))).astype(np.float32)
+        nearness = np.float32(-1 / self.classes[0].length_scale ** 2)
+        # Even on copies of a row, a share of about the ridge stays unexplained.
+        most = np.array([1 - one.ridge / (len(one.rows) + one.ridge) for one in self.classes])
+        most = most.astype(np.float32)
+
+        def scores(squared: Single) -> Single:
+            explained = np.exp(squared * nearness) @ whitener
+            explained *= explained
+            return np.asarray(-np.log1p(-np.minimum(explained @ members, most)) / 2)
+
+        return scores
 
 
 def band_weights(rows: Matrix, codes: Indices, n_bands: int) -> Vector:

@@ -109,20 +109,38 @@ def log_possibilities(X: Matrix, prototypes: Prototypes, n_neighbors: int) -> Ma
     Over the K nearest prototypes of any class, the possibility is the mean of
     u_c exp(-max(0, distance - eta1) / eta2). In logarithms far rows stay comparable.
     """
-    eta1, eta2 = prototypes.typical
-    n_neighbors = min(n_neighbors, len(prototypes.rows))
     found = np.empty((len(X), prototypes.memberships.shape[1]))
     for block in row_blocks(len(X), 2 * len(prototypes.rows)):
         squared = squared_distances(X[block], prototypes.rows)
-        near = np.argsort(squared, axis=1, kind="stable")[:, :n_neighbors]
-        distances = np.sqrt(np.take_along_axis(squared, near, axis=1))
-        beyond = np.maximum(0.0, distances - eta1) / eta2
-        least = beyond[:, :1]  # neighbours come nearest first
-        weights = np.exp(least - beyond)
-        total = np.einsum("ik,ikc->ic", weights, prototypes.memberships[near])
-        with np.errstate(divide="ignore"):
-            found[block] = np.log(total / n_neighbors) - least
+        found[block] = log_possibilities_of(squared, prototypes, n_neighbors)
     return found
+
+
+def log_possibilities_of(squared: Matrix, prototypes: Prototypes, n_neighbors: int) -> Matrix:
+    """Return the same from squared distances to all prototypes."""
+    eta1, eta2 = prototypes.typical
+    n_neighbors = min(n_neighbors, len(prototypes.rows))
+    near = np.argsort(squared, axis=1, kind="stable")[:, :n_neighbors]
+    distances = np.sqrt(np.take_along_axis(squared, near, axis=1))
+    beyond = np.maximum(0.0, distances - eta1) / eta2
+    least = beyond[:, :1]  # neighbours come nearest first
+    weights = np.exp(least - beyond)
+    total = np.einsum("ik,ikc->ic", weights, prototypes.memberships[near])
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(total / n_neighbors) - least)
+
+
+def prototypes_of(
+    rows: Matrix, codes: Indices, grid: tuple[int, int], n_membership_neighbors: int
+) -> Prototypes:
+    """Sum up each class by the prototypes of a self-organizing map."""
+    present, codes = np.unique(codes, return_inverse=True)
+    maps = [self_organizing_map(rows[codes == code], grid) for code in range(len(present))]
+    owners = np.repeat(np.arange(len(maps)), [len(one) for one in maps])
+    prototypes = np.concatenate(maps)
+    memberships = keller_memberships(prototypes, owners, rows, codes, n_membership_neighbors)
+    distances = distances_to_own(rows, codes, prototypes, owners)
+    return Prototypes(prototypes, memberships, typical_distance(distances, prototypes))
 
 
 class PossibilisticNeighbors(ClassifierMixin, BaseEstimator):
@@ -221,15 +239,7 @@ class PossibilisticNeighbors(ClassifierMixin, BaseEstimator):
         return self
 
     def _prototypes_of(self, rows: Matrix, codes: Indices, grid: tuple[int, int]) -> Prototypes:
-        present, codes = np.unique(codes, return_inverse=True)
-        maps = [self_organizing_map(rows[codes == code], grid) for code in range(len(present))]
-        owners = np.repeat(np.arange(len(maps)), [len(one) for one in maps])
-        prototypes = np.concatenate(maps)
-        memberships = keller_memberships(
-            prototypes, owners, rows, codes, self.n_membership_neighbors
-        )
-        distances = distances_to_own(rows, codes, prototypes, owners)
-        return Prototypes(prototypes, memberships, typical_distance(distances, prototypes))
+        return prototypes_of(rows, codes, grid, self.n_membership_neighbors)
 
     def _thresholds(
         self, rows: Matrix, codes: Indices, grid: tuple[int, int], groups: Indices

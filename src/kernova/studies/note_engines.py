@@ -75,7 +75,7 @@ def engine_of(
             f"recordings of at least {round(4 * SONG_BANDS.low_hz) + 1} samples per second."
         )
     bands = Bands(SONG_BANDS.n_bands, SONG_BANDS.low_hz, min(SONG_BANDS.high_hz, rate / 2))
-    return SongEngine(learn_notes(clips, codes, NoteLook(framing(rate), bands)))
+    return SongEngine(learn_notes(clips, codes, NoteLook(framing(rate), bands), method))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from kernova.decide.intervals import best_nonoverlapping
 from kernova.decide.kinship import kin_threshold, known_classes, strangeness
 from kernova.describe.note_candidates import Candidates, note_candidates, note_lengths
 from kernova.describe.note_description import NoteDescription, describe_notes
+from kernova.describe.possible_notes import possible_notes
 from kernova.represent.note_rows import (
     MARGIN,
     NoteLook,
@@ -40,6 +41,7 @@ class KnownNotes:
     n_frames: Indices
     codes: Indices
     look: NoteLook
+    method: str = "mddkm"
 
     def described(self, floor: Vector) -> NoteDescription:
         """Describe the classes as they would look above this floor."""
@@ -76,12 +78,14 @@ class Piece(NamedTuple):
     found: FoundNotes
 
 
-def learn_notes(clips: list[NDArray[np.float64]], codes: Indices, look: NoteLook) -> KnownNotes:
+def learn_notes(
+    clips: list[NDArray[np.float64]], codes: Indices, look: NoteLook, method: str = "mddkm"
+) -> KnownNotes:
     """Learn notes from clips that were cut out at their borders."""
     hop = look.framing.hop
     n_frames = np.array([max(1, round(len(clip) / hop)) for clip in clips], dtype=np.intp)
     powers = [framed_powers(clip, look, margin=MARGIN) for clip in clips]
-    return KnownNotes(powers, n_frames, codes, look)
+    return KnownNotes(powers, n_frames, codes, look, method)
 
 
 def search_piece(
@@ -101,8 +105,9 @@ def search_piece(
     floor = quiet_floor(powers, look)
     levels = levels_above(powers, floor, look)
     description = known.described(floor)
+    compared = possible_notes(description) if known.method == "pknn" else description
     candidates = note_candidates(
-        levels, description, note_lengths(known.n_frames), look, least_likeness=_LEAST_LIKENESS
+        levels, compared, note_lengths(known.n_frames), look, least_likeness=_LEAST_LIKENESS
     )
     return Piece(levels, candidates, _decided(levels, candidates, description, look, threshold))
 
