@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 from kernova import Landmarks, read_tps, write_tps
 from kernova.cli.app import app
+from kernova.cli.console import warnings_in_words
 from tests.studies.drawn_shapes import drawn
 
 QUICK = ["--halvings", "2", "--components", "4"]
@@ -143,6 +145,13 @@ def test_missing_landmarks_are_estimated_and_counted(folder):
     assert "landmarks of fish.tps are missing, in 1 of 80 specimens" in said
 
 
+def test_warnings_are_sentences_each_said_once(capsys):
+    with warnings_in_words():
+        for words in ("It still moved.", "It is thin.", "It still moved."):
+            warnings.warn(words, UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == "kernova: It still moved.\nkernova: It is thin.\n"
+
+
 # --- refusals --------------------------------------------------------------------------------
 
 
@@ -154,6 +163,7 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(folder):
     )
     Path("few.tps").write_text("LM=3\n0 0\n1 0\n0 1\nID=a\n")
     Path("f.txt").write_text(f"long = |1-{n + 1}|\n")
+    Path("pins.csv").write_text("id,species,x1,y1,x2,y2\n1,a,0,0,1,1\n2,a,0,0,2,1\n3,b,0,0,1,3\n")
     before = {path.name for path in folder.iterdir()}
     question = "Ask one question: --unknown NAME whether a group is new, --each whether every " \
         "group would be, or --test FILE whether single specimens are. "  # fmt: skip
@@ -204,6 +214,10 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(folder):
         (
             ["lonely.csv", "--group-column", "species", "--each", "--least-specimens", "1"],
             "There are too few known specimens beside 's0': 4, no two of one group.",
+        ),
+        (
+            ["pins.csv", "--group-column", "species", "--unknown", "b"],
+            "The specimens of pins.csv have 2 landmarks each; to compare shapes takes at least 3.",
         ),
         (
             ["fish.tps", *GROUPS, "--each", "--least-specimens", "99"],

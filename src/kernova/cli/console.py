@@ -7,6 +7,7 @@ command's own file, imports the library before the command runs: ``--help`` stay
 import functools
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -56,6 +57,16 @@ def answering(command: Callable[Parameters, Result]) -> Callable[Parameters, Res
 def complain(sentence: str) -> None:
     """Print an error for people."""
     print(f"kernova: {sentence}", file=sys.stderr)
+
+
+@contextmanager
+def warnings_in_words() -> Iterator[None]:
+    """Print what the library warns of while the block runs, each sentence once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for sentence in dict.fromkeys(str(warning.message) for warning in caught):
+        complain(sentence)
 
 
 def console() -> "Console":

@@ -12,6 +12,7 @@ from kernova.cli.console import (
     print_json,
     print_table,
     progress_bars,
+    warnings_in_words,
 )
 from kernova.cli.options import AsJson, Report, check_targets, number_or_name
 
@@ -149,7 +150,7 @@ def species(
         known, groups=groups, group_column=group_column, id_pattern=id_pattern, id_column=id_column
     )
     new = None if test is None else read_specimens(test, reading).landmarks
-    with progress_bars():
+    with warnings_in_words(), progress_bars():
         answer = _answer(known.landmarks, names, unknown, new, settings, least_specimens)
         _write(answer, output, report)
     files = {"output": output, "report": report}

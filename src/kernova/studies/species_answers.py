@@ -19,6 +19,7 @@ from kernova.studies.species import (
 )
 from kernova.studies.species_files import (
     check_enough,
+    check_landmarks,
     check_unknown,
     feature_notes,
     missing_note,
@@ -227,6 +228,7 @@ def answer_unknown(
         Verdict, evidence, and the specimens of the group.
     """
     settings = settings or SpeciesSettings()
+    check_landmarks(landmarks)
     check_unknown(unknown, groups)
     check_enough(groups, [unknown])
     study = study_unknown(landmarks, groups, unknown, settings)
@@ -250,6 +252,7 @@ def answer_each(
 ) -> EachAnswer:
     """Ask of each group in turn whether it would look new; see :func:`answer_unknown`."""
     settings = settings or SpeciesSettings()
+    check_landmarks(landmarks)
     counts = Counter(groups)
     if len(counts) > 1:
         check_enough(groups, [name for name, n in counts.items() if n >= least_specimens])
@@ -265,6 +268,7 @@ def answer_specimens(
 ) -> SpecimensAnswer:
     """Ask of each new specimen whether it is of a known group; see :func:`answer_unknown`."""
     settings = settings or SpeciesSettings()
+    check_landmarks(known)
     check_enough(groups)
     refuse_copies(known, new)
     tests = judge_specimens(known, groups, new, settings)

@@ -164,6 +164,17 @@ def check_enough(groups: Sequence[str], held_out: Sequence[str] = ()) -> None:
             )
 
 
+def check_landmarks(landmarks: Landmarks) -> None:
+    """Refuse specimens with so few landmarks that, without one of them, no shape is left."""
+    least = landmarks.n_dimensions + 1
+    if landmarks.n_landmarks < least:
+        raise InputError(
+            f"The specimens of {landmarks.source} have {landmarks.n_landmarks} "
+            f"{'landmark' if landmarks.n_landmarks == 1 else 'landmarks'} each; to compare shapes "
+            f"takes at least {least}."
+        )
+
+
 def refuse_copies(known: Landmarks, new: Landmarks) -> None:
     """Refuse new specimens that are known ones: they would look usual whatever they are."""
     if known.coordinates.shape[1:] != new.coordinates.shape[1:]:
