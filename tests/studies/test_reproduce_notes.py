@@ -21,9 +21,8 @@ from kernova.studies.mddkm_note_runs import (
     seed_table,
 )
 from kernova.studies.note_protocols import WAYS
-from kernova.studies.note_sets import NoteSet
 from kernova.studies.reproduce_mddkm_notes import reproduce_mddkm_notes
-from tests.studies.test_note_protocols import plain_set, synthetic_songs, write_set
+from tests.studies.made_up_birds import bird, plain_set, write_set
 
 SAME_TABLES = (
     "claims", "means", "classes", "paired-tests", "confusion", "runs", "songs", "all-classes",
@@ -34,24 +33,11 @@ SAME_TABLES = (
 @pytest.fixture(scope="module")
 def birds(tmp_path_factory):
     """A folder with two small made-up birds, one of them with a song."""
-    from kernova.studies.mddkm_synthetic_notes import synthetic_notes
-
     folder = tmp_path_factory.mktemp("data")
-    notes = synthetic_notes(4, seed=3)
-    for name, keep in (
-        ("warbler_flight_calls", ("fall", "hiss", "hill", "rasp")),
-        ("wren", ("rise", "hill", "low stack", "high stack")),
-    ):
-        places = [place for place, label in enumerate(notes.labels) if label in keep]
-        songs = synthetic_songs(keep, n_songs=1) if name == "wren" else ()
-        bird = NoteSet(
-            name,
-            tuple(notes.clips[place] for place in places),
-            tuple(notes.labels[place] for place in places),
-            tuple(map(str, places)),
-            songs,
-        )
-        write_set(bird, folder / "notes" / name)
+    silent = bird("warbler_flight_calls", ("fall", "hiss", "hill", "rasp"), n_each=4)
+    singing = bird("wren", ("rise", "hill", "low stack", "high stack"), n_each=4, n_songs=1)
+    for one in (silent, singing):
+        write_set(one, folder / "notes" / one.name)
     return folder
 
 
@@ -196,8 +182,8 @@ def joined_like(mddkm, pknn, n_seeds=8):
         for method, f in (("MDD-KM", mddkm), ("PKNN", pknn + noise[seed])):
             for name in ("a", "b", "none"):
                 note_f = np.nan if name == "none" else f + 0.02
-                rows.append(("wren", "song", method, seed, name, f, note_f))
-    columns = ["set", "preset", "method", "seed", "class", "window_f", "note_f"]
+                rows.append(("wren", "song", method, seed, name, f, note_f, note_f))
+    columns = ["set", "preset", "method", "seed", "class", "window_f", "note_f", "overlap_f"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -258,8 +244,11 @@ def test_false_alarms_are_judged_on_average(rates, verdict, ours):
 def test_whole_songs_are_judged_by_mean_and_worst(study, by_seed, whole, verdicts):
     named = {"set": "wren", "preset": "song", "method": "MDD-KM"}
     songs = pd.DataFrame(
-        {**named, "seed": range(len(by_seed)), "class": "a", "window_f": 1.0, "note_f": by_seed}
-    )
+        {
+            **named, "seed": range(len(by_seed)), "class": "a", "window_f": 1.0, "note_f": by_seed,
+            "overlap_f": 1.0,
+        }
+    )  # fmt: skip
     every = pd.DataFrame([{**named, "note_f": whole[0], "window_f": 1.0, "frame_error": whole[1]}])
     results = study.results._replace(songs=songs, whole=every)
     assert [claim.verdict for claim in claims.song_claims(results)] == verdicts

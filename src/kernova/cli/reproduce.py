@@ -281,7 +281,7 @@ def mddkm(
     ] = Path("reproduction/mddkm"),
     seeds: Annotated[
         int, typer.Option(min=1, help="How often classes and notes are drawn; the paper: 50.")
-    ] = 12,
+    ] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Find a few known notes among others, as the paper on data description (MDD-KM) did.
@@ -289,7 +289,7 @@ def mddkm(
     Two notes of each of three classes are learnt, and the others are found among notes back to
     back: by MDD-KM and PKNN, in the paper's way and in the default one, on every set of notes in
     --data and on synthetic ones. Then whole songs, false alarms, and F against the threshold.
-    All of it takes some minutes.
+    All of it takes about five minutes.
     """
     from kernova.cli.folders import made_folder, save_json
     from kernova.studies.mddkm_note_page import save_everything

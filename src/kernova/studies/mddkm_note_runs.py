@@ -18,6 +18,7 @@ from kernova.studies.note_false_alarms import (
 )
 from kernova.studies.note_protocols import (
     FIRST_SEED,
+    MEASURES,
     N_KNOWN,
     WAYS,
     Clip,
@@ -99,7 +100,7 @@ def measure(sets: Sequence[NoteSet], n_seeds: int) -> NoteResults:
     return NoteResults(
         joined=pd.concat(back_to_back, ignore_index=True),
         confusion=pd.concat([_confusion(notes) for notes in sets], ignore_index=True),
-        songs=_together(songs, ("set", "preset", "method", "seed", "class", "window_f", "note_f")),
+        songs=_together(songs, ("set", "preset", "method", "seed", "class", *MEASURES)),
         whole=pd.DataFrame(whole, columns=_WHOLE),
         alarms=_alarms(sets, few),
         sweep=_of_sets(sweeps, singing),
@@ -159,7 +160,7 @@ def _alarms(sets: Sequence[NoteSet], seeds: Sequence[int]) -> pd.DataFrame:
     """Count false notes of silenced classes, and of each set's classes in the other real sets."""
     tables = []
     for notes in (one for one in sets if one.songs):
-        alarms = silenced_false_alarms(notes, n_each=_n_each(notes), seeds=seeds, most_silenced=1)
+        alarms = silenced_false_alarms(notes, n_each=_n_each(notes), seeds=seeds, n_silenced=1)
         tables.append(alarms.assign(case=f"{notes.name}, one of {N_KNOWN} learnt classes silenced"))
     real = [notes for notes in sets if notes.name != SYNTHETIC]
     for known in real:
@@ -196,13 +197,13 @@ def _shown(notes: NoteSet) -> Shown:
 def seed_table(lines: pd.DataFrame) -> pd.DataFrame:
     """Give F by set, preset, method and seed: means over the classes (windows: and none)."""
     keys = ["set", "preset", "method", "seed"]
-    return lines.groupby(keys, sort=False)[["window_f", "note_f"]].mean().reset_index()
+    return lines.groupby(keys, sort=False)[[*MEASURES]].mean().reset_index()
 
 
 def means_of(lines: pd.DataFrame) -> pd.DataFrame:
     """Give F by set, preset and method: mean, deviation and worst over seeds."""
     by_seed = seed_table(lines).groupby(["set", "preset", "method"], sort=False)
-    means = by_seed[["window_f", "note_f"]].mean()
+    means = by_seed[[*MEASURES]].mean()
     return means.assign(
         window_deviation=by_seed["window_f"].std(ddof=1),
         note_deviation=by_seed["note_f"].std(ddof=1),
@@ -213,9 +214,13 @@ def means_of(lines: pd.DataFrame) -> pd.DataFrame:
 
 def class_means(lines: pd.DataFrame) -> pd.DataFrame:
     """Give F by set, preset, method and class: means over the seeds that drew the class."""
-    keys = ["set", "preset", "method", "class"]
-    means = lines.groupby(keys, sort=True)[["window_f", "note_f"]].mean()
-    return means.assign(seeds=lines.groupby(keys)["seed"].nunique()).reset_index()
+    keys = ["preset", "method", "class"]
+    tables = []
+    for name, of in lines.groupby("set", sort=False):
+        by_class = of.groupby(keys)
+        means = by_class[[*MEASURES]].mean().assign(seeds=by_class["seed"].nunique())
+        tables.append(means.reset_index().assign(set=name)[["set", *keys, *MEASURES, "seeds"]])
+    return pd.concat(tables, ignore_index=True)
 
 
 def paired_p_value(ours: Sequence[float], theirs: Sequence[float]) -> float:

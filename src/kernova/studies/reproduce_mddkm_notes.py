@@ -33,7 +33,7 @@ KNOWN_SETS: Final = {
     "bengalese_finch_bird0": "finch",
     "warbler_flight_calls": "warblers",
 }
-SEEDS: Final = 12
+SEEDS: Final = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def reproduce_mddkm_notes(
     data : path, default=None
         A folder of notes (see :func:`~kernova.studies.note_sets.read_note_set`), or one that holds
         such folders, in ``notes`` or itself. Without it there are synthetic notes alone.
-    seeds : int, default=12
+    seeds : int, default=20
         How often to draw classes, notes and their order; the paper drew 50 times.
 
     Returns
