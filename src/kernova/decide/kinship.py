@@ -34,6 +34,9 @@ _DRIFT = 0.4
 _NEAREST_SHARE = 0.7
 # A class's spread leans on the other classes', as so many rows of its own would.
 _ROWS_OF_OTHERS = 3.0
+# Other classes are usually so many times as far from a class as its own rows are; where they are
+# farther, few rows have not yet shown how wide the class is. That counts as so many rows.
+_CUSTOMARY, _ROWS_OF_CUSTOM = 8.0, 2.0
 # The share of the other classes' rows that a class's threshold may take in: a class so diffuse that
 # it holds the others too must be stricter with everybody.
 _OTHERS_TAKEN_IN = 0.1
@@ -87,17 +90,20 @@ def known_classes(rows: Matrix, codes: Indices) -> list[KnownClass]:
     known = [
         KnownClass(*values) for values in zip(members, n_nearest, spreads, variances, strict=True)
     ]
-    return [
-        one._replace(strangers=_strangeness_of_others(rows[codes != code], one))
-        for code, one in enumerate(known)
-    ]
+    return [_beside_others(one, rows[codes != code]) for code, one in enumerate(known)]
 
 
-def _strangeness_of_others(others: Matrix, known: KnownClass) -> float:
+def _beside_others(known: KnownClass, others: Matrix) -> KnownClass:
+    """Learn from the other classes how wide a class may be, and where strangers begin."""
     if len(others) == 0:
-        return float(np.inf)
-    strange = _strangeness(others, np.ones(len(others)), known)
-    return float(np.quantile(strange, _OTHERS_TAKEN_IN))
+        return known
+    ones = np.ones(len(others))
+    apart = float(np.median(_strangeness(others, ones, known))) * known.spread
+    n = len(known.rows) + _ROWS_OF_OTHERS
+    spread = (n * known.spread + _ROWS_OF_CUSTOM * apart / _CUSTOMARY) / (n + _ROWS_OF_CUSTOM)
+    known = known._replace(spread=spread)
+    strange = _strangeness(others, ones, known)
+    return known._replace(strangers=float(np.quantile(strange, _OTHERS_TAKEN_IN)))
 
 
 def _strangeness(means: Matrix, sizes: Vector, known: KnownClass) -> Vector:

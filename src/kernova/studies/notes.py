@@ -187,7 +187,8 @@ class NoteFinder(BaseEstimator):
         Returns
         -------
         list of Segment
-            In order of time; ``score`` is about 1 for a note as the known ones are.
+            In order of time. With the preset "song" the ``score`` lies between 0 and 1: the lower,
+            the stranger the note and those like it are to the known ones of its class.
         """
         check_is_fitted(self)
         found: list[Segment] = []
@@ -292,6 +293,8 @@ def _check_clip(samples: Samples, name: str, clip: Recording) -> None:
     where = "A clip" if isinstance(clip, Audio) else str(clip)
     if len(samples) == 0:
         raise InputError(f"{where} of {name!r} holds no sound; leave it out, or mark the note.")
+    if not np.isfinite(samples).all():
+        raise InputError(f"{where} of {name!r} holds values that are no numbers; leave it out.")
     if not np.any(samples):
         raise InputError(
             f"{where} of {name!r} is silent; leave it out, or look at where the note was marked."

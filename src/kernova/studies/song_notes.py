@@ -4,7 +4,7 @@ The way of a piece of recording: band powers, levels above its own floor, stretc
 known class, the best of them that do not overlap, and of these the kin of their class.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,9 @@ Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# Known notes are made as loud as those found, if these are louder or softer by more than this.
+_LOUDER = 2.0
+_MOST_TRIALS = 3
 # Stretches less like a class than this are not looked at again.
 _LEAST_LIKENESS = 0.3
 
@@ -60,7 +63,7 @@ class KnownNotes:
 class FoundNotes(NamedTuple):
     """Notes of one piece of recording, in frames.
 
-    ``scores`` are 1 over the strangeness: about 1 for kin, and less the stranger a find is.
+    ``scores`` are 1 / (1 + strangeness): at most 1, and the lower the stranger a find is.
     """
 
     starts: Indices
@@ -104,12 +107,35 @@ def search_piece(
     powers = framed_powers(samples, look)
     floor = quiet_floor(powers, look)
     levels = levels_above(powers, floor, look)
+    for _ in range(_MOST_TRIALS):
+        piece = _searched(levels, floor, known, threshold)
+        louder = _loudness(powers, floor, piece.found, known)
+        if 1 / _LOUDER < louder < _LOUDER:
+            break
+        known = replace(known, powers=[one * louder for one in known.powers])
+    return piece
+
+
+def _searched(levels: Matrix, floor: Vector, known: KnownNotes, threshold: float | None) -> Piece:
+    look = known.look
     description = known.described(floor)
     compared = possible_notes(description) if known.method == "pknn" else description
     candidates = note_candidates(
         levels, compared, note_lengths(known.n_frames), look, least_likeness=_LEAST_LIKENESS
     )
     return Piece(levels, candidates, _decided(levels, candidates, description, look, threshold))
+
+
+def _loudness(powers: Matrix, floor: Vector, found: FoundNotes, known: KnownNotes) -> float:
+    """Give how many times as powerful the notes found are as the known ones of their class."""
+    if len(found.starts) == 0:
+        return 1.0
+    heard = np.concatenate([[0.0], np.cumsum((powers - floor).sum(axis=1))])
+    means = (heard[found.stops] - heard[found.starts]) / (found.stops - found.starts)
+    usual = [one.sum() / n for one, n in zip(known.powers, known.n_frames.tolist(), strict=True)]
+    by_class = [np.median(np.array(usual)[known.codes == code]) for code in range(known.n_classes)]
+    ratios = means / np.array(by_class)[found.codes]
+    return float(np.median(np.maximum(ratios, 1e-6)))
 
 
 def _decided(
@@ -134,5 +160,5 @@ def _decided(
         ]
         is_kin = strange < np.array(limits)[codes]
     else:
-        is_kin = strange * threshold <= 1
-    return FoundNotes(starts, stops, codes, 1 / np.maximum(strange, 1e-9), is_kin)
+        is_kin = 1 / (1 + strange) >= threshold
+    return FoundNotes(starts, stops, codes, 1 / (1 + strange), is_kin)
