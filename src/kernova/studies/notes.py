@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import gcd
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kernova.errors import InputError
-from kernova.load.audio import Audio, audio_blocks, audio_info, read_audio
+from kernova.load.audio import Audio, Channel, audio_blocks, audio_info, read_audio
 from kernova.load.segments import Segment, check_segments
 from kernova.progress import track
 from kernova.represent.frames import PAPER_FRAMING
@@ -71,6 +71,8 @@ class NoteFinder(BaseEstimator):
     threshold : float or None, default=None
         The least score of a note. With None it comes from the recording itself ("song") or from
         known notes, each left out in turn ("paper").
+    channel : int or "mean", default="mean"
+        Which channel of a file to listen to, counted from 1, or the mean of all.
 
     Attributes
     ----------
@@ -105,6 +107,7 @@ class NoteFinder(BaseEstimator):
         "method": [StrOptions({"mddkm", "pknn"})],
         "decoder": [StrOptions({"auto", "six-steps", "viterbi"})],
         "threshold": [None, Interval(Real, 0, None, closed="left")],
+        "channel": [StrOptions({"mean"}), Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -113,11 +116,13 @@ class NoteFinder(BaseEstimator):
         method: Literal["mddkm", "pknn"] = "mddkm",
         decoder: Literal["auto", "six-steps", "viterbi"] = "auto",
         threshold: float | None = None,
+        channel: Channel = "mean",
     ) -> None:
         self.preset = preset
         self.method = method
         self.decoder = decoder
         self.threshold = threshold
+        self.channel = channel
 
     def fit(self, clips: Sequence[Recording], labels: Sequence[str] | ArrayLike) -> Self:
         """Learn notes from clips that hold one note each, cut out at its borders.
@@ -138,7 +143,7 @@ class NoteFinder(BaseEstimator):
             raise InputError("There are no notes to learn from; give at least one clip.")
         self._validate_params()
         rate = self._rate_of(clips)
-        samples = [_clip_at(clip, rate) for clip in clips]
+        samples = [_clip_at(clip, rate, self.channel) for clip in clips]
         for clip, name, sound in zip(clips, names, samples, strict=True):
             _check_clip(sound, name, clip)
         return self._learn(samples, names, rate)
@@ -156,7 +161,7 @@ class NoteFinder(BaseEstimator):
         for recording, segments in recordings:
             seconds = _seconds_of(recording)
             check_segments(segments, seconds, source=_name_of(recording), may_overlap=True)
-            clips += [_cut(recording, one) for one in segments]
+            clips += [_cut(recording, one, self.channel) for one in segments]
             names += [one.label for one in segments]
         return self.fit(clips, names)
 
@@ -191,6 +196,7 @@ class NoteFinder(BaseEstimator):
             the stranger the note and those like it are to the known ones of its class.
         """
         check_is_fitted(self)
+        self._validate_params()
         found: list[Segment] = []
         for stretch in self._stretches(recording):
             heard = self._engine.hear(stretch.samples, self.threshold)
@@ -203,7 +209,7 @@ class NoteFinder(BaseEstimator):
         The notes are those of this stretch alone: :meth:`find` hears the whole recording.
         """
         check_is_fitted(self)
-        audio = _cut_out(recording, start, end, self.sample_rate_)
+        audio = _cut_out(recording, start, end, self.sample_rate_, self.channel)
         heard = self._engine.hear(audio.samples, self.threshold)
         whole = Stretch(audio.samples, 0, 0, len(audio.samples))
         segments = [
@@ -220,7 +226,7 @@ class NoteFinder(BaseEstimator):
         if isinstance(recording, Audio):
             blocks: Iterable[Samples] = [_resampled(recording, rate).samples]
         else:
-            blocks = audio_blocks(recording, sample_rate=rate)
+            blocks = audio_blocks(recording, sample_rate=rate, channel=self.channel)
         n_stretches = max(1, int(_seconds_of(recording) / STRETCH_SECONDS))
         pieces = stretches(blocks, rate)
         for _ in track(range(n_stretches), f"searching {_name_of(recording)}"):
@@ -267,26 +273,28 @@ def _resampled(audio: Audio, rate: int) -> Audio:
     return Audio(resample_poly(samples, rate // shared, audio.sample_rate // shared), rate)
 
 
-def _clip_at(clip: Recording, rate: int) -> Samples:
+def _clip_at(clip: Recording, rate: int, channel: Channel) -> Samples:
     if isinstance(clip, Audio):
         return _resampled(clip, rate).samples
-    return read_audio(clip, sample_rate=rate).samples
+    return read_audio(clip, sample_rate=rate, channel=channel).samples
 
 
-def _cut(recording: Recording, segment: Segment) -> Audio:
+def _cut(recording: Recording, segment: Segment, channel: Channel) -> Audio:
     if isinstance(recording, Audio):
         rate = recording.sample_rate
         return Audio(
             recording.samples[round(segment.start * rate) : round(segment.end * rate)], rate
         )
-    return read_audio(recording, segment.start, segment.end)
+    return read_audio(recording, segment.start, segment.end, channel=channel)
 
 
-def _cut_out(recording: Recording, start: float, end: float | None, rate: int) -> Audio:
+def _cut_out(
+    recording: Recording, start: float, end: float | None, rate: int, channel: Channel
+) -> Audio:
     if isinstance(recording, Audio):
         end = recording.seconds if end is None else end
-        return _resampled(_cut(recording, Segment(start, end, "")), rate)
-    return read_audio(recording, start, end, sample_rate=rate)
+        return _resampled(_cut(recording, Segment(start, end, ""), channel), rate)
+    return read_audio(recording, start, end, sample_rate=rate, channel=channel)
 
 
 def _check_clip(samples: Samples, name: str, clip: Recording) -> None:
