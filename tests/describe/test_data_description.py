@@ -66,7 +66,9 @@ BARS = [
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize(("name", "load", "scale", "auroc", "accuracy"), BARS, ids=lambda v: str(v))
+@pytest.mark.parametrize(
+    ("name", "load", "scale", "auroc", "accuracy"), BARS, ids=[bar[0] for bar in BARS]
+)
 def test_foreign_rows_are_told_from_known_ones(long_bar, name, load, scale, auroc, accuracy):
     X, y = load(return_X_y=True)
     aurocs, accuracies, accepted = [], [], []
