@@ -228,6 +228,14 @@ REFUSALS = {
         None, [*FIND, "night", "--threshold", "nan"],
         "--threshold is nan; it is a number from 0 on.",
     ),
+    "no channel": (
+        None, [*FIND, "night/dusk.wav", "--channel", "0"],
+        "--channel is '0'; it is mean, or the number of a channel from 1 on.",
+    ),
+    "a channel to learn that is not there": (
+        None, [*LEARN, "--channel", "2", "-o", "out.kernova"],
+        "lesson.wav has no channel 2; it has 1. Take 'mean' or a number from 1 to 1.",
+    ),
     "tolerance": (
         None, [*CHECK, *DUSK, "--tolerance", "-1"],
         "tolerance must be a number from zero on; got -1.0.",

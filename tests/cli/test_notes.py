@@ -1,8 +1,10 @@
 """``kernova notes`` as a user and as a program meet it, on made-up birds."""
 
 import json
+import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import soundfile
@@ -72,7 +74,7 @@ def test_what_check_says_is_what_find_finds(birds):
     confusion = pd.read_csv("checked/check-confusion.csv")
     assert confusion["annotated"].tolist() == [*CLASSES, "none"]
     text = run(*CHECK, *DUSK)
-    assert text.startswith(f"Of 30 notes, {sum(line['right'] for line in answer['notes'])} found ")
+    assert text.startswith(f"Of 30 notes, {sum(line['right'] for line in answer['notes'])} were ")
     assert text.endswith("\nWrite tables and pictures with -o FOLDER.\n")
 
 
@@ -129,6 +131,30 @@ def test_labels_and_thresholds(birds):
     strict = json.loads(run(*FIND, "night/dusk.wav", "--threshold", "1e9", "--json"))
     assert strict["recordings"][0]["notes"] == []
     assert strict["summary"] == "0 notes found in 1 recording (0.1 minutes)."
+
+
+def test_one_channel_is_learnt_from_and_searched(birds):
+    for name in ("lesson.wav", "night/dusk.wav"):
+        audio = read_audio(name)
+        hiss = np.random.default_rng(0).normal(0, 0.2, len(audio.samples))
+        soundfile.write(Path(name).name, np.c_[hiss, audio.samples], audio.sample_rate)
+    shutil.move("dusk.wav", "night/stereo.wav")
+    run(*LEARN, "--channel", "2", "-o", "second.kernova")
+    find = ["notes", "find", "second.kernova", "night/stereo.wav"]
+    usual, same, first = (
+        json.loads(run(*words, "--json"))["recordings"][0]["notes"]
+        for words in ([*FIND, "night/dusk.wav"], find, [*find, "--channel", "1"])
+    )
+    assert same == usual  # the channel is remembered with the model
+    assert len(first) < 3
+    checked = ["notes", "check", "second.kernova", "night/stereo.wav", DUSK[1], "--json"]
+    f = [json.loads(run(*checked, *more))["note_f"] for more in ([], ["--channel", "1"])]
+    assert f[0] > 0.85 > f[1]
+    run(*find, "-o", "found")
+    table = pd.read_csv("found/stereo.selections.txt", sep="\t")
+    assert set(table["Channel"]) == {2}
+    assert set(table["View"]) == {"Spectrogram 2"}
+    assert "Done before" not in run(*find, "-o", "found", "--channel", "mean")
 
 
 def test_the_paper_preset_can_be_learnt_and_searched_with(birds):

@@ -170,7 +170,9 @@ def test_thresholds_are_drawn_with_the_best_marked():
     ax = plot_note_thresholds(curve, threshold=0.6)
     f_line, precision, recall, best, mark = ax.lines
     for line, name in ((f_line, "f"), (precision, "precision"), (recall, "recall")):
-        assert_allclose(line.get_xydata(), curve[["threshold", name]])
+        at = line.get_xydata()
+        assert_allclose(at[1:], curve[["threshold", name]])
+        assert_allclose(at[0], [0.2 - 0.06 * 0.7, curve[name].iloc[0]])  # the same below the lowest
     assert best.get_xydata().tolist() == [[0.5, 0.9]]
     assert mark.get_xdata() == [0.6, 0.6]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [

@@ -164,8 +164,7 @@ def test_confusion_and_windows_of_a_song_by_hand():
     assert check.windows["found"].tolist() == [450, 700, 850]
     assert check.windows["right"].tolist() == [300, 450, 500]
     assert check.sentences == [
-        "Of 3 notes, 0 found within 20 ms of their onset; 5 found that are not there, 75.00 a "
-        "minute.",
+        "Of 3 notes, 0 were found within 20 ms of their onset; 5 finds are false, 75.00 a minute.",
         f"F over notes 0.000, over windows {check.window_f:.3f}; 37.5 % of windows are wrong.",
         "Annotated but never learnt, so that none is the right answer: 1 of 'x'.",
     ]

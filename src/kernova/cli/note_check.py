@@ -9,6 +9,7 @@ from kernova.cli.console import answering, console, print_json, print_table
 from kernova.cli.note_bars import bars_by_file
 from kernova.cli.note_options import (
     AnnotationFormat,
+    ChannelToSearch,
     Columns,
     Labels,
     Model,
@@ -16,6 +17,7 @@ from kernova.cli.note_options import (
     Threshold,
     Tier,
     read_sources,
+    set_channel,
     set_threshold,
     split_labels,
 )
@@ -42,6 +44,7 @@ def check(
     ] = 0.02,
     threshold: Threshold = None,
     labels: Labels = None,
+    channel: ChannelToSearch = None,
     annotation_format: AnnotationFormat = None,
     column: Columns = None,
     tier: Tier = None,
@@ -64,6 +67,7 @@ def check(
     finder = load_note_finder(model)
     classes = known_labels(finder, split_labels(labels))
     set_threshold(finder, threshold)
+    set_channel(finder, channel)
     lessons = read_sources(sources, annotation_format, column, tier)
     folder = None if output is None else made_folder(output)
     with bars_by_file():

@@ -15,7 +15,16 @@ from kernova.cli.console import (
     print_table,
 )
 from kernova.cli.note_bars import bars_by_file
-from kernova.cli.note_options import Format, Labels, Model, Threshold, set_threshold, split_labels
+from kernova.cli.note_options import (
+    ChannelToSearch,
+    Format,
+    Labels,
+    Model,
+    Threshold,
+    set_channel,
+    set_threshold,
+    split_labels,
+)
 from kernova.cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -61,6 +70,7 @@ def find(
     ] = None,
     threshold: Threshold = None,
     labels: Labels = None,
+    channel: ChannelToSearch = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the notes that MODEL knows in FILES; everything else is nothing.
@@ -76,10 +86,11 @@ def find(
     _check_targets(output, plot, combined, kept=[model, *files])
     finder = load_note_finder(model)
     set_threshold(finder, threshold)
+    set_channel(finder, channel)
     kept = split_labels(labels)
     classes = known_labels(finder, kept)
     fingerprint = fingerprint_of(model, {"threshold": threshold})
-    settings = SearchSettings(format, kept, fingerprint)
+    settings = SearchSettings(format, kept, fingerprint, finder.channel)
     recordings = recordings_in(files)
     results = _search(finder, recordings, output, settings, plot=plot)
     if combined is not None:

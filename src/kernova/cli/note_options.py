@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 if TYPE_CHECKING:
+    from kernova.load.audio import Channel
     from kernova.studies.note_lessons import Lessons
     from kernova.studies.notes import NoteFinder
 
@@ -45,6 +46,50 @@ Threshold = Annotated[
     float | None,
     typer.Option(help="Least score of a note; by default found out from the recording."),
 ]
+
+ChannelToLearn = Annotated[
+    str,
+    typer.Option(
+        "--channel",
+        metavar="mean|1|2|...",
+        help="Channel of the recordings to listen to, or the mean of all.",
+    ),
+]
+ChannelToSearch = Annotated[
+    str | None,
+    typer.Option(
+        "--channel",
+        metavar="mean|1|2|...",
+        help="Channel of the recordings to listen to, or the mean of all; by default what the "
+        "model was learnt from.",
+    ),
+]
+
+
+def read_channel(text: str) -> "Channel":
+    """Read ``mean`` or the number of a channel, counted from 1.
+
+    Examples
+    --------
+    >>> from kernova.cli.note_options import read_channel
+    >>> read_channel("mean"), read_channel("2")
+    ('mean', 2)
+    """
+    from kernova.errors import InputError
+
+    if text.strip().lower() == "mean":
+        return "mean"
+    if not (text.strip().isdecimal() and int(text) >= 1):
+        raise InputError(
+            f"--channel is {text!r}; it is mean, or the number of a channel from 1 on."
+        )
+    return int(text)
+
+
+def set_channel(finder: "NoteFinder", text: str | None) -> None:
+    """Let the finder listen to this channel, if one was given."""
+    if text is not None:
+        finder.set_params(channel=read_channel(text))
 
 
 def set_threshold(finder: "NoteFinder", threshold: float | None) -> None:

@@ -12,10 +12,12 @@ from kernova.cli.note_find import EXAMPLE as FIND_EXAMPLE
 from kernova.cli.note_find import find
 from kernova.cli.note_options import (
     AnnotationFormat,
+    ChannelToLearn,
     Columns,
     Labels,
     Sources,
     Tier,
+    read_channel,
     read_sources,
     split_labels,
 )
@@ -59,6 +61,7 @@ def learn(
     annotation_format: AnnotationFormat = None,
     column: Columns = None,
     tier: Tier = None,
+    channel: ChannelToLearn = "mean",
     preset: Annotated[
         Literal["song", "paper"],
         typer.Option(help="song: for real song; paper: to the letter of the paper."),
@@ -78,9 +81,10 @@ def learn(
 
     check_ending(output, (".kernova",), "a model")
     check_targets(None, None, output, kept=sources)
+    finder = NoteFinder(preset=preset, channel=read_channel(channel))
     lessons = read_sources(sources, annotation_format, column, tier, split_labels(labels))
     with progress_bars():
-        learnt = learn_notes(lessons, NoteFinder(preset=preset))
+        learnt = learn_notes(lessons, finder)
         save_model(learnt.finder, output)
     if as_json:
         print_json({**learnt.to_json_dict(), "files": {"model": str(output)}})

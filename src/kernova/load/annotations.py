@@ -117,6 +117,7 @@ def write_annotations(
     format: str,
     sample_rate: float | None = None,
     duration: float | None = None,
+    channel: int = 1,
 ) -> None:
     """Write segments to a file; no segments make a table with nothing under its header.
 
@@ -133,6 +134,8 @@ def write_annotations(
         have no frequencies span all of them.
     duration : float, optional
         Of the recording in seconds: a TextGrid spans it. Needed if there are no segments.
+    channel : int, default=1
+        Of the recording, counted from 1: where Raven shows the selections.
 
     Raises
     ------
@@ -152,7 +155,7 @@ def write_annotations(
     kind = _known(format)
     kept = [writable(segment, sample_rate) for segment in segments]
     if kind == "raven":
-        text = raven_table(kept, sample_rate)
+        text = raven_table(kept, sample_rate, channel)
     elif kind == "audacity":
         text = audacity_labels(kept)
     elif kind == "textgrid":

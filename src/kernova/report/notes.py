@@ -176,6 +176,7 @@ def plot_notes(
     _draw_scores(middle, sound, names)
     _draw_segments(below, scan.segments, true, lines, has_truth=truth is not None)
     below.set_xlim(sound.start, sound.end)
+    figure.align_ylabels([above, middle, below])
     if title is not None:
         above.set_title(title, fontsize=10, loc="left", parse_math=False)
     return below
@@ -212,6 +213,8 @@ def plot_note_thresholds(
         raise InputError("There is no curve to draw: no note was found that has a score.")
     ax = axes_or_new(ax)
     score = curve["threshold"].to_numpy()
+    # Below the lowest score all notes are kept.
+    at = np.r_[score[0] - (0.06 * (score[-1] - score[0]) or 0.05), score]
     entries = []
     for name, words, colour, dash in (
         ("f", "F, mean of the classes", KNOWN, "-"),
@@ -220,7 +223,7 @@ def plot_note_thresholds(
     ):
         # Between two scores that occur nothing changes until the higher is passed.
         (line,) = ax.step(
-            score, curve[name], where="pre", color=colour, linestyle=dash,
+            at, np.r_[curve[name].iloc[0], curve[name]], where="pre", color=colour, linestyle=dash,
             linewidth=2.0 if name == "f" else 1.4,
         )  # fmt: skip
         entries.append((line, words))
@@ -318,7 +321,7 @@ def _draw_scores(ax: Axes, sound: _Sound, names: list[str]) -> None:
         )  # fmt: skip
     ax.spines[["top", "right"]].set_visible(False)
     ax.yaxis.set_major_locator(MaxNLocator(4))
-    label_axes(ax, "", "score")
+    label_axes(ax, "", "likeness")
 
 
 def _draw_segments(

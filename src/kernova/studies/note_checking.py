@@ -60,10 +60,12 @@ class CheckedFinder:
 
     @property
     def curve_sentences(self) -> list[str]:
-        """Say which least score would have been best."""
+        """Say which least score would have been best, where that is not what was done."""
         if not len(self.curve):
             return []
         best = self.curve.iloc[int(self.curve["f"].to_numpy().argmax())]
+        if round(best["f"], 3) <= round(self.check.note_f, 3):
+            return ["No other least score of a note would give a higher F over notes."]
         return [
             f"If only notes with a score of {best['threshold']:.3f} or more were kept, F over "
             f"notes would be {best['f']:.3f}; no other score gives more."

@@ -39,7 +39,8 @@ class LearntNotes:
     @property
     def summary(self) -> str:
         """Say in one sentence what was learnt."""
-        n_classes, n_recordings = len(self.classes), len(self.lessons.recordings)
+        n_classes = len(self.classes)
+        n_recordings = sum(bool(one.segments) for one in self.lessons.recordings)
         classes = "1 class was" if n_classes == 1 else f"{n_classes} classes were"
         notes = "1 note" if self.lessons.n_notes == 1 else f"{self.lessons.n_notes} notes"
         recordings = "1 recording" if n_recordings == 1 else f"{n_recordings} recordings"
@@ -50,7 +51,7 @@ class LearntNotes:
         return {
             "command": "notes learn",
             "summary": self.summary,
-            "recordings": [str(one.info.path) for one in self.lessons.recordings],
+            "recordings": [str(one.info.path) for one in self.lessons.recordings if one.segments],
             "sample_rate": int(self.finder.sample_rate_),
             "preset": self.finder.preset,
             "classes": json_rows(self.classes),

@@ -6,8 +6,11 @@ from pathlib import Path
 from kernova.load.audio import audio_info
 from kernova.load.segments import Segment
 from kernova.report.figures import plot_notes, save_picture
-from kernova.report.notes import busiest_stretch
+from kernova.report.notes import STRETCH_SECONDS, busiest_stretch
 from kernova.studies.notes import NoteFinder
+
+# Little more than a stretch is drawn whole.
+_LONGEST_WHOLE_SECONDS = 1.5 * STRETCH_SECONDS
 
 
 def save_notes_picture(
@@ -34,7 +37,8 @@ def save_notes_picture(
         What an annotation says, drawn beside them; then the busiest stretch is that of the truth.
     """
     seconds = audio_info(recording).seconds
-    stretch = busiest_stretch(truth or segments, seconds)
+    most = seconds if seconds <= _LONGEST_WHOLE_SECONDS else STRETCH_SECONDS
+    stretch = busiest_stretch(truth or segments, seconds, most)
     scan = finder.scan(recording, stretch.start, stretch.end)
     shown = [note for note in segments if note.start < stretch.end and note.end > stretch.start]
     part = "" if stretch.end - stretch.start >= seconds else (

@@ -20,7 +20,7 @@ from kernova.load.annotations import (
     read_annotations,
     write_annotations,
 )
-from kernova.load.audio import AudioInfo, audio_info
+from kernova.load.audio import AudioInfo, Channel, audio_info
 from kernova.progress import track
 from kernova.studies.note_journal import NoteJournal, RecordingState
 
@@ -58,17 +58,20 @@ class SearchSettings:
         Keep notes of these classes only; None keeps all.
     fingerprint : str
         Of the model and of what was said to it: results made with another are made again.
+    channel : int or "mean"
+        What the finder listens to; Raven selection tables name it.
     """
 
     format: str = "raven"
     labels: Sequence[str] | None = None
     fingerprint: str = ""
+    channel: Channel = "mean"
 
     @property
     def digest(self) -> str:
         """All of it as one short text; the format is kept apart."""
         labels = None if self.labels is None else sorted(self.labels)
-        text = json.dumps([self.fingerprint, labels])
+        text = json.dumps([self.fingerprint, labels, self.channel])
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -281,6 +284,7 @@ class _FolderRun:
             format=self.settings.format,
             sample_rate=audio_info(plan.recording).sample_rate,
             duration=found.seconds,
+            channel=1 if self.settings.channel == "mean" else self.settings.channel,
         )
         if self.draw is not None:
             self.draw(plan.recording, found.segments, files[1])

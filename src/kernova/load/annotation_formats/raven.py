@@ -67,7 +67,7 @@ def read_raven(text: str, source: str, columns: Mapping[str, str] | None) -> lis
     return list(chosen.values())
 
 
-def raven_table(segments: Sequence[Segment], sample_rate: float | None) -> str:
+def raven_table(segments: Sequence[Segment], sample_rate: float | None, channel: int = 1) -> str:
     """Write a selection table; selections without frequencies span all that were recorded.
 
     That is how Raven itself shows them, and it takes the sample rate to know. Without it, the
@@ -75,7 +75,15 @@ def raven_table(segments: Sequence[Segment], sample_rate: float | None) -> str:
     """
     has_files = any(segment.file for segment in segments)
     names = (*_WRITTEN, _FILE, _OFFSET) if has_files else _WRITTEN
-    rows = [_row(i, segment, sample_rate, has_files) for i, segment in enumerate(segments, start=1)]
+    rows = [
+        (
+            str(number),
+            f"Spectrogram {channel}",
+            str(channel),
+            *_row(segment, sample_rate, has_files),
+        )
+        for number, segment in enumerate(segments, start=1)
+    ]
     return "".join("\t".join(row) + "\n" for row in [names, *rows])
 
 
@@ -112,17 +120,12 @@ def _segment(fields: Mapping[str, str], cells: Mapping[str, str], place: Place) 
     )
 
 
-def _row(
-    number: int, segment: Segment, sample_rate: float | None, has_files: bool
-) -> tuple[str, ...]:
+def _row(segment: Segment, sample_rate: float | None, has_files: bool) -> tuple[str, ...]:
     low, high = segment.low_hz, segment.high_hz
     if sample_rate is not None:
         low = 0.0 if low is None else low
         high = sample_rate / 2 if high is None else high
     row = (
-        str(number),
-        "Spectrogram 1",
-        "1",
         time_text(segment.start),
         time_text(segment.end),
         "" if low is None else frequency_text(low),
