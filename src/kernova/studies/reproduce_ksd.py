@@ -104,12 +104,11 @@ class KsdReproduction:
         """Give the tables that are too long for JSON alone, by name: those of the fishes."""
         if self.fish is None:
             return {}
+        by_pair = self.fish.pairs.groupby(["level", "unknown", "known", "method"], sort=False)
         return {
             "fish-levels": level_table(self.fish),
             "fish-pooled": pooled_table(self.fish),
-            "fish-pairs": self.fish.pairs.groupby(
-                ["level", "unknown", "known", "method"], sort=False, as_index=False
-            )["equal_error_rate"].mean(),
+            "fish-pairs": by_pair[["equal_error_rate"]].mean().reset_index(),
         }
 
     def to_json_dict(self) -> dict[str, Any]:
