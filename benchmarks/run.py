@@ -10,6 +10,9 @@ BENCHMARKS = (
     "neighbor_engines",
     "outlier_factor",
     "hierarchy",
+    "description",
+    "linear_dynamics",
+    "notes",
 )
 
 
