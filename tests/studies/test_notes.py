@@ -82,7 +82,7 @@ def test_a_class_that_is_not_there_is_not_found(learnt):
     assert found.count("fall") >= 27
 
 
-@pytest.mark.parametrize("loudness", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("loudness", [0.03, 0.1, 3.0, 10.0, 32768.0])
 def test_a_recording_may_be_louder_or_softer_than_the_examples(learnt, loudness):
     rng = np.random.default_rng(4)
     audio, truth = song(kinds_drawn(rng, 40), rng)
@@ -225,6 +225,10 @@ def clip(n_samples=2000, value=None):
         (
             lambda: NoteFinder(preset="paper").fit([clip(90)], ["a"]),
             "A note lasts 4.1 ms, which is less than one frame of 4.4 ms; leave it out.",
+        ),
+        (
+            lambda: NoteFinder().fit([clip(), clip(90)], ["a", "a"]),
+            "A note lasts 4.1 ms, which is less than one frame of 8.0 ms; leave it out.",
         ),
         (
             lambda: NoteFinder().fit([clip(value=np.nan)], ["a"]),

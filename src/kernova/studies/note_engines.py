@@ -13,6 +13,7 @@ from kernova.represent.frames import (
     PAPER_FRAMING,
     SONG_BANDS,
     Bands,
+    Framing,
     band_edges,
     band_powers,
     framing,
@@ -67,6 +68,8 @@ def engine_of(
     preset: str, method: str, decoder: str, clips: list[Samples], codes: Indices, rate: int
 ) -> NoteEngine:
     """Learn notes in the way of a preset."""
+    cut = PAPER_FRAMING if preset == "paper" else framing(rate)
+    _check_lengths(clips, cut)
     if preset == "paper":
         return PaperEngine(learn_frames(clips, codes, method), decoder)
     if rate / 2 <= SONG_BANDS.low_hz * 2:
@@ -75,7 +78,16 @@ def engine_of(
             f"recordings of at least {round(4 * SONG_BANDS.low_hz) + 1} samples per second."
         )
     bands = Bands(SONG_BANDS.n_bands, SONG_BANDS.low_hz, min(SONG_BANDS.high_hz, rate / 2))
-    return SongEngine(learn_notes(clips, codes, NoteLook(framing(rate), bands), method))
+    return SongEngine(learn_notes(clips, codes, NoteLook(cut, bands), method))
+
+
+def _check_lengths(clips: list[Samples], cut: Framing) -> None:
+    shortest = min(len(clip) for clip in clips)
+    if shortest < cut.width:
+        raise InputError(
+            f"A note lasts {shortest / cut.sample_rate * 1000:.1f} ms, which is less than one "
+            f"frame of {cut.width / cut.sample_rate * 1000:.1f} ms; leave it out."
+        )
 
 
 @dataclass(frozen=True)
@@ -125,6 +137,9 @@ class PaperEngine:
     def hear(self, samples: Samples, threshold: float | None) -> Heard:
         """Find the notes of a piece of sound."""
         scores = soft_scores(self.known, frame_rows(samples))
+        if not samples.any():
+            # The states start at zero and stay there; so do those of notes that begin softly.
+            scores = np.zeros_like(scores)
         least = self.known.threshold if threshold is None else threshold
         decode = decode_viterbi if self.decoder == "viterbi" else decode_six_steps
         segments = decode(scores, least).segments if len(scores) else []

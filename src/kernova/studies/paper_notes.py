@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from kernova.describe.data_description import MulticlassDataDescription
 from kernova.describe.possibilistic import PossibilisticNeighbors
-from kernova.errors import InputError
 from kernova.represent.frames import PAPER_FRAMING, dct_magnitudes, frames
 from kernova.represent.linear_dynamics import HierarchicalLinearDynamics
 
@@ -53,12 +52,6 @@ def learn_frames(clips: list[NDArray[np.float64]], codes: Indices, method: str) 
     """
     rows_of = [frame_rows(clip) for clip in clips]
     counts = [len(rows) for rows in rows_of]
-    if 0 in counts:
-        shortest = min(len(clip) for clip in clips) / PAPER_FRAMING.sample_rate
-        raise InputError(
-            f"A note lasts {shortest * 1000:.1f} ms, which is less than one frame of "
-            f"{PAPER_FRAMING.width / PAPER_FRAMING.sample_rate * 1000:.1f} ms; leave it out."
-        )
     labels, notes = np.repeat(codes, counts), np.repeat(np.arange(len(clips)), counts)
     kind: Any = MulticlassDataDescription if method == "mddkm" else PossibilisticNeighbors
     description = kind(scale="common", reject=_BELOW_THRESHOLD)
