@@ -160,7 +160,7 @@ def _alarms(sets: Sequence[NoteSet], seeds: Sequence[int]) -> pd.DataFrame:
     """Count false notes of silenced classes, and of each set's classes in the other real sets."""
     tables = []
     for notes in (one for one in sets if one.songs):
-        alarms = silenced_false_alarms(notes, n_each=_n_each(notes), seeds=seeds, n_silenced=1)
+        alarms = silenced_false_alarms(notes, n_each=_n_each(notes), seeds=seeds)
         tables.append(alarms.assign(case=f"{notes.name}, one of {N_KNOWN} learnt classes silenced"))
     real = [notes for notes in sets if notes.name != SYNTHETIC]
     for known in real:
