@@ -1,11 +1,10 @@
-"""``kernova notes`` and bad input: every kind of recording, refusals in one sentence, Ctrl-C."""
+"""``kernova notes`` and bad input: refusals in one sentence, Ctrl-C."""
 
 import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
+import threading
 import time
 from pathlib import Path
 
@@ -19,8 +18,8 @@ from kernova import SpatialDepth, save_model
 from kernova.cli.app import app
 from kernova.cli.note_find import _interrupted
 from kernova.load.annotations import ANNOTATION_ENDINGS, read_annotations
-from kernova.load.audio import read_audio
 from kernova.studies.note_demo import SAMPLE_RATE
+from kernova.studies.note_journal import JOURNAL_NAME
 from tests.cli.aviary import CHECK, DUSK, FIND, LEARN, run
 
 
@@ -29,32 +28,6 @@ def contents(birds):
 
 
 # --- bad input --------------------------------------------------------------------------------
-
-
-def dusk(name, change=lambda samples: samples, rate=SAMPLE_RATE, **how):
-    samples = read_audio("night/dusk.wav", sample_rate=rate).samples
-    soundfile.write(name, change(samples), rate, **how)
-    return name
-
-
-SOUNDS = {
-    "8 bits": lambda: dusk("x.wav", subtype="PCM_U8"),
-    "24 bits": lambda: dusk("x.wav", subtype="PCM_24"),
-    "float": lambda: dusk("x.wav", subtype="FLOAT"),
-    "stereo": lambda: dusk("x.flac", lambda samples: np.c_[samples, samples]),
-    "ogg": lambda: dusk("x.ogg"),
-    "other rate": lambda: dusk("x.wav", rate=32000),
-}
-
-
-@pytest.mark.parametrize("sound", SOUNDS)
-def test_recordings_of_every_kind_come_to_about_the_same(birds, sound):
-    def labels(path):
-        notes = json.loads(run(*FIND, path, "--json"))["recordings"][0]["notes"]
-        return [(note["label"], round(note["start"], 1)) for note in notes]
-
-    usual, other = labels("night/dusk.wav"), labels(SOUNDS[sound]())
-    assert len(set(usual) & set(other)) >= 0.8 * len(usual)
 
 
 QUIET = {
@@ -76,24 +49,6 @@ def test_where_there_is_nothing_nothing_is_found_and_that_is_written(birds, soun
     answer = json.loads(run(*FIND, "x.wav", "-o", "found", "--format", kind, "--json"))
     assert answer["recordings"][0]["notes"] == []
     assert read_annotations(answer["recordings"][0]["files"][0], format=kind) == []
-
-
-def cut_short(path):
-    content = Path(path).read_bytes()
-    Path(path).write_bytes(content[: len(content) // 2])
-
-
-def test_a_recording_cut_short_is_searched_as_far_as_it_goes(birds):
-    whole = soundfile.info("night/dusk.wav").duration
-    cut_short("night/dusk.wav")
-    there = soundfile.info("night/dusk.wav").duration
-    result = CliRunner().invoke(app, [*FIND, "night/dusk.wav"])
-    assert result.exit_code == 0
-    assert result.stderr == (
-        f"kernova: night/dusk.wav is cut short: its header promises {whole:.3f} s, and "
-        f"{there:.3f} s are there, which are read.\n"
-    )
-    assert "1 recording (0.1 minutes)" in result.stdout
 
 
 def test_a_file_that_cannot_be_read_in_the_middle_of_a_run(birds):
@@ -190,7 +145,7 @@ REFUSALS = {
     ),
     "a recording of no length": (
         no_sound, ["notes", "learn", "x.wav", "marks.txt", "-o", "out.kernova"],
-        "x.wav of 'a' holds no sound; leave it out, or mark the note.",
+        "x.wav holds no sound at all: it is 0 s long. Leave it out, or record or copy it again.",
     ),
     "no model": (
         None, ["notes", "find", "lesson.wav", "night"],
@@ -285,27 +240,45 @@ def test_what_is_said_when_interrupted():
     assert _interrupted(3, 9, None) == "Interrupted; nothing was to be written."
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_interrupted_it_keeps_what_is_done_and_goes_on(birds):
-    for place in range(4):
-        shutil.copy("night/dusk.wav", f"night/{place}.wav")
-    command = [sys.executable, "-m", "kernova", *FIND, "night", "-o", "found", "--format", "csv"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+@pytest.fixture
+def ctrl_c_after_the_first():
+    """Press Ctrl-C, as it were, as soon as the first recording is done."""
+    journal = Path("found") / JOURNAL_NAME
+
+    def press():
         deadline = time.monotonic() + 60
-        while not list(Path("found").glob("*.csv")) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
+        while time.monotonic() < deadline:
+            if journal.exists() and '"done"' in journal.read_text():
+                break
+            time.sleep(0.002)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    watcher = threading.Thread(target=press)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield watcher
+    watcher.join()
+    signal.signal(signal.SIGINT, before)
+
+
+# Between opening a file and taking it into care, Python cannot be interrupted cleanly.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_interrupted_it_keeps_what_is_done_and_goes_on(birds, ctrl_c_after_the_first):
+    for place in range(8):
+        shutil.copy("night/dusk.wav", f"night/{place}.wav")
+    words = [*FIND, "night", "-o", "found", "--format", "csv"]
+    ctrl_c_after_the_first.start()
+    result = CliRunner().invoke(app, words)
     n_done = len(list(Path("found").glob("*.csv")))
-    assert 1 <= n_done < 6
-    assert process.returncode == 130
-    assert stderr.decode().endswith(
-        " of 6 recordings are done, and their notes are in found; the same command goes on from "
+    assert 1 <= n_done < 10
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert result.stderr.endswith(
+        " of 10 recordings are done, and their notes are in found; the same command goes on from "
         "there.\n"
     )
-    answer = json.loads(run(*FIND, "night", "-o", "found", "--format", "csv", "--json"))
+    answer = json.loads(run(*words, "--json"))
     outcomes = [one["outcome"] for one in answer["recordings"]]
     # One may have been written, and not yet been noted down.
     assert n_done - 1 <= outcomes.count("done before") <= n_done
     assert set(outcomes) <= {"searched", "done before"}
-    assert len(list(Path("found").iterdir())) == 7
+    assert len(list(Path("found").iterdir())) == 11

@@ -68,7 +68,7 @@ def test_ogg_comes_close(tmp_path):
 @given(
     n_samples=st.integers(0, 3000),
     rates=st.lists(
-        st.sampled_from([8000, 11025, 16000, 22050, 32000, 44100, 48000, 97]),
+        st.sampled_from([8000, 11025, 16000, 22050, 32000, 44100, 48000, 4850]),
         min_size=2,
         max_size=2,
     ),

@@ -68,7 +68,7 @@ def check(
     classes = known_labels(finder, split_labels(labels))
     set_threshold(finder, threshold)
     set_channel(finder, channel)
-    lessons = read_sources(sources, annotation_format, column, tier)
+    lessons = read_sources(sources, annotation_format, column, tier, may_be_empty=True)
     folder = None if output is None else made_folder(output)
     with bars_by_file():
         checked = check_finder(finder, lessons, classes, tolerance=tolerance)

@@ -130,6 +130,8 @@ def read_sources(
     columns: Sequence[str] | None,
     tier: str | None,
     labels: Sequence[str] | None = None,
+    *,
+    may_be_empty: bool = False,
 ) -> "Lessons":
     """Read recordings and annotations; what the library says of arguments is said of options."""
     from kernova.errors import InputError
@@ -137,7 +139,7 @@ def read_sources(
 
     reading = AnnotationReading(format, named_columns(columns), tier)
     try:
-        return read_lessons(sources, reading, labels=labels)
+        return read_lessons(sources, reading, labels=labels, may_be_empty=may_be_empty)
     except InputError as error:
         said = re.sub(r"columns=\{'(\w+)': \.\.\.\}", r"--column \1=NAME", str(error))
         raise InputError(said.replace("with format=,", "with --annotation-format,")) from error

@@ -111,8 +111,9 @@ class NoteCheck:
         right, true = int(self.notes["right"].sum()), int(self.notes["true"].sum())
         were = "was" if right == 1 else "were"
         false = "1 find is" if self.n_false == 1 else f"{self.n_false} finds are"
+        notes = "1 note" if true == 1 else f"{true} notes"
         said = [
-            f"Of {true} notes, {right} {were} found within {1000 * self.tolerance:.6g} ms of their "
+            f"Of {notes}, {right} {were} found within {1000 * self.tolerance:.6g} ms of their "
             f"onset; {false} false, {self.false_per_minute:.2f} a minute.",
             f"F over notes {self.note_f:.3f}, over windows {self.window_f:.3f}; "
             f"{100 * self.frame_error:.1f} % of windows are wrong.",

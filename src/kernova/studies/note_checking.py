@@ -22,6 +22,7 @@ from kernova.studies.note_check import (
 )
 from kernova.studies.note_lessons import Lessons
 from kernova.studies.note_pictures import save_notes_picture
+from kernova.studies.note_rates import missing_treble
 from kernova.studies.notes import NoteFinder
 from kernova.studies.row_tables import json_rows
 
@@ -115,7 +116,9 @@ def check_finder(
         eager = copy(finder).set_params(threshold=_LOWEST_THRESHOLD)
         doubtful = _found(eager, lessons, classes)
     curve = threshold_curve(_compared(lessons, doubtful), classes, tolerance=tolerance)
-    return CheckedFinder(check, curve, finder, lessons, found)
+    treble = [missing_treble(one.info, finder.sample_rate_) for one in lessons.recordings]
+    told = lessons._replace(remarks=[*lessons.remarks, *filter(None, treble)])
+    return CheckedFinder(check, curve, finder, told, found)
 
 
 def _found(finder: NoteFinder, lessons: Lessons, classes: Sequence[str]) -> list[list[Segment]]:

@@ -92,6 +92,7 @@ def read_lessons(
     reading: AnnotationReading | None = None,
     *,
     labels: Iterable[str] | None = None,
+    may_be_empty: bool = False,
 ) -> Lessons:
     r"""Read annotations together with the recordings that they are about.
 
@@ -106,6 +107,8 @@ def read_lessons(
         Format and columns.
     labels : iterable of str, optional
         Take notes with these labels only.
+    may_be_empty : bool, default=False
+        Whether annotations may say that there is no note at all.
 
     Returns
     -------
@@ -141,13 +144,28 @@ def read_lessons(
         kept = [note for note in named if wanted is None or note.label in wanted]
         notes = without_rounding_overlaps(kept)
         info = audio_info(path)
-        check_segments(notes, info.seconds, source=source)
+        _check_notes(notes, info, source)
         recordings.append(Annotated(info, notes, source))
-    _check_labels(wanted, seen, recordings)
+    if seen or n_unlabelled or not (may_be_empty and recordings):
+        _check_labels(wanted, seen, recordings)
     remarks = [one.info.remark for one in recordings if one.info.remark]
     if n_unlabelled:
         remarks.append(f"Annotations without a label, left out: {n_unlabelled}.")
     return Lessons(recordings, remarks)
+
+
+def _check_notes(notes: Sequence[Segment], info: AudioInfo, source: str) -> None:
+    if not info.n_samples:
+        raise InputError(
+            f"{info.path} holds no sound at all: it is 0 s long. Leave it out, or record or copy "
+            "it again."
+        )
+    try:
+        check_segments(notes, info.seconds, source=source)
+    except InputError as error:
+        if info.remark:  # what lies past the end was there once
+            raise InputError(f"{error} {info.remark}") from error
+        raise
 
 
 def _check_labels(wanted: set[str] | None, seen: set[str], recordings: Sequence[Annotated]) -> None:

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from kernova.load.audio import audio_info
 from kernova.load.segments import Segment
 from kernova.report.figures import plot_notes, save_picture
 from kernova.report.notes import STRETCH_SECONDS, busiest_stretch
-from kernova.studies.notes import NoteFinder
+from kernova.studies.notes import NoteFinder, NoteScan
 
 # Little more than a stretch is drawn whole.
 _LONGEST_WHOLE_SECONDS = 1.5 * STRETCH_SECONDS
@@ -39,7 +41,7 @@ def save_notes_picture(
     seconds = audio_info(recording).seconds
     most = seconds if seconds <= _LONGEST_WHOLE_SECONDS else STRETCH_SECONDS
     stretch = busiest_stretch(truth or segments, seconds, most)
-    scan = finder.scan(recording, stretch.start, stretch.end)
+    scan = _with_a_frame(finder.scan(recording, stretch.start, stretch.end), seconds)
     shown = [note for note in segments if note.start < stretch.end and note.end > stretch.start]
     part = "" if stretch.end - stretch.start >= seconds else (
         f", {stretch.start:.1f} to {stretch.end:.1f} s of {seconds:.1f} s"
@@ -48,3 +50,14 @@ def save_notes_picture(
         scan._replace(segments=shown), truth=truth, title=f"{Path(recording).name}{part}"
     )
     save_picture(ax.figure, path)  # type: ignore[arg-type]
+
+
+def _with_a_frame(scan: NoteScan, seconds: float) -> NoteScan:
+    """Let a recording shorter than one frame be drawn, as a frame of nothing."""
+    if len(scan.times):
+        return scan
+    return scan._replace(
+        times=np.array([seconds / 2]),
+        levels=np.zeros((1, len(scan.band_hz))),
+        scores=np.zeros((1, len(scan.classes))),
+    )

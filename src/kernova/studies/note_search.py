@@ -23,6 +23,7 @@ from kernova.load.annotations import (
 from kernova.load.audio import AudioInfo, Channel, audio_info
 from kernova.progress import track
 from kernova.studies.note_journal import NoteJournal, RecordingState
+from kernova.studies.note_rates import missing_treble
 
 AUDIO_ENDINGS = (".wav", ".flac", ".ogg")
 PICTURE_ENDING = ".png"
@@ -222,7 +223,9 @@ def _searched(finder: Finder, path: Path, settings: SearchSettings) -> SearchedF
     segments = finder.find(path)
     if settings.labels is not None:
         segments = [segment for segment in segments if segment.label in settings.labels]
-    return SearchedFile(path, SEARCHED, segments, info.seconds, remark=info.remark)
+    treble = missing_treble(info, getattr(finder, "sample_rate_", 0))
+    remark = " ".join(filter(None, (info.remark, treble)))
+    return SearchedFile(path, SEARCHED, segments, info.seconds, remark=remark)
 
 
 def _sounding(path: Path) -> AudioInfo:
