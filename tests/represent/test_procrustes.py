@@ -199,6 +199,14 @@ def test_frame_has_one_direction_for_each_way_to_move(d, scaling, expected):
     np.testing.assert_allclose(directions.T @ directions, np.eye(expected), atol=1e-12)
 
 
+def test_turning_about_the_line_that_landmarks_lie_on_is_no_direction():
+    line = np.linspace(-1, 1, 5)[:, None] * np.array([[1.0, 0.0, 0.0]])
+
+    directions = frame_directions(line, scaling=True)
+
+    np.testing.assert_allclose(directions.T @ directions, np.eye(6), atol=1e-12)
+
+
 def test_missing_landmarks_hardly_move_the_others(cichlids):
     """Bar: five of a hundred removed; the others move by less than 2 % of the shape spread."""
     whole = GeneralizedProcrustes().fit(cichlids)
@@ -251,7 +259,7 @@ def spoilt(place, value):
         (
             {},
             spoilt((slice(None), 4), np.nan),
-            "Landmark 5 is missing in every specimen. Leave it out.",
+            "Landmark 5 is missing in every specimen to learn from. Leave it out.",
         ),
         (
             {},

@@ -293,6 +293,18 @@ def test_missing_landmarks_do_not_stop_a_study():
     assert np.isfinite(study.first.placed.rows).all()
 
 
+def test_landmarks_on_one_line_in_space_are_shapes_too():
+    along = np.linspace(0, 1, 6) + 0.02 * np.random.default_rng(3).standard_normal((48, 6))
+    along[32:, 2] += 0.15
+    lines = along[:, :, None] * [1.0, 2.0, -1.0]
+    landmarks = Landmarks(tuple(f"s{k}" for k in range(48)), lines)
+
+    study = study_unknown(landmarks, np.repeat(["a", "b", "c"], 16), "c", QUICK)
+
+    assert study.verdict.kind == "looks new"
+    assert not study.pairs.isna().any(axis=None)
+
+
 FISH, GROUPS = drawn({"a": 8, "b": 8})
 POINT = Landmarks(FISH.ids, np.where(np.arange(16)[:, None, None] == 3, 1.0, FISH.coordinates))
 
@@ -319,6 +331,21 @@ POINT = Landmarks(FISH.ids, np.where(np.arange(16)[:, None, None] == 3, 1.0, FIS
         (
             lambda: study_unknown(FISH, GROUPS[1:], "a"),
             "the specimens has 16 specimens, but there are 15 groups. Give one for each.",
+        ),
+        (
+            lambda: study_unknown(FISH, ["x"] * 8 + list("abcdefgh"), "x"),
+            "There are too few known specimens beside 'x': 8, no two of one group. Half of a group "
+            "is learnt from and half is held out, so some group must have 2 or more.",
+        ),
+        (
+            lambda: study_each(FISH, ["x"] * 8 + list("abcdefgh"), least_specimens=2),
+            "There are too few known specimens beside 'x': 8, no two of one group. Half of a group "
+            "is learnt from and half is held out, so some group must have 2 or more.",
+        ),
+        (
+            lambda: judge_specimens(FISH, list("abcdefghijklmnop"), POINT),
+            "There are too few known specimens: 16, no two of one group. Half of a group is learnt "
+            "from and half is held out, so some group must have 2 or more.",
         ),
         (
             lambda: study_unknown(POINT, GROUPS, "a"),

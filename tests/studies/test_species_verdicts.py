@@ -50,7 +50,33 @@ def test_verdict_follows_from_the_hardest_group_and_from_every_test(lines, kind,
     assert (verdict.kind, verdict.closest) == (kind, closest)
     assert verdict.p_value == max(line[2] for line in lines)
     assert "x" in verdict.sentence
-    assert len(verdict.reasons) == 4
+    assert len(verdict.reasons) == 4 + (kind == "not separable" and lines[0][2] <= 0.05)
+
+
+def test_what_differs_on_average_only_is_said_to_do_so():
+    table = pairs(("a", 0.4, 0.001, 0.001), ("b", 0.0, 0.001, 0.001))
+
+    assert verdict_on("x", 8, POOLED, table, [], SpeciesSettings()).reasons[0] == (
+        "As groups, it and a do differ, but by so little that single specimens cannot be told "
+        "apart."
+    )
+
+
+def test_one_group_and_one_specimen_are_spoken_of_as_one():
+    table = pairs(("a", 0.1, 0.0002, 0.0001)).assign(equal_error_rate_spread=3e-17)
+    pooled = {**POOLED, "e_star_spread": 3e-17}
+
+    verdict = verdict_on("x", 1, pooled, table, [], SpeciesSettings())
+
+    assert verdict.sentence == (
+        "x looks new: at 95% confidence its 1 specimen is not of a, the only known group compared."
+    )
+    assert verdict.reasons[:2] == (
+        "The closest known group is a: told from it specimen by specimen, both errors are 0.100.",
+        "If the specimens were of a, a difference as large as this would have a probability of at "
+        "most 0.0002.",
+    )
+    assert verdict.reasons[3].startswith("Against all known groups together, e* is 0.100: 0.900 of")
 
 
 def test_level_is_one_minus_the_confidence():

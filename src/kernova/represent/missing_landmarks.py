@@ -139,7 +139,10 @@ def frame_directions(consensus: Coordinates, *, scaling: bool) -> Matrix:
         turns.append(turn)
     sizes = [consensus] if scaling else []
     directions = np.stack([one.ravel() for one in (*moves, *turns, *sizes)], axis=1)
-    directions /= np.linalg.norm(directions, axis=0)
+    # Landmarks on one line are not changed by turning about it.
+    strengths = np.linalg.norm(directions, axis=0)
+    is_change = strengths > 1e-9 * strengths.max()
+    directions = directions[:, is_change] / strengths[is_change]
     left, strength, _ = np.linalg.svd(directions, full_matrices=False)
     return np.asarray(left[:, strength > 1e-9])
 

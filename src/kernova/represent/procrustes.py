@@ -131,7 +131,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
             )
         self.consensus_, self.precision_, self.examples_ = found.model
         self.n_iter_ = found.n_rounds
-        self.centroid_sizes_ = aligned_to(found.model, specimens, self._how()).centroid_sizes
+        self.centroid_sizes_ = found.centroid_sizes
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -213,5 +213,6 @@ def _refuse_unseen_landmarks(specimens: Coordinates) -> None:
     is_seen = np.isfinite(specimens).all(axis=2).any(axis=0)
     if not is_seen.all():
         raise InputError(
-            f"Landmark {int(np.argmin(is_seen)) + 1} is missing in every specimen. Leave it out."
+            f"Landmark {int(np.argmin(is_seen)) + 1} is missing in every specimen to learn "
+            "from. Leave it out."
         )

@@ -55,10 +55,12 @@ class Alignment(NamedTuple):
 class Consensus(NamedTuple):
     """What generalized alignment found: a model of shapes, after how many rounds.
 
-    ``is_settled`` tells whether the last round changed less than the tolerance.
+    ``centroid_sizes`` are those of the specimens; ``is_settled`` tells whether the last round
+    changed less than the tolerance.
     """
 
     model: ShapeModel
+    centroid_sizes: Vector
     n_rounds: int
     is_settled: bool
 
@@ -111,21 +113,44 @@ def _plane_rotations(covariances: Matrix, reflection: bool) -> Matrix:
     return np.stack(cells, axis=1).reshape(-1, 2, 2)
 
 
+def known_landmarks(coordinates: Coordinates) -> NDArray[np.bool_]:
+    """Tell which landmarks of which specimens have all of their coordinates."""
+    is_finite = np.isfinite(coordinates)
+    is_known = is_finite[:, :, 0].copy()
+    for axis in range(1, coordinates.shape[2]):  # much faster than along so short an axis
+        is_known &= is_finite[:, :, axis]
+    return is_known
+
+
+def lengths(specimens: Coordinates) -> Vector:
+    """Give the root of the summed squares of all coordinates of each specimen."""
+    rows = specimens.reshape(len(specimens), -1)
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
+
+
+def _sums(specimens: Coordinates) -> Coordinates:
+    return np.einsum("npd->nd", specimens)[:, None, :]
+
+
 def own_frames(coordinates: Coordinates, *, scaling: bool = True) -> Frames:
     """Centre each specimen on its known landmarks; with scaling, give it unit size."""
-    is_known = np.asarray(np.isfinite(coordinates).all(axis=2))
+    is_known = known_landmarks(coordinates)
     present = is_known[..., None]
     n_known = np.maximum(is_known.sum(axis=1), 1)[:, None, None]
     # Dividing by the largest coordinate first: squares then neither overflow nor vanish.
-    raw = np.where(present, coordinates, 0)
-    largest = np.abs(raw).max(axis=(1, 2), keepdims=True)
+    is_complete = bool(is_known.all())
+    raw = coordinates if is_complete else np.where(present, coordinates, 0)
+    largest = np.abs(raw).reshape(len(raw), -1).max(axis=1)[:, None, None]
     unit = np.where(largest > 0, largest, 1)
     specimens = raw / unit
-    specimens = np.where(present, specimens - specimens.sum(axis=1, keepdims=True) / n_known, 0)
-    sizes = np.linalg.norm(specimens, axis=(1, 2))
+    specimens -= _sums(specimens) / n_known
+    if not is_complete:
+        specimens[~is_known] = 0
+    sizes = lengths(specimens)
     sizes[sizes <= _COINCIDE] = 0
     divisor = np.where(sizes > 0, sizes, 1)[:, None, None] if scaling else 1 / unit
-    return Frames(specimens / divisor, is_known, sizes * unit[:, 0, 0])
+    specimens /= divisor
+    return Frames(specimens, is_known, sizes * unit[:, 0, 0])
 
 
 def shapeless_rows(coordinates: Coordinates, *, scaling: bool = True) -> NDArray[np.intp]:
@@ -151,30 +176,69 @@ def consensus_of(coordinates: Coordinates, how: Superposition) -> Consensus:
     Its longest direction lies along the first axis, its first landmark towards the negative end.
     """
     frames = own_frames(coordinates, scaling=how.scaling)
-    aligned, consensus = _rough_start(frames, how)
     has_gap = np.asarray(~frames.is_known.all(axis=1))
-    tolerance = max(how.tolerance, _SETTLED_ESTIMATE) if has_gap.any() else how.tolerance
-    n_rounds, is_settled = 0, False
-    while n_rounds < how.max_iter and not is_settled:
-        filled = aligned.copy()
-        if has_gap.any():
-            precision = shape_precision(aligned, consensus, scaling=how.scaling)
-            filled[has_gap] = fill_missing(
-                aligned[has_gap], frames.is_known[has_gap], consensus, precision
-            )
-        placed = _turned_to(consensus, filled, how)
-        is_settled = _largest_change(placed, aligned) <= tolerance
-        aligned, consensus = placed, placed.mean(axis=0)
-        n_rounds += 1
-    axes = principal_axes(consensus, reflection=how.reflection)
-    aligned, consensus = aligned @ axes, consensus @ axes
+    found = _rested_with_gaps(frames, has_gap, how) if has_gap.any() else _rested(frames, how)
+    axes = principal_axes(found.consensus, reflection=how.reflection)
+    aligned, consensus = found.aligned @ axes, found.consensus @ axes
     if has_gap.any():
         model = shape_model(aligned, consensus, ~has_gap, scaling=how.scaling)
         aligned[has_gap] = _completed(model, aligned[has_gap], frames.is_known[has_gap], how)
         consensus = aligned.mean(axis=0)
-    return Consensus(
-        shape_model(aligned, consensus, ~has_gap, scaling=how.scaling), n_rounds, is_settled
-    )
+    model = shape_model(aligned, consensus, ~has_gap, scaling=how.scaling)
+    # With gaps, sizes hang on what is filled in, so they must be those that aligning will tell.
+    sizes = aligned_to(model, coordinates, how).centroid_sizes if has_gap.any() else frames.sizes
+    return Consensus(model, sizes, found.n_rounds, found.is_settled)
+
+
+class _Rested(NamedTuple):
+    aligned: Coordinates
+    consensus: Coordinates
+    n_rounds: int
+    is_settled: bool
+
+
+def _rested(frames: Frames, how: Superposition) -> _Rested:
+    """Turn complete specimens to their mean until none turns any more.
+
+    Aligned specimens are never formed on the way: with all landmarks of one axis side by side,
+    what the rotations need of the consensus, and it of them, are two matrix products.
+    """
+    n, n_landmarks, d = frames.specimens.shape
+    by_axis = np.ascontiguousarray(frames.specimens.transpose(0, 2, 1)).reshape(n * d, n_landmarks)
+    consensus, turns = frames.specimens[0], np.zeros((n, d, d))
+    n_rounds, is_settled = 0, False
+    while n_rounds < how.max_iter and not is_settled:
+        before, old = turns, consensus
+        turns = rotations((by_axis @ old).reshape(n, d, d), reflection=how.reflection)
+        consensus = by_axis.T @ turns.reshape(n * d, d) / n
+        # No coordinate is larger than its specimen, so none moves further than this ...
+        is_settled = float(np.abs(turns - before).max()) * d <= how.tolerance
+        if not is_settled and np.abs(consensus - old).max() <= how.tolerance * np.abs(old).max():
+            # ... but a specimen on one line may turn about it without moving.
+            moves = np.matmul(frames.specimens, turns - before)
+            is_settled = (
+                float(np.abs(moves).max()) <= how.tolerance * lengths(frames.specimens).max()
+            )
+        n_rounds += 1
+    return _Rested(np.matmul(frames.specimens, turns), consensus, n_rounds, is_settled)
+
+
+def _rested_with_gaps(frames: Frames, has_gap: NDArray[np.bool_], how: Superposition) -> _Rested:
+    """Fill gaps and turn, by turns, until no specimen moves any more."""
+    aligned, consensus = _rough_start(frames, how)
+    tolerance = max(how.tolerance, _SETTLED_ESTIMATE)
+    n_rounds, is_settled = 0, False
+    while n_rounds < how.max_iter and not is_settled:
+        precision = shape_precision(aligned, consensus, scaling=how.scaling)
+        filled = aligned.copy()
+        filled[has_gap] = fill_missing(
+            aligned[has_gap], frames.is_known[has_gap], consensus, precision
+        )
+        placed = _turned_to(consensus, filled, how)
+        is_settled = _largest_change(placed, aligned) <= tolerance
+        aligned, consensus = placed, placed.mean(axis=0)
+        n_rounds += 1
+    return _Rested(aligned, consensus, n_rounds, is_settled)
 
 
 def _rough_start(frames: Frames, how: Superposition) -> tuple[Coordinates, Coordinates]:
@@ -198,7 +262,7 @@ def aligned_to(model: ShapeModel, coordinates: Coordinates, how: Superposition) 
         placed[has_gap] = _completed(
             model, frames.specimens[has_gap], frames.is_known[has_gap], how
         )
-    return Alignment(placed, _whole_sizes(frames, placed))
+    return Alignment(placed, _whole_sizes(frames, placed, has_gap))
 
 
 def _completed(
@@ -240,18 +304,21 @@ def _settled(
     return placed
 
 
-def _whole_sizes(frames: Frames, placed: Coordinates) -> Vector:
+def _whole_sizes(frames: Frames, placed: Coordinates, has_gap: NDArray[np.bool_]) -> Vector:
     """Scale the size of the known landmarks up to all of them, as the filled specimen has it."""
-    seen = own_frames(np.where(frames.is_known[..., None], placed, np.nan)).sizes
-    share = np.linalg.norm(placed, axis=(1, 2)) / np.where(seen > 0, seen, 1)
-    return frames.sizes * share
+    sizes = frames.sizes.copy()
+    if has_gap.any():
+        filled, present = placed[has_gap], frames.is_known[has_gap][..., None]
+        seen = own_frames(np.where(present, filled, np.nan)).sizes
+        sizes[has_gap] *= lengths(filled) / np.where(seen > 0, seen, 1)
+    return sizes
 
 
 def _turned_to(target: Coordinates, specimens: Coordinates, how: Superposition) -> Coordinates:
     """Centre complete specimens, give them unit size if wanted, and turn them to the target."""
-    centred = specimens - specimens.mean(axis=1, keepdims=True)
+    centred = specimens - _sums(specimens) / specimens.shape[1]
     if how.scaling:
-        centred /= np.linalg.norm(centred, axis=(1, 2), keepdims=True)
+        centred /= lengths(centred)[:, None, None]
     covariances = np.matmul(centred.transpose(0, 2, 1), target)
     return np.matmul(centred, rotations(covariances, reflection=how.reflection))
 
@@ -281,7 +348,7 @@ def _laid_over(
 
 def _largest_change(new: Coordinates, old: Coordinates) -> float:
     """Give the largest move of any coordinate, relative to the size of the largest specimen."""
-    size = np.linalg.norm(new, axis=(1, 2)).max()
+    size = lengths(new).max()
     return float(np.abs(new - old).max() / size) if size > 0 else 0.0
 
 

@@ -17,6 +17,7 @@ from kernova.errors import InputError
 from kernova.load.specimens import Landmarks
 from kernova.progress import track
 from kernova.represent.superposition import shapeless_rows
+from kernova.studies.species_files import check_enough
 from kernova.studies.species_halvings import (
     Halving,
     Names,
@@ -161,6 +162,7 @@ def study_unknown(
         raise InputError(
             f"All specimens are of {unknown!r}, so nothing is known to compare them with."
         )
+    check_enough(names.tolist(), [unknown])
     return _study(landmarks, names, is_unknown, unknown, settings)
 
 
@@ -184,6 +186,7 @@ def study_each(
         raise InputError(
             f"No group has {least_specimens} specimens; the largest has {counts.max()}."
         )
+    check_enough(names.tolist(), large)
     studies = [
         _study(landmarks, names, names == name, name, settings)
         for name in track(large, "groups held out")

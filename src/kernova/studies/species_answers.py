@@ -18,7 +18,6 @@ from kernova.studies.species import (
     study_unknown,
 )
 from kernova.studies.species_files import (
-    check_enough,
     check_landmarks,
     check_unknown,
     feature_notes,
@@ -230,7 +229,6 @@ def answer_unknown(
     settings = settings or SpeciesSettings()
     check_landmarks(landmarks)
     check_unknown(unknown, groups)
-    check_enough(groups, [unknown])
     study = study_unknown(landmarks, groups, unknown, settings)
     is_unknown = study.groups == unknown
     specimens = judge_specimens(
@@ -253,9 +251,6 @@ def answer_each(
     """Ask of each group in turn whether it would look new; see :func:`answer_unknown`."""
     settings = settings or SpeciesSettings()
     check_landmarks(landmarks)
-    counts = Counter(groups)
-    if len(counts) > 1:
-        check_enough(groups, [name for name, n in counts.items() if n >= least_specimens])
     study = study_each(landmarks, groups, settings, least_specimens=least_specimens)
     return EachAnswer(study, tuple(_what_else(landmarks, settings)))
 
@@ -269,7 +264,6 @@ def answer_specimens(
     """Ask of each new specimen whether it is of a known group; see :func:`answer_unknown`."""
     settings = settings or SpeciesSettings()
     check_landmarks(known)
-    check_enough(groups)
     refuse_copies(known, new)
     tests = judge_specimens(known, groups, new, settings)
     notes = [*tests.notes, *_what_else(known, settings), *missing_note(new)]

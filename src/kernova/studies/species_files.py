@@ -152,8 +152,9 @@ def check_unknown(unknown: str, groups: Sequence[str]) -> None:
 
 def check_enough(groups: Sequence[str], held_out: Sequence[str] = ()) -> None:
     """Refuse known specimens that cannot be halved, whichever of the groups is held out."""
-    counts = Counter(groups)
-    for unknown in held_out or [None]:
+    counts = Counter(str(name) for name in groups)
+    asked: Sequence[str | None] = held_out or [None]
+    for unknown in asked:
         known = [n for name, n in counts.items() if name != unknown]
         if max(known, default=0) < 2:
             words = "" if unknown is None else f" beside {unknown!r}"

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import pdist, squareform
 from scipy.special import betaincinv
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state
@@ -39,6 +40,8 @@ Positions = NDArray[np.intp]
 _ALLOWED_SHARE = 0.05
 # Above so many reference rows the detector may take a faster engine.
 _FEW_ROWS = 2000
+# Up to so many rows, all distances are there before an index of neighbours is built.
+_HANDFUL = 100
 
 
 @dataclass(frozen=True)
@@ -106,9 +109,19 @@ def depths_among(reference: Matrix, questions: Matrix, settings: SpeciesSettings
     if len(reference) > _FEW_ROWS:
         model = KernelSpatialDepth(bandwidth=settings.bandwidth, random_state=settings.seed)
         return model.fit(reference).score_samples(questions)
-    random_state = check_random_state(settings.seed)
-    bandwidth = chosen_bandwidth(settings.bandwidth, reference, random_state)
-    return exact_depths(questions, reference, kernel_named("gaussian", bandwidth))
+    width = kernel_width(settings.bandwidth, reference, settings.seed)
+    return exact_depths(questions, reference, kernel_named("gaussian", width))
+
+
+def kernel_width(bandwidth: "str | float", rows: Matrix, seed: int) -> float:
+    """Apply a rule for the kernel's width; of few rows, without an index of neighbours."""
+    if bandwidth == "nearest" and 1 < len(rows) <= _HANDFUL:
+        distances = squareform(pdist(rows))
+        np.fill_diagonal(distances, np.inf)
+        width = float(np.median(distances.min(axis=1)))
+        if width > 0:
+            return width
+    return chosen_bandwidth(bandwidth, rows, check_random_state(seed))
 
 
 def pooled_line(halving: Halving, confidence: float) -> dict[str, Any]:

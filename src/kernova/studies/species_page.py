@@ -28,9 +28,11 @@ from kernova.studies.species_verdicts import LOOKS_NEW
 _GROUPS_SHOWN: Final = 300
 _SPECIMENS_SHOWN: Final = 200
 _GROUP_COLUMNS: Final = (
-    "unknown", "specimens", "verdict", "closest", "p_value", "e_star", "e_star_spread",
-    "detection_rate", "false_alarm_bound", "equal_error_rate", "auroc", "worst_pair_error",
-    "is_masked",
+    "unknown", "specimens", "verdict", "closest", "p_value", "e_star", "equal_error_rate",
+    "auroc",
+)  # fmt: skip
+_SPECIMEN_COLUMNS: Final = (
+    "id", "depth", "p_value", "verdict", "closest", "closest_p_value", "digitising",
 )  # fmt: skip
 
 
@@ -56,7 +58,7 @@ def _each_page(answer: EachAnswer) -> str:
             Section("Group by group", list(_verdicts_in_words(answer))),
             Section("Against each other", list(_against_each_other(figures))),
             Section("Where they lie", [morphospace_picture(figures), aligned_picture(figures)]),
-            how_it_was_decided(study.studies[0].settings),
+            how_it_was_decided(study.studies[0].settings, study.studies[0].first.space),
         ],
         footer=FOOTER,
         lead=f"{len(study.studies)} groups, each held out as unknown in turn",
@@ -72,7 +74,7 @@ def _each_answer(answer: EachAnswer) -> Section:
             *(paragraph(sentence) for sentence in others),
             readable(
                 answer.rows[list(_GROUP_COLUMNS)],
-                "Each group held out as unknown; means over the halvings",
+                "Each group of n specimens held out as unknown; means over the halvings",
                 marked=answer.rows["verdict"] != LOOKS_NEW,
                 max_rows=_GROUPS_SHOWN,
             ),
@@ -118,10 +120,11 @@ def _specimens_page(answer: SpecimensAnswer) -> str:
             Section("Were they digitised well?", list(_digitising(tests.rows))),
             Section("How deep they lie", [_depths(figures["depths"])]),
             Section("Where they lie", [morphospace_picture(figures), aligned_picture(figures)]),
-            how_it_was_decided(tests.settings),
+            how_it_was_decided(tests.settings, tests.halving.space, one_by_one=True),
         ],
         footer=FOOTER,
-        lead=f"{len(tests.rows)} specimens, each held against {len(tests.known)} of known groups",
+        lead=f"{len(tests.rows)} specimens, each held against {len(tests.known)} "
+        "specimens of known groups",
     )
 
 
@@ -134,7 +137,7 @@ def _specimens_answer(answer: SpecimensAnswer) -> Section:
             notice(first),
             *(paragraph(sentence) for sentence in others),
             readable(
-                rows,
+                rows[list(_SPECIMEN_COLUMNS)],
                 "The strangest first",
                 marked=rows["verdict"] == "new",
                 max_rows=_SPECIMENS_SHOWN,
@@ -150,7 +153,7 @@ def _digitising(rows: pd.DataFrame) -> Iterator[str]:
         "Each landmark is held against where the specimen's other landmarks would have it. " + found
     )
     if len(suspicious):
-        columns = ["id", "landmark", "landmark_p_value", "digitising", "verdict"]
+        columns = ["id", "digitising", "verdict"]
         yield readable(
             suspicious[columns],
             "Specimens to check",

@@ -9,11 +9,9 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from kernova.kernels.bandwidth import chosen_bandwidth
 from kernova.kernels.functions import Gaussian
-from kernova.studies.species_halvings import Names, Positions, Vector
+from kernova.studies.species_halvings import Names, Positions, Vector, kernel_width
 from kernova.studies.species_space import Coordinates, Matrix, SpeciesSettings, fit_shape_space
 
 N_PERMUTATIONS = 999
@@ -72,7 +70,7 @@ def depth_permutation_p_value(
     float
         Low if each of the two lies shallower in the other than in itself.
     """
-    width = chosen_bandwidth(bandwidth, rows, check_random_state(0))
+    width = kernel_width(bandwidth, rows, seed=0)
     squared = Gaussian(width).squared_distance(rows, rows)
     np.fill_diagonal(squared, 0)
     forms = depth_forms(squared)
@@ -100,7 +98,7 @@ def depth_forms(squared: Matrix) -> NDArray[np.float64]:
 def depth_gaps(forms: NDArray[np.float64], is_member: NDArray[np.bool_]) -> Vector:
     """Mean depth of members among each other less that of the rest among them, for each naming."""
     members = is_member.astype(np.float64)
-    squares = np.stack([((members @ form) * members).sum(axis=1) for form in forms], axis=1)
+    squares = np.stack([np.einsum("ij,ij->i", members @ form, members) for form in forms], axis=1)
     n_others = members.sum(axis=1, keepdims=True) - members
     depths = 1 - np.sqrt(np.maximum(squares, 0)) / np.maximum(n_others, 1)
     among = (depths * members).sum(axis=1) / members.sum(axis=1)

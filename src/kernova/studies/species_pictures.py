@@ -13,7 +13,8 @@ from kernova.report.dots import Plane
 from kernova.report.morphospace import plot_error_rates, plot_morphospace
 from kernova.report.shapes import plot_aligned_shapes, plot_deformation
 from kernova.studies.species import EachStudy, UnknownStudy
-from kernova.studies.species_halvings import Halving, Matrix, Names, depths_among
+from kernova.studies.species_halvings import Halving, Names, depths_among
+from kernova.studies.species_space import Matrix
 from kernova.studies.species_specimens import SpecimenTests
 
 _DEPTH = "kernelized spatial depth"

@@ -189,9 +189,9 @@ def within_group_weight(rows: Matrix, groups: NDArray[np.str_], weighting: str) 
     if weighting == "none":
         return np.eye(rows.shape[1])
     _, member = np.unique(groups, return_inverse=True)
-    sums = np.zeros((member.max() + 1, rows.shape[1]))
-    np.add.at(sums, member, rows)
-    residuals = rows - (sums / np.bincount(member)[:, None])[member]
+    counts = np.bincount(member)
+    sums = np.add.reduceat(rows[np.argsort(member, kind="stable")], np.cumsum(counts) - counts)
+    residuals = rows - (sums / counts[:, None])[member]
     variances, directions = np.linalg.eigh(residuals.T @ residuals / len(rows))
     variances = np.maximum(variances, 0) + _LEAST_VARIANCE_SHARE * variances.mean()
     if variances[0] <= 0:  # every specimen is the only one of its group, or all are alike
@@ -204,6 +204,8 @@ def principal_directions(centred: Matrix, n_components: int) -> Matrix:
 
     The largest entry of each is positive, so that the same specimens give the same picture.
     """
+    if len(centred) > centred.shape[1]:  # the triangle has the same directions in fewer rows
+        centred = np.linalg.qr(centred).R
     _, strength, right = np.linalg.svd(centred, full_matrices=False)
     n_real = max(1, int(np.sum(strength > _ROUNDING_SHARE * strength[0])))
     directions = right[: min(n_components, n_real)].T

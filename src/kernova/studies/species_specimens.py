@@ -13,6 +13,7 @@ from kernova.errors import InputError
 from kernova.load.specimens import Landmarks
 from kernova.studies.species import checked_groups, refuse_shapeless
 from kernova.studies.species_digitising import check_digitising
+from kernova.studies.species_files import check_enough
 from kernova.studies.species_halvings import (
     Halving,
     Names,
@@ -115,8 +116,7 @@ def judge_specimens(
             f"coordinates, but {new.source} has {new.n_landmarks} of {new.n_dimensions}. Give "
             "specimens with the same landmarks."
         )
-    if len(known) < 2:
-        raise InputError("Known specimens to learn from and to hold out take at least 2; got 1.")
+    check_enough(names.tolist())
     refuse_shapeless(new)
     coordinates = np.concatenate([known.coordinates, new.coordinates])
     # A group of their own, which no known specimen is of: new ones take no part in the halving.

@@ -18,12 +18,21 @@ from kernova.studies.species_page_parts import (
     small,
 )
 from kernova.studies.species_pictures import unknown_figures
+from kernova.studies.species_verdicts import HALVES, WHOLE
 
 _ROWS_SHOWN: Final = 60
 _PAIR_COLUMNS: Final = (
-    "known", "specimens", "equal_error_rate", "equal_error_rate_spread", "auroc", "p_value",
-    "exact_detection_at_least", "exact_false_alarm_bound", "test",
+    "known", "specimens", "equal_error_rate", "equal_error_rate_spread", "p_value", "test",
+    "exact_detection_at_least", "exact_false_alarm_bound",
 )  # fmt: skip
+_HALVING_COLUMNS: Final = (
+    "halving", "e_star", "detection_rate", "threshold", "equal_error_rate", "auroc",
+    "exact_detection_rate", "exact_false_alarm_bound",
+)  # fmt: skip
+_SPECIMEN_COLUMNS: Final = (
+    "id", "depth", "p_value", "verdict", "closest", "closest_p_value", "digitising",
+)  # fmt: skip
+_SHORT: Final = {HALVES: "halves", WHOLE: "exchange"}
 
 
 def unknown_page(answer: UnknownAnswer) -> str:
@@ -40,11 +49,11 @@ def unknown_page(answer: UnknownAnswer) -> str:
             Section("Where it lies", [morphospace_picture(figures)]),
             Section("What differs", list(_shapes(answer, figures))),
             Section("Specimen by specimen", list(_specimens(answer))),
-            how_it_was_decided(study.settings),
+            how_it_was_decided(study.settings, study.first.space),
         ],
         footer=FOOTER,
         lead=f"{study.n_unknown} specimens of {Path(study.landmarks.source).name}, held against "
-        f"{n_known} of known groups",
+        f"{n_known} specimens of known groups",
     )
 
 
@@ -76,16 +85,20 @@ def _pairs(answer: UnknownAnswer, figures: Mapping[str, Figure]) -> Iterator[str
     yield paragraph(
         "Pooled, the known groups can hide one that lies between them. So the unknown is held "
         "against each of them alone. The equal error rate is where as many of its specimens are "
-        "missed as known ones raise a false alarm; the p-value is that of depths as low as these, "
-        "if the specimens were of the known group."
+        "missed as known ones raise a false alarm. The "
+        "p-value is the chance of a difference as large as this, if the specimens were of the "
+        "known group: that depths in one half of it lie as low against those of the other half "
+        "(halves) or, for a small group, that specimens exchanged at random between the two set "
+        "them as far apart (exchange). The last two columns bound what is detected, from below, "
+        "and false alarms, from above, at one threshold."
     )
     if study.pairs.empty:
         yield paragraph("No known group is large enough.")
         return
     is_close = study.pairs["equal_error_rate"] > study.settings.largest_error
     yield readable(
-        study.pairs[list(_PAIR_COLUMNS)],
-        "Known groups, the hardest to tell apart first; means over the halvings",
+        study.pairs[list(_PAIR_COLUMNS)].replace({"test": _SHORT}),
+        "Known groups of n specimens, the hardest to tell apart first; means over the halvings",
         marked=is_close,
         max_rows=_ROWS_SHOWN,
     )
@@ -112,18 +125,15 @@ def _pooled(answer: UnknownAnswer, depths: Figure) -> Iterator[str]:
         "Depths of held-out known specimens and of unknown ones, with the threshold.",
         "The first halving. Specimens left of the threshold are called new.",
     )
-    columns = [
-        "halving", "e_star", "detection_rate", "false_alarm_bound", "threshold",
-        "equal_error_rate", "auroc", "exact_detection_rate", "exact_false_alarm_bound",
-    ]  # fmt: skip
-    halvings = study.halvings[columns]
+    halvings = study.halvings[list(_HALVING_COLUMNS)]
     yield readable(
         halvings, "Halving by halving", marked=halvings["halving"] < 0, max_rows=_ROWS_SHOWN
     )
     yield paragraph(
         "e* is the common value of one minus the detection rate and of the proven bound on false "
-        f"alarms, at {study.settings.confidence:.0%} confidence. The exact bound allows a number "
-        "of alarms that was fixed before any depth was seen."
+        f"alarms, at {study.settings.confidence:.0%} confidence. The last two columns are of a "
+        "threshold set by a number of alarms that was fixed before any depth was seen: so many "
+        "are detected then, and false alarms are at most that, by an exact bound."
     )
 
 
@@ -151,4 +161,9 @@ def _specimens(answer: UnknownAnswer) -> Iterator[str]:
         "sticks out where the specimen's other landmarks would have it elsewhere; in many "
         "specimens of a new group that is its shape, in one alone it may be a slip of the hand."
     )
-    yield readable(rows, "The strangest first", marked=probable_slips(rows), max_rows=_ROWS_SHOWN)
+    yield readable(
+        rows[list(_SPECIMEN_COLUMNS)],
+        "The strangest first",
+        marked=probable_slips(rows),
+        max_rows=_ROWS_SHOWN,
+    )

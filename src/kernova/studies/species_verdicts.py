@@ -90,16 +90,13 @@ def verdict_on(
             f"{unknown} is not separable from {_named(alike)}: no threshold on depth gets both "
             f"errors below {_rate(closest['equal_error_rate'])}."
         )
+        reasons = [*_on_average(closest, level), *reasons]
         return Verdict(NOT_SEPARABLE, sentence, tuple(reasons), closest["known"], largest_p, None)
     if len(undecided):
         needed = _most_needed(undecided, n_unknown, settings)
         sentence = _too_few_sentence(unknown, n_unknown, undecided["known"], needed)
         return Verdict(TOO_FEW, sentence, tuple(reasons), closest["known"], largest_p, needed)
-    sentence = (
-        f"{unknown} looks new: at {settings.confidence:.0%} confidence its {n_unknown} specimens "
-        f"are not of any of the {len(pairs)} known groups compared, {closest['known']} being "
-        "the closest."
-    )
+    sentence = _new_sentence(unknown, n_unknown, pairs["known"], settings.confidence)
     return Verdict(LOOKS_NEW, sentence, tuple(reasons), closest["known"], largest_p, None)
 
 
@@ -130,6 +127,18 @@ def _most_needed(undecided: pd.DataFrame, n_unknown: int, settings: SpeciesSetti
     return max(numbers)
 
 
+def _new_sentence(
+    unknown: str, n_unknown: int, compared: "pd.Series[Any]", confidence: float
+) -> str:
+    specimens = "1 specimen is" if n_unknown == 1 else f"{n_unknown} specimens are"
+    groups = (
+        f"any of the {len(compared)} known groups compared, {compared.iloc[0]} being the closest"
+    )
+    if len(compared) == 1:
+        groups = f"{compared.iloc[0]}, the only known group compared"
+    return f"{unknown} looks new: at {confidence:.0%} confidence its {specimens} not of {groups}."
+
+
 def _too_few_sentence(
     unknown: str, n_unknown: int, undecided: "pd.Series[Any]", needed: int | None
 ) -> str:
@@ -145,24 +154,40 @@ def _too_few_sentence(
 def _pair_reasons(pairs: pd.DataFrame) -> list[str]:
     closest = pairs.iloc[0]
     name = closest["known"]
+    largest = (
+        ""
+        if len(pairs) == 1
+        else (
+            f"; the largest such probability for any known group is {_rate(pairs['p_value'].max())}"
+        )
+    )
     return [
-        f"The closest known group is {name}: told from it one by one, both errors are "
-        f"{_rate(closest['equal_error_rate'])} ± {_rate(closest['equal_error_rate_spread'])}.",
+        f"The closest known group is {name}: told from it specimen by specimen, both errors are "
+        f"{_with_spread(closest['equal_error_rate'], closest['equal_error_rate_spread'])}.",
         f"If the specimens were of {name}, a difference as large as this would have a probability "
-        f"of at most {_rate(closest['p_value'])}; the largest such probability for any known group "
-        f"is {_rate(pairs['p_value'].max())}.",
+        f"of at most {_rate(closest['p_value'])}{largest}.",
         f"By exact binomial bounds, on average over the halvings: with false alarms on {name} of "
         f"at most {_rate(closest['exact_false_alarm_bound'])}, at least "
         f"{_rate(closest['exact_detection_at_least'])} of such specimens are detected.",
     ]
 
 
+def _on_average(closest: "pd.Series[Any]", level: float) -> list[str]:
+    """Say what "not separable" does not say, where a test finds a difference."""
+    if closest["p_value"] > level:
+        return []
+    return [
+        f"As groups, it and {closest['known']} do differ, but by so little that single specimens "
+        "cannot be told apart."
+    ]
+
+
 def _pooled_reasons(pooled: dict[str, float], confidence: float) -> list[str]:
     reasons = [
-        f"Against all known groups together, e* is {_rate(pooled['e_star'])} ± "
-        f"{_rate(pooled['e_star_spread'])}: {_rate(pooled['detection_rate'])} of the specimens are "
-        f"detected while false alarms stay below {_rate(pooled['false_alarm_bound'])} at "
-        f"{confidence:.0%} confidence."
+        "Against all known groups together, e* is "
+        f"{_with_spread(pooled['e_star'], pooled['e_star_spread'])}: "
+        f"{_rate(pooled['detection_rate'])} of the specimens are detected while false alarms stay "
+        f"below {_rate(pooled['false_alarm_bound'])} at {confidence:.0%} confidence."
     ]
     n_holdout = int(pooled["n_holdout"])
     floor = hoeffding_upper_bound(0, n_holdout, confidence)
@@ -206,5 +231,10 @@ def _named(groups: Any) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
+def _with_spread(value: float, spread: float) -> str:
+    """Write a mean and its spread, unless that is nothing."""
+    return f"{_rate(value)} ± {spread:.3f}" if spread >= 0.0005 else _rate(value)
+
+
 def _rate(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.0005 or value == 0 else f"{value:.0e}"
+    return f"{value:.3f}" if value >= 0.0005 or value == 0 else f"{value:.1g}"
