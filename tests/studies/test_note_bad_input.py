@@ -76,6 +76,7 @@ KINDS = {
     "24-bit.wav": (sound(subtype="PCM_24"), ALL, ""),
     "float.wav": (sound(subtype="FLOAT"), ALL, ""),
     "double.wav": (sound(subtype="DOUBLE"), ALL, ""),
+    "overdriven.wav": (sound(lambda x: 30 * x, subtype="FLOAT"), ALL, ""),
     "stereo.wav": (sound(lambda x: np.c_[x, x]), ALL, ""),
     "six-channels.flac": (sound(lambda x: np.tile(x[:, None], 6)), ALL, ""),
     "vorbis.ogg": (sound(), ALL, ""),
