@@ -130,11 +130,11 @@ def test_specimens_one_by_one(folder):
 
 def test_features_of_a_file_are_measured_on_aligned_shapes(folder):
     Path("f.txt").write_text("slender = |1-4| / |2-6|\ntilt = angle(1-2, vertical)\nlong = |1-4|\n")
-    text = run("fish.tps", *GROUPS, "--unknown", "newt", "--halvings", "2", "--features", "f.txt",
-               "--report", "r.html")  # fmt: skip
-    assert "tilt: measured on aligned shapes" in text
-    assert "long: measured on shapes of centroid size 1" in text
-    assert "angle(1-2, vertical)" in Path("r.html").read_text()
+    words = ["fish.tps", *GROUPS, "--unknown", "newt", "--halvings", "1", "--features", "f.txt"]
+    answer = json.loads(run(*words, "--json"))
+    assert answer["notes"][0].startswith("tilt: measured on aligned shapes")
+    assert answer["notes"][1].startswith("long: measured on shapes of centroid size 1")
+    assert answer["settings"]["features"]["tilt"] == "angle(1-2, vertical)"
 
 
 def test_missing_landmarks_are_estimated_and_counted(folder):

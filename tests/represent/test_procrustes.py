@@ -84,7 +84,7 @@ def test_alignment_is_that_of_morphops(d):
     assert distance_up_to_rotation(theirs.reshape(-1, d), own.reshape(-1, d)) < 1e-8
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     d=st.sampled_from([2, 3]),

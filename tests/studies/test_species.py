@@ -6,6 +6,7 @@ from scipy.stats import beta, binom
 from sklearn.neighbors import NearestNeighbors
 
 from kernova import InputError
+from kernova.kernels.bandwidth import chosen_bandwidth
 from kernova.load.landmarks import Landmarks, groups_from_table, read_tps
 from kernova.progress import reporting
 from kernova.represent.shape_features import shape_features
@@ -16,6 +17,7 @@ from kernova.studies.species_halvings import (
     exact_bounds,
     halved,
     halving_of,
+    kernel_width,
 )
 from kernova.studies.species_permutations import whole_group_p_value
 from kernova.studies.species_space import (
@@ -291,6 +293,17 @@ def test_missing_landmarks_do_not_stop_a_study():
 
     assert study.verdict.kind == "looks new"
     assert np.isfinite(study.first.placed.rows).all()
+
+
+@pytest.mark.parametrize("rule", ["nearest", "reach", "median", 0.3])
+@pytest.mark.parametrize("copies", [0, 4, 12])
+def test_width_of_few_rows_is_that_of_the_rule(rule, copies):
+    rows = np.random.default_rng(copies).standard_normal((12, 3))
+    rows[:copies] = rows[0]
+
+    found = kernel_width(rule, rows, seed=1)
+
+    assert found == pytest.approx(chosen_bandwidth(rule, rows, np.random.RandomState(1)), rel=1e-12)
 
 
 def test_landmarks_on_one_line_in_space_are_shapes_too():
