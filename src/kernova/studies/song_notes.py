@@ -32,9 +32,7 @@ Indices = NDArray[np.intp]
 # Known notes are made as loud as those found, if these are louder or softer by more than this.
 _LOUDER = 2.0
 _MOST_TRIALS = 3
-# What is louder than known notes by this much, in a hundredth of all frames, was not recorded as
-# they were.
-_MUCH_LOUDER, _LOUD_QUANTILE = 30.0, 0.99
+_LOUD = 0.99
 # Stretches less like a class than this are not looked at again.
 _LEAST_LIKENESS = 0.3
 
@@ -110,7 +108,6 @@ def search_piece(
     powers = framed_powers(samples, look)
     floor = quiet_floor(powers, look)
     levels = levels_above(powers, floor, look)
-    known = _not_below(floor, powers, known)
     for _ in range(_MOST_TRIALS):
         piece = _searched(levels, floor, known, threshold)
         louder = _loudness(powers, floor, piece.found, known)
@@ -118,17 +115,6 @@ def search_piece(
             break
         known = replace(known, powers=[one * louder for one in known.powers])
     return piece
-
-
-def _not_below(floor: Vector, powers: Matrix, known: KnownNotes) -> KnownNotes:
-    """Make known notes louder where a recording is so loud that they would vanish in its quiet."""
-    if len(powers) == 0:
-        return known
-    loud = float(np.quantile((powers - floor).sum(axis=1), _LOUD_QUANTILE))
-    usual = float(np.median(_loudness_of_known(known)))
-    if loud < _MUCH_LOUDER * usual:
-        return known
-    return replace(known, powers=[one * (loud / usual) for one in known.powers])
 
 
 def _loudness_of_known(known: KnownNotes) -> Vector:
@@ -147,9 +133,14 @@ def _searched(levels: Matrix, floor: Vector, known: KnownNotes, threshold: float
 
 
 def _loudness(powers: Matrix, floor: Vector, found: FoundNotes, known: KnownNotes) -> float:
-    """Give how many times as powerful the notes found are as the known ones of their class."""
+    """Give how many times as powerful the notes found are as the known ones of their class.
+
+    Where nothing is found, known notes may have vanished in the quiet of a loud recording; then
+    its loud frames are taken for notes.
+    """
     if len(found.starts) == 0:
-        return 1.0
+        loud = np.quantile((powers - floor).sum(axis=1), _LOUD) if len(powers) else 0.0
+        return max(float(loud / np.median(_loudness_of_known(known))), 1.0)
     heard = np.concatenate([[0.0], np.cumsum((powers - floor).sum(axis=1))])
     means = (heard[found.stops] - heard[found.starts]) / (found.stops - found.starts)
     usual = _loudness_of_known(known)
