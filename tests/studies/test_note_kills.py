@@ -89,7 +89,7 @@ def test_killed_at_any_moment_it_goes_on_and_comes_to_the_same(tmp_path, long_ba
         while len(done) < len(names):
             last_time = contents(out)
             said = [line.rsplit(" ", 1) for line in run_and_kill(
-                songs, out, chance.randrange(4, 24), chance.uniform(0, 0.01)
+                songs, out, len(done) + chance.randrange(1, 12), chance.uniform(0, 0.01)
             )]  # fmt: skip
             before = {name for outcome, name in said if outcome == "done before"}
             assert done & {name for _, name in said} <= before

@@ -1,7 +1,6 @@
 """What a recording's sample rate leaves out of what a model knows."""
 
 from kernova.load.audio import AudioInfo
-from kernova.represent.frames import SONG_BANDS
 
 
 def missing_treble(info: AudioInfo, model_rate: float) -> str:
@@ -25,6 +24,10 @@ def missing_treble(info: AudioInfo, model_rate: float) -> str:
     a.wav holds nothing above 4 kHz (8000 samples per second), and the model listens up to 11 kHz:
     notes may be missed.
     """
+    if info.sample_rate >= model_rate:
+        return ""
+    from kernova.represent.frames import SONG_BANDS  # brings scipy.signal
+
     held, heard = info.sample_rate / 2, min(model_rate / 2, SONG_BANDS.high_hz)
     if held >= heard:
         return ""
