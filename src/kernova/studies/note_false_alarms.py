@@ -34,7 +34,7 @@ _QUIET_SECONDS: Final = (0.5, 0.2, 0.1, 0.05, 0.02)
 # Between calls that were never one recording: silence with a little noise, as they have.
 _GAP_SECONDS: Final = 0.25
 _QUIET_SHARE: Final = 0.1
-THRESHOLDS: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2)
+THRESHOLDS: Final = (0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7)
 
 
 def silenced(clip: Clip, name: str, seed: int = 0) -> Clip:
