@@ -53,8 +53,12 @@ def learn_frames(clips: list[NDArray[np.float64]], codes: Indices, method: str) 
     rows_of = [frame_rows(clip) for clip in clips]
     counts = [len(rows) for rows in rows_of]
     labels, notes = np.repeat(codes, counts), np.repeat(np.arange(len(clips)), counts)
-    kind: Any = MulticlassDataDescription if method == "mddkm" else PossibilisticNeighbors
-    description = kind(scale="common", reject=_BELOW_THRESHOLD)
+    description: Any = PossibilisticNeighbors(scale="common", reject=_BELOW_THRESHOLD)
+    if method == "mddkm":
+        # To the letter: rows as they are, and all three hyperparameters fitted together.
+        description = MulticlassDataDescription(
+            scale="none", length_scale="literal", reject=_BELOW_THRESHOLD, random_state=0
+        )
     with warnings.catch_warnings():
         # A class of one note takes the threshold of all classes together, and need not say so.
         warnings.simplefilter("ignore", UserWarning)
