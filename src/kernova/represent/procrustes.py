@@ -57,7 +57,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     centroid_sizes_ : ndarray of shape (n_specimens,)
         Root of the summed squared distances of a specimen's landmarks from their centroid, in
         the unit of its coordinates, for the specimens of ``fit``.
-    precision_ : ndarray of shape (n_features_in_, n_features_in_)
+    precision_ : ndarray of shape (n_columns, n_columns)
         How landmarks move together: the inverse covariance of aligned rows, with a flat prior on
         position, size and direction. Missing landmarks are estimated with it.
     examples_ : ndarray of shape (n_examples, n_landmarks, dimensions)
