@@ -1,12 +1,9 @@
 """Text files as people's programs write them: any line end, and the encodings of three decades."""
 
-import re
-from pathlib import Path
 from typing import NamedTuple
 
 from kernova.errors import InputError
-
-_LINE_END = re.compile(r"\r\n|\r|\n")
+from kernova.load.file_text import lines_of, open_file
 
 
 class Line(NamedTuple):
@@ -30,21 +27,13 @@ def read_lines(source: str) -> list[Line]:
     >>> read_lines(str(path))
     [Line(number=1, text='LM=0'), Line(number=3, text='ID=André')]
     """
-    texts = _LINE_END.split(_decoded(_content(source), source))
+    texts = lines_of(_decoded(_content(source), source))
     return [Line(number, text.strip()) for number, text in enumerate(texts, 1) if text.strip()]
 
 
 def _content(source: str) -> bytes:
-    try:
-        return Path(source).read_bytes()
-    except IsADirectoryError as error:
-        raise InputError(f"{source or '.'} is a folder; name a file in it.") from error
-    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise InputError(f"There is no file {source}; check its name and folder.") from error
-    except OSError as error:
-        raise InputError(
-            f"{source} cannot be read: {error.strerror}. Make it readable, or name another file."
-        ) from error
+    with open_file(source or ".") as stream:
+        return stream.read()
 
 
 def _decoded(content: bytes, source: str) -> str:
