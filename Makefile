@@ -39,7 +39,7 @@ demo: $(CORE_STAMP) ## set everything up and do the main job on data that comes 
 	@echo; echo 'To type kernova just like that:  . $(VENV)/bin/activate'
 
 test: $(DEV_STAMP) ## set everything up and run the tests (a tenth of each long bar)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 soak: $(DEV_STAMP) ## the whole of every long bar, with its figures
 	KERNOVA_SOAK=1 $(BIN)/python -m pytest -m soak -s
