@@ -155,6 +155,105 @@ def test_warnings_are_sentences_each_said_once(capsys):
 # --- refusals --------------------------------------------------------------------------------
 
 
+# n stands for the number of landmarks of the specimens.
+_QUESTION = "Ask one question: --unknown NAME whether a group is new, --each whether every " \
+    "group would be, or --test FILE whether single specimens are. "  # fmt: skip
+_UNKNOWN = ["--unknown", "newt"]
+BAD_INPUT = [
+    (["fish.tps", *GROUPS], _QUESTION + "Here is none."),
+    (["fish.tps", *GROUPS, *_UNKNOWN, "--each"], _QUESTION + "Here are --unknown and --each."),
+    (
+        ["fish.tps", *_UNKNOWN],
+        "The groups of the specimens of fish.tps are not known. Give --groups with "
+        "--group-column, or --id-pattern.",
+    ),
+    (
+        ["fish.tps", "--groups", "groups.csv", *_UNKNOWN],
+        "Which column of groups.csv is it? Give --group-column.",
+    ),
+    (
+        ["fish.tps", "--groups", "groups.csv", "--group-column", "genus", *_UNKNOWN],
+        "groups.csv has no column 'genus' to use as group column. Its columns are 'specimen', "
+        "'species'.",
+    ),
+    (
+        ["wide.csv", "--group-column", "genus", *_UNKNOWN],
+        "wide.csv has no column 'genus' to use as group column.",
+    ),
+    (
+        ["fish.tps", "--groups", "short.csv", "--group-column", "species", *_UNKNOWN],
+        "79 of 80 specimens are not in column 'specimen' of short.csv: ",
+    ),
+    (
+        ["fish.tps", *GROUPS, "--unknown", "Newts"],
+        "No specimen is of a group 'Newts'. Near it: 'newt'.",
+    ),
+    (
+        ["fish.tps", *GROUPS, "--unknown", "trout"],
+        "No specimen is of a group 'trout'. There are 'carp', 'eel', 'newt', 'pike'.",
+    ),
+    (
+        ["fish.tps", *GROUPS, "--id-pattern", "(a)", *_UNKNOWN],
+        "Groups come either from a column or from a pattern in the ids. Give --id-pattern "
+        "alone, or leave it out.",
+    ),
+    (
+        ["lonely.csv", "--group-column", "species", "--unknown", "s1"],
+        "There are too few known specimens beside 's1': 4, no two of one group. Half of a "
+        "group is learnt from and half is held out, so some group must have 2 or more.",
+    ),
+    (
+        ["lonely.csv", "--group-column", "species", "--each", "--least-specimens", "1"],
+        "There are too few known specimens beside 's0': 4, no two of one group.",
+    ),
+    (
+        ["pins.csv", "--group-column", "species", "--unknown", "b"],
+        "The specimens of pins.csv have 2 landmarks each; to compare shapes takes at least 3.",
+    ),
+    (
+        ["fish.tps", *GROUPS, "--each", "--least-specimens", "99"],
+        "No group has 99 specimens; the largest has 24.",
+    ),
+    (
+        ["fish.tps", *GROUPS, "--test", "few.tps"],
+        "fish.tps has {n} landmarks of 2 coordinates, but few.tps has 3 of 2. Give "
+        "specimens with the same landmarks.",
+    ),
+    (
+        ["fish.tps", *GROUPS, "--test", "newts.tps"],
+        "12 of 12 specimens of newts.tps are in fish.tps too, coordinate for coordinate: "
+        "'newt_68' is 'newt_68'. Leave them out of one of the files.",
+    ),
+    (
+        ["fish.tps", *GROUPS, *_UNKNOWN, "--features", "f.txt"],
+        "Feature 'long' (line 1 of f.txt) needs landmark {one_more}, but the specimens have {n}; "
+        "correct the formula, or digitise the landmark.",
+    ),
+    (
+        ["fish.tps", *GROUPS, *_UNKNOWN, "--features", "nofile.toml"],
+        "There is no file nofile.toml; check its name and folder. Features that ship: "
+        "'cichlids'.",
+    ),
+    (["nofile.tps", *GROUPS, *_UNKNOWN], "There is no file nofile.tps"),
+    (
+        ["fish.tps", *GROUPS, *_UNKNOWN, "--confidence", "0.3"],
+        "The confidence must be at least 0.5; got 0.3.",
+    ),
+    (
+        ["fish.tps", *GROUPS, *_UNKNOWN, "--bandwidth", "wide"],
+        "There is no bandwidth rule named 'wide'.",
+    ),
+    (
+        ["fish.tps", *GROUPS, *_UNKNOWN, "-o", "groups.csv"],
+        "Cannot write groups.csv: it is one of the tables to read.",
+    ),
+    (
+        ["fish.tps", *GROUPS, *_UNKNOWN, "--report", "page.pdf"],
+        "Cannot write a page to page.pdf: its ending is '.pdf'.",
+    ),
+]  # fmt: skip
+
+
 def test_bad_input_is_one_sentence_and_leaves_nothing(folder):
     n = read_tps("fish.tps").n_landmarks
     Path("short.csv").write_text("specimen,species\ncarp_0,carp\n")
@@ -165,108 +264,12 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(folder):
     Path("f.txt").write_text(f"long = |1-{n + 1}|\n")
     Path("pins.csv").write_text("id,species,x1,y1,x2,y2\n1,a,0,0,1,1\n2,a,0,0,2,1\n3,b,0,0,1,3\n")
     before = {path.name for path in folder.iterdir()}
-    question = "Ask one question: --unknown NAME whether a group is new, --each whether every " \
-        "group would be, or --test FILE whether single specimens are. "  # fmt: skip
-    unknown = ["--unknown", "newt"]
-    cases = [
-        (["fish.tps", *GROUPS], question + "Here is none."),
-        (["fish.tps", *GROUPS, *unknown, "--each"], question + "Here are --unknown and --each."),
-        (
-            ["fish.tps", *unknown],
-            "The groups of the specimens of fish.tps are not known. Give --groups with "
-            "--group-column, or --id-pattern.",
-        ),
-        (
-            ["fish.tps", "--groups", "groups.csv", *unknown],
-            "Which column of groups.csv is it? Give --group-column.",
-        ),
-        (
-            ["fish.tps", "--groups", "groups.csv", "--group-column", "genus", *unknown],
-            "groups.csv has no column 'genus' to use as group column. Its columns are 'specimen', "
-            "'species'.",
-        ),
-        (
-            ["wide.csv", "--group-column", "genus", *unknown],
-            "wide.csv has no column 'genus' to use as group column.",
-        ),
-        (
-            ["fish.tps", "--groups", "short.csv", "--group-column", "species", *unknown],
-            "79 of 80 specimens are not in column 'specimen' of short.csv: ",
-        ),
-        (
-            ["fish.tps", *GROUPS, "--unknown", "Newts"],
-            "No specimen is of a group 'Newts'. Near it: 'newt'.",
-        ),
-        (
-            ["fish.tps", *GROUPS, "--unknown", "trout"],
-            "No specimen is of a group 'trout'. There are 'carp', 'eel', 'newt', 'pike'.",
-        ),
-        (
-            ["fish.tps", *GROUPS, "--id-pattern", "(a)", *unknown],
-            "Groups come either from a column or from a pattern in the ids. Give --id-pattern "
-            "alone, or leave it out.",
-        ),
-        (
-            ["lonely.csv", "--group-column", "species", "--unknown", "s1"],
-            "There are too few known specimens beside 's1': 4, no two of one group. Half of a "
-            "group is learnt from and half is held out, so some group must have 2 or more.",
-        ),
-        (
-            ["lonely.csv", "--group-column", "species", "--each", "--least-specimens", "1"],
-            "There are too few known specimens beside 's0': 4, no two of one group.",
-        ),
-        (
-            ["pins.csv", "--group-column", "species", "--unknown", "b"],
-            "The specimens of pins.csv have 2 landmarks each; to compare shapes takes at least 3.",
-        ),
-        (
-            ["fish.tps", *GROUPS, "--each", "--least-specimens", "99"],
-            "No group has 99 specimens; the largest has 24.",
-        ),
-        (
-            ["fish.tps", *GROUPS, "--test", "few.tps"],
-            f"fish.tps has {n} landmarks of 2 coordinates, but few.tps has 3 of 2. Give "
-            "specimens with the same landmarks.",
-        ),
-        (
-            ["fish.tps", *GROUPS, "--test", "newts.tps"],
-            "12 of 12 specimens of newts.tps are in fish.tps too, coordinate for coordinate: "
-            "'newt_68' is 'newt_68'. Leave them out of one of the files.",
-        ),
-        (
-            ["fish.tps", *GROUPS, *unknown, "--features", "f.txt"],
-            f"Feature 'long' (line 1 of f.txt) needs landmark {n + 1}, but the specimens have {n}; "
-            "correct the formula, or digitise the landmark.",
-        ),
-        (
-            ["fish.tps", *GROUPS, *unknown, "--features", "nofile.toml"],
-            "There is no file nofile.toml; check its name and folder. Features that ship: "
-            "'cichlids'.",
-        ),
-        (["nofile.tps", *GROUPS, *unknown], "There is no file nofile.tps"),
-        (
-            ["fish.tps", *GROUPS, *unknown, "--confidence", "0.3"],
-            "The confidence must be at least 0.5; got 0.3.",
-        ),
-        (
-            ["fish.tps", *GROUPS, *unknown, "--bandwidth", "wide"],
-            "There is no bandwidth rule named 'wide'.",
-        ),
-        (
-            ["fish.tps", *GROUPS, *unknown, "-o", "groups.csv"],
-            "Cannot write groups.csv: it is one of the tables to read.",
-        ),
-        (
-            ["fish.tps", *GROUPS, *unknown, "--report", "page.pdf"],
-            "Cannot write a page to page.pdf: its ending is '.pdf'.",
-        ),
-    ]  # fmt: skip
-    for words, sentence in cases:
+    for words, sentence in BAD_INPUT:
         result = CliRunner().invoke(app, ["species", *words])
         assert "Traceback" not in result.output
         assert result.exit_code == 2, words
         said = result.stderr.removeprefix("kernova: ").rstrip("\n")
-        assert said.startswith(sentence), said
+        assert said.startswith(sentence.format(n=n, one_more=n + 1)), said
         assert said.endswith(".")
         assert result.stdout == ""
     assert {path.name for path in folder.iterdir()} == before
