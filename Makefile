@@ -23,7 +23,7 @@ $(CORE_STAMP): pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 $(DEV_STAMP): pyproject.toml | $(VENV)/bin/python
-	$(BIN)/pip install --quiet --editable '.[dev,fast,peers,audio]'
+	$(BIN)/pip install --quiet --editable '.[dev,fast,peers,audio,web]'
 	@touch $@ $(CORE_STAMP)
 
 $(DOCS_STAMP): pyproject.toml | $(VENV)/bin/python
