@@ -47,3 +47,11 @@ class TooFewRowsError(InputError):
 
 class ModelFileError(InputError):
     """A model file is not ours, is damaged, or holds what we do not trust."""
+
+
+class MediaError(InputError):
+    """A picture or a recording that belongs to a row cannot be shown."""
+
+
+class MissingMediaError(MediaError):
+    """A row has no picture, sound or outline, or there is no such row."""

@@ -12,14 +12,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kernova.errors import InputError, MissingValuesError
+from kernova.load.feature_columns import decoded, features_of
 from kernova.load.formats import read_raw
 from kernova.load.raw import RawTable
 from kernova.load.sentences import counted, listed
 
 Missing = Literal["refuse", "drop", "keep"]
-
-_FEW_CATEGORIES = 50
-_DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +39,8 @@ class Table:
         How many rows were left out because a feature was missing.
     columns : tuple of str
         All columns of the file, features or not.
+    places : ndarray of int or None
+        Where the rows stand in the file, from 0; None if none was left out.
     """
 
     features: pd.DataFrame
@@ -49,6 +49,7 @@ class Table:
     source: str
     n_dropped: int = 0
     columns: tuple[str, ...] = ()
+    places: NDArray[np.intp] | None = None
 
 
 def read_table(
@@ -111,10 +112,48 @@ def read_table(
     >>> list(table.features.columns), list(table.ids)
     (['length', 'sex'], ['007', '008'])
     """
+    source = os.fspath(path)
+    return table_of(
+        read_raw(source, id_column),
+        source,
+        id_column=id_column,
+        label_column=label_column,
+        drop=drop,
+        missing=missing,
+        optional=optional,
+        categories=categories,
+    )
+
+
+def table_of(
+    raw: RawTable,
+    source: str,
+    *,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    drop: Sequence[str] = (),
+    missing: Missing = "refuse",
+    optional: Collection[str] = (),
+    categories: Collection[str] = (),
+) -> Table:
+    """Make a table of what a file held, for whoever had to look at its columns before.
+
+    Parameters
+    ----------
+    raw : RawTable
+        What :func:`~kernova.load.formats.read_raw` gave.
+    source : str
+        The file, for sentences.
+    id_column, label_column, drop, missing, optional, categories
+        As for :func:`read_table`.
+
+    Returns
+    -------
+    Table
+        As from :func:`read_table`.
+    """
     if missing not in ("refuse", "drop", "keep"):
         raise InputError(f"missing is {missing!r}; it must be 'refuse', 'drop' or 'keep'.")
-    source = os.fspath(path)
-    raw = read_raw(source, id_column)
     _refuse_shapeless(raw.columns, source)
     absent = set(optional) - set(raw.columns.column_names)
     roles = _roles(
@@ -125,13 +164,20 @@ def read_table(
         source,
     )
     table = Table(
-        features=_features(raw.columns, roles.features, categories, source),
+        features=features_of(raw.columns, roles.features, categories, source),
         ids=_ids(raw.columns, roles.id_column, source),
         labels=_labels(raw.columns, roles.label_column),
         source=source,
         columns=tuple(raw.columns.column_names),
     )
     return _with_missing_settled(table, missing)
+
+
+def row_ids(raw: RawTable, id_column: str | None, source: str) -> "pd.Series[str]":
+    """Give what a file calls its rows, as :func:`table_of` will, before anything else is judged."""
+    _refuse_shapeless(raw.columns, source)
+    _refuse_unknown_or_repeated([("id", id_column)], raw.columns.column_names, source)
+    return _ids(raw.columns, id_column or raw.own_id, source)
 
 
 # --- which column is what --------------------------------------------------------------------
@@ -232,7 +278,7 @@ def _ids(columns: pa.Table, name: str | None, source: str) -> "pd.Series[str]":
 
 def _as_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
     try:
-        return _decoded(column).cast(pa.string())
+        return decoded(column).cast(pa.string())
     except (pa.ArrowException, ValueError) as error:
         raise InputError(
             f"Column {name!r} of {source} holds {column.type} values, which cannot be ids."
@@ -242,110 +288,8 @@ def _as_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray
 def _labels(columns: pa.Table, name: str | None) -> "pd.Series[Any] | None":
     if name is None:
         return None
-    labels: pd.Series[Any] = _decoded(columns[name]).to_pandas().rename(name)
+    labels: pd.Series[Any] = decoded(columns[name]).to_pandas().rename(name)
     return labels
-
-
-def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    is_coded = pa.types.is_dictionary(column.type)
-    return column.cast(column.type.value_type) if is_coded else column
-
-
-# --- features --------------------------------------------------------------------------------
-
-
-def _features(
-    columns: pa.Table, names: list[str], categories: Collection[str], source: str
-) -> pd.DataFrame:
-    wanted = columns.select(names)
-    usable = [
-        _number_or_text(_decoded(column), name, source)
-        for name, column in zip(names, wanted.columns, strict=True)
-    ]
-    frame: pd.DataFrame = pa.Table.from_arrays(usable, names=names).to_pandas()
-    for name, column in zip(names, usable, strict=True):
-        if pa.types.is_string(column.type) and name not in categories:
-            frame[name] = _category_or_numbers(frame[name], name, source)
-    _refuse_infinite(frame.select_dtypes("number"), source)
-    return frame
-
-
-def _refuse_infinite(numbers: pd.DataFrame, source: str) -> None:
-    is_infinite = np.isinf(numbers.to_numpy(dtype=np.float64))
-    if is_infinite.any():
-        row, position = np.argwhere(is_infinite)[0].tolist()
-        raise InputError(
-            f"Column {numbers.columns[position]!r} of {source} holds an infinite number in row "
-            f"{row + 1}; correct it or drop the column."
-        )
-
-
-def _number_or_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
-    """Cast to a number type or to text, or refuse."""
-    kind = column.type
-    types = pa.types
-    if types.is_temporal(kind):
-        raise _holds_dates(name, source)
-    if types.is_boolean(kind):
-        return column.cast(pa.int8())
-    if types.is_null(kind) or types.is_decimal(kind) or types.is_float16(kind):
-        return column.cast(pa.float64())
-    if types.is_integer(kind) or types.is_floating(kind):
-        return column
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return column.cast(pa.string())
-    raise InputError(
-        f"Column {name!r} of {source} holds {kind} values; features are numbers or text. Drop it "
-        "or turn it into numbers."
-    )
-
-
-def _holds_dates(name: str, source: str) -> InputError:
-    return InputError(
-        f"Column {name!r} of {source} holds dates or times; drop it or turn it into numbers."
-    )
-
-
-def _category_or_numbers(
-    texts: "pd.Series[str]", name: str, source: str
-) -> "pd.Series[str] | pd.Series[float]":
-    """Give the texts as they are if they are categories, as numbers if all of them are."""
-    # Texts repeat: judge each once. A missing one has the code -1.
-    codes, texts_seen = texts.factorize()
-    distinct = pd.Series(texts_seen, dtype=texts.dtype)
-    numbers = _finite_numbers(distinct)
-    is_number = np.isfinite(numbers)
-    if is_number.all():
-        return pd.Series(np.append(numbers, np.nan)[codes], index=texts.index)
-    # A decimal comma makes no number here, but shows that one was meant.
-    is_meant = is_number | np.isfinite(_finite_numbers(distinct.str.replace(",", ".", regex=False)))
-    if is_meant[codes[codes >= 0]].mean() >= 0.5:
-        row = int((~np.append(is_number, True)[codes]).argmax())
-        raise InputError(
-            f"Column {name!r} of {source} is a column of numbers, but row {row + 1} holds "
-            f"{texts[row]!r}; correct it or drop the column."
-        )
-    if _are_dates(distinct):
-        raise _holds_dates(name, source)
-    if len(distinct) > max(_FEW_CATEGORIES, len(texts) / 2):
-        raise InputError(
-            f"Column {name!r} of {source} looks like an id: {len(distinct)} different texts in "
-            f"{len(texts)} rows. Name it as the id column or drop it."
-        )
-    return texts
-
-
-def _finite_numbers(texts: "pd.Series[str]") -> NDArray[np.float64]:
-    """Give the number that each text stands for, or NaN."""
-    numbers = np.asarray(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
-    return np.where(np.isfinite(numbers), numbers, np.nan)
-
-
-def _are_dates(distinct: "pd.Series[str]") -> bool:
-    return any(
-        pd.to_datetime(distinct, format=pattern, errors="coerce", utc=True).notna().mean() >= 0.5
-        for pattern in _DATE_FORMATS
-    )
 
 
 # --- missing values --------------------------------------------------------------------------
@@ -374,4 +318,5 @@ def _with_missing_settled(table: Table, missing: Missing) -> Table:
         ids=table.ids[is_whole].reset_index(drop=True),
         labels=None if table.labels is None else table.labels[is_whole].reset_index(drop=True),
         n_dropped=int((~is_whole).sum()),
+        places=np.flatnonzero(is_whole),
     )

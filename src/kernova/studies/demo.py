@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_wine
 
 from kernova.discover.strategies import DEFAULT_STRATEGY
 from kernova.persist import save_model
@@ -16,6 +16,7 @@ from kernova.progress import track
 from kernova.report.figures import save_picture
 from kernova.report.page import save_page
 from kernova.report.tables import save_table
+from kernova.studies.digit_images import DIGIT_COUNTS, digit_images, rare_digits
 from kernova.studies.learn import LearnSettings, learn_classes, read_labelled
 from kernova.studies.novelty import NoveltySettings, find_novelties, read_known_and_new
 from kernova.studies.novelty_page import novelty_figures, novelty_page
@@ -33,8 +34,6 @@ from kernova.studies.simulation import (
 
 _UNKNOWN_DIGIT = 4
 _KNOWN_ROWS = 1200
-# How many images there are of each digit, where some are to be rare.
-_DIGIT_COUNTS = (170, 170, 150, 110, 70, 40, 20, 10, 6, 4)
 _LOTS = 25
 _SEED = 0
 
@@ -179,7 +178,7 @@ def discovery_chapter(folder: Path) -> Chapter:
         title="Which digits are in there?",
         sentences=[
             f"{len(table.features)} images of ten digits; of the rarest there are "
-            f"{min(_DIGIT_COUNTS)}. Nothing is known of them, and an expert is asked about one "
+            f"{min(DIGIT_COUNTS)}. Nothing is known of them, and an expert is asked about one "
             "image after another until every digit has been met. Here their labels answer.",
             _compared(result),
         ],
@@ -247,33 +246,18 @@ def _write_wines(data: Path) -> None:
 
 def write_rare_digits(data: Path) -> None:
     """Write images of all digits, ever fewer of each."""
-    images = _images()
-    random = np.random.default_rng(_SEED)
-    kept = [
-        random.permutation(np.flatnonzero(images["digit"] == digit))[:count]
-        for digit, count in zip(random.permutation(10), _DIGIT_COUNTS, strict=True)
-    ]
-    save_table(images.iloc[random.permutation(np.concatenate(kept))], data)
+    save_table(rare_digits(), data)
 
 
 def _write_digits(known: Path, new: Path) -> None:
     """Write two tables of images; the unknown digit is in the second only."""
-    images = _images()
+    images = digit_images()
     is_unknown = (images["digit"] == _UNKNOWN_DIGIT).to_numpy()
     random = np.random.default_rng(_SEED)
     ordinary = random.permutation(np.flatnonzero(~is_unknown))
     mixed = random.permutation(np.concatenate([ordinary[_KNOWN_ROWS:], np.flatnonzero(is_unknown)]))
     save_table(images.iloc[ordinary[:_KNOWN_ROWS]], known)
     save_table(images.iloc[mixed], new)
-
-
-def _images() -> pd.DataFrame:
-    """Give all 8 x 8 images of digits that come with scikit-learn."""
-    digits = load_digits()
-    rows = pd.DataFrame(digits.data, columns=[f"p{place // 8}{place % 8}" for place in range(64)])
-    rows.insert(0, "id", [f"image-{number:04d}" for number in range(len(rows))])
-    rows.insert(1, "digit", digits.target)
-    return rows
 
 
 def _by_digit(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,242 @@
+"""Files that are shown beside rows: from one folder or one ZIP archive, and from nowhere else.
+
+What a table says is only ever looked up among the names that were found there, so no text of a
+table becomes a path. Links that lead out, pipes and devices are left out; an archive is read where
+it lies, never unpacked.
+"""
+
+import os
+import stat
+import threading
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from kernova.errors import InputError, MediaError
+
+# Nobody's picture is larger, and whoever looks at many waits for each.
+LARGEST_FILE = 64 * 1024**2
+
+_MEGABYTE = 1024**2
+
+
+class MediaFiles(Protocol):
+    """Files by their names: paths with slashes, from the folder or archive that was named.
+
+    Attributes
+    ----------
+    source : str
+        The folder or archive, for sentences.
+    names : tuple of str
+        All files of the endings that were asked for, in order.
+    """
+
+    source: str
+    names: tuple[str, ...]
+
+    def content(self, name: str) -> bytes:
+        """Read one of the files whole, if it is not too large."""
+        ...
+
+    def close(self) -> None:
+        """Read no more."""
+        ...
+
+
+class FolderFiles:
+    """Files in a folder and in the folders within it.
+
+    Parameters
+    ----------
+    folder : path
+        Where they are.
+    endings : collection of str
+        Which endings count, such as ``".png"``; capitals do not matter.
+    among : iterable of str, optional
+        Look for these paths only, rather than through the whole folder; what does not lie within
+        it is not found.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernova.load.media_files import FolderFiles
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.png").write_bytes(b"...")
+    >>> FolderFiles(folder, [".png"], among=["a.png", "../b.png", "/etc/c.png"]).names
+    ('a.png',)
+    """
+
+    def __init__(
+        self, folder: str | Path, endings: Collection[str], among: Iterable[str] | None = None
+    ) -> None:
+        self.source = os.fspath(folder)
+        self._root = Path(folder).resolve()
+        found = _names_within(self._root, "") if among is None else _known_paths(self._root, among)
+        self.names = tuple(sorted({name for name in found if _has_ending(name, endings)}))
+
+    def path(self, name: str) -> Path:
+        """Give where a file really is, once more making sure that it lies within the folder."""
+        place = _place_within(self._root, name)
+        if place is None:
+            raise MediaError(
+                f"{name} is no file within {self.source}, or no longer; put it there, or leave the "
+                "row without."
+            )
+        return place
+
+    def content(self, name: str) -> bytes:
+        """Read a file whole, if it is not too large."""
+        # A pipe put there meanwhile must not hold us up until somebody writes to it.
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        try:
+            handle = os.open(self.path(name), flags)
+            with os.fdopen(handle, "rb") as stream:
+                about = os.fstat(stream.fileno())
+                if not stat.S_ISREG(about.st_mode):
+                    raise MediaError(f"{name} in {self.source} is no ordinary file; remove it.")
+                refuse_large(about.st_size, name, self.source)
+                return stream.read(LARGEST_FILE + 1)
+        except OSError as error:
+            raise MediaError(
+                f"{name} in {self.source} cannot be read: {error.strerror}. Make it readable."
+            ) from error
+
+    def close(self) -> None:
+        """Read no more; nothing is open between two looks."""
+
+
+class ZipFiles:
+    """Files in a ZIP archive, read one by one where they lie; several threads may ask at once.
+
+    Parameters
+    ----------
+    path : path
+        The archive.
+    endings : collection of str
+        Which endings count.
+    """
+
+    def __init__(self, path: str | Path, endings: Collection[str]) -> None:
+        self.source = os.fspath(path)
+        self._lock = threading.Lock()
+        try:
+            self._archive = ZipFile(path)
+        except (BadZipFile, NotImplementedError, ValueError) as error:
+            raise MediaError(
+                f"{self.source} cannot be read as a ZIP archive; it is damaged, cut short, or "
+                "another kind of file."
+            ) from error
+        self._entries = {
+            entry.filename: entry for entry in self._archive.infolist() if _is_plain(entry)
+        }
+        self.names = tuple(sorted(name for name in self._entries if _has_ending(name, endings)))
+
+    def content(self, name: str) -> bytes:
+        """Read a file whole, if it is not too large once unpacked."""
+        entry = self._entries[name]
+        refuse_large(max(entry.file_size, entry.compress_size), name, self.source)
+        if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+            # Python unpacks other methods as far as they go, whatever length they promise.
+            raise MediaError(
+                f"{name} in {self.source} is packed by an unusual method; pack the archive anew "
+                "with the usual one (deflate)."
+            )
+        try:
+            with self._lock, self._archive.open(entry) as stream:
+                return stream.read(LARGEST_FILE + 1)
+        except Exception as error:  # zlib's, struct's, EOFError: what damage throws has no bounds
+            raise MediaError(
+                f"{name} in {self.source} cannot be unpacked; it is damaged. Pack it again."
+            ) from error
+
+    def close(self) -> None:
+        """Close the archive."""
+        with self._lock:
+            self._archive.close()
+
+
+def refuse_large(n_bytes: int, name: str, source: str) -> None:
+    """Refuse a file by its length, before any of it is read."""
+    if n_bytes > LARGEST_FILE:
+        raise MediaError(
+            f"{name} in {source} has {n_bytes / _MEGABYTE:,.0f} MB; files of up to "
+            f"{LARGEST_FILE // _MEGABYTE} MB are shown. Make it smaller."
+        )
+
+
+def folder_of(path: str | Path) -> Path:
+    """Give the folder as a path, or say that there is none."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {folder}; check its name.")
+    return folder
+
+
+# --- what lies within a folder ---------------------------------------------------------------
+
+
+def _names_within(root: Path, folder: str) -> Iterator[str]:
+    """Walk through the folders, not following links to others and passing over hidden ones."""
+    try:
+        entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        name = f"{folder}/{entry.name}" if folder else entry.name
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _names_within(root, name)
+        elif entry.is_file(follow_symlinks=False) or _place_within(root, name) is not None:
+            yield name
+
+
+def _known_paths(root: Path, among: Iterable[str]) -> Iterator[str]:
+    for text in dict.fromkeys(among):
+        name = name_within(text, root)
+        if name is not None and _place_within(root, name) is not None:
+            yield name
+
+
+def name_within(text: str, root: Path) -> str | None:
+    r"""Give a path as a name within the folder, with slashes; None if it leads out of it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernova.load.media_files import name_within
+    >>> name_within(r".\thumbs\a.png", Path("/data")), name_within("a/../../b.png", Path("/data"))
+    ('thumbs/a.png', None)
+    """
+    path = PurePosixPath(text.strip().replace("\\", "/"))
+    if path.is_absolute():
+        if not path.is_relative_to(root):
+            return None
+        path = path.relative_to(root)
+    if "\0" in text or ".." in path.parts or not path.parts or ":" in path.parts[0]:
+        return None
+    return str(path)
+
+
+def _place_within(root: Path, name: str) -> Path | None:
+    """Give the ordinary file that a name stands for, if it lies within the folder."""
+    try:
+        place = (root / name).resolve(strict=True)
+        is_file = stat.S_ISREG(place.stat().st_mode)
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return place if is_file and place.is_relative_to(root) else None
+
+
+def _is_plain(entry: ZipInfo) -> bool:
+    """Tell whether an entry is a file, under a name that leads nowhere else."""
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    is_locked = bool(entry.flag_bits & 0x1)
+    path = PurePosixPath(entry.filename)
+    is_inside = not path.is_absolute() and ".." not in path.parts
+    return kind in (0, stat.S_IFREG) and not is_locked and not entry.is_dir() and is_inside
+
+
+def _has_ending(name: str, endings: Collection[str]) -> bool:
+    return PurePosixPath(name).suffix.lower() in endings

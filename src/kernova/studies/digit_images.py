@@ -1,0 +1,31 @@
+"""Small images of digits that come with scikit-learn, all of them or some made rare."""
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_digits
+
+# How many images there are of each digit, where some are to be rare.
+DIGIT_COUNTS: Final = (170, 170, 150, 110, 70, 40, 20, 10, 6, 4)
+_SEED: Final = 0
+
+
+def digit_images() -> pd.DataFrame:
+    """Give all 8 × 8 images: an id, the digit, and 64 pixels from p00 to p77."""
+    digits = load_digits()
+    rows = pd.DataFrame(digits.data, columns=[f"p{place // 8}{place % 8}" for place in range(64)])
+    rows.insert(0, "id", [f"image-{number:04d}" for number in range(len(rows))])
+    rows.insert(1, "digit", digits.target)
+    return rows
+
+
+def rare_digits() -> pd.DataFrame:
+    """Give images of all digits, ever fewer of each."""
+    images = digit_images()
+    random = np.random.default_rng(_SEED)
+    kept = [
+        random.permutation(np.flatnonzero(images["digit"] == digit))[:count]
+        for digit, count in zip(random.permutation(10), DIGIT_COUNTS, strict=True)
+    ]
+    return images.iloc[random.permutation(np.concatenate(kept))]
