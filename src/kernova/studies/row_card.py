@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from math import log
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypedDict
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -30,8 +30,7 @@ _HALF: Final = (0.25, 0.75)
 _HALF_ROOM: Final = 20.0
 
 
-@dataclass(frozen=True)
-class Share:
+class Share(TypedDict):
     """How many rows have a category, of those that have any."""
 
     name: str
@@ -56,8 +55,10 @@ class FeatureDrawing:
         So odd a value has a share of ``2 ** -surprise`` of all rows.
     histogram : list of int
         How many rows fall into each of at most 30 equal parts of the axis; empty for a category.
-    lowest, highest : str
+    lowest, highest : float or None
         The ends of the axis, in the column's own units.
+    lowest_words, highest_words : str
+        The same in few digits.
     position, usual_position : float or None
         Where the value and the usual one lie on the axis, from 0 to 1; None if there is none.
     axis : {"linear", "log", "clipped"}
@@ -80,8 +81,10 @@ class FeatureDrawing:
     place: str
     surprise: float
     histogram: list[int]
-    lowest: str
-    highest: str
+    lowest: float | None
+    highest: float | None
+    lowest_words: str
+    highest_words: str
     position: float | None
     usual_position: float | None
     axis: Axis
@@ -143,9 +146,9 @@ def row_card(population: Population, row: int, most: int = 12) -> list[FeatureDr
     >>> fish = pd.DataFrame({"length": [1, 2, 2, 3, 9], "sex": ["f", "f", "m", "m", "f"]})
     >>> length, sex = row_card(Population(fish), 4)
     >>> length.value, length.histogram, length.lowest, length.highest, round(length.position, 2)
-    ('9', [1, 2, 1, 0, 0, 0, 0, 0, 1], '1', '9', 0.94)
-    >>> sex.place, [(share.name, share.share) for share in sex.shares]
-    ('60 % have it', [('f', 0.6), ('m', 0.4)])
+    ('9', [1, 2, 1, 0, 0, 0, 0, 0, 1], 1.0, 9.0, 0.94)
+    >>> sex.place, sex.shares
+    ('60 % have it', [{'name': 'f', 'share': 0.6}, {'name': 'm', 'share': 0.4}])
     """
     drawings = []
     for place, value in population.oddest(row, most):
@@ -177,8 +180,10 @@ def _number_drawing(column: NumberColumn, feature: Feature, value: Any) -> Featu
         place=feature.place,
         surprise=feature.surprise,
         histogram=ruler.counts,
-        lowest=value_words(ruler.low, beside=ruler.high) if ruler.counts else "",
-        highest=value_words(ruler.high, beside=ruler.low) if ruler.counts else "",
+        lowest=ruler.low if ruler.counts else None,
+        highest=ruler.high if ruler.counts else None,
+        lowest_words=value_words(ruler.low, beside=ruler.high) if ruler.counts else "",
+        highest_words=value_words(ruler.high, beside=ruler.low) if ruler.counts else "",
         position=ruler.position(float(value)) if is_there else None,
         usual_position=ruler.position(column.usual) if ruler.counts else None,
         axis=ruler.axis,
@@ -196,7 +201,8 @@ def _category_drawing(column: CategoryColumn, feature: Feature, value: Any) -> F
     if is_there and value not in names:
         names = [*names[: _CATEGORIES_DRAWN - 1], value]
     shares = [
-        Share(value_words(name), float(column.counts[name]) / column.n_rows) for name in names
+        Share(name=value_words(name), share=float(column.counts[name]) / column.n_rows)
+        for name in names
     ]
     return FeatureDrawing(
         name=feature.name,
@@ -206,8 +212,10 @@ def _category_drawing(column: CategoryColumn, feature: Feature, value: Any) -> F
         place=feature.place,
         surprise=feature.surprise,
         histogram=[],
-        lowest="",
-        highest="",
+        lowest=None,
+        highest=None,
+        lowest_words="",
+        highest_words="",
         position=None,
         usual_position=None,
         axis="linear",
