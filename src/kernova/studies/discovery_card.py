@@ -15,6 +15,8 @@ Places = NDArray[np.intp]
 
 # Cells of the strip that shows where a value lies, from the lowest row to the highest.
 _STRIP = 15
+# A range may be beyond all numbers.
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 class Feature(NamedTuple):
@@ -55,8 +57,8 @@ class NumberColumn:
             value_words(self.usual, beside=value),
             percent_words(percentile),
             _strip_at(percentile),
-            -log2(share),
-            abs(float(value) - self.usual) / self.spread,
+            0.0 - log2(share),
+            min(abs(float(value) - self.usual), _LARGEST) / self.spread,
         )
 
 
@@ -78,7 +80,7 @@ class CategoryColumn:
         n_cells = round(share * _STRIP)
         strip = "━" * n_cells + "─" * (_STRIP - n_cells)
         place = f"{percent_words(100 * share)} % have it"
-        return Feature(self.name, value_words(value), usual, place, strip, -log2(as_rare), 0.0)
+        return Feature(self.name, value_words(value), usual, place, strip, 0.0 - log2(as_rare), 0.0)
 
 
 Column = NumberColumn | CategoryColumn
@@ -188,8 +190,8 @@ class _Numbers(NamedTuple):
         n_below = self._n_before(values, is_right=False)
         n_up_to = self._n_before(values, is_right=True)
         share = np.minimum(1.0, 2 * np.minimum(n_up_to, n_there - n_below) / n_there)
-        with np.errstate(over="ignore", invalid="ignore"):
-            distance = np.nan_to_num(np.abs(values - self.usual) / self.spread, nan=0.0)
+        with np.errstate(over="ignore"):
+            distance = np.minimum(np.abs(values - self.usual), _LARGEST) / self.spread
         return np.where(is_there, share, 1.0), np.where(is_there, distance, 0.0)
 
     def _n_before(self, values: Vector, *, is_right: bool) -> Places:
@@ -243,9 +245,9 @@ def _middle_and_spread(numbers: Vector) -> tuple[float, float]:
     """Give the median and the interquartile range; where that is 0, the whole range, or 1."""
     if len(numbers) == 0:
         return 0.0, 1.0
-    with np.errstate(over="ignore"):  # a range beyond all numbers is infinite, and that will do
-        first, median, third = np.quantile(numbers, [0.25, 0.5, 0.75], method="nearest").tolist()
-        return median, third - first or float(numbers[-1] - numbers[0]) or 1.0
+    first, median, third = np.quantile(numbers, [0.25, 0.5, 0.75], method="nearest").tolist()
+    spread = third - first or float(numbers[-1]) - float(numbers[0]) or 1.0
+    return median, min(spread, _LARGEST)
 
 
 def percent_words(percent: float) -> str:
