@@ -24,6 +24,7 @@ from kernova.discover.events import (
     event_to_json,
 )
 from kernova.discover.fingerprint import table_fingerprint
+from kernova.discover.records import Record
 from kernova.discover.session import CategoryDiscovery
 from kernova.discover.store import FORMAT, ProjectHead, open_project
 from kernova.errors import InputError
@@ -50,7 +51,7 @@ def project(tmp_path):
     """A project with some events, closed."""
     path = tmp_path / "fish.kernova-project"
     with open_project(path, HEAD) as store:
-        store.append(*EVENTS)
+        store.append(*map(Record, EVENTS))
     return path
 
 
@@ -62,7 +63,7 @@ def test_a_closed_project_is_one_file_that_holds_everything(project):
     assert project.stat().st_mode & 0o777 == 0o666 & ~_umask()
     with open_project(project) as store:
         assert (store.head, store.events) == (HEAD, EVENTS)
-        store.append(Skipped(8))
+        store.append(Record(Skipped(8)))
     with open_project(project, HEAD) as store:
         assert store.events == (*EVENTS, Skipped(8))
 
@@ -186,7 +187,7 @@ def test_two_that_begin_at_once_end_up_with_one_file(tmp_path, monkeypatch):
     def another_is_first(self, target):
         monkeypatch.setattr(Path, "hardlink_to", link)
         with open_project(path, HEAD) as first:
-            first.append(*EVENTS)
+            first.append(*map(Record, EVENTS))
         return link(self, target)
 
     monkeypatch.setattr(Path, "hardlink_to", another_is_first)
@@ -201,7 +202,7 @@ def test_a_project_begins_where_files_cannot_be_linked(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "hardlink_to", no_links)
     with open_project(tmp_path / "fish", HEAD) as store:
-        store.append(*EVENTS)
+        store.append(*map(Record, EVENTS))
     with open_project(tmp_path / "fish", HEAD) as store:
         assert store.events == EVENTS
     assert [one.name for one in tmp_path.iterdir()] == ["fish"]

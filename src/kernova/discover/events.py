@@ -6,7 +6,7 @@ they mean together. Rows are places in the table, counted from 0; questions are 
 
 import dataclasses
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,48 +71,72 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsLabelled:
+    """Several rows were labelled out of turn, or labelled again, in one step."""
+
+    rows: tuple[int, ...]
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """An expert passed over a row that somebody else had labelled meanwhile: its label stands."""
+
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A category went: its rows that were asked count as skipped, the others are open again."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A disagreement about a row was ended."""
+
+    row: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Undone:
-    """The last event that still counted counts no more."""
+    """A record counts no more: the one with this number, or the last that counted."""
+
+    number: int | None = None
 
 
-Event = PriorLabels | Answered | Skipped | RowLabelled | Changed | Renamed | Merged | Undone
+Event = (
+    PriorLabels
+    | Answered
+    | Skipped
+    | Passed
+    | RowLabelled
+    | RowsLabelled
+    | Changed
+    | Renamed
+    | Merged
+    | Deleted
+    | Settled
+    | Undone
+)
 
 _KINDS: dict[str, type[Event]] = {
     "prior labels": PriorLabels,
     "answered": Answered,
     "skipped": Skipped,
+    "passed": Passed,
     "row labelled": RowLabelled,
+    "rows labelled": RowsLabelled,
     "changed": Changed,
     "renamed": Renamed,
     "merged": Merged,
+    "deleted": Deleted,
+    "settled": Settled,
     "undone": Undone,
 }
 _KIND_OF = {kind: name for name, kind in _KINDS.items()}
-
-
-def effective_events(log: Sequence[Event]) -> list[Event]:
-    """Give the events that still count: each undo takes the last one back, but no prior labels.
-
-    Examples
-    --------
-    >>> from kernova.discover.events import Skipped, Undone, effective_events
-    >>> effective_events([Skipped(4), Skipped(7), Undone()])
-    [Skipped(row=4)]
-    """
-    effective: list[Event] = []
-    for event in log:
-        if not isinstance(event, Undone):
-            effective.append(event)
-        elif not can_undo(effective):
-            raise InputError("The log is damaged: it undoes more than was done.")
-        else:
-            effective.pop()
-    return effective
-
-
-def can_undo(effective: Sequence[Event]) -> bool:
-    """Tell whether there is something to undo; prior labels are where a session begins."""
-    return bool(effective) and not isinstance(effective[-1], PriorLabels)
 
 
 def event_to_json(event: Event) -> str:
@@ -125,7 +149,12 @@ def event_to_json(event: Event) -> str:
     '{"event": "answered", "row": 3, "label": "carp", "others": []}'
     """
     # Not asdict: it copies every row of a named cluster, one by one.
-    fields = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
+    values = {field: getattr(event, field.name) for field in dataclasses.fields(event)}
+    fields = {
+        field.name: value
+        for field, value in values.items()
+        if not (value is None and field.default is None)
+    }
     return json.dumps({"event": _KIND_OF[type(event)], **fields}, ensure_ascii=False)
 
 
@@ -136,13 +165,14 @@ def event_from_json(text: str) -> Event:
     --------
     >>> from kernova.discover.events import event_from_json
     >>> event_from_json('{"event": "undone"}')
-    Undone()
+    Undone(number=None)
     """
     try:
         fields = json.loads(text)
         kind = _KINDS[fields.pop("event")]
         wanted = {field.name: field.type for field in dataclasses.fields(kind)}
-        if set(fields) != set(wanted):
+        needed = {field.name for field in dataclasses.fields(kind) if field.default is not None}
+        if not needed <= set(fields) <= set(wanted):
             raise ValueError("other fields")
         values = {name: _READERS[wanted[name]](value) for name, value in fields.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -171,6 +201,7 @@ def _several(read: Callable[[Any], Any], values: Any) -> tuple[Any, ...]:
 # How a field of each type is read; bool and float are no int here, whatever Python says.
 _READERS: dict[Any, Callable[[Any], Any]] = {
     int: _row_or_number,
+    int | None: _row_or_number,  # left out where there is none
     str: _name,
     str | None: lambda value: None if value is None else _name(value),
     tuple[int, ...]: lambda values: _several(_row_or_number, values),

@@ -1,5 +1,6 @@
 """What a session has found so far, read from its log book."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,10 @@ from numpy.typing import NDArray
 from kernova.discover.events import Event
 from kernova.discover.ledger import Ledger
 from kernova.discover.logbook import LogBook
+from kernova.discover.open_questions import AskedQuestion, OpenQuestions
+from kernova.discover.opinions import Disagreement
+from kernova.discover.preparation import Preparation
+from kernova.discover.records import Record, Said
 from kernova.discover.table_rows import RowIds
 from kernova.errors import InputError
 
@@ -17,6 +22,8 @@ class Findings:
 
     _ids: RowIds
     _book: LogBook
+    _open: OpenQuestions
+    _preparation: Preparation
 
     @property
     def categories_(self) -> dict[str, tuple[int, ...]]:
@@ -58,7 +65,87 @@ class Findings:
     def log_(self) -> tuple[Event, ...]:
         """Everything that was said, in order."""
         self._ledger()
-        return tuple(self._book.log)
+        return tuple(record.event for record in self._book.records)
+
+    @property
+    def records_(self) -> tuple[Record, ...]:
+        """Everything that was said, in order, with who said it and when."""
+        self._ledger()
+        return tuple(self._book.records)
+
+    @property
+    def n_records_(self) -> int:
+        """How many things were said: the number of the last record."""
+        self._ledger()
+        return len(self._book.records)
+
+    @property
+    def said_(self) -> list[Said]:
+        """Everything that was said, in order, and whether it still counts."""
+        return self.history(limit=self.n_records_)[::-1]
+
+    def history(self, before: int | None = None, limit: int = 50) -> list[Said]:
+        """Give what was said last, the newest first.
+
+        Parameters
+        ----------
+        before : int, optional
+            Begin below this record's number; by default, with the last.
+        limit : int
+            How many to give at most.
+        """
+        end = self.n_records_ if before is None else min(before - 1, self.n_records_)
+        return [self._book.said(number) for number in range(end, max(0, end - limit), -1)]
+
+    def number_of_key(self, key: str | None) -> int | None:
+        """Give the number of the record that a request with this key made, if there was one."""
+        self._ledger()
+        return self._book.number_of_key(key)
+
+    @property
+    def open_questions_(self) -> dict[str | None, AskedQuestion]:
+        """The open question of each expert; None is whoever gave no name.
+
+        A row that was labelled by another meanwhile stays until its expert has answered, or
+        has asked for the next.
+        """
+        self._ledger()
+        return dict(self._open.by_expert)
+
+    @property
+    def disagreements_(self) -> list[Disagreement]:
+        """The rows that experts name differently, and that nobody has settled."""
+        ledger = self._ledger()
+        return [
+            Disagreement(row, ledger.opinions.of(row), ledger.label_of(row) or "")
+            for row in ledger.opinions.disputed()
+        ]
+
+    def opinions_of(self, row: int) -> dict[str | None, str]:
+        """Give what each expert last said of a row (its place in the table), the latest last."""
+        return self._ledger().opinions.of(row)
+
+    def label_of(self, row: int) -> str | None:
+        """Give the label of a row (its place in the table), or None."""
+        return self._ledger().label_of(row)
+
+    @property
+    def category_sizes_(self) -> dict[str, int]:
+        """How many rows are known of each category; quicker than ``categories_``."""
+        return {name: len(rows) for name, rows in self._ledger().categories.items()}
+
+    @property
+    def questions_by_expert_(self) -> dict[str | None, int]:
+        """How many questions each expert has answered or passed over, whoever came first first."""
+        self._ledger()
+        steps = self._book.counting.steps
+        return dict(Counter(step.by for step in steps if step.is_asked))
+
+    @property
+    def preparation_(self) -> Preparation:
+        """What strategies work out of the table once."""
+        self._ledger()
+        return self._preparation
 
     @property
     def asked_(self) -> list[int]:

@@ -6,13 +6,18 @@ from typing import NamedTuple
 from kernova.discover.events import (
     Answered,
     Changed,
+    Deleted,
     Event,
     Merged,
+    Passed,
     PriorLabels,
     Renamed,
     RowLabelled,
+    RowsLabelled,
+    Settled,
     Skipped,
 )
+from kernova.discover.opinions import Opinions, Word
 from kernova.discover.questions import Answer
 from kernova.errors import InputError
 
@@ -41,8 +46,7 @@ class Ledger:
     n_rows : int
         How many rows the table has.
     events : iterable
-        Events that count, in their order; see
-        :func:`kernova.discover.events.effective_events`.
+        Events that count, in their order; see :mod:`kernova.discover.counting`.
 
     Attributes
     ----------
@@ -54,6 +58,8 @@ class Ledger:
         The rows of each category; the categories in the order of their first rows.
     curve : list of int
         How many categories had been met after each question, under today's labels.
+    opinions : Opinions
+        The last word of each expert about each row; labels known before are nobody's.
 
     Examples
     --------
@@ -71,11 +77,25 @@ class Ledger:
         self.n_rows = n_rows
         self.entries: dict[int, Entry] = {}
         self.questions: list[AskedRow] = []
-        self.categories: dict[str, list[int]] = {}
-        self.curve: list[int] = []
+        self.opinions = Opinions()
+        self._categories: dict[str, list[int]] = {}
+        self._curve: list[int] = []
+        self._is_counted = True  # what follows from the entries is up to date
         self._question_of: dict[int, int] = {}  # the row of a question to its number
         for event in events:
             self.apply(event)
+
+    @property
+    def categories(self) -> dict[str, list[int]]:
+        """The rows of each category; the categories in the order of their first rows."""
+        self._recount()
+        return self._categories
+
+    @property
+    def curve(self) -> list[int]:
+        """How many categories had been met after each question, under today's labels."""
+        self._recount()
+        return self._curve
 
     def label_of(self, row: int) -> str | None:
         """Give the row's label, or None."""
@@ -97,19 +117,31 @@ class Ledger:
                 _check_distinct((row, *others))
             case Skipped(row):
                 self._check_open(row)
-            case RowLabelled(row, _):
+            case RowLabelled(row, _) | Passed(row):
                 self._check_rows((row,))
+            case RowsLabelled(rows, _):
+                self._check_rows(rows)
+                _check_distinct(rows)
+            case Settled(row, _):
+                self._check_disputed(row)
+            case _:
+                self._check_correction(event)
+
+    def _check_correction(self, event: Event) -> None:
+        match event:
             case Changed(question, _):
                 self._check_question(question)
             case Renamed(old, new):
                 self._check_rename(old, new)
             case Merged(into, others):
                 self._check_merge(into, others)
+            case Deleted(name):
+                self._check_category(name)
             case _:
                 raise TypeError(f"{event!r} is settled before the ledger sees it")
 
-    def apply(self, event: Event) -> list[Answer] | None:
-        """Take in one event that counts.
+    def apply(self, event: Event, by: str | None = None) -> list[Answer] | None:
+        """Take in one event that counts, and who said it.
 
         Returns
         -------
@@ -122,72 +154,122 @@ class Ledger:
             case PriorLabels(rows, labels):
                 return self._hear(dict(zip(rows, map(Entry, labels), strict=True)))
             case Answered(row, label, others):
-                return self._hear_answer(AskedRow(row, others), label)
+                return self._hear_answer(AskedRow(row, others), label, by)
             case Skipped(row):
-                return self._hear_answer(AskedRow(row), None)
+                return self._hear_answer(AskedRow(row), None, by)
             case RowLabelled(row, label):
+                return self._hear_named((row,), Entry(label), by)
+            case RowsLabelled(rows, label):
+                return self._hear_named(rows, Entry(label), by)
+            case Settled(row, label):
+                self.opinions.settle(row, label)
                 return self._hear({row: Entry(label)})
+            case Passed():
+                return []
+        self._correct(event, by)
+        self._is_counted = False
+        return None
+
+    def _correct(self, event: Event, by: str | None) -> None:
+        match event:
             case Changed(question, label):
-                self._change(question, label)
+                self._change(question, label, by)
             case Renamed(old, new):
                 self._rename({old}, new)
             case Merged(into, others):
                 self._rename(set(others), into)
-        self._recount()
-        return None
+            case Deleted(name):
+                self._delete(name)
 
     # --- what each kind does ---------------------------------------------------------------
 
+    def _hear_named(
+        self, rows: tuple[int, ...], entry: Entry, by: str | None
+    ) -> list[Answer] | None:
+        if entry.label is not None:
+            self.opinions.say(rows, by, Word(entry.label, entry.question))
+        return self._hear(dict.fromkeys(rows, entry))
+
     def _hear(self, heard: dict[int, Entry]) -> list[Answer] | None:
-        """Note labels; say what is new of it, or None if some row had been heard of."""
-        is_news = self.entries.keys().isdisjoint(heard)
-        self.entries.update(heard)
-        if not is_news:
-            self._recount()
+        """Note labels; say what is new of it, or None if a row had been heard of otherwise."""
+        old = self.entries
+        news = {row: entry for row, entry in heard.items() if row not in old}
+        is_otherwise = len(news) < len(heard) and any(
+            row in old and old[row].label != entry.label for row, entry in heard.items()
+        )
+        old.update(heard)
+        if is_otherwise:
+            self._is_counted = False
             return None
-        for row, entry in heard.items():
-            if entry.label is not None:
-                self.categories.setdefault(entry.label, []).append(row)
-        return self._as_answers(heard)
+        if self._is_counted:
+            for row, entry in news.items():
+                if entry.label is not None:
+                    self._categories.setdefault(entry.label, []).append(row)
+        return self._as_answers(news)
 
     def _as_answers(self, entries: dict[int, Entry]) -> list[Answer]:
         asked = self._question_of
         return [Answer(row, entry.label, row in asked) for row, entry in entries.items()]
 
-    def _hear_answer(self, asked: AskedRow, label: str | None) -> list[Answer] | None:
+    def _hear_answer(
+        self, asked: AskedRow, label: str | None, by: str | None
+    ) -> list[Answer] | None:
         self.questions.append(asked)
         number = len(self.questions)
         self._question_of[asked.row] = number
-        told = self._hear(dict.fromkeys((asked.row, *asked.others), Entry(label, number)))
-        if told is not None:
-            self.curve.append(len(self.categories))
+        told = self._hear_named((asked.row, *asked.others), Entry(label, number), by)
+        if self._is_counted:
+            self._curve.append(len(self._categories))
         return told
 
-    def _change(self, question: int, label: str | None) -> None:
+    def _change(self, question: int, label: str | None, by: str | None) -> None:
         """Change the row that was asked, and what was named with it and not relabelled since."""
         asked = self.questions[question - 1]
-        self.entries[asked.row] = Entry(label, question)
+        self._relabel(asked.row, Entry(label, question), by)
         for row in asked.others:
             entry = self.entries.get(row)
             if entry is None or entry.question != question:
                 continue
             if label is not None or row in self._question_of:
-                self.entries[row] = Entry(label, question)
+                self._relabel(row, Entry(label, question), by)
             else:
+                self.opinions.forget(row)
                 del self.entries[row]  # never asked, and no longer named: it is open again
 
+    def _relabel(self, row: int, entry: Entry, by: str | None) -> None:
+        self.entries[row] = entry
+        if entry.label is None:
+            self.opinions.forget(row)
+        else:
+            self.opinions.say((row,), by, Word(entry.label, entry.question))
+
     def _rename(self, old: set[str], new: str) -> None:
+        self.opinions.rename(old, new)
         for row, entry in self.entries.items():
             if entry.label in old:
                 self.entries[row] = entry._replace(label=new)
 
+    def _delete(self, name: str) -> None:
+        """Let the last word of another name stand; else the row is as if nobody had named it."""
+        self.opinions.delete(name)
+        for row in [row for row, entry in self.entries.items() if entry.label == name]:
+            word = self.opinions.latest(row)
+            if word is not None:
+                self.entries[row] = Entry(word.label, word.question)
+            elif row in self._question_of:
+                self.entries[row] = Entry(None, self._question_of[row])
+            else:
+                del self.entries[row]
+
     def _recount(self) -> None:
-        self.categories, self.curve = {}, []
+        if self._is_counted:
+            return
+        self._categories, self._curve, self._is_counted = {}, [], True
         for row, entry in self.entries.items():
             if entry.label is not None:
-                self.categories.setdefault(entry.label, []).append(row)
+                self._categories.setdefault(entry.label, []).append(row)
             if row in self._question_of:
-                self.curve.append(len(self.categories))
+                self._curve.append(len(self._categories))
 
     # --- what makes no sense ---------------------------------------------------------------
 
@@ -205,6 +287,11 @@ class Ledger:
         self._check_rows((row,))
         if row in self.entries:
             raise _damaged(f"row {row} was asked, but had been heard of before")
+
+    def _check_disputed(self, row: int) -> None:
+        self._check_rows((row,))
+        if self.opinions.n_experts(row) < 2:
+            raise _damaged(f"row {row} was settled, but fewer than two had named it")
 
     def _check_question(self, question: int) -> None:
         n_asked = len(self.questions)

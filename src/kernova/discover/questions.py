@@ -6,7 +6,7 @@ deterministic: the same answers in the same order lead to the same next question
 can always be brought back by replaying its answers, and undoing one is replaying the others.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -66,6 +66,22 @@ class Asker(Protocol):
 
     def observe(self, answer: Answer) -> None:
         """Take in one answer, to the proposed row or to any other row that is still open."""
+        ...
+
+
+class SharedAsker(Asker, Protocol):
+    """An asker for several experts: it knows what else to ask while a question is open."""
+
+    def propose(self, besides: Collection[int] = ()) -> Question | None:
+        """Return the next question, the same until an answer comes; None when no row is left.
+
+        Parameters
+        ----------
+        besides : collection of int
+            Rows that are not to be asked now, because other experts have them before them: an
+            array of rows, those of their questions first, then those of their clusters. Nothing
+            is remembered of it.
+        """
         ...
 
 

@@ -7,53 +7,30 @@ log, from memory or from disk, always leads back to the same state and the same 
 
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, Self
+from threading import Lock
+from typing import Self
 
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from kernova.discover.events import (
-    Answered,
-    Changed,
-    Event,
-    Merged,
-    PriorLabels,
-    Renamed,
-    RowLabelled,
-    Skipped,
-    Undone,
-)
-from kernova.discover.findings import Findings
+from kernova.discover.asking import Asking
+from kernova.discover.events import Event, PriorLabels
 from kernova.discover.fingerprint import table_fingerprint
 from kernova.discover.logbook import LogBook
-from kernova.discover.names import category_name
-from kernova.discover.questions import Asker, Question, Strategy, tell
+from kernova.discover.open_questions import AskedQuestion, OpenQuestions
+from kernova.discover.preparation import Preparation
+from kernova.discover.questions import Strategy
+from kernova.discover.records import Record
 from kernova.discover.store import ProjectHead, ProjectStore, open_project
 from kernova.discover.table_rows import RowIds, finite_numbers, given_ids, prior_labels
 from kernova.errors import InputError
 
+__all__ = ["AskedQuestion", "CategoryDiscovery"]
+
 Known = Mapping[Hashable, object] | ArrayLike
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AskedQuestion(Question):
-    """A question as the expert meets it: with its number, and the row's own id.
-
-    Parameters
-    ----------
-    number : int
-        The question's number, counted from 1; ``change`` takes it.
-    id : object
-        What the user calls the row.
-    """
-
-    number: int = 0
-    id: Any = None
-
-
-class CategoryDiscovery(Findings):
+class CategoryDiscovery(Asking):
     """Ask an expert about one row after another, so that every category is met soon.
 
     Parameters
@@ -79,8 +56,14 @@ class CategoryDiscovery(Findings):
         For each row, the number of the question whose answer gave its label; 0 for none.
     ids_ : list
         What the rows are called.
-    log_ : tuple
-        Everything that was said, in order; nothing ever leaves it.
+    log_, records_ : tuple
+        Everything that was said, in order, as events and with who said it; nothing ever leaves it.
+    said_ : list of Said
+        The same with what became of it: whether it still counts.
+    open_questions_ : dict
+        The open question of each expert.
+    disagreements_ : list of Disagreement
+        Rows that experts name differently.
     n_questions_, n_skipped_, n_labelled_ : int
         How many questions were asked, how many of them passed over, how many rows have a label.
 
@@ -88,6 +71,14 @@ class CategoryDiscovery(Findings):
     -----
     ``undo`` takes back the last thing said, whatever it was, and can be repeated; what it took
     back stays in the log. Prior labels are not undone: label such a row anew instead.
+
+    Several experts may answer in turn, each under a name: no row is open at two of them at once.
+    The last word about a row stands as its label; where experts' last words differ, that is a
+    disagreement, until one of them gives way or somebody settles it. Calls must not overlap, but
+    may come from different threads; only ``prepare`` may run beside others.
+
+    Whatever is said returns the number of its record in the log, counted from 1. It may come with
+    a key; said again with the same key, it is not recorded twice.
 
     Examples
     --------
@@ -99,16 +90,14 @@ class CategoryDiscovery(Findings):
     >>> question.number, question.id in ("b", "c", "d")
     (1, True)
     >>> session.answer("eel")
+    2
     >>> list(session.categories_), session.curve_
     (['cod', 'eel'], [2])
-    >>> session.change(1, "cod")
-    >>> session.undo()
+    >>> session.change(1, "cod"), session.undo()
+    (3, 4)
     >>> len(session.log_), list(session.categories_)
     (4, ['cod', 'eel'])
     """
-
-    _asker: Asker | None
-    _open: AskedQuestion | None
 
     def __init__(
         self,
@@ -153,7 +142,7 @@ class CategoryDiscovery(Findings):
         prior = prior_labels(known, self._ids)
         store = self._opened(project, X)
         try:
-            self._take_up(store.events if store is not None else (), store)
+            self._take_up(store.records if store is not None else (), store)
             self._begin_with(prior)
         except InputError:
             if store is not None:
@@ -163,7 +152,7 @@ class CategoryDiscovery(Findings):
 
     def replay(
         self,
-        log: Sequence[Event],
+        log: Sequence[Record | Event],
         X: ArrayLike | pd.DataFrame,
         ids: Iterable[Hashable] | None = None,
     ) -> Self:
@@ -171,8 +160,8 @@ class CategoryDiscovery(Findings):
 
         Parameters
         ----------
-        log : sequence of events
-            What ``log_`` was.
+        log : sequence of records or events
+            What ``records_`` or ``log_`` was.
         X, ids
             As in ``start``.
 
@@ -197,123 +186,16 @@ class CategoryDiscovery(Findings):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    # --- asking ----------------------------------------------------------------------------
-
-    def next_question(self) -> AskedQuestion | None:
-        """Give the question that is open now, the same until something is said; None at the end.
-
-        Returns
-        -------
-        AskedQuestion or None
-            None when every row has been answered or passed over.
-        """
-        ledger = self._ledger()
-        if self._open is None and len(ledger.entries) < ledger.n_rows:
-            question = self._current_asker().propose()
-            if question is not None:
-                self._open = self._numbered(question)
-        return self._open
-
-    def answer(self, label: object) -> None:
-        """Say to which category the row of the open question belongs.
-
-        Parameters
-        ----------
-        label : str or number
-            A known category or a new one.
-        """
-        self._record(Answered(self._open_question().row, category_name(label)))
-
-    def name_cluster(self, label: object, rows: Iterable[Hashable] | None = None) -> None:
-        """Answer the open question, and give other rows of its cluster the same name.
-
-        Rows that have a label already keep it.
-
-        Parameters
-        ----------
-        label : str or number
-            A known category or a new one.
-        rows : iterable of ids, optional
-            Rows to name; by default, all that the question stands for.
-        """
-        question = self._open_question()
-        named = question.members.tolist() if rows is None else map(self._ids.row_of, rows)
-        others = {row for row in named if self._ledger().label_of(row) is None} - {question.row}
-        self._record(Answered(question.row, category_name(label), tuple(sorted(others))))
-
-    def skip(self) -> None:
-        """Pass over the open question; its row is not asked again."""
-        self._record(Skipped(self._open_question().row))
-
-    # --- correcting ------------------------------------------------------------------------
-
-    def undo(self) -> None:
-        """Take back the last thing said, whatever it was."""
-        self._record(Undone())
-
-    def change(self, question: int, label: object) -> None:
-        """Answer an earlier question differently; what was named with its row changes, too.
-
-        Parameters
-        ----------
-        question : int
-            The question's number, counted from 1; it may have been skipped.
-        label : str, number or None
-            The category; None: the question counts as skipped.
-        """
-        if isinstance(question, bool) or not isinstance(question, Integral):
-            raise InputError(f"A question goes by its number, counted from 1; got {question!r}.")
-        self._record(Changed(int(question), None if label is None else category_name(label)))
-
-    def label_row(self, row_id: Hashable, label: object) -> None:
-        """Label a row out of turn, or once more.
-
-        Parameters
-        ----------
-        row_id : object
-            What the row is called: its id, or its place if no ids were given.
-        label : str or number
-            A known category or a new one.
-        """
-        self._ledger()
-        row, name = self._ids.row_of(row_id), category_name(label)
-        is_open = self._open is not None and self._open.row == row
-        self._record(Answered(row, name) if is_open else RowLabelled(row, name))
-
-    def rename(self, old: object, new: object) -> None:
-        """Give a category another name, one that no category has.
-
-        Parameters
-        ----------
-        old, new : str or number
-            The names.
-        """
-        self._record(Renamed(category_name(old), category_name(new)))
-
-    def merge(self, into: object, *others: object) -> None:
-        """Make several categories one.
-
-        Parameters
-        ----------
-        into : str or number
-            The category that stays.
-        *others : str or number
-            Those that become part of it.
-        """
-        names = dict.fromkeys(map(category_name, others))
-        self._record(Merged(category_name(into), tuple(names)))
-
     # --- how it is done --------------------------------------------------------------------
 
     def _meet(self, X: ArrayLike | pd.DataFrame, ids: Iterable[Hashable] | None) -> None:
-        from kernova.discover.preparation import Preparation
-
         self.close()
         self.__dict__.pop("_book", None)  # a start that fails leaves nothing half begun
         numbers = finite_numbers(X)
         self._ids = RowIds(given_ids(ids, X, len(numbers)), len(numbers))
         self._chosen = _strategy_object(self.strategy)
         self._preparation = Preparation(numbers, n_jobs=self.n_jobs, random_state=self.random_state)
+        self._starting = Lock()
 
     def _opened(
         self,
@@ -333,57 +215,18 @@ class CategoryDiscovery(Findings):
         )
         return open_project(project, head)
 
-    def _take_up(self, log: Sequence[Event], store: ProjectStore | None = None) -> None:
+    def _take_up(self, log: Sequence[Record | Event], store: ProjectStore | None = None) -> None:
+        self._asker, self._open = None, OpenQuestions()
         self._book = LogBook(len(self._ids.ids), log, store)
-        self._asker, self._open = None, None
 
     def _begin_with(self, prior: PriorLabels) -> None:
-        if prior.rows and not self._book.log:
+        if prior.rows and not self._book.records:
             self._record(prior)
-        elif prior.rows and self._book.log[0] != prior:
+        elif prior.rows and self._book.records[0].event != prior:
             raise InputError(
                 "The prior labels are not those that the project was begun with. Give the same "
                 "ones, or none, or begin another project."
             )
-
-    def _record(self, event: Event) -> None:
-        """Let it be so; what was open may no longer be the best question."""
-        self._ledger()
-        news = self._book.record(event)
-        asker, self._asker, self._open = self._asker, None, None
-        if news is None or asker is None:
-            return  # an asker that was told what is no longer so is built anew when needed
-        tell(asker, news)
-        self._asker = asker
-
-    def _current_asker(self) -> Asker:
-        if self._asker is None:
-            asker = self._chosen.start(self._preparation)
-            tell(asker, self._book.ledger.answers())
-            self._asker = asker
-        return self._asker
-
-    def _numbered(self, question: Question) -> AskedQuestion:
-        if question.row in self._ledger().entries:
-            raise InputError(
-                f"The strategy {self._chosen.name!r} asks again for the row "
-                f"{self._ids[question.row]!r}, which has been answered; correct the strategy."
-            )
-        return AskedQuestion(
-            row=question.row,
-            members=question.members,
-            reason=question.reason,
-            evidence=question.evidence,
-            alternatives=question.alternatives,
-            number=len(self._ledger().questions) + 1,
-            id=self._ids[question.row],
-        )
-
-    def _open_question(self) -> AskedQuestion:
-        self._ledger()
-        if self._open is None:
-            raise InputError("No question is open: call next_question() first.")
-        return self._open
 
 
 def _strategy_object(strategy: str | Strategy | None) -> Strategy:

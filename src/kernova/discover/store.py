@@ -12,14 +12,15 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
 from kernova.discover.events import Event, event_from_json, event_to_json
+from kernova.discover.names import expert_name
+from kernova.discover.records import Record
 from kernova.errors import InputError
 
-FORMAT = 1
+FORMAT = 2
 _APPLICATION = 0x6B6E7661  # "knva": tells a project from any other SQLite file
 _PATIENCE_SECONDS = 1.0  # long enough for a process that is just leaving
 
@@ -27,8 +28,15 @@ _TABLES = f"""
 CREATE TABLE head (name TEXT PRIMARY KEY, value NOT NULL);
 CREATE TABLE events (number INTEGER PRIMARY KEY, written TEXT NOT NULL, event TEXT NOT NULL);
 PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = {FORMAT};
 """
+# What format 2 added: who said it, and in which request; what the table was like.
+_SINCE_FORMAT_1 = (
+    "ALTER TABLE events ADD COLUMN expert TEXT",
+    "ALTER TABLE events ADD COLUMN key TEXT",
+    "CREATE UNIQUE INDEX event_keys ON events (key)",
+    "CREATE TABLE digest (name TEXT PRIMARY KEY, value BLOB NOT NULL)",
+    f"PRAGMA user_version = {FORMAT}",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +74,50 @@ class ProjectStore:
         The project's file.
     head : ProjectHead
         What the project was started with.
-    events : tuple
+    records : list of Record
         The log as it stands on the disk.
+    events : tuple of Event
+        What happened, without who said it.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._connection = connection
+        self._format = _read_format(connection)
         self.head = _read_head(connection, path)
-        self.events: tuple[Event, ...] = _read_events(connection, path)
+        self.records = _read_records(connection, path, self._format)
 
-    def append(self, *events: Event) -> None:
-        """Add events; when this returns they are on the disk, all of them, or an error says why."""
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        first = len(self.events) + 1
-        lines = [(first + place, now, event_to_json(event)) for place, event in enumerate(events)]
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What happened, without who said it."""
+        return tuple(record.event for record in self.records)
+
+    def append(self, *records: Record) -> None:
+        """Add records; when this returns they are on the disk, all of them, or an error says why.
+
+        A file of an older format is brought to this one in the same transaction.
+        """
+        first = len(self.records) + 1
+        lines = [
+            (first + place, one.at, event_to_json(one.event), one.by, one.key)
+            for place, one in enumerate(records)
+        ]
         try:
             with _transaction(self._connection):
-                self._connection.executemany("INSERT INTO events VALUES (?, ?, ?)", lines)
+                self._modernize()
+                self._connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", lines)
         except sqlite3.Error as error:
             raise InputError(
                 f"Could not save to {self.path}: {str(error).rstrip('.')}. What was said last does "
                 "not count; what was said before is safe."
             ) from error
-        self.events += events
+        self._format = FORMAT
+        self.records.extend(records)
+
+    def _modernize(self) -> None:
+        if self._format < FORMAT:
+            for statement in _SINCE_FORMAT_1:
+                self._connection.execute(statement)
 
     def close(self) -> None:
         """Let go of the file; others may open it now."""
@@ -128,11 +156,12 @@ def open_project(path: str | os.PathLike[str], head: ProjectHead | None = None) 
     --------
     >>> import pathlib, tempfile
     >>> from kernova.discover.events import Skipped
+    >>> from kernova.discover.records import Record
     >>> from kernova.discover.store import ProjectHead, open_project
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "fish.kernova-project"
     >>> head = ProjectHead("f1ce", n_rows=9, n_columns=2, strategy="random", seed=0)
     >>> with open_project(path, head) as project:
-    ...     project.append(Skipped(4))
+    ...     project.append(Record(Skipped(4), by="Anna"))
     >>> with open_project(path) as project:
     ...     print(project.head.strategy, project.events)
     random (Skipped(row=4),)
@@ -160,6 +189,8 @@ def _create(target: Path, head: ProjectHead) -> None:
     """Put a whole, empty project at the path at once, unless one appeared there meanwhile."""
     memory = sqlite3.connect(":memory:", isolation_level=None)
     memory.executescript(_TABLES)
+    for statement in _SINCE_FORMAT_1:
+        memory.execute(statement)
     memory.executemany("INSERT INTO head VALUES (?, ?)", asdict(head).items())
     content = memory.serialize()
     memory.close()
@@ -239,8 +270,20 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
             f"up to {FORMAT}. Update kernova."
         )
     complaints = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if version < 1 or complaints != ("ok",):
+    if version < 1 or complaints != ("ok",) or _is_cut_short(path):
         raise _damaged(path)
+
+
+def _is_cut_short(path: Path) -> bool:
+    """Tell whether pages are missing at the end: SQLite does not mind if they were empty."""
+    wal = Path(f"{path}-wal")
+    if wal.exists() and wal.stat().st_size:
+        return False  # the file is as long as it should be only after the next start
+    with path.open("rb") as file:
+        start = file.read(32)
+    page_size = int.from_bytes(start[16:18], "big")
+    n_pages = int.from_bytes(start[28:32], "big")
+    return path.stat().st_size < (65536 if page_size == 1 else page_size) * n_pages
 
 
 def _cannot_use(path: Path, error: sqlite3.Error) -> InputError:
@@ -276,15 +319,32 @@ def _read_head(connection: sqlite3.Connection, path: Path) -> ProjectHead:
     return ProjectHead(**values)
 
 
-def _read_events(connection: sqlite3.Connection, path: Path) -> tuple[Event, ...]:
+def _read_format(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def _read_records(connection: sqlite3.Connection, path: Path, version: int) -> list[Record]:
+    since = "NULL, NULL" if version < FORMAT else "expert, key"
     try:
-        lines = connection.execute("SELECT number, event FROM events ORDER BY number").fetchall()
-        events = tuple(event_from_json(text) for _, text in lines)
+        lines = connection.execute(
+            f"SELECT number, event, written, {since} FROM events ORDER BY number"
+        ).fetchall()
+        records = [
+            Record(event_from_json(text), _same_name(by), key, at) for _, text, at, by, key in lines
+        ]
     except (sqlite3.Error, InputError) as error:
         raise _damaged(path) from error
-    if [number for number, _ in lines] != list(range(1, len(lines) + 1)):
+    if [line[0] for line in lines] != list(range(1, len(lines) + 1)):
         raise _damaged(path)
-    return events
+    return records
+
+
+def _same_name(by: object) -> str | None:
+    name = expert_name(by)
+    if name != by:
+        raise InputError("The log is damaged: an expert's name was changed.")
+    return name
 
 
 def _check_same(found: ProjectHead, wanted: ProjectHead, path: Path) -> None:
