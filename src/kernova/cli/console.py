@@ -107,9 +107,10 @@ def progress_bars() -> Iterator[None]:
             yield
 
 
-def print_json(answer: dict[str, Any]) -> None:
+def print_json(answer: dict[str, Any], *, in_one_line: bool = False) -> None:
     """Print an answer for programs."""
-    print(json.dumps(answer, indent=2, allow_nan=False, default=_plain))
+    indent = None if in_one_line else 2
+    print(json.dumps(answer, indent=indent, allow_nan=False, default=_plain), flush=True)
 
 
 def _plain(value: Any) -> Any:

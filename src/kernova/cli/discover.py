@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kernova.cli.console import MAX_SEED, answering, console, print_json
+from kernova.cli.discover_page import place_for_page, print_end, show_page
 from kernova.cli.options import Drop, IdColumn, Missing, check_targets
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from kernova.studies.discovery import Discovery
+    from kernova.studies.discovery_data import DiscoveryData
 
 EXAMPLE = (
-    "\b\nExample:\n"
+    "\b\nExamples:\n"
+    "  kernova discover --demo\n"
+    "  kernova discover galaxies.csv --id-column id --drop label --images thumbnails.zip\n"
     "  kernova discover wines.csv --id-column wine --drop cultivar --terminal -o categories.csv"
 )
 
@@ -23,9 +27,16 @@ EXAMPLE = (
 @answering
 def discover(
     data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help="Table of rows: CSV, TSV, Parquet, Arrow, NPY or NPZ."),
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="[DATA]",
+            help="Table of rows (CSV, TSV, Parquet, Arrow, NPY or NPZ), landmarks (TPS), or a "
+            "selection table of Raven.",
+        ),
+    ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Ask about handwritten digits that are here already.")
+    ] = False,
     terminal: Annotated[
         bool, typer.Option("--terminal", help="Ask here, at the terminal, or from a pipe.")
     ] = False,
@@ -39,8 +50,39 @@ def discover(
     strategy: Annotated[
         str | None, typer.Option(help="How questions are chosen; a project remembers it.")
     ] = None,
+    images: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR|ZIP|COLUMN",
+            help="Pictures of the rows: a folder, an archive, or the column that names the files.",
+        ),
+    ] = None,
+    audio: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR|COLUMN",
+            help="Sounds of the rows: a folder, or the column that names the files.",
+        ),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="Where the page is served (8317, or the next that is free)."
+        ),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(help="Address to serve the page at; others than this machine need a token."),
+    ] = "127.0.0.1",
+    token: Annotated[
+        str | None, typer.Option(help="What must be known to see the page (drawn by lot).")
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the page's address, and open nothing.")
+    ] = False,
     questions: Annotated[
-        int | None, typer.Option(min=1, help="Ask so many questions at most, this time.")
+        int | None,
+        typer.Option(min=1, help="Ask so many questions at most, this time; with --terminal."),
     ] = None,
     id_column: IdColumn = None,
     label_column: Annotated[
@@ -67,35 +109,62 @@ def discover(
 ) -> None:
     """Ask about the rows of DATA, one at a time, so that every category is met soon.
 
-    Each question shows a row: what stands out in it, why it is asked, and which rows it stands
-    for. Type the name of its category, a known one or a new one; ? lists what else can be said.
-    Each answer is on the disk before the next question; leave when you like, and the same command
-    goes on from there.
+    A page opens in the browser; --terminal asks at a prompt instead. Each question shows a row:
+    its picture, sound or outline, what stands out in it, why it is asked, and which rows it stands
+    for. Name its category, a known one or a new one. Each answer is on the disk before the next
+    question; leave when you like, and the same command goes on from there.
     """
-    from kernova.errors import InputError
-    from kernova.load.tables import read_table
     from kernova.studies.discovery import default_project, open_discovery
+    from kernova.studies.discovery_data import open_discovery_data
 
-    if not terminal:
-        raise InputError(
-            "Questions can be asked at the terminal only: pass --terminal. A page for the browser "
-            "comes with a later version."
+    _check_words(data, demo, terminal, questions)
+    kept_in = project or default_project("digits" if data is None else data)
+    check_targets(output, None, kept=[kept_in] if data is None else [data, kept_in])
+    place = None if terminal else place_for_page(host, port, token)
+    if data is None:
+        opened = _demo_data()
+    else:
+        opened = open_discovery_data(
+            data,
+            id_column=id_column,
+            label_column=label_column,
+            drop=drop or (),
+            missing=missing,
+            images=images,
+            audio=audio,
         )
-    kept_in = default_project(data) if project is None else project
-    check_targets(output, None, kept=[data, kept_in])
-    table = read_table(
-        data,
-        id_column=id_column,
-        label_column=label_column,
-        drop=drop or (),
-        missing="keep" if missing == "fill" else missing,
+    discovery = open_discovery(
+        opened.table, kept_in, strategy=strategy, seed=seed, missing=missing, notes=opened.notes
     )
-    discovery = open_discovery(table, kept_in, strategy=strategy, seed=seed, missing=missing)
     try:
-        _converse(discovery, _speaker(as_json), questions)
-        _finish(discovery, output, as_json)
+        if place is None:
+            _converse(discovery, _speaker(as_json), questions)
+        else:
+            show_page(discovery, opened.media, place, as_json=as_json, opens=not no_browser)
+        _finish(discovery, output, as_json, terminal=terminal)
     finally:
+        opened.media.close()
         discovery.session.close()
+
+
+def _check_words(data: Path | None, demo: bool, terminal: bool, questions: int | None) -> None:
+    from kernova.errors import InputError
+
+    if data is None and not demo:
+        raise InputError("There is no table to ask about. Name one, or pass --demo.")
+    if data is not None and demo:
+        raise InputError(f"--demo brings its own table; leave out {data}, or leave out --demo.")
+    if questions is not None and not terminal:
+        raise InputError(
+            "--questions counts what is asked at the terminal: pass --terminal with it. A page is "
+            "left when you like."
+        )
+
+
+def _demo_data() -> "DiscoveryData":
+    from kernova.studies.discovery_data import demo_data
+
+    return demo_data()
 
 
 def _speaker(as_json: bool) -> "Console":
@@ -124,23 +193,16 @@ def _converse(discovery: "Discovery", out: "Console", questions: int | None) -> 
         out.print("Choosing the first question; the first time ever, that takes a while longer.")
     dialogue = Dialogue(discovery, out, line_reader(discovery, out), is_person=is_person)
     dialogue.run(questions)
-    out.print()
-    out.print(discovery.summary, markup=False)
-    for sentence in (*discovery.advice.known, *discovery.advice.guessed):
-        out.print(sentence, markup=False)
-    out.print(
-        f"Everything is saved in {discovery.project}; the same command goes on from here.",
-        markup=False,
-    )
+    print_end(discovery, out)
 
 
-def _finish(discovery: "Discovery", output: Path | None, as_json: bool) -> None:
+def _finish(discovery: "Discovery", output: Path | None, as_json: bool, *, terminal: bool) -> None:
     from kernova.report.tables import save_table
 
     if output is not None:
         save_table(discovery.rows, output)
     if as_json:
         files = {} if output is None else {"output": str(output)}
-        print_json({**discovery.to_json_dict(), "files": files})
+        print_json({**discovery.to_json_dict(), "files": files}, in_one_line=not terminal)
     elif output is not None:
         console().print(f"output: {output}", markup=False)

@@ -1,6 +1,7 @@
 """From one table to its categories, an answer at a time; the answers live in a project's file."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,7 @@ def open_discovery(
     strategy: str | None = None,
     seed: int | None = None,
     missing: str = "refuse",
+    notes: Sequence[str] = (),
 ) -> Discovery:
     """Begin to ask about a table, or go on where a project stands.
 
@@ -184,6 +186,8 @@ def open_discovery(
         Where random numbers start; by default as the project has it, or 0.
     missing : {"refuse", "drop", "fill"}
         What was done, or is to be done, about missing values.
+    notes : sequence of str
+        What a reader should know of the table besides.
 
     Returns
     -------
@@ -195,7 +199,7 @@ def open_discovery(
     encoded = table_encoder("standard", missing).fit_transform(table.features)
     store = _opened(table, Path(project), strategy, seed)
     session = CategoryDiscovery(store.head.strategy, random_state=store.head.seed)
-    is_resumed = len(store.events) > 0
+    is_resumed = len(store.records) > 0
     session.start(encoded, table.ids, known=table.labels, project=store)
     return Discovery(
         table,
@@ -205,7 +209,7 @@ def open_discovery(
         is_resumed,
         encoded,
         Population(table.features),
-        dropped_rows_notes(table),
+        [*notes, *dropped_rows_notes(table)],
     )
 
 

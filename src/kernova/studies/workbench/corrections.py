@@ -1,0 +1,78 @@
+"""Corrections: what was said can be taken back or changed, and categories put in order."""
+
+from typing import Any
+
+from kernova.studies.workbench.desk import Desk
+from kernova.studies.workbench.questions import Questions
+
+
+class Corrections:
+    """What can be said besides answers; each is recorded, and can be undone.
+
+    Parameters
+    ----------
+    desk : Desk
+        The session.
+    questions : Questions
+        Records what is said, and asks on.
+    """
+
+    def __init__(self, desk: Desk, questions: Questions) -> None:
+        self._desk = desk
+        self._questions = questions
+
+    def undo(self, expert: str | None, key: str | None) -> dict[str, Any]:
+        """Take back what this expert said last."""
+        session = self._desk.session
+        return self._questions.record(expert, key, lambda: session.undo(expert=expert, key=key))
+
+    def change(
+        self, expert: str | None, question: int, label: str | None, key: str | None
+    ) -> dict[str, Any]:
+        """Answer an earlier question differently; None: it counts as passed over."""
+        session = self._desk.session
+        return self._questions.record(
+            expert, key, lambda: session.change(question, label, expert=expert, key=key)
+        )
+
+    def label(
+        self, expert: str | None, rows: list[int], label: str, key: str | None
+    ) -> dict[str, Any]:
+        """Name rows out of turn, in one step."""
+        session = self._desk.session
+        self._desk.check_rows(rows)
+        ids = [session.ids_[row] for row in dict.fromkeys(rows)]
+        return self._questions.record(
+            expert, key, lambda: session.label_rows(ids, label, expert=expert, key=key)
+        )
+
+    def rename(self, expert: str | None, old: str, new: str, key: str | None) -> dict[str, Any]:
+        """Give a category another name."""
+        session = self._desk.session
+        return self._questions.record(
+            expert, key, lambda: session.rename(old, new, expert=expert, key=key)
+        )
+
+    def merge(
+        self, expert: str | None, into: str, others: list[str], key: str | None
+    ) -> dict[str, Any]:
+        """Make several categories one."""
+        session = self._desk.session
+        return self._questions.record(
+            expert, key, lambda: session.merge(into, *others, expert=expert, key=key)
+        )
+
+    def delete(self, expert: str | None, name: str, key: str | None) -> dict[str, Any]:
+        """Let a category go; its rows are open again, or count as passed over."""
+        session = self._desk.session
+        return self._questions.record(
+            expert, key, lambda: session.delete(name, expert=expert, key=key)
+        )
+
+    def settle(self, expert: str | None, row: int, label: str, key: str | None) -> dict[str, Any]:
+        """End a disagreement about a row."""
+        session = self._desk.session
+        self._desk.check_rows([row])
+        return self._questions.record(
+            expert, key, lambda: session.settle(session.ids_[row], label, expert=expert, key=key)
+        )

@@ -1,0 +1,61 @@
+"""Everything that was said, the newest first, and where experts differ."""
+
+from typing import Any
+
+from kernova.studies.workbench.cards import opinion_lines
+from kernova.studies.workbench.desk import Desk
+from kernova.studies.workbench.words import KINDS, event_words, label_of, rows_of
+
+
+class History:
+    """Reads the log for people.
+
+    Parameters
+    ----------
+    desk : Desk
+        The session.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def page(self, before: int | None, limit: int) -> dict[str, Any]:
+        """Give what was said before a number, the newest first."""
+        with self._desk.lock:
+            session = self._desk.session
+            said, n_said, ids = session.history(before, limit), session.n_records_, session.ids_
+        lines = []
+        for one in said:
+            rows = rows_of(one.event)
+            lines.append(
+                {
+                    "number": one.number,
+                    "at": one.at,
+                    "by": one.by,
+                    "words": event_words(one.event, ids),
+                    "kind": KINDS[type(one.event)],
+                    "counts": one.counts,
+                    "question": one.question,
+                    "row": rows[0] if rows else None,
+                    "id": str(ids[rows[0]]) if rows else None,
+                    "n_rows": len(rows),
+                    "label": label_of(one.event),
+                }
+            )
+        return {"total": n_said, "entries": lines}
+
+    def disagreements(self) -> dict[str, Any]:
+        """Give the rows that experts name differently."""
+        with self._desk.lock:
+            found, ids = self._desk.session.disagreements_, self._desk.session.ids_
+        return {
+            "disagreements": [
+                {
+                    "row": one.row,
+                    "id": str(ids[one.row]),
+                    "label": one.label,
+                    "opinions": opinion_lines(one.opinions),
+                }
+                for one in found
+            ]
+        }

@@ -1,0 +1,161 @@
+"""Asking and answering for several experts at once; an answer is never lost."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from kernova.discover.names import expert_name
+from kernova.discover.session import AskedQuestion
+from kernova.errors import InputError
+from kernova.studies.workbench.cards import Cards
+from kernova.studies.workbench.desk import Desk
+from kernova.studies.workbench.presence import Presence
+from kernova.studies.workbench.refusals import not_prepared
+from kernova.studies.workbench.words import event_words, label_of, rows_of
+
+Members = Literal["all"] | list[int] | None
+
+_CHOSEN = "You chose this row yourself."
+_AGAIN = "This row was open when the server was started anew, or for too long."
+_NOTHING_LEFT = "There is nothing left to ask: every row was asked or named."
+_OTHERS_HAVE_IT = "Every row that is left is open at another expert just now."
+
+
+class Questions:
+    """What experts are asked, and what they say.
+
+    Parameters
+    ----------
+    desk : Desk
+        The session.
+    cards : Cards
+        Describes questions.
+    presence : Presence
+        Who is there.
+    is_ready : callable
+        Whether the strategy can be asked; before, answers are taken, but no question is given.
+    """
+
+    def __init__(
+        self, desk: Desk, cards: Cards, presence: Presence, is_ready: Callable[[], bool]
+    ) -> None:
+        self._desk = desk
+        self._cards = cards
+        self._presence = presence
+        self._is_ready = is_ready
+
+    # --- asking ----------------------------------------------------------------------------
+
+    def question(
+        self, expert: str | None, row: int | None = None, reason: str = _CHOSEN
+    ) -> dict[str, Any]:
+        """Give the expert's open question, or another; or one about the row named."""
+        if row is not None:
+            self._desk.check_rows([row])
+        elif not self._is_ready():
+            raise not_prepared()
+        with self._desk.lock:
+            self._presence.heard_of(expert)
+            self._take_back()
+            if row is not None:
+                self._open(expert, row, reason)
+            return self._asked(expert)
+
+    def _asked(self, expert: str | None) -> dict[str, Any]:
+        question = self._desk.session.next_question(expert)
+        if question is not None:
+            return {"question": self._cards.question(question), "message": None}
+        is_over = not self._desk.session.open_questions_
+        return {"question": None, "message": _NOTHING_LEFT if is_over else _OTHERS_HAVE_IT}
+
+    def _open(self, expert: str | None, row: int, reason: str) -> AskedQuestion:
+        session = self._desk.session
+        mine = session.open_questions_.get(expert)
+        if mine is not None and mine.row == row:
+            return mine
+        return session.ask_row(session.ids_[row], reason, expert=expert)
+
+    def _take_back(self) -> None:
+        """Give questions of experts who have gone to whoever comes next."""
+        session = self._desk.session
+        for expert in self._presence.gone(list(session.open_questions_)):
+            session.release(expert)
+
+    # --- answering -------------------------------------------------------------------------
+
+    def answer(
+        self, expert: str | None, row: int, label: str, members: Members, key: str | None
+    ) -> dict[str, Any]:
+        """Keep an answer; whatever became of the question meanwhile, nothing is lost."""
+        expert = expert_name(expert)
+        others = members if isinstance(members, list) else []
+        self._desk.check_rows([row, *others])
+
+        def say() -> int:
+            session = self._desk.session
+            ids = session.ids_
+            if not self._has_open(expert, row, needs_members=members == "all"):
+                named = [ids[one] for one in dict.fromkeys([row, *others])]
+                if len(named) == 1:
+                    return session.label_row(ids[row], label, expert=expert, key=key)
+                return session.label_rows(named, label, expert=expert, key=key)
+            if members is None:
+                return session.answer(label, expert=expert, key=key)
+            rows = None if members == "all" else [ids[one] for one in others]
+            return session.name_cluster(label, rows, expert=expert, key=key)
+
+        return self.record(expert, key, say)
+
+    def skip(self, expert: str | None, row: int, key: str | None) -> dict[str, Any]:
+        """Pass over a question."""
+        expert = expert_name(expert)
+        self._desk.check_rows([row])
+
+        def say() -> int:
+            if not self._has_open(expert, row):
+                row_id = self._desk.session.ids_[row]
+                raise InputError(f"The row {row_id!r} is no longer open: it was named meanwhile.")
+            return self._desk.session.skip(expert=expert, key=key)
+
+        return self.record(expert, key, say)
+
+    def record(self, expert: str | None, key: str | None, say: Callable[[], int]) -> dict[str, Any]:
+        """Let something be said, unless it was said before under the same key; then ask on."""
+        expert = expert_name(expert)
+        with self._desk.lock:
+            self._presence.heard_of(expert)
+            session = self._desk.session
+            number = None if key is None else session.number_of_key(key)
+            is_repeated = number is not None
+            before = session.category_sizes_
+            if number is None:
+                number = say()
+                self._desk.changed()
+            self._take_back()
+            event = session.records_[number - 1].event
+            label = label_of(event)
+            saved = {
+                "number": number,
+                "words": event_words(event, session.ids_),
+                "is_new": not is_repeated
+                and label in session.category_sizes_.keys() - before.keys(),
+                "n_rows": len(rows_of(event)),
+            }
+            asked = self._asked(expert) if self._is_ready() else {"question": None, "message": None}
+            version = self._desk.version
+        return {"saved": saved, "version": version, "repeated": is_repeated, **asked}
+
+    def _has_open(self, expert: str | None, row: int, *, needs_members: bool = False) -> bool:
+        """See to it that the row is open at this expert, if that can be."""
+        session = self._desk.session
+        mine = session.open_questions_.get(expert)
+        if mine is None and self._is_ready():
+            mine = session.next_question(expert)  # as it was before the server was started anew
+        if mine is not None and mine.row == row:
+            return True
+        if needs_members and not self._is_ready():
+            raise not_prepared()
+        try:
+            self._open(expert, row, _AGAIN)
+        except InputError:
+            return False  # named meanwhile, or open at another expert: kept as an opinion
+        return True

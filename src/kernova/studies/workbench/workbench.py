@@ -1,0 +1,136 @@
+"""The workbench: everything that a page or a script can do with a discovery under way."""
+
+from pathlib import Path
+from typing import Any
+
+from kernova.discover.names import category_name, expert_name
+from kernova.progress import Listener
+from kernova.studies.discovery import Discovery
+from kernova.studies.row_media import RowMedia
+from kernova.studies.workbench.background import BackgroundJob
+from kernova.studies.workbench.cards import Cards
+from kernova.studies.workbench.corrections import Corrections
+from kernova.studies.workbench.desk import Desk
+from kernova.studies.workbench.downloads import Downloads
+from kernova.studies.workbench.history import History
+from kernova.studies.workbench.learning import Learning
+from kernova.studies.workbench.overview import Overview
+from kernova.studies.workbench.presence import Presence
+from kernova.studies.workbench.questions import Questions
+from kernova.studies.workbench.row_map import MapOfRows
+
+
+class Workbench:
+    """A discovery that several experts work on at once.
+
+    All methods of all parts may be called from any thread; they give plain values.
+
+    Parameters
+    ----------
+    discovery : Discovery
+        The table and its session, as from :func:`kernova.studies.discovery.open_discovery`.
+    media : RowMedia, optional
+        Pictures, sounds or outlines of the rows.
+    presence : Presence, optional
+        Who is there; by default, a question waits 15 minutes for its expert.
+
+    Attributes
+    ----------
+    questions, corrections, cards, history, map, learning, downloads : object
+        The parts, one for each idea.
+    """
+
+    def __init__(
+        self,
+        discovery: Discovery,
+        media: RowMedia | None = None,
+        presence: Presence | None = None,
+    ) -> None:
+        self.discovery = discovery
+        self.media = RowMedia(discovery.session.ids_) if media is None else media
+        self.desk = Desk(discovery)
+        self.presence = Presence() if presence is None else presence
+        self.preparation: BackgroundJob[None] = BackgroundJob(self.desk.changed)
+        self.cards = Cards(self.desk, self.media)
+        self.questions = Questions(self.desk, self.cards, self.presence, self.is_ready)
+        self.corrections = Corrections(self.desk, self.questions)
+        self.history = History(self.desk)
+        self.map = MapOfRows(self.desk)
+        self.learning = Learning(self.desk)
+        self.downloads = Downloads(self.desk)
+        self.overview = Overview(
+            self.desk, self.presence, self.preparation, self.learning.state, self.media.kind
+        )
+
+    def prepare(self, cache: Path | None = None, watch: Listener | None = None) -> None:
+        """Begin, in the background, what the first question and the map need.
+
+        Parameters
+        ----------
+        cache : Path, optional
+            The file that keeps what was worked out; by default, beside the project.
+        watch : callable, optional
+            Told how far it is.
+        """
+        kept = cache_beside(self.discovery.project) if cache is None else cache
+
+        def work() -> None:
+            self.discovery.session.prepare()
+
+        self.preparation.start(work, watch)
+        self.map.prepare()
+
+    def is_ready(self) -> bool:
+        """Tell whether the strategy can be asked for questions."""
+        return self.preparation.state == "ready"
+
+    # --- what concerns several parts -------------------------------------------------------
+
+    def join(self, name: str) -> dict[str, Any]:
+        """Let an expert sit down under a name."""
+        expert = expert_name(name)
+        self.presence.heard_of(expert)
+        self.desk.changed()
+        return {"name": expert}
+
+    def question(
+        self, expert: str | None, row: int | None = None, source: str = "strategy"
+    ) -> dict[str, Any]:
+        """Give an expert a question: about a row, one that is unknown, or the strategy's."""
+        expert = expert_name(expert)
+        if row is not None or source == "strategy":
+            return self.questions.question(expert, row)
+        with self.desk.lock:
+            unknown = self.learning.next_unknown()
+            if unknown is None:
+                return {"question": None, "message": "No unknown row is left to be asked."}
+            return self.questions.question(expert, unknown.row, unknown.reason)
+
+    def state(self, since: int | None = None, expert: str | None = None) -> dict[str, Any]:
+        """Give everything that changes; a sign of life of the expert, if one is named."""
+        return self.overview.state(since, expert_name(expert))
+
+    def rename(self, expert: str | None, old: str, new: str, key: str | None) -> dict[str, Any]:
+        """Give a category another name; it keeps its colour."""
+        said = self.corrections.rename(expert, old, new, key)
+        self.overview.rename(category_name(old), category_name(new))
+        return said
+
+    def close(self) -> None:
+        """Let go of the project and of all files; everything is on the disk already."""
+        with self.desk.lock:
+            self.discovery.session.close()
+        self.media.close()
+
+
+def cache_beside(project: Path) -> Path:
+    """Name the file that keeps what was worked out for a project.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernova.studies.workbench.workbench import cache_beside
+    >>> cache_beside(Path("wines.kernova-project")).name
+    'wines.kernova-project.cache'
+    """
+    return project.with_name(f"{project.name}.cache")

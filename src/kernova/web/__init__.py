@@ -1,0 +1,1 @@
+"""The page for discovery: a request comes in, the workbench does it, JSON goes out."""
