@@ -270,20 +270,21 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
             f"up to {FORMAT}. Update kernova."
         )
     complaints = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if version < 1 or complaints != ("ok",) or _is_cut_short(path):
+    if version < 1 or complaints != ("ok",) or _is_cut_short(connection, path):
         raise _damaged(path)
 
 
-def _is_cut_short(path: Path) -> bool:
-    """Tell whether pages are missing at the end: SQLite does not mind if they were empty."""
+def _is_cut_short(connection: sqlite3.Connection, path: Path) -> bool:
+    """Tell whether pages are missing at the end: SQLite does not mind if they were empty.
+
+    The file itself must not be opened here: closing it would end this process's locks on it.
+    """
     wal = Path(f"{path}-wal")
     if wal.exists() and wal.stat().st_size:
         return False  # the file is as long as it should be only after the next start
-    with path.open("rb") as file:
-        start = file.read(32)
-    page_size = int.from_bytes(start[16:18], "big")
-    n_pages = int.from_bytes(start[28:32], "big")
-    return path.stat().st_size < (65536 if page_size == 1 else page_size) * n_pages
+    (n_pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (page_size,) = connection.execute("PRAGMA page_size").fetchone()
+    return path.stat().st_size < page_size * n_pages
 
 
 def _cannot_use(path: Path, error: sqlite3.Error) -> InputError:
