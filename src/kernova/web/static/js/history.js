@@ -1,0 +1,109 @@
+/** Everything that was said, newest first; what was taken back is struck through, and every answer can be changed. */
+
+import { changeAnswer, labelRows, undo } from "./actions.js";
+import { get } from "./api.js";
+import { button, byId, element, fill, say } from "./dom.js";
+import { thumbnail } from "./media.js";
+import { askName } from "./naming.js";
+import { isSeen, onShown } from "./router.js";
+import { openRow } from "./row_dialog.js";
+import { listen, store } from "./store.js";
+import { counted, quoted, timeWords } from "./words.js";
+
+const PART = 50;
+let entries = [];
+let isWhole = false;
+let readVersion = null;
+let parts = null;
+
+/** Build the view. */
+export function startHistory() {
+  onShown("history", () => void catchUp());
+  listen("state", () => isSeen("history") && void catchUp());
+}
+
+async function catchUp() {
+  parts ??= build();
+  if (readVersion === store.state?.version) return;
+  readVersion = store.state?.version;
+  const wanted = Math.max(PART, entries.length);
+  entries = [];
+  isWhole = false;
+  await readMore(wanted);
+}
+
+function build() {
+  const find = element("input", { type: "search", id: "history-find", "data-testid": "history-find", placeholder: "id, category, expert …", on: { input: show } });
+  const undone = element("input", { type: "checkbox", checked: true, on: { change: show } });
+  const words = element("p", { class: "hint", role: "status", "data-testid": "history-words" });
+  const list = element("ol", { class: "history-list", "data-testid": "history-list" });
+  const more = button("Load more", () => void readMore(PART), { "data-testid": "history-more" });
+  fill(byId("view-history"),
+    element("header", { class: "view-head" }, element("h1", { id: "history-heading" }, "History"), button("Undo the last step", () => void undo(), { "data-testid": "history-undo" })),
+    element("p", { class: "lead" }, "Nothing is ever deleted: what was taken back stays here, struck through."),
+    element("div", { class: "line filters" }, element("label", { for: "history-find" }, "Find"), find, element("label", { class: "check-line" }, undone, "with what was taken back")),
+    words, list, more);
+  return { find, undone, words, list, more };
+}
+
+async function readMore(number) {
+  let left = number;
+  while (left > 0 && !isWhole) {
+    const limit = Math.min(left, 200);
+    const before = entries.length ? `&before=${entries.at(-1).number}` : "";
+    const reply = await get(`/api/history?limit=${limit}${before}`).catch(() => null);
+    if (reply === null) break;
+    const part = Array.isArray(reply) ? reply : reply.entries ?? reply.history ?? [];
+    entries.push(...part);
+    isWhole = part.length < limit;
+    left -= part.length;
+  }
+  show();
+}
+
+function show() {
+  const wanted = parts.find.value.trim().toLowerCase();
+  const suits = (entry) => (entry.counts || parts.undone.checked) && (!wanted || textOf(entry).includes(wanted));
+  const found = entries.filter(suits);
+  fill(parts.list, ...found.map(historyItem));
+  parts.more.hidden = isWhole;
+  const among = isWhole ? "" : ` among the newest ${entries.length}`;
+  if (entries.length === 0) say(parts.words, "Nothing was said yet.");
+  else say(parts.words, wanted || !parts.undone.checked ? `${counted(found.length, "entry", "entries")} found${among}.` : `${counted(entries.length, "entry", "entries")}${isWhole ? "" : ", and more before"}.`);
+}
+
+function textOf({ words, by, id, label, number }) {
+  return [words, by, id, label, number].join(" ").toLowerCase();
+}
+
+function historyItem(entry) {
+  const { number, at, by, words, counts, row } = entry;
+  const hasRow = row !== null && row !== undefined;
+  const look = hasRow && button([thumbnail(row)], () => void openRow(row), { class: "thumb-button", "aria-label": `Look at ${entry.id}` });
+  const change = counts && canChange(entry) && button("Change …", () => void changeOne(entry), { class: "small", "data-testid": "change", "aria-label": `Change: ${words}` });
+  const text = counts ? element("span", {}, words) : element("s", {}, words);
+  return element("li", { class: counts ? null : "undone", data: { number: String(number) } },
+    element("span", { class: "history-number" }, number), look || element("span", { class: "thumb-gap" }),
+    element("p", {}, text, !counts && element("span", { class: "hint" }, " taken back"),
+      element("small", { class: "hint" }, `${by || "unnamed"} · `, element("time", { datetime: at }, timeWords(at)))),
+    change);
+}
+
+function canChange({ kind, question, row }) {
+  return (question ?? null) !== null || (kind === "row_labelled" && (row ?? null) !== null);
+}
+
+async function changeOne({ number, question, row, id, label, kind }) {
+  const isAnswer = (question ?? null) !== null;
+  const cancelIt = isAnswer && kind !== "skipped" && label;
+  let isSkipped = false;
+  const asSkipped = cancelIt && button("Count it as skipped", (event) => {
+    isSkipped = true;
+    event.target.closest("dialog").close();
+  }, { class: "small", "data-testid": "change-skip" });
+  const words = label ? `It is ${quoted(label)} so far. Rows named with it change, too.` : "It was skipped so far.";
+  const name = await askName({ title: `Change ${id ?? `answer ${number}`}`, words, but: label ?? "", action: "Change", extra: asSkipped ? [element("p", {}, asSkipped)] : [] });
+  if (isSkipped) await changeAnswer(question, null);
+  else if (name !== null && isAnswer) await changeAnswer(question, name);
+  else if (name !== null) await labelRows([row], name);
+}

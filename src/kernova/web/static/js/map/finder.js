@@ -1,0 +1,40 @@
+/** Finding a row by its id: the way to any row without a pointer. */
+
+import { get } from "../api.js";
+import { element, fill } from "../dom.js";
+
+const PAUSE_MS = 150;
+
+/** Make a field that finds rows; the chosen one is told. */
+export function rowFinder(onChoose) {
+  const list = element("datalist", { id: "found-rows" });
+  const input = element("input", { type: "search", id: "find-row", list: "found-rows", placeholder: "find a row by id", "aria-label": "Find a row by id", autocomplete: "off", "data-testid": "find-row" });
+  const found = new Map();
+  let timer = 0;
+  const look = async () => {
+    const text = input.value.trim();
+    if (!text) return;
+    const reply = await get(`/api/rows?find=${encodeURIComponent(text)}&limit=20`).catch(() => []);
+    const rows = Array.isArray(reply) ? reply : reply.rows ?? [];
+    for (const { row, id } of rows) found.set(id, row);
+    fill(list, ...rows.map(({ id }) => element("option", { value: id })));
+    input.setCustomValidity(rows.length ? "" : "No row has such an id.");
+  };
+  const take = async () => {
+    clearTimeout(timer);
+    if (!found.has(input.value.trim())) await look();
+    const row = found.get(input.value.trim()) ?? found.get(list.firstElementChild?.value);
+    if (row === undefined) return void input.reportValidity();
+    onChoose(row);
+  };
+  input.addEventListener("input", (event) => {
+    clearTimeout(timer);
+    // Some browsers say so when an offer was taken; in others Enter follows.
+    if (event.inputType === "insertReplacementText" && found.has(input.value)) return void take();
+    timer = setTimeout(look, PAUSE_MS);
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.repeat) void take();
+  });
+  return element("div", { class: "finder" }, input, list);
+}

@@ -1,0 +1,39 @@
+/** How each point looks: a colour and a shape by its label, and the order in which they are drawn. */
+
+import { SHAPES, shownColours, signOf } from "../glyph.js";
+import { NO_LABEL, SKIPPED } from "../row_labels.js";
+
+/** Numbers of the shapes, as both layers know them. */
+export const SHAPE = { hollow: 0, circle: 1, square: 2, triangle: 3, diamond: 4, cross: 5 };
+
+/**
+ * @param {Uint16Array} labels as the server gives them
+ * @param {{colour: number}[]} categories
+ * @returns {{colours: Uint8Array, shapes: Uint8Array, order: Uint32Array, n_unnamed: number}} four bytes of colour for
+ *   each row, its shape, and the rows in drawing order: those without a name first, so that none hides a named one
+ */
+export function pointStyles(labels, categories) {
+  const shown = shownColours();
+  const named = categories.map(({ colour }) => {
+    const sign = signOf(colour);
+    return { rgb: shown.named[sign.colour], shape: 1 + SHAPES.indexOf(sign.shape) };
+  });
+  const looks = (label) => {
+    if (label === NO_LABEL) return { rgb: shown.unnamed, shape: SHAPE.hollow };
+    if (label === SKIPPED) return { rgb: shown.skipped, shape: SHAPE.cross };
+    return named[label - 1] ?? { rgb: shown.unknown, shape: SHAPE.cross };
+  };
+  const colours = new Uint8Array(4 * labels.length);
+  const shapes = new Uint8Array(labels.length);
+  const order = new Uint32Array(labels.length);
+  const n_unnamed = labels.reduce((count, label) => count + (label === NO_LABEL ? 1 : 0), 0);
+  let next = [0, n_unnamed];
+  for (let row = 0; row < labels.length; row += 1) {
+    const { rgb, shape } = looks(labels[row]);
+    colours.set(rgb, 4 * row);
+    colours[4 * row + 3] = shape === SHAPE.hollow ? 190 : 255;
+    shapes[row] = shape;
+    order[next[shape === SHAPE.hollow ? 0 : 1]++] = row;
+  }
+  return { colours, shapes, order, n_unnamed };
+}

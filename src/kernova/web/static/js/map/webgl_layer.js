@@ -1,0 +1,93 @@
+/** Points drawn by the graphics card: 100,000 in a frame. */
+
+const VERTEX = `#version 300 es
+in vec2 place; in vec4 colour; in float shape;
+uniform vec2 middle; uniform vec2 scale; uniform float size;
+out vec4 tint; flat out int form; flat out float pixels;
+void main() {
+  gl_Position = vec4((place - middle) * scale, 0.0, 1.0);
+  bool isNamed = shape > 0.5;
+  pixels = isNamed ? size * 1.5 + 2.0 : size;
+  gl_PointSize = pixels;
+  tint = colour;
+  form = int(shape + 0.5);
+}`;
+
+// Distances are in pixels, so that edges are one pixel soft at any size.
+const FRAGMENT = `#version 300 es
+precision mediump float;
+in vec4 tint; flat in int form; flat in float pixels;
+out vec4 paint;
+void main() {
+  vec2 at = (gl_PointCoord - 0.5) * pixels;
+  float reach = pixels * 0.5 - 0.5;
+  float gap = length(at) - reach;
+  if (form == 2) gap = max(abs(at.x), abs(at.y)) - reach * 0.85;
+  if (form == 3) gap = max(abs(at.x) * 0.89 - (at.y + reach) * 0.45, at.y - reach * 0.8);
+  if (form == 4) gap = (abs(at.x) + abs(at.y)) * 0.75 - reach * 0.75;
+  if (form == 5) gap = max(min(abs(at.x - at.y), abs(at.x + at.y)) * 0.7 - max(0.7, reach * 0.22), length(at) - reach);
+  float cover = clamp(0.5 - gap, 0.0, 1.0);
+  if (form == 0 && pixels > 4.0) cover *= clamp(gap + 2.2, 0.15, 1.0);
+  if (form > 0 && form < 5) {
+    // A thin rim of the other lightness keeps neighbours of one colour apart.
+    float rim = clamp(gap + 1.6, 0.0, 1.0) * 0.45;
+    paint = vec4(mix(tint.rgb, tint.rgb * 0.35, rim), 1.0) * cover * tint.a;
+  } else paint = vec4(tint.rgb, 1.0) * cover * tint.a;
+}`;
+
+/** Make a layer on a canvas, or null where the browser cannot. */
+export function webglLayer(canvas) {
+  const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true, powerPreference: "low-power" });
+  if (!gl) return null;
+  const program = linked(gl);
+  if (!program) return null;
+  const buffers = { place: gl.createBuffer(), colour: gl.createBuffer(), shape: gl.createBuffer(), order: gl.createBuffer() };
+  const uniform = (name) => gl.getUniformLocation(program, name);
+  const uniforms = { middle: uniform("middle"), scale: uniform("scale"), size: uniform("size") };
+  gl.useProgram(program);
+  gl.enable(gl.BLEND);
+  gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+  let number = 0;
+
+  const give = (name, data, parts, type, isNormalized) => {
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffers[name]);
+    gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
+    const place = gl.getAttribLocation(program, name);
+    gl.enableVertexAttribArray(place);
+    gl.vertexAttribPointer(place, parts, type, isNormalized, 0, 0);
+  };
+  return {
+    kind: "webgl",
+    setPoints(points) {
+      give("place", points, 2, gl.FLOAT, false);
+    },
+    setStyles({ colours, shapes, order }) {
+      give("colour", colours, 4, gl.UNSIGNED_BYTE, true);
+      give("shape", shapes, 1, gl.UNSIGNED_BYTE, false);
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, buffers.order);
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, order, gl.STATIC_DRAW);
+      number = order.length;
+    },
+    draw(camera, ratio) {
+      gl.viewport(0, 0, canvas.width, canvas.height);
+      gl.clearColor(0, 0, 0, 0);
+      gl.clear(gl.COLOR_BUFFER_BIT);
+      gl.uniform2f(uniforms.middle, camera.x, camera.y);
+      gl.uniform2f(uniforms.scale, (2 * camera.scale) / camera.wide, (2 * camera.scale) / camera.high);
+      gl.uniform1f(uniforms.size, camera.pointSize(number) * ratio);
+      if (number > 0) gl.drawElements(gl.POINTS, number, gl.UNSIGNED_INT, 0);
+    },
+  };
+}
+
+function linked(gl) {
+  const program = gl.createProgram();
+  for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+    const shader = gl.createShader(kind);
+    gl.shaderSource(shader, source);
+    gl.compileShader(shader);
+    gl.attachShader(program, shader);
+  }
+  gl.linkProgram(program);
+  return gl.getProgramParameter(program, gl.LINK_STATUS) ? program : null;
+}
