@@ -1,10 +1,19 @@
 """What strategies need to know of a table before the first question, computed once and shared."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kernova.discover.hierarchy import HierarchicalMeanShift
 from kernova.discover.standardize import Standardization, standardized_rows
+
+
+class PreparedParts(NamedTuple):
+    """What was worked out so far, by what it was asked for with."""
+
+    rows: dict[str, NDArray[np.float64]]
+    hierarchies: dict[tuple[str, str, float], HierarchicalMeanShift]
 
 
 class Preparation:
@@ -63,3 +72,13 @@ class Preparation:
             )
             self._hierarchies[key] = model.fit(self.X)
         return self._hierarchies[key]
+
+    @property
+    def parts(self) -> PreparedParts:
+        """What was worked out so far."""
+        return PreparedParts(dict(self._rows), dict(self._hierarchies))
+
+    def bring_back(self, parts: PreparedParts) -> None:
+        """Take what was worked out for the same table before, and leave what is there."""
+        self._rows = parts.rows | self._rows
+        self._hierarchies = parts.hierarchies | self._hierarchies

@@ -21,3 +21,13 @@ def kept(preparation: "Preparation", key: Hashable, make: Callable[[], Value]) -
     if key not in of_table:
         of_table[key] = make()
     return cast(Value, of_table[key])
+
+
+def kept_values(preparation: "Preparation") -> dict[Hashable, object]:
+    """Return everything that strategies have worked out for this table so far, by its key."""
+    return dict(_kept.get(preparation, {}))
+
+
+def bring_back(preparation: "Preparation", values: dict[Hashable, object]) -> None:
+    """Keep values that were worked out for the same table before, unless there are some."""
+    _kept[preparation] = values | _kept.get(preparation, {})
