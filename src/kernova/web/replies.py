@@ -214,6 +214,7 @@ class QuestionShown(_Reply):
         list[int],
         Field(description="Rows without a name that the question stands for, nearest first; 60."),
     ]
+    member_ids: Annotated[list[str], Field(description="The ids of those rows.")]
     n_members: Annotated[int, Field(description="How many there are of those in all.")]
     known_members: Annotated[
         dict[str, int], Field(description="Rows of the cluster that have a name, by name.")

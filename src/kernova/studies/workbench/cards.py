@@ -61,13 +61,15 @@ class Cards:
         names, counts = np.unique(labels[others[is_known]].astype(str), return_counts=True)
         elsewhere = [one.row for one in self._desk.session.open_questions_.values()]
         open_rows = np.setdiff1d(others[~is_known], elsewhere)
+        members = self._nearest(question.row, open_rows).tolist()
         return {
             "row": question.row,
             "id": str(question.id),
             "number": question.number,
             "reason": question.reason,
             "evidence": _finite(question.evidence),
-            "members": self._nearest(question.row, open_rows).tolist(),
+            "members": members,
+            "member_ids": [self._desk.id_of(row) for row in members],
             "n_members": len(open_rows),
             "known_members": dict(zip(names.tolist(), counts.tolist(), strict=True)),
             "card": self.card(question.row),

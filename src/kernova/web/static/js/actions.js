@@ -7,26 +7,26 @@ import { refresh, store, update } from "./store.js";
 import { counted, quoted } from "./words.js";
 
 /** Send something; give the reply, or null where it was refused, which has then been said. */
-async function done(method, path, body, words, { takesQuestion = false } = {}) {
+async function done(method, path, body, words, tell = savedWords) {
   try {
     const reply = await say(method, path, { expert: store.expert, ...body }, words);
-    saySaved(reply.saved?.words ?? "Saved.");
-    if (reply.question !== undefined && takesQuestion) takeQuestion(reply);
-    else if (store.question) await stillOpen();
+    saySaved(tell(reply.saved));
+    // Before preparation is through, there is no question to go on with.
+    if (reply.question || reply.message) takeQuestion(reply);
     await refresh();
     return reply;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     sayRefused(error);
-    if (takesQuestion) await askNext();
+    if (store.isAsked) await askNext();
     await refresh();
     return null;
   }
 }
 
-/** What was said elsewhere may have answered the question in hand: ask for the one that is open. */
-async function stillOpen() {
-  if (store.isAsked) await askNext();
+/** What is on the disk now, in the server's words. */
+export function savedWords({ words, is_new: isNew }) {
+  return `Saved. ${words}${isNew ? " A new category." : ""}`;
 }
 
 /** Ask for the expert's question; the server gives the open one again, if there is one. */
@@ -58,15 +58,18 @@ function takeQuestion({ question, message = "" }) {
  */
 export function answer(question, label, members = null) {
   const words = `${question.id} is ${quoted(label)}.`;
-  return done("POST", "/api/answers", { row: question.row, label, members }, words, { takesQuestion: true });
+  return done("POST", "/api/answers", { row: question.row, label, members }, words, ({ n_rows: rows, is_new: isNew }) => {
+    const what = rows > 1 ? `${question.id} and ${counted(rows - 1, "row")} like it are` : `${question.id} is`;
+    return `Saved: ${what} ${quoted(label)}${isNew ? ", a new category" : ""}.`;
+  });
 }
 
 export function skip(question) {
-  return done("POST", "/api/skips", { row: question.row }, `${question.id} is skipped.`, { takesQuestion: true });
+  return done("POST", "/api/skips", { row: question.row }, `${question.id} is skipped.`, () => `Saved: ${question.id} is skipped.`);
 }
 
 export function undo() {
-  return done("POST", "/api/undo", {}, "The last step is taken back.", { takesQuestion: true });
+  return done("POST", "/api/undo", {}, "The last step is taken back.");
 }
 
 export function changeAnswer(number, label) {

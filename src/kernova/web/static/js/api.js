@@ -26,6 +26,12 @@ export async function getNumbers(path) {
   return { buffer: await response.arrayBuffer(), version: Number(response.headers.get("X-Kernova-Version")) };
 }
 
+/** Ask for a picture whose headers matter: gives an address for it, to be revoked, and the headers. */
+export async function getPicture(path) {
+  const response = await reply("GET", path);
+  return { address: URL.createObjectURL(await response.blob()), headers: response.headers };
+}
+
 /** Send JSON, get JSON. Whatever changes something goes through the outbox, which calls this. */
 export async function send(method, path, body) {
   const response = await reply(method, path, body);

@@ -35,8 +35,8 @@ async function show() {
   const signature = JSON.stringify([experts, version]);
   if (signature === shownFor) return;
   shownFor = signature;
-  const reply = await get("/api/disagreements").catch(() => []);
-  const disagreements = Array.isArray(reply) ? reply : reply.disagreements ?? [];
+  const reply = await get("/api/disagreements").catch(() => ({ disagreements: [] }));
+  const { disagreements } = reply;
   fill(byId("view-experts"),
     element("header", { class: "view-head" }, element("h1", { id: "experts-heading" }, "Experts")),
     element("p", { class: "lead" }, "Several experts can answer at once: each opens this address in a browser of their own. No two are asked about the same row."),
@@ -53,16 +53,15 @@ function expertItem({ name, questions, is_here: isHere }) {
 }
 
 function disagreementItem({ row, id, opinions, label }) {
-  const said = Array.isArray(opinions) ? opinions : Object.entries(opinions).map(([expert, name]) => ({ expert, label: name }));
-  const names = [...new Set([...said.map((one) => one.label), label].filter((name) => name !== null && name !== undefined))];
+  const names = [...new Set([...opinions.map((one) => one.label), label])];
   const other = async () => {
-    const name = await askName({ title: `What is ${id}?`, words: said.map((one) => `${one.expert || "unnamed"}: ${one.label}`).join("; "), action: "Settle" });
+    const name = await askName({ title: `What is ${id}?`, words: opinions.map((one) => `${one.expert || "unnamed"}: ${one.label}`).join("; "), action: "Settle" });
     if (name !== null) await settle(row, id, name);
   };
   return element("li", { data: { row: String(row) } },
     button([thumbnail(row)], () => void openRow(row), { class: "thumb-button", "aria-label": `Look at ${id}` }),
     element("div", {}, element("h3", {}, id),
-      element("ul", { class: "opinions" }, ...said.map((one) => element("li", {}, `${one.expert || "unnamed"}: `, labelTag(categoryNamed(one.label), one.label ?? "skipped")))),
+      element("ul", { class: "opinions" }, ...opinions.map((one) => element("li", {}, `${one.expert || "unnamed"}: `, labelTag(categoryNamed(one.label), one.label)))),
       element("div", { class: "line" }, "It is ", ...names.map((name) => button([labelTag(categoryNamed(name), name)], () => void settle(row, id, name), { class: "small", "data-testid": "settle" })),
         button("another …", () => void other(), { class: "small quiet" }))));
 }

@@ -1,7 +1,6 @@
 /** A row's values against all rows: where each lies in its distribution, the most unusual first. */
 
 import { drawn, element } from "./dom.js";
-import { axisNumber } from "./words.js";
 
 const WIDTH = 200;
 const HEIGHT = 34;
@@ -54,24 +53,20 @@ function oddness({ surprise }) {
   return surprise > Math.log2(20) ? "odd" : "plain";
 }
 
-function histogram({ histogram: counts, position, usual_position: usual, lowest, highest, surprise }) {
+function histogram({ histogram: counts, position, usual_position: usual, lowest_words: low, highest_words: high, surprise }) {
   const most = Math.max(1, ...counts);
   const wide = WIDTH / Math.max(1, counts.length);
   // Roots, so that a bin of one row can be seen beside one of thousands.
   const bars = counts.map((count, bin) => {
-    const high = count === 0 ? 0 : Math.max(1.5, Math.sqrt(count / most) * (HEIGHT - 6));
-    return drawn("rect", { x: bin * wide + 0.4, y: HEIGHT - high, width: Math.max(0.6, wide - 0.8), height: high });
+    const tall = count === 0 ? 0 : Math.max(1.5, Math.sqrt(count / most) * (HEIGHT - 6));
+    return drawn("rect", { x: bin * wide + 0.4, y: HEIGHT - tall, width: Math.max(0.6, wide - 0.8), height: tall });
   });
   const marks = [
     usual !== null && usual !== undefined && drawn("line", { class: "usual", x1: usual * WIDTH, x2: usual * WIDTH, y1: 6, y2: HEIGHT }),
     position !== null && position !== undefined && needle(position * WIDTH, oddness({ surprise })),
   ];
   const figure = drawn("svg", { class: "histogram", viewBox: `-5 0 ${WIDTH + 10} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" }, ...bars, ...marks);
-  return element("div", {}, figure, element("div", { class: "ends", "aria-hidden": "true" }, element("span", {}, endWords(lowest)), element("span", {}, endWords(highest))));
-}
-
-function endWords(end) {
-  return typeof end === "number" ? axisNumber(end) : end;
+  return element("div", {}, figure, element("div", { class: "ends", "aria-hidden": "true" }, element("span", {}, low), element("span", {}, high)));
 }
 
 function needle(x, kind) {

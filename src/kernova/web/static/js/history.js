@@ -53,10 +53,9 @@ async function readMore(number) {
     const before = entries.length ? `&before=${entries.at(-1).number}` : "";
     const reply = await get(`/api/history?limit=${limit}${before}`).catch(() => null);
     if (reply === null) break;
-    const part = Array.isArray(reply) ? reply : reply.entries ?? reply.history ?? [];
-    entries.push(...part);
-    isWhole = part.length < limit;
-    left -= part.length;
+    entries.push(...reply.entries);
+    isWhole = entries.length >= reply.total || reply.entries.length === 0;
+    left -= reply.entries.length;
   }
   show();
 }
@@ -90,12 +89,12 @@ function historyItem(entry) {
 }
 
 function canChange({ kind, question, row }) {
-  return (question ?? null) !== null || (kind === "row_labelled" && (row ?? null) !== null);
+  return (question ?? null) !== null || (kind === "label" && (row ?? null) !== null);
 }
 
 async function changeOne({ number, question, row, id, label, kind }) {
   const isAnswer = (question ?? null) !== null;
-  const cancelIt = isAnswer && kind !== "skipped" && label;
+  const cancelIt = isAnswer && kind !== "skip" && label;
   let isSkipped = false;
   const asSkipped = cancelIt && button("Count it as skipped", (event) => {
     isSkipped = true;

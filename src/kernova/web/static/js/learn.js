@@ -105,8 +105,8 @@ async function showRows(box, total) {
   };
   const read = async () => {
     const shown = list.childElementCount;
-    const reply = await get(`/api/learn/rows?verdict=${verdict}&limit=${PART}&offset=${shown}`).catch(() => []);
-    const rows = Array.isArray(reply) ? reply : reply.rows ?? [];
+    const reply = await get(`/api/learn/rows?verdict=${verdict}&limit=${PART}&offset=${shown}`).catch(() => ({ rows: [] }));
+    const { rows } = reply;
     list.append(...rows.map((row) => learntItem(row, tick)));
     more.hidden = list.childElementCount >= total || rows.length === 0;
   };

@@ -1,5 +1,6 @@
 /** The page begins here: each part is started, then the session is read. */
 
+import { savedWords } from "./actions.js";
 import { startCategories } from "./categories.js";
 import { startCurve } from "./curve.js";
 import { byId, say } from "./dom.js";
@@ -38,12 +39,9 @@ function sessionComes() {
 
 /** Answers that an earlier page could not send go out before anything new is said. */
 async function finishLeftovers() {
-  for (const sending of sendLeftovers(store.session.project)) {
-    try {
-      saySaved((await sending).saved?.words ?? "Saved.");
-    } catch (error) {
-      sayRefused(error);
-    }
+  for (const { value, reason } of await Promise.allSettled(sendLeftovers(store.session.project))) {
+    if (value) saySaved(savedWords(value.saved));
+    else sayRefused(reason);
   }
 }
 

@@ -33,15 +33,14 @@ export function hasMedia() {
 }
 
 export function mediaKind() {
-  const { media } = store.session ?? {};
-  return (typeof media === "string" ? media : media?.kind) ?? "none";
+  return store.session?.media ?? "none";
 }
 
 /** Show a row large; null where it has nothing but values. */
 export function largeMedia(card, { isInHand = false } = {}) {
   const { media, id } = card;
   if (media.picture) return element("figure", { class: "picture-frame" }, picture(media.picture, `Picture of ${id}`, 768, "eager"));
-  if (media.spectrogram || media.sound) return soundPlayer(media, id, { isInHand });
+  if (media.sound) return soundPlayer(media, id, { isInHand });
   if (media.outline) return element("figure", { class: "outline-frame" }, outlineDrawing(media.outline, { words: `Landmarks of ${id} over the mean shape` }));
   return null;
 }

@@ -60,7 +60,6 @@ function standing({ label, question }, isCurrent) {
 }
 
 function opinionsList(opinions) {
-  const said = Array.isArray(opinions) ? opinions.map(({ expert, label }) => [expert, label]) : Object.entries(opinions ?? {});
-  if (said.length < 2) return null;
-  return element("ul", { class: "opinions" }, ...said.map(([expert, label]) => element("li", {}, `${expert || "somebody"}: `, labelTag(categoryNamed(label), label))));
+  if (opinions.length < 2) return null;
+  return element("ul", { class: "opinions" }, ...opinions.map(({ expert, label }) => element("li", {}, `${expert || "unnamed"}: `, labelTag(categoryNamed(label), label))));
 }

@@ -5,6 +5,8 @@ import { store } from "./store.js";
 
 export const NO_LABEL = 0;
 export const SKIPPED = 65535;
+export const AMBIGUOUS = 65534;
+export const UNKNOWN = 65533;
 
 const read = new Map();
 

@@ -1,6 +1,7 @@
 /** A sound with its spectrogram: axes, a line that runs along, and speeds down to an eighth. */
 
-import { button, drawn, element } from "./dom.js";
+import { getPicture } from "./api.js";
+import { button, element } from "./dom.js";
 import { axisNumber } from "./words.js";
 
 export const SLOWNESSES = [1, 2, 4, 8];
@@ -77,15 +78,27 @@ export function soundPlayer(media, id, { isInHand = false } = {}) {
 
 /** The spectrogram with its axes: seconds along, kilohertz up. */
 function spectrogramFigure(media, id, head) {
-  const image = element("img", { src: media.spectrogram, alt: `Spectrogram of ${id}`, draggable: "false" });
+  const image = element("img", { alt: `Spectrogram of ${id}`, draggable: "false" });
   const plot = element("div", { class: "plot" }, image, head);
-  const { start = 0, seconds, lowest_hz: lowest = 0, highest_hz: highest } = media;
-  if (!seconds || !highest) return element("div", { class: "spectrogram" }, plot);
+  const figure = element("div", { class: "spectrogram with-axes" }, plot);
+  getPicture(media.spectrogram).then(({ address, headers }) => {
+    image.addEventListener("load", () => URL.revokeObjectURL(address));
+    image.src = address;
+    figure.append(...spectrogramAxes(headers));
+  }, () => plot.classList.add("missing"));
+  return figure;
+}
+
+/** What the axes span stands in the headers of the picture. */
+function spectrogramAxes(headers) {
+  const value = (name) => Number(headers.get(`X-Kernova-${name}`));
+  const [start, seconds, lowest, highest] = ["Start", "Seconds", "Lowest-Hz", "Highest-Hz"].map(value);
   const up = ticks(lowest / 1000, highest / 1000, 5).map((kilohertz) => tickMark("bottom", (kilohertz - lowest / 1000) / ((highest - lowest) / 1000), kilohertz));
   const along = ticks(start, start + seconds, 6).map((second) => tickMark("left", (second - start) / seconds, second));
-  return element("div", { class: "spectrogram with-axes" },
-    element("div", { class: "axis-up", "aria-hidden": "true" }, ...up, element("em", {}, "kHz")), plot,
-    element("div", { class: "axis-along", "aria-hidden": "true" }, ...along, element("em", {}, "s")));
+  return [
+    element("div", { class: "axis-up", "aria-hidden": "true" }, ...up, element("em", {}, "kHz")),
+    element("div", { class: "axis-along", "aria-hidden": "true" }, ...along, element("em", {}, "s")),
+  ];
 }
 
 function tickMark(side, share, value) {
@@ -108,9 +121,4 @@ function withSlowness(address, slowness) {
   const url = new URL(address, location.href);
   url.searchParams.set("slowness", String(slowness));
   return url.pathname + url.search;
-}
-
-/** A small drawing of a loudspeaker, for thumbnails that can be played. */
-export function speakerSign() {
-  return drawn("svg", { viewBox: "0 0 16 16", class: "speaker", "aria-hidden": "true" }, drawn("path", { d: "M2 6v4h3l4 3V3L5 6zM11.500 5a4 4 0 0 1 0 6" }));
 }

@@ -76,6 +76,8 @@ async function read() {
     const state = await get(`/api/state?${parameters}`);
     if (store.lost) update({ lost: "" });
     if (!state.unchanged) update({ state });
+    // How far preparation is changes without a new version.
+    else if (JSON.stringify(state.preparation) !== JSON.stringify(preparation())) update({ state: { ...store.state, preparation: state.preparation } });
   } catch (error) {
     const isSignedOut = error instanceof Refusal && (error.status === 401 || error.status === 403);
     if (!isSignedOut && !(error instanceof Unreachable) && !(error instanceof Refusal)) throw error;

@@ -14,8 +14,8 @@ export function rowFinder(onChoose) {
   const look = async () => {
     const text = input.value.trim();
     if (!text) return;
-    const reply = await get(`/api/rows?find=${encodeURIComponent(text)}&limit=20`).catch(() => []);
-    const rows = Array.isArray(reply) ? reply : reply.rows ?? [];
+    const reply = await get(`/api/rows?find=${encodeURIComponent(text)}&limit=20`).catch(() => ({ rows: [] }));
+    const { rows } = reply;
     for (const { row, id } of rows) found.set(id, row);
     fill(list, ...rows.map(({ id }) => element("option", { value: id })));
     input.setCustomValidity(rows.length ? "" : "No row has such an id.");

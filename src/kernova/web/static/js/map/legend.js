@@ -2,7 +2,7 @@
 
 import { element, fill } from "../dom.js";
 import { glyph } from "../glyph.js";
-import { NO_LABEL, SKIPPED } from "../row_labels.js";
+import { AMBIGUOUS, NO_LABEL, SKIPPED, UNKNOWN } from "../row_labels.js";
 import { whole } from "../words.js";
 
 /** Fill a list with the categories on the map, and how many rows have none. */
@@ -10,10 +10,11 @@ export function showLegend(list, categories, labels) {
   const counts = new Map();
   for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
   const line = (sign, words, count) => element("li", {}, sign, element("span", {}, words), element("small", {}, whole(count ?? 0)));
-  const others = [...counts].filter(([label]) => label > categories.length && label !== SKIPPED).reduce((sum, [, count]) => sum + count, 0);
+  const cross = (kind) => element("span", { class: `cross-sign ${kind}`, "aria-hidden": "true" }, "×");
   fill(list,
     ...categories.map(({ name, colour }, place) => line(glyph(colour), name, counts.get(place + 1))),
-    line(glyph(null), "no name yet", counts.get(NO_LABEL)),
-    counts.has(SKIPPED) && line(element("span", { class: "cross-sign", "aria-hidden": "true" }, "×"), "skipped", counts.get(SKIPPED)),
-    others > 0 && line(element("span", { class: "cross-sign unknown", "aria-hidden": "true" }, "×"), "ambiguous or unknown", others));
+    counts.has(NO_LABEL) && line(glyph(null), "no name yet", counts.get(NO_LABEL)),
+    counts.has(SKIPPED) && line(cross("skipped"), "skipped", counts.get(SKIPPED)),
+    counts.has(AMBIGUOUS) && line(cross("ambiguous"), "ambiguous", counts.get(AMBIGUOUS)),
+    counts.has(UNKNOWN) && line(cross("unknown"), "unknown", counts.get(UNKNOWN)));
 }

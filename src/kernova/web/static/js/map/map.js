@@ -92,7 +92,7 @@ async function catchUp() {
 
 async function readPoints() {
   const map = await get("/api/map");
-  const key = `${map.kind} ${map.version}`;
+  const key = `${map.kind} ${map.rows}`;
   say(parts.words, [map.words, map.better?.state === "running" && "A better one is being worked out."].filter(Boolean).join(" "));
   if (map.better?.state === "running") setTimeout(() => isSeen("map") && void catchUp(), 3000);
   if (key === got.points) return;

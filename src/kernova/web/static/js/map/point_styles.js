@@ -1,7 +1,7 @@
 /** How each point looks: a colour and a shape by its label, and the order in which they are drawn. */
 
 import { SHAPES, shownColours, signOf } from "../glyph.js";
-import { NO_LABEL, SKIPPED } from "../row_labels.js";
+import { AMBIGUOUS, NO_LABEL, SKIPPED } from "../row_labels.js";
 
 /** Numbers of the shapes, as both layers know them. */
 export const SHAPE = { hollow: 0, circle: 1, square: 2, triangle: 3, diamond: 4, cross: 5 };
@@ -21,6 +21,7 @@ export function pointStyles(labels, categories) {
   const looks = (label) => {
     if (label === NO_LABEL) return { rgb: shown.unnamed, shape: SHAPE.hollow };
     if (label === SKIPPED) return { rgb: shown.skipped, shape: SHAPE.cross };
+    if (label === AMBIGUOUS) return { rgb: shown.unnamed, shape: SHAPE.cross };
     return named[label - 1] ?? { rgb: shown.unknown, shape: SHAPE.cross };
   };
   const colours = new Uint8Array(4 * labels.length);
