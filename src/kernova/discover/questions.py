@@ -94,6 +94,22 @@ class BulkAsker(Asker, Protocol):
         ...
 
 
+def free_rows(is_asked: NDArray[np.bool_], besides: Collection[int]) -> NDArray[np.bool_]:
+    """Mark the rows that were not asked and are not among some others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.discover.questions import free_rows
+    >>> free_rows(np.array([True, False, False]), besides=[2]).tolist()
+    [False, True, False]
+    """
+    is_free = ~is_asked
+    if len(besides):
+        is_free[np.fromiter(besides, dtype=np.intp, count=len(besides))] = False
+    return is_free
+
+
 def tell(asker: Asker, answers: Sequence[Answer]) -> None:
     """Tell an asker what was answered, all at once where it can take that."""
     if isinstance(asker, BulkAsker):

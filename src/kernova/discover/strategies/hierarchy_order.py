@@ -6,12 +6,14 @@ clusters that stay by themselves over a wide range of bandwidths, CI (compactnes
 those that no other cluster touches.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kernova.discover.questions import Answer, Question, Rows
+from kernova.discover.questions import Answer, Question, Rows, free_rows
 from kernova.discover.standardize import Standardization
 from kernova.discover.strategies.kept import kept
 from kernova.discover.strategies.node_ranking import (
@@ -125,14 +127,27 @@ class NodeAsker:
         place = self._best_place()
         return None if place is None else int(self.ranking.representatives[place])
 
-    def propose(self) -> Question | None:
+    def propose(self, besides: Collection[int] = ()) -> Question | None:
         """Return the next question, the same until an answer comes; None when no row is left."""
         place = self._best_place()
         if place is None:
             return None
+        if len(besides):
+            is_free = free_rows(self._is_asked, besides)
+            if not is_free[self.ranking.representatives[place]]:
+                return self._question_among(is_free)
         if self._question is None:
             self._question = self._question_at(place)
         return self._question
+
+    def _question_among(self, is_free: NDArray[np.bool_]) -> Question | None:
+        """Ask what an asker would that was told of all other rows only that they are not open."""
+        place = self._first_free(is_free)
+        return None if place is None else self._question_at(place)
+
+    def _first_free(self, is_free: NDArray[np.bool_]) -> int | None:
+        is_open = is_free[self.ranking.representatives[self._place :]]
+        return self._place + int(np.argmax(is_open)) if is_open.any() else None
 
     def observe(self, answer: Answer) -> None:
         """Take in that a row was asked; what was answered changes nothing."""
@@ -205,11 +220,26 @@ class FarthestAsker(NodeAsker):
         first = super()._best_place()
         if first is None or self._chosen is not None:
             return first if first is None else self._chosen
+        self._tied = self._tied_from(first, ~self._is_asked)
+        self._chosen = self._farthest(self._tied)
+        return self._chosen
+
+    def _question_among(self, is_free: NDArray[np.bool_]) -> Question | None:
+        first = self._first_free(is_free)
+        if first is None:
+            return None
+        tied, self._tied = self._tied, self._tied_from(first, is_free)
+        question = self._question_at(self._farthest(self._tied))
+        self._tied = tied
+        return question
+
+    def _tied_from(self, first: int, is_free: NDArray[np.bool_]) -> Rows:
         end = tied_until(self.ranking, first, _TIE_TOLERANCE[self._clusters.criterion])
         places = np.arange(first, end)
-        self._tied = places[~self._is_asked[self.ranking.representatives[first:end]]]
-        self._chosen = farthest_place(self.ranking, self._tied, self._totals_of(self._tied))
-        return self._chosen
+        return places[is_free[self.ranking.representatives[first:end]]]
+
+    def _farthest(self, places: Rows) -> int:
+        return farthest_place(self.ranking, places, self._totals_of(places))
 
     def _totals_of(self, places: Rows) -> Vector:
         return self._total_distance[self.ranking.nodes[places]]

@@ -6,12 +6,14 @@ that it owns, the one it explains worst. Answers hold rows to their component wh
 fitted again, and a category that no component stands for yet gets one of its own.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kernova.discover.questions import Answer, Question, Rows
+from kernova.discover.questions import Answer, Question, Rows, free_rows
 from kernova.discover.standardize import Standardization
 from kernova.discover.strategies.clamped_mixture import (
     Matrix,
@@ -96,13 +98,18 @@ class InterleaveAsker:
         self._category_of = np.full(len(Z), -1, dtype=np.intp)  # its component, if known
         self._component_of: dict[str, int] = {}
         self._densities, self._owner = self._ownership()
-        self._round = self._nominations()
+        self._round = self._nominations(~self._is_asked)
 
-    def propose(self) -> Question | None:
+    def propose(self, besides: Collection[int] = ()) -> Question | None:
         """Return the next question, the same until an answer comes; None when no row is left."""
         if self._is_asked.all():
             return None
-        first, *later = self._open_round()
+        is_free = free_rows(self._is_asked, besides)
+        # What others have before them may be all of this round, but no reason to fit again.
+        due = [one for one in self._open_round() if is_free[one.row]] or self._nominations(is_free)
+        if not due:
+            return None
+        first, *later = due
         members = np.flatnonzero(self._owner == first.component)
         density = float(self._densities[first.row, first.component])
         usual = float(np.median(self._densities[members, first.component]))
@@ -149,7 +156,7 @@ class InterleaveAsker:
                 self._Z, self._mixture, self._category_of, _STEPS_PER_ROUND
             )
             self._densities, self._owner = self._ownership()
-            self._round = self._nominations()
+            self._round = self._nominations(~self._is_asked)
         return self._round
 
     def _ownership(self) -> tuple[Matrix, Rows]:
@@ -157,11 +164,11 @@ class InterleaveAsker:
         shares = memberships(densities, self._mixture.weights, self._category_of)
         return densities, np.argmax(shares, axis=1)
 
-    def _nominations(self) -> list[_Nomination]:
+    def _nominations(self, is_open: NDArray[np.bool_]) -> list[_Nomination]:
         """Let every component name the open row it owns least, the first component first."""
         named = []
         for component in range(self._mixture.n_components):
-            owned = np.flatnonzero((self._owner == component) & ~self._is_asked)
+            owned = np.flatnonzero((self._owner == component) & is_open)
             if len(owned):
                 worst = owned[np.argmin(self._densities[owned, component])]
                 named.append(_Nomination(component, int(worst)))

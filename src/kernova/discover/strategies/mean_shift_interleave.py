@@ -6,12 +6,13 @@ in each round every cluster proposes the open row it owns least. They found that
 the textbook give too many clusters, and so too many questions about the same category.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernova.discover.questions import Answer, Question, Rows
+from kernova.discover.questions import Answer, Question, Rows, free_rows
 from kernova.discover.standardize import Standardization
 from kernova.discover.strategies.kept import kept
 from kernova.discover.strategies.node_ranking import Vector
@@ -115,10 +116,10 @@ class ShiftAsker:
         self._clusters = clusters
         self._is_asked = np.zeros(len(clusters.order), dtype=np.bool_)
 
-    def propose(self) -> Question | None:
+    def propose(self, besides: Collection[int] = ()) -> Question | None:
         """Return the next question, the same until an answer comes; None when no row is left."""
         order = self._clusters.order
-        waiting = order[~self._is_asked[order]]
+        waiting = order[free_rows(self._is_asked, besides)[order]]
         if len(waiting) == 0:
             return None
         row = int(waiting[0])

@@ -4,14 +4,14 @@ After He and Carbonell, "Nearest-Neighbor-Based Active Learning for Rare Categor
 2007. A rare category is a small dense ball; at its edge, the number of rows nearby falls sharply.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernova.discover.questions import Answer, Question
+from kernova.discover.questions import Answer, Question, free_rows
 from kernova.discover.standardize import Standardization
 from kernova.discover.strategies.density_steps import (
     DensityScale,
@@ -107,11 +107,17 @@ class JumpAsker:
         self._target = 0
         self._proposed: Question | None = None
 
-    def propose(self) -> Question | None:
+    def propose(self, besides: Collection[int] = ()) -> Question | None:
         """Return the next question, the same until an answer comes; None when no row is left."""
         if self._proposed is None and not self._is_asked.all():
-            self._proposed = self._question()
-        return self._proposed
+            self._proposed = self._question(self._is_worth_asking())
+        if self._proposed is None or len(besides) == 0:
+            return self._proposed
+        is_free = free_rows(self._is_asked, besides)
+        if not is_free.any() or is_free[self._proposed.row]:
+            return self._proposed if is_free.any() else None
+        is_open = is_free & ~self._is_passed
+        return self._question(is_open if is_open.any() else is_free)
 
     def observe(self, answer: Answer) -> None:
         """Pass over what lies near the row from now on, and widen the search."""
@@ -143,13 +149,16 @@ class JumpAsker:
         ]
         return missing[0] if missing else (self._target + 1) % len(self._scales)
 
-    def _question(self) -> Question:
-        scale = self._scales[self._target]
-        reach = self._reach[self._target] * scale.radius
+    def _is_worth_asking(self) -> NDArray[np.bool_]:
         is_open = ~(self._is_asked | self._is_passed)
         if not is_open.any():  # all is near something asked: begin again with what is left
             self._is_passed[:] = False
             is_open = ~self._is_asked
+        return is_open
+
+    def _question(self, is_open: NDArray[np.bool_]) -> Question:
+        scale = self._scales[self._target]
+        reach = self._reach[self._target] * scale.radius
         best = steepest_row(self._Z, scale, reach, is_open)
         from_best = distances_to(self._Z, self._Z[best.row])
         members = np.flatnonzero(from_best <= scale.radius * (1 + 1e-9))

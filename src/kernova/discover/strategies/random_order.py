@@ -1,11 +1,12 @@
 """Ask by lot: what every other strategy has to beat."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kernova.discover.questions import Answer, Question, Rows
+from kernova.discover.questions import Answer, Question, Rows, free_rows
 
 if TYPE_CHECKING:
     from kernova.discover.preparation import Preparation
@@ -53,21 +54,20 @@ class ListAsker:
         self._is_asked = np.zeros(len(rows), dtype=np.bool_)
         self._place = 0
 
-    def propose(self) -> Question | None:
+    def propose(self, besides: Collection[int] = ()) -> Question | None:
         """Return the next question, the same until an answer comes; None when no row is left."""
         while self._place < len(self._rows) and self._is_asked[self._rows[self._place]]:
             self._place += 1
-        if self._place == len(self._rows):
+        waiting = self._rows[self._place :]
+        waiting = waiting[free_rows(self._is_asked, besides)[waiting]]
+        if len(waiting) == 0:
             return None
-        row = self._rows[self._place]
-        following = self._rows[self._place + 1 :]
-        is_open = ~self._is_asked[following]
         return Question(
-            row=int(row),
-            members=np.array([row], dtype=np.intp),
+            row=int(waiting[0]),
+            members=waiting[:1].astype(np.intp),
             reason=self._reason,
-            evidence={"n_open": float(1 + np.count_nonzero(is_open))},
-            alternatives=tuple(following[is_open][:_ALTERNATIVES].tolist()),
+            evidence={"n_open": float(len(waiting))},
+            alternatives=tuple(waiting[1 : 1 + _ALTERNATIVES].tolist()),
         )
 
     def observe(self, answer: Answer) -> None:

@@ -11,74 +11,37 @@ rows of one category differ among themselves, distance counts for less.
 How this was chosen, and what else was tried, stands in ``docs/decisions/014-default-strategy.md``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
-from kernova.blocks import slices
-from kernova.discover.questions import Answer, Question, Rows
+from kernova.discover.questions import Answer, Question, Rows, free_rows
 from kernova.discover.standardize import Standardization
 from kernova.discover.strategies.kept import kept
 from kernova.discover.strategies.node_ranking import distances_to
+from kernova.discover.strategies.row_spacing import Look, Spacing, Vector, nearest_of, spacing_of
 from kernova.discover.strategies.taught_axes import taught_axes
-from kernova.neighbors.copies import DistinctRows, distinct_rows
-from kernova.neighbors.index import build_index
-from kernova.progress import track
 
 if TYPE_CHECKING:
     from kernova.discover.preparation import Preparation
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
-Look = Literal["strangers", "crowds"]
+__all__ = ["NoveltyAsker", "Spacing", "StrangersAndCrowds", "spacing_of"]
 
 # Each of these can be moved by half without moving the figures beyond chance.
-_POWERS: Final[dict[Look, float]] = {"strangers": 1 / 2, "crowds": -2 / 3}
 # A category named n times reaches n^(1/3) times as far, as a ball in three dimensions would.
 _REACH_POWER: Final = 1 / 3
 # After so many answers, distances are measured anew along the axes they teach.
 _LESSONS: Final = (16, 32, 64)
 _SHORTEST_WAIT: Final = 2
 _LONGEST_WAIT: Final = 32
-# The first question is about the row with the nearest tenth neighbour.
-_BULK_NEIGHBOR: Final = 10
 _MEMBERS: Final = 10
 _MEMBER_REACH: Final = 1.5
 _ALTERNATIVES: Final = 5
-_BLOCK: Final = 4096
-_TOGETHER: Final = 64
-
-
-class Spacing(NamedTuple):
-    """How far apart rows lie, row by row.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_rows, n_axes)
-        The standardised rows.
-    spacing : ndarray of shape (n_rows,)
-        Geometric mean of the distances to the two nearest rows that differ.
-    closer, wider : ndarrays of shape (n_rows,)
-        Share of rows with a smaller spacing, and with a larger one.
-    densest : int
-        The row whose tenth nearest is nearest.
-    weights : dict
-        What a row's novelty is multiplied with, for each look.
-    distinct : DistinctRows
-        The standardised rows without copies.
-    """
-
-    rows: Matrix
-    spacing: Vector
-    closer: Vector
-    wider: Vector
-    densest: int
-    weights: dict[Look, Vector]
-    distinct: DistinctRows
+# Of what others have before them, so many rows count as looked at.
+_OPEN_ELSEWHERE: Final = 32
 
 
 class _Choice(NamedTuple):
@@ -133,41 +96,6 @@ class StrangersAndCrowds:
         return NoveltyAsker(kept(preparation, key, lambda: spacing_of(Z, preparation.n_jobs)))
 
 
-def spacing_of(Z: Matrix, n_jobs: int | None = None) -> Spacing:
-    """Measure how far apart rows lie; copies of a row are no neighbours of it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernova.discover.strategies.strangers_and_crowds import spacing_of
-    >>> spacing_of(np.array([[0.0], [1.0], [1.0], [5.0]])).spacing.round(3)
-    array([2.236, 2.   , 2.   , 4.472])
-    """
-    spacing, to_tenth = _neighbor_distances(Z, n_jobs)
-    ascending = np.sort(spacing)
-    closer = np.searchsorted(ascending, spacing) / len(Z)
-    wider = 1 - np.searchsorted(ascending, spacing, side="right") / len(Z)
-    weights = {look: spacing**power for look, power in _POWERS.items()}
-    return Spacing(Z, spacing, closer, wider, int(np.argmin(to_tenth)), weights, distinct_rows(Z))
-
-
-def _neighbor_distances(Z: Matrix, n_jobs: int | None) -> tuple[Vector, Vector]:
-    """Give each row's spacing, and its distance to the tenth row that differs."""
-    if np.ptp(Z, axis=0).max(initial=0.0) == 0:
-        return np.ones(len(Z)), np.zeros(len(Z))
-    index = build_index(Z, n_jobs=n_jobs, k=_BULK_NEIGHBOR)
-    n_distinct = len(index.rows)
-    tenth = min(_BULK_NEIGHBOR, max(1, n_distinct // 4))  # of few rows, the tenth is not near
-    second = min(2, n_distinct - 1)
-    spacing, to_tenth = np.empty(n_distinct), np.empty(n_distinct)
-    for block in track(slices(n_distinct, _BLOCK), "spacing"):
-        distances = index.nearest(index.rows[block], max(tenth, second) + 1).distances
-        spacing[block] = np.sqrt(distances[:, 1]) * np.sqrt(distances[:, second])
-        to_tenth[block] = distances[:, tenth]
-    spacing = np.ldexp(spacing, index.exponent)
-    return np.maximum(spacing, np.finfo(float).tiny)[index.inverse], to_tenth[index.inverse]
-
-
 class NoveltyAsker:
     """One run: how novel every row still is, and when to look at crowds again."""
 
@@ -181,17 +109,46 @@ class NoveltyAsker:
         self._shown: list[Answer] = []
         self._counts: dict[str, int] = {}
         self._to_category: dict[str, Vector] = {}  # distances to the nearest row of each
+        self._to_open: dict[int, Vector] = {}  # distances to rows that others have before them
         self._strangers_left = 1  # before the next look at crowds
         self._wait = _SHORTEST_WAIT
         self._chosen: _Choice | None = None
         self._question: Question | None = None
 
-    def propose(self) -> Question | None:
-        """Return the next question, the same until an answer comes; None when no row is left."""
+    def propose(self, besides: Collection[int] = ()) -> Question | None:
+        """Return the next question, the same until an answer comes; None when no row is left.
+
+        What others have before them counts as looked at, so that experts are sent apart.
+        """
+        if len(besides):
+            return self._proposed_besides(besides)
         choice = self._choice()
         if self._question is None and choice is not None:
-            self._question = self._asked_about(choice)
+            open_rows = np.flatnonzero(~self._is_asked)
+            self._question = self._asked_about(choice, open_rows, self._novelty)
         return self._question
+
+    def _proposed_besides(self, besides: Collection[int]) -> Question | None:
+        free = np.flatnonzero(free_rows(self._is_asked, besides))
+        if len(free) == 0:
+            return None
+        novelty = self._novelty_besides([int(row) for row in islice(besides, _OPEN_ELSEWHERE)])
+        look: Look = self._look() or "strangers"
+        choice = _Choice(int(self._best(look, 1, free, novelty)[0]), look)
+        return self._asked_about(choice, free, novelty)
+
+    def _novelty_besides(self, rows: Sequence[int]) -> Vector:
+        """Give how novel rows would be if these had been passed over."""
+        known = self._to_open
+        # Most were open a moment ago, too: then only one has to be measured.
+        self._to_open = {
+            row: known[row] if row in known else nearest_of(self._rows, np.array([row]))
+            for row in rows
+        }
+        novelty = self._novelty.copy()
+        for distances in self._to_open.values():
+            np.minimum(novelty, distances, out=novelty)
+        return novelty
 
     def observe(self, answer: Answer) -> None:
         """Take in a category, or that a row was passed over: what lies near is less novel now."""
@@ -264,6 +221,7 @@ class NoveltyAsker:
         self._rows = (distinct.rows @ axes)[distinct.inverse]
         self._novelty[:] = np.inf
         self._to_category.clear()
+        self._to_open.clear()
         shown: dict[str | None, list[int]] = {}
         for one in self._shown:
             shown.setdefault(one.label, []).append(one.row)
@@ -276,29 +234,27 @@ class NoveltyAsker:
                 self._chosen = _Choice(self._spacing.densest, None)
             else:
                 look: Look = self._look() or "strangers"
-                self._chosen = _Choice(int(self._best(look, 1)[0]), look)
+                open_rows = np.flatnonzero(~self._is_asked)
+                best = self._best(look, 1, open_rows, self._novelty)
+                self._chosen = _Choice(int(best[0]), look)
         return self._chosen
 
-    def _best(self, look: Look, n: int) -> Rows:
-        """Give the ``n`` best open rows, the best first; of equal ones the first in the table."""
-        is_open = np.flatnonzero(~self._is_asked)
-        scores = self._novelty[is_open] * self._spacing.weights[look][is_open]
+    def _best(self, look: Look, n: int, open_rows: Rows, novelty: Vector) -> Rows:
+        """Give the ``n`` best of some rows, the best first; of equals the first in the table."""
+        scores = novelty[open_rows] * self._spacing.weights[look][open_rows]
         if n == 1:
-            return is_open[[np.argmax(scores)]]
-        n = min(n, len(is_open))
+            return open_rows[[np.argmax(scores)]]
+        n = min(n, len(open_rows))
         least = np.partition(scores, len(scores) - n)[len(scores) - n]
         places = np.flatnonzero(scores >= least)
-        return is_open[places[np.argsort(-scores[places], kind="stable")[:n]]]
+        return open_rows[places[np.argsort(-scores[places], kind="stable")[:n]]]
 
     # --- what the expert is told ------------------------------------------------------------
 
-    def _asked_about(self, choice: _Choice) -> Question:
+    def _asked_about(self, choice: _Choice, open_rows: Rows, novelty: Vector) -> Question:
         row = choice.row
-        others = [
-            int(other)
-            for other in self._best(choice.look or "crowds", _ALTERNATIVES + 1)
-            if other != row
-        ]
+        best = self._best(choice.look or "crowds", _ALTERNATIVES + 1, open_rows, novelty)
+        others = [int(other) for other in best if other != row]
         evidence = {
             "spacing": float(self._spacing.spacing[row]),
             "share_spaced_closer": float(self._spacing.closer[row]),
@@ -306,11 +262,14 @@ class NoveltyAsker:
         }
         if choice.look is None:
             reason = "Nothing was named yet, and rows lie closest together around this one."
+        elif not self._shown:
+            evidence["novelty"] = float(novelty[row])
+            reason = "Nothing was named yet, and it lies far from the rows that others look at."
         else:
             nearest, distance = self._nearest_shown(row)
             evidence |= {
                 "distance_to_shown": distance,
-                "novelty": float(self._novelty[row]),
+                "novelty": float(novelty[row]),
                 "n_shown": float(len(self._shown)),
             }
             reason = self._reason(row, choice.look, nearest, distance)
@@ -355,24 +314,3 @@ class NoveltyAsker:
         is_near = distances <= min(tenth, _MEMBER_REACH * spacing[row])
         is_alike = spacing * _MEMBER_REACH >= spacing[row]
         return np.flatnonzero(is_near & (is_alike | (distances == 0)))
-
-
-def nearest_of(Z: Matrix, rows: Rows) -> Vector:
-    """Give the distance of every row to the nearest of some.
-
-    Each distance is worked out as for a single row, so that it does not matter whether rows are
-    named together or one by one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> nearest_of(np.array([[0.0], [1.0], [5.0]]), np.array([0, 2]))
-    array([0., 1., 0.])
-    """
-    nearest = np.full(len(Z), np.inf)
-    for some in slices(len(rows), _TOGETHER):
-        for block in slices(len(Z), _BLOCK):
-            np.minimum(
-                nearest[block], cdist(Z[block], Z[rows[some]]).min(axis=1), out=nearest[block]
-            )
-    return nearest
