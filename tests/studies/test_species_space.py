@@ -1,10 +1,10 @@
 import numpy as np
 
+from kernova.represent.principal_directions import principal_directions
 from kernova.studies.species_halvings import halved, halving_of
 from kernova.studies.species_space import (
     SpeciesSettings,
     fit_shape_space,
-    principal_directions,
     within_group_weight,
 )
 from tests.studies.drawn_shapes import drawn

@@ -212,8 +212,8 @@ def read_audio(
 # --- opening ---------------------------------------------------------------------------------
 
 
-@contextmanager
-def _opened(path: str | Path) -> Iterator[Any]:
+def sound_library() -> Any:
+    """Give soundfile, which comes with the extra ``audio``, or say how to get it."""
     try:
         import soundfile
     except ImportError as error:
@@ -221,6 +221,12 @@ def _opened(path: str | Path) -> Iterator[Any]:
             "Reading recordings needs soundfile, which is not installed: "
             "pip install 'kernova[audio]'."
         ) from error
+    return soundfile
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[Any]:
+    soundfile = sound_library()
     with open_file(path) as content:
         if not content.read(1):
             raise InputError(f"{path} is empty, with not even a header; record or copy it again.")

@@ -4,16 +4,25 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple, TypeVar
 from zipfile import is_zipfile
+
+import numpy as np
+import pandas as pd
 
 from kernova.errors import InputError
 from kernova.load.formats import read_raw
 from kernova.load.media_files import FolderFiles, MediaFiles, ZipFiles
 from kernova.load.raw import RawTable
 from kernova.load.sentences import listed
+from kernova.load.specimens import Landmarks
 from kernova.load.tables import Missing, Table, row_ids, table_of
+from kernova.load.tps import read_tps
+from kernova.represent.shape_columns import ShapeColumns, fit_shape_columns
+from kernova.represent.sound_columns import SoundColumns
 from kernova.studies.digit_images import rare_digits
+from kernova.studies.discovery_recordings import measured, recordings_of, sound_rows
+from kernova.studies.outlines import OutlineRows
 from kernova.studies.picture_files import PICTURE_ENDINGS
 from kernova.studies.row_files import (
     RowFiles,
@@ -24,6 +33,9 @@ from kernova.studies.row_files import (
     without_file_note,
 )
 from kernova.studies.row_media import PictureRows, RowMedia, pixel_pictures
+from kernova.studies.selection_tables import Selections, is_raven, selections_in
+
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +50,15 @@ class DiscoveryData:
         What there is to see or to hear of each row of the table.
     notes : list of str
         What a reader should also know, in sentences.
+    reader : ShapeColumns, SoundColumns or None
+        How landmarks or sounds became features, where the file has none itself: whoever is to
+        judge new files needs it.
     """
 
     table: Table
     media: RowMedia
     notes: list[str] = field(default_factory=list)
+    reader: ShapeColumns | SoundColumns | None = None
 
 
 def open_discovery_data(
@@ -60,13 +76,18 @@ def open_discovery_data(
     Parameters
     ----------
     data : str or path
-        A table of features.
+        A table of features; landmarks of specimens (``.tps``), whose features are components of
+        their shape; or Raven's selection table, whose rows are stretches of recordings.
     id_column, label_column, drop, missing
         As for :func:`kernova.read_table`; ``"fill"`` keeps missing values.
     images : str or path, optional
         A folder or a ZIP archive of pictures, or a column of paths, which start from the table's
         folder. Files in a folder or archive go with rows by the rows' ids, with or without an
         ending, or by a column of texts that names them, which is found by itself.
+    audio : str or path, optional
+        A folder of recordings or a column of paths, as for pictures; or one recording. Columns
+        ``start`` and ``end`` (or Raven's) say which stretch a row is. If there are no measurements
+        beside times and frequencies, the sounds are measured.
 
     Returns
     -------
@@ -91,25 +112,21 @@ def open_discovery_data(
     ('picture', True, ['1 of 2 rows has no picture.'])
     """
     source = os.fspath(data)
+    asked = _Asked(source, id_column, label_column, _listed_names(drop), _kept(missing))
+    if images is not None and audio is not None:
+        raise InputError(
+            "Rows are shown as pictures or as sounds, not as both; leave out images or audio."
+        )
+    if source.lower().endswith(".tps"):
+        return _specimens(asked, images, audio)
     raw = read_raw(source, id_column)
-    dropped = [drop] if isinstance(drop, str) else list(drop)
-    if images is None:
-        table = table_of(
-            raw, source, id_column=id_column, label_column=label_column, drop=dropped,
-            missing=_kept(missing),
-        )  # fmt: skip
-        return DiscoveryData(table, RowMedia(table.ids.tolist()))
-    ids = row_ids(raw, id_column, source).tolist()
-    files, found = _picture_files(raw, source, ids, id_column, images)
-    refuse_no_files(found.names, "picture", source, ids, files)
-    aside = [*dropped, *_not_yet(found.columns, [*dropped, id_column, label_column])]
-    table = table_of(
-        raw, source, id_column=id_column, label_column=label_column, drop=aside,
-        missing=_kept(missing),
-    )  # fmt: skip
-    names = _of_rows(table, found.names)
-    notes = [*_aside_note(found.columns, dropped), *without_file_note(names, "picture")]
-    return DiscoveryData(table, PictureRows(table.ids.tolist(), files, names), notes)
+    if audio is not None or is_raven(raw):
+        selections = selections_in(raw, source, asked.named)
+        return _sounds(asked, raw if selections is None else selections.raw, selections, audio)
+    if images is not None:
+        return _pictures(asked, raw, images)
+    table = asked.table(raw)
+    return DiscoveryData(table, RowMedia(table.ids.tolist()))
 
 
 def demo_data() -> DiscoveryData:
@@ -129,25 +146,83 @@ def demo_data() -> DiscoveryData:
     return DiscoveryData(table, pixel_pictures(ids.tolist(), features))
 
 
+class _Asked(NamedTuple):
+    """What the user said of the table."""
+
+    source: str
+    id_column: str | None
+    label_column: str | None
+    drop: list[str]
+    missing: Missing
+
+    @property
+    def named(self) -> list[str]:
+        """The columns that have been given a meaning."""
+        names = [self.id_column, self.label_column, *self.drop]
+        return [name for name in names if name is not None]
+
+    def table(self, raw: RawTable, aside: Sequence[str] = ()) -> Table:
+        """Judge the columns, those set aside left out."""
+        return table_of(
+            raw,
+            self.source,
+            id_column=self.id_column,
+            label_column=self.label_column,
+            drop=[*self.drop, *(name for name in aside if name not in self.named)],
+            missing=self.missing,
+        )
+
+    def is_numbered(self, raw: RawTable) -> bool:
+        """Tell whether rows have no other ids than their numbers."""
+        return self.id_column is None and raw.own_id is None
+
+    def aside_note(self, columns: Sequence[str]) -> list[str]:
+        """Say which columns name files."""
+        left_out = [name for name in columns if name not in self.drop]
+        if not left_out:
+            return []
+        if len(left_out) == 1:
+            return [f"Column {left_out[0]!r} names files and is no feature."]
+        return [f"Columns {listed(left_out)} name files and are no features."]
+
+
+def _listed_names(drop: Sequence[str]) -> list[str]:
+    return [drop] if isinstance(drop, str) else list(drop)
+
+
+def _kept(missing: Missing | Literal["fill"]) -> Missing:
+    return "keep" if missing == "fill" else missing
+
+
+def _of_rows(table: Table, values: list[_Value]) -> list[_Value]:
+    """Leave out the values of rows that were left out of the table."""
+    return values if table.places is None else [values[place] for place in table.places]
+
+
 # --- pictures --------------------------------------------------------------------------------
 
 
+def _pictures(asked: _Asked, raw: RawTable, images: str | os.PathLike[str]) -> DiscoveryData:
+    ids = row_ids(raw, asked.id_column, asked.source).tolist()
+    files, found = _picture_files(asked, raw, ids, os.fspath(images))
+    refuse_no_files(found.names, "picture", asked.source, ids, files)
+    table = asked.table(raw, found.columns)
+    names = _of_rows(table, found.names)
+    notes = [*asked.aside_note(found.columns), *without_file_note(names, "picture")]
+    return DiscoveryData(table, PictureRows(table.ids.tolist(), files, names), notes)
+
+
 def _picture_files(
-    raw: RawTable,
-    source: str,
-    ids: list[str],
-    id_column: str | None,
-    images: str | os.PathLike[str],
+    asked: _Asked, raw: RawTable, ids: list[str], images: str
 ) -> tuple[MediaFiles, RowFiles]:
-    name = os.fspath(images)
-    if name in raw.columns.column_names:
-        folder = Path(source).parent
-        texts = column_texts(raw.columns, name)
-        files: MediaFiles = FolderFiles(folder, PICTURE_ENDINGS, among=texts)
-        return files, files_named_in(raw.columns, name, files, str(folder))
-    files = _folder_or_archive(name, raw, source)
-    is_numbered = id_column is None and raw.own_id is None
-    return files, files_of_rows(raw.columns, ids, files, numbered=is_numbered)
+    if images in raw.columns.column_names:
+        folder = Path(asked.source).parent
+        files: MediaFiles = FolderFiles(
+            folder, PICTURE_ENDINGS, among=column_texts(raw.columns, images)
+        )
+        return files, files_named_in(raw.columns, images, files, str(folder))
+    files = _folder_or_archive(images, raw, asked.source)
+    return files, files_of_rows(raw.columns, ids, files, numbered=asked.is_numbered(raw))
 
 
 def _folder_or_archive(name: str, raw: RawTable, source: str) -> MediaFiles:
@@ -164,30 +239,69 @@ def _folder_or_archive(name: str, raw: RawTable, source: str) -> MediaFiles:
     )
 
 
-# --- what both have in common ----------------------------------------------------------------
+# --- sounds ----------------------------------------------------------------------------------
 
 
-def _kept(missing: Missing | Literal["fill"]) -> Missing:
-    return "keep" if missing == "fill" else missing
+def _sounds(
+    asked: _Asked,
+    raw: RawTable,
+    selections: Selections | None,
+    audio: str | os.PathLike[str] | None,
+) -> DiscoveryData:
+    notes = [] if selections is None else list(selections.notes)
+    if audio is None:
+        table = asked.table(raw)
+        return DiscoveryData(table, RowMedia(table.ids.tolist()), notes)
+    ids = row_ids(raw, asked.id_column, asked.source).tolist()
+    files, found = recordings_of(
+        raw, asked.source, ids, audio,
+        has_times=selections is not None, numbered=asked.is_numbered(raw),
+    )  # fmt: skip
+    refuse_no_files(found.names, "recording", asked.source, ids, files)
+    sounds = sound_rows(ids, files, found.names, selections)
+    columns = None
+    if selections is not None and not selections.has_measures:
+        raw, columns = measured(raw, sounds, len(ids))
+        notes.append(
+            "There are no measurements, so the sounds were measured: their duration, and "
+            f"{len(columns.names) - 1} components of their spectra."
+        )
+    table = asked.table(raw, found.columns)
+    notes += [*asked.aside_note(found.columns), *without_file_note(found.names, "recording")]
+    return DiscoveryData(table, sounds.of_rows(table.places), notes, columns)
 
 
-def _not_yet(columns: Sequence[str], taken: Sequence[str | None]) -> list[str]:
-    return [name for name in columns if name not in taken]
+# --- specimens -------------------------------------------------------------------------------
 
 
-def _of_rows(table: Table, names: list[str | None]) -> list[str | None]:
-    """Leave out the names of rows that were left out of the table."""
-    return names if table.places is None else [names[place] for place in table.places]
+def _specimens(
+    asked: _Asked,
+    images: str | os.PathLike[str] | None,
+    audio: str | os.PathLike[str] | None,
+) -> DiscoveryData:
+    given = {
+        "images": images, "audio": audio, "id column": asked.id_column,
+        "label column": asked.label_column, "columns to drop": asked.drop,
+    }  # fmt: skip
+    useless = [name for name, value in given.items() if value]
+    if useless:
+        raise InputError(
+            f"{asked.source} holds landmarks, which are drawn as outlines and named by their ID; "
+            f"leave out {' and '.join(useless)}."
+        )
+    landmarks = read_tps(asked.source)
+    columns = fit_shape_columns(landmarks.coordinates)
+    placed = columns.place(landmarks.coordinates)
+    features = pd.DataFrame(placed.rows, columns=columns.names)
+    ids = pd.Series(landmarks.ids, name="specimen", dtype=object)
+    table = Table(features, ids, None, asked.source, columns=("specimen", *columns.names))
+    media = OutlineRows(landmarks, placed.aligned, columns.procrustes.consensus_)
+    return DiscoveryData(table, media, _estimated_note(landmarks), columns)
 
 
-def _aside_note(columns: Sequence[str], dropped: Sequence[str]) -> list[str]:
-    left_out = _not_yet(columns, dropped)
-    if not left_out:
+def _estimated_note(landmarks: Landmarks) -> list[str]:
+    n_specimens = int(np.isnan(landmarks.coordinates).any(axis=(1, 2)).sum())
+    if not n_specimens:
         return []
-    are = (
-        "names files and is no feature"
-        if len(left_out) == 1
-        else "name files; they are no features"
-    )
-    column = "Column" if len(left_out) == 1 else "Columns"
-    return [f"{column} {listed(left_out)} {are}."]
+    have = "specimen has" if n_specimens == 1 else "specimens have"
+    return [f"{n_specimens:,} {have} missing landmarks, which are estimated."]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kernova.decide.false_alarms import check_open_unit_interval
 from kernova.errors import InputError
+from kernova.represent.principal_directions import principal_directions
 from kernova.represent.procrustes import GeneralizedProcrustes
 from kernova.represent.shape_features import ShapeFeatures
 from kernova.represent.superposition import Alignment
@@ -24,8 +25,6 @@ Coordinates = NDArray[np.float64]
 # Directions in which groups hardly vary are not stretched without limit: so much of the mean
 # variance is added to each.
 _LEAST_VARIANCE_SHARE = 0.05
-# Below this share of the largest, a principal component is rounding.
-_ROUNDING_SHARE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -197,20 +196,6 @@ def within_group_weight(rows: Matrix, groups: NDArray[np.str_], weighting: str) 
     if variances[0] <= 0:  # every specimen is the only one of its group, or all are alike
         return np.eye(rows.shape[1])
     return np.asarray((directions * variances**-0.25) @ directions.T)
-
-
-def principal_directions(centred: Matrix, n_components: int) -> Matrix:
-    """Give the first principal directions as orthonormal columns; fewer if there are not so many.
-
-    The largest entry of each is positive, so that the same specimens give the same picture.
-    """
-    if len(centred) > centred.shape[1]:  # the triangle has the same directions in fewer rows
-        centred = np.linalg.qr(centred).R
-    _, strength, right = np.linalg.svd(centred, full_matrices=False)
-    n_real = max(1, int(np.sum(strength > _ROUNDING_SHARE * strength[0])))
-    directions = right[: min(n_components, n_real)].T
-    largest = directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])]
-    return np.asarray(directions * np.where(largest < 0, -1.0, 1.0))
 
 
 def _raw_rows(

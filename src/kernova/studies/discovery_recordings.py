@@ -1,0 +1,113 @@
+"""Rows that are sounds: which recording each lies in, and what can be measured of it."""
+
+import os
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernova.errors import InputError
+from kernova.load.audio import sound_library
+from kernova.load.media_files import FolderFiles
+from kernova.load.raw import RawTable
+from kernova.load.sentences import listed
+from kernova.progress import track
+from kernova.represent.sound_columns import SoundColumns, fit_sound_columns, sound_measures
+from kernova.studies.row_files import RowFiles, column_texts, files_named_in, files_of_rows
+from kernova.studies.selection_tables import Selections, with_columns
+from kernova.studies.sound_files import SOUND_ENDINGS, SoundRows, Stretch
+
+
+class Measured(NamedTuple):
+    """A table with columns that were measured on the sounds, and how."""
+
+    raw: RawTable
+    columns: SoundColumns
+
+
+def recordings_of(
+    raw: RawTable,
+    source: str,
+    ids: list[str],
+    audio: str | os.PathLike[str],
+    *,
+    has_times: bool,
+    numbered: bool,
+) -> tuple[FolderFiles, RowFiles]:
+    """Find each row's recording in a folder, by a column, or in the one file that was named."""
+    sound_library()
+    name = os.fspath(audio)
+    if name in raw.columns.column_names:
+        folder = Path(source).parent
+        files = FolderFiles(folder, SOUND_ENDINGS, among=column_texts(raw.columns, name))
+        return files, files_named_in(raw.columns, name, files, str(folder))
+    path = Path(name)
+    if path.is_dir():
+        files = FolderFiles(path, SOUND_ENDINGS)
+        found = files_of_rows(raw.columns, ids, files, numbered=numbered)
+        if has_times and not any(found.names):
+            return files, RowFiles([_recording_of_all(files, source)] * len(ids), [])
+        return files, found
+    if path.is_file():
+        return _one_recording(path, len(ids), source, has_times)
+    raise InputError(
+        f"{name!r} is neither a folder nor a recording, nor a column of {source}, whose columns "
+        f"are {listed(raw.columns.column_names)}; check its name."
+    )
+
+
+def sound_rows(
+    ids: list[str], files: FolderFiles, names: list[str | None], selections: Selections | None
+) -> SoundRows:
+    """Give the sounds of all rows: whole recordings, or what lies between their times."""
+    if selections is None:
+        return SoundRows(ids, files, [None if name is None else Stretch(name) for name in names])
+    times = zip(names, selections.starts.tolist(), selections.ends.tolist(), strict=True)
+    return SoundRows(
+        ids, files, [None if name is None else Stretch(name, *rest) for name, *rest in times]
+    )
+
+
+def measured(raw: RawTable, sounds: SoundRows, n_rows: int) -> Measured:
+    """Measure every sound, and add what they differ in as columns; NaN where there is none."""
+    # Bands must be the same for all, or one recorder's rows would differ from another's.
+    highest_hz = min(sounds.highest_hz, sounds.least_half_rate)
+    rows = [_measures(sounds, row, highest_hz) for row in track(range(n_rows), "listening")]
+    found = [one for one in rows if one is not None]
+    silent = np.full(len(found[0]), np.nan)
+    measures = np.stack([silent if one is None else one for one in rows])
+    columns = fit_sound_columns(measures, highest_hz)
+    return Measured(with_columns(raw, columns.names, columns.rows(measures)), columns)
+
+
+def _measures(sounds: SoundRows, row: int, highest_hz: float) -> NDArray[np.float64] | None:
+    if not sounds.has(row):
+        return None
+    heard = sounds.heard(row)
+    return sound_measures(heard.note, heard.sample_rate, highest_hz)
+
+
+def _one_recording(
+    path: Path, n_rows: int, source: str, has_times: bool
+) -> tuple[FolderFiles, RowFiles]:
+    files = FolderFiles(path.parent, SOUND_ENDINGS, among=[path.name])
+    if not files.names:
+        raise InputError(
+            f"{path} is no recording that can be read; take one of {', '.join(SOUND_ENDINGS)}."
+        )
+    if not has_times:
+        raise InputError(
+            f"{path} is one recording for all rows, but {source} does not say from when to when "
+            "each row goes; add columns start and end, in seconds."
+        )
+    return files, RowFiles([files.names[0]] * n_rows, [])
+
+
+def _recording_of_all(files: FolderFiles, source: str) -> str | None:
+    """Find the recording that a table is about: the only one, or that of the same name."""
+    if len(files.names) == 1:
+        return files.names[0]
+    table = Path(source).name
+    like = [name for name in files.names if table.startswith(f"{PurePosixPath(name).stem}.")]
+    return max(like, key=len, default=None)
