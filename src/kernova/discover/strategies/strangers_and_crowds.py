@@ -11,7 +11,7 @@ rows of one category differ among themselves, distance counts for less.
 How this was chosen, and what else was tried, stands in ``docs/decisions/014-default-strategy.md``.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -40,8 +40,8 @@ _LONGEST_WAIT: Final = 32
 _MEMBERS: Final = 10
 _MEMBER_REACH: Final = 1.5
 _ALTERNATIVES: Final = 5
-# Of what others have before them, so many rows count as looked at.
-_OPEN_ELSEWHERE: Final = 32
+# Of what others have before them, so many rows are looked at: their own, then their clusters'.
+_OPEN_ELSEWHERE: Final = 64
 
 
 class _Choice(NamedTuple):
@@ -132,23 +132,23 @@ class NoveltyAsker:
         free = np.flatnonzero(free_rows(self._is_asked, besides))
         if len(free) == 0:
             return None
-        novelty = self._novelty_besides([int(row) for row in islice(besides, _OPEN_ELSEWHERE)])
+        novelty = np.minimum(self._novelty, self._nearest_open(islice(besides, _OPEN_ELSEWHERE)))
         look: Look = self._look() or "strangers"
         choice = _Choice(int(self._best(look, 1, free, novelty)[0]), look)
         return self._asked_about(choice, free, novelty)
 
-    def _novelty_besides(self, rows: Sequence[int]) -> Vector:
-        """Give how novel rows would be if these had been passed over."""
-        known = self._to_open
-        # Most were open a moment ago, too: then only one has to be measured.
-        self._to_open = {
-            row: known[row] if row in known else nearest_of(self._rows, np.array([row]))
-            for row in rows
-        }
-        novelty = self._novelty.copy()
-        for distances in self._to_open.values():
-            np.minimum(novelty, distances, out=novelty)
-        return novelty
+    def _nearest_open(self, rows: Iterable[int]) -> Vector:
+        """Give the distance of every row to the nearest of those that others have before them."""
+        known, self._to_open = self._to_open, {}
+        nearest = np.full(len(self._rows), np.inf)
+        for row in map(int, rows):
+            if nearest[row] <= _MEMBER_REACH**2 * self._spacing.spacing[row]:
+                continue  # it belongs to the cluster of one that was measured
+            # Most were open a moment ago, too.
+            found = known[row] if row in known else nearest_of(self._rows, np.array([row]))
+            self._to_open[row] = found
+            np.minimum(nearest, found, out=nearest)
+        return nearest
 
     def observe(self, answer: Answer) -> None:
         """Take in a category, or that a row was passed over: what lies near is less novel now."""
