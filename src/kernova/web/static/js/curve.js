@@ -22,11 +22,17 @@ function build() {
   const advice = element("div", { class: "advice", "data-testid": "advice" });
   fill(byId("view-curve"),
     element("header", { class: "view-head" }, element("h1", { id: "curve-heading" }, "Discovery curve")),
+    element("p", { class: "curve-legend" }, legendLine("met", "categories met"), legendLine("by-lot", "expected by lot")),
     figure, readout, advice);
   new ResizeObserver(() => show(true)).observe(figure);
   figure.addEventListener("pointermove", (event) => point(event.clientX));
   figure.addEventListener("pointerleave", () => point(null));
   return { figure, readout, advice, atQuestion: null };
+}
+
+function legendLine(kind, words) {
+  const line = drawn("svg", { viewBox: "0 0 28 6", "aria-hidden": "true" }, drawn("path", { class: kind, d: "M0 3H28" }));
+  return element("span", {}, line, words);
 }
 
 function show(isResized = false) {
@@ -61,7 +67,6 @@ function drawing(curve, byLot, scales) {
     ...axes(scales),
     byLot.length > 0 && drawn("path", { class: "by-lot", d: smoothPath(byLot, scales) }),
     drawn("path", { class: "met", d: stepPath(curve, scales) }),
-    ...endWords(curve, byLot, scales),
     drawn("line", { class: "pointer", y1: MARGIN.top, y2: high - MARGIN.bottom, x1: -9, x2: -9 }));
 }
 
@@ -78,23 +83,11 @@ function axes(scales) {
 
 /** Each question raises the count at once or leaves it. */
 function stepPath(curve, { x, y }) {
-  const steps = curve.map((count, place) => `V${y(count).toFixed(1)}H${x(place + 1).toFixed(1)}`);
-  return `M${x(0)} ${y(0)}${steps.map((step, place) => (place === 0 ? `H${x(0.999)}` : "") + step).join("")}`;
+  return `M${x(0)} ${y(0)}` + curve.map((count, place) => `H${x(place + 1).toFixed(1)}V${y(count).toFixed(1)}`).join("");
 }
 
 function smoothPath(byLot, { x, y }) {
   return `M${x(0)} ${y(0)}` + byLot.map((count, place) => `L${x(place + 1).toFixed(1)} ${y(count).toFixed(1)}`).join("");
-}
-
-function endWords(curve, byLot, { x, y, wide }) {
-  const at = Math.min(x(curve.length), wide - MARGIN.right) - 4;
-  if (curve.length < 2) return [];
-  const [met, lot] = [y(curve.at(-1)), byLot.length ? y(byLot.at(-1)) : null];
-  const isTight = lot !== null && Math.abs(lot - met) < 22;
-  return [
-    drawn("text", { class: "met-words", x: at, y: met - 7, "text-anchor": "end" }, "met"),
-    lot !== null && drawn("text", { class: "lot-words", x: at, y: isTight ? Math.max(lot, met) + 17 : lot - 7, "text-anchor": "end" }, "by lot, expected"),
-  ];
 }
 
 function standing(curve, byLot, question = curve.length) {

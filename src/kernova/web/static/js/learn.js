@@ -20,7 +20,7 @@ const MEANINGS = {
 };
 const PART = 60;
 let parts = null;
-let verdict = "unknown";
+let verdict = null;
 let shownFor = "";
 
 /** Build the view. */
@@ -76,6 +76,8 @@ function showStatus({ state, message, done, total, task }) {
 }
 
 async function showResult(learnt) {
+  // Unknown rows are what one learns for; without any, the next list that has some.
+  if (!learnt.counts?.[verdict]) verdict = VERDICTS.find((name) => learnt.counts?.[name] > 0) ?? "unknown";
   const summary = [learnt.summary].flat().filter(Boolean).map((sentence) => element("p", {}, sentence));
   const tabs = VERDICTS.map((name) => button([element("b", {}, whole(learnt.counts?.[name] ?? 0)), element("span", {}, name), element("small", {}, MEANINGS[name])],
     () => void choose(name), { class: "verdict", "aria-pressed": String(name === verdict), data: { verdict: name }, "data-testid": `verdict-${name}` }));

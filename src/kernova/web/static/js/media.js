@@ -8,7 +8,6 @@ import { soundPlayer } from "./sound.js";
 import { store } from "./store.js";
 
 const CARDS_KEPT = 600;
-const TINY = 64; // a picture so small is shown with its pixels, not blurred
 
 /** @type {Map<number, Promise<import("./types.js").Card>>} */
 const cards = new Map();
@@ -65,7 +64,6 @@ function picture(address, alt, largest, loading) {
   const url = new URL(address, location.href);
   if (largest) url.searchParams.set("largest", String(largest));
   const image = element("img", { alt, loading, decoding: "async", draggable: "false" });
-  image.addEventListener("load", () => image.classList.toggle("pixels", image.naturalWidth <= TINY));
   image.addEventListener("error", () => image.parentElement?.classList.add("missing"));
   image.src = url.pathname + url.search;
   return image;

@@ -5,7 +5,7 @@ import { button, element } from "./dom.js";
 import { keep, kept } from "./kept.js";
 import { bind } from "./keys.js";
 
-const WAYS = { inverted: "Invert", brighter: "Brighter" };
+const WAYS = { inverted: "Invert", brighter: "Brighter", pixels: "Pixels" };
 let inHand = null;
 
 /** Bind the keys for pictures. */

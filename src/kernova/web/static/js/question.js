@@ -105,9 +105,10 @@ function showAsked(view, question) {
     element("h2", { id: "values-heading" }, "Its values against all rows"), featureList(question.card.features));
   const keepsFocus = view.contains(document.activeElement) && pad.node.contains(document.activeElement);
   const layout = element("div", { class: large ? "asked" : "asked plain-rows", data: { row: String(question.row), number: String(question.number) } },
-    questionHead(question),
-    element("div", { class: "show" }, large ? (question.card.media.picture ? picturePanel(large) : large) : values),
-    pad.node, cluster.node, large && question.card.features.length > 0 && values);
+    element("div", { class: "seen-side" },
+      element("div", { class: "show" }, large ? (question.card.media.picture ? picturePanel(large) : large) : values),
+      large && question.card.features.length > 0 && values),
+    element("div", { class: "said-side" }, questionHead(question), pad.node, cluster.node));
   const focused = keepsFocus ? document.activeElement : null;
   fill(view, layout);
   focused?.focus({ preventScroll: true });

@@ -14,6 +14,7 @@ export async function startStart() {
   });
   byId("expert-button").addEventListener("click", comeAgain);
   listen("session state expert question", show);
+  show();
   const name = kept("expert", "sessionStorage") ?? kept("expert");
   byId("expert-name").value = name ?? "";
   if (name) await comeIn(name);
