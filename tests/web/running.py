@@ -1,0 +1,81 @@
+"""A workbench in a process of its own, started as a user starts it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from typing import NamedTuple
+
+TOKEN = "a token for tests"
+
+
+class Running(NamedTuple):
+    """A server, and where it is."""
+
+    process: subprocess.Popen
+    url: str  # with the token
+    address: str  # without
+    project: str
+
+    @property
+    def port(self):
+        return int(self.address.rstrip("/").rpartition(":")[2])
+
+    @property
+    def peak_megabytes(self):
+        """The most memory that the server ever had."""
+        with open(f"/proc/{self.process.pid}/status") as status:  # noqa: PTH123
+            line = next(line for line in status if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 1024
+
+    def get(self, path):
+        """Fetch what an address gives, as JSON."""
+        wish = urllib.request.Request(
+            f"{self.address}{path}", headers={"Authorization": f"Bearer {TOKEN}"}
+        )
+        with urllib.request.urlopen(wish, timeout=120) as reply:
+            return json.loads(reply.read())
+
+    def wait_until_ready(self):
+        """Wait until the first question can be asked."""
+        end = time.monotonic() + 300
+        while (state := self.get("api/session")["preparation"]["state"]) != "ready":
+            assert state == "preparing" and time.monotonic() < end, state  # noqa: PT018
+            time.sleep(0.05)
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+@contextmanager
+def workbench(folder, *arguments, port=0):
+    """Start ``kernova discover`` in a folder, wait until it listens, and end it afterwards."""
+    command = [sys.executable, "-m", "kernova", "discover", *map(str, arguments), "--json"]
+    command += ["--no-browser", "--port", str(port), "--token", TOKEN]
+    with (folder / "server.log").open("a") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+    try:
+        first = process.stdout.readline()  # ends with the process, so this cannot hang for ever
+        assert first, (folder / "server.log").read_text()
+        told = json.loads(first)
+        server = Running(process, told["url"], told["address"], told["project"])
+        server.wait_until_ready()
+        yield server
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.stdout.read()
+        process.wait(timeout=120)
+        process.stdout.close()
