@@ -34,7 +34,8 @@ export function clusterPanel(question, { onScope }) {
     setAll(true);
   }
   function setAll(isOn) {
-    isAll = isOn && total > 0;
+    if (total === 0) return;
+    isAll = isOn;
     show();
     onScope(isAll);
   }

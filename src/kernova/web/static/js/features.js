@@ -16,8 +16,8 @@ export function featureList(features) {
 export function placeWords({ kind, place }) {
   const percentile = Number(place);
   if (kind !== "number" || place === "" || Number.isNaN(percentile)) return place;
-  if (percentile > 55) return `higher than ${place} % of rows`;
-  if (percentile < 45) return `lower than ${Number((100 - percentile).toFixed(4))} % of rows`;
+  if (percentile > 55) return `higher than ${Number(percentile.toFixed(2))} % of rows`;
+  if (percentile < 45) return `lower than ${Number((100 - percentile).toFixed(2))} % of rows`;
   return "in the middle";
 }
 

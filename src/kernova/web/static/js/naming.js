@@ -3,7 +3,6 @@
 import { nameField } from "./combobox.js";
 import { openDialog } from "./dialogs.js";
 import { button, element, fill } from "./dom.js";
-import { glyph } from "./glyph.js";
 import { nearNames } from "./names.js";
 import { categories } from "./store.js";
 import { quoted } from "./words.js";
@@ -31,16 +30,20 @@ export function askName({ title, words = "", action = "Save", value = "", but = 
     };
     const ask = (name, meant) => {
       const choices = meant.map((one, place) =>
-        button([glyph(known().find((category) => category.name === one)?.colour), ` Yes, ${quoted(one)}`], () => end(one), { class: place === 0 ? "primary" : null, "data-testid": `meant-${place}` }));
+        button(`Yes, ${quoted(one)}`, () => end(one), { class: place === 0 ? "primary" : null, "data-testid": `meant-${place}` }));
       const isNew = button(`No, ${quoted(name)} is a new one`, () => end(name), { "data-testid": "meant-none" });
       fill(doubt, element("p", { id: "doubt-words" }, doubtWords(name, meant)), element("div", { class: "line" }, ...choices, isNew));
       doubt.hidden = false;
+      save.hidden = true;
       choices[0].focus();
     };
     const field = nameField({ label: "Name of the category", categories: known, onChoose: consider, value });
     const doubt = element("div", { class: "doubt", role: "alertdialog", "aria-labelledby": "doubt-words", "data-testid": "did-you-mean", hidden: true });
     const save = button(action, () => field.value() && consider(field.value(), false), { class: "primary", "data-testid": "name-save" });
-    field.input.addEventListener("input", () => (doubt.hidden = true));
+    field.input.addEventListener("input", () => {
+      doubt.hidden = true;
+      save.hidden = false;
+    });
     const dialog = openDialog(title, [
       words && element("p", { class: "hint" }, words), ...extra, field.node, doubt,
       element("div", { class: "line ending" }, save, element("small", { class: "hint" }, "Enter saves, ↓ chooses, Esc leaves")),

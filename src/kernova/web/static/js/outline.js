@@ -3,39 +3,42 @@
 import { drawn } from "./dom.js";
 
 /**
- * Draw an outline.
- * @param {{points: number[][], consensus?: number[][], links?: number[][]}} outline
- * @param {{isSmall?: boolean, words?: string}} [options] small ones have no numbers
+ * Draw an outline; y grows downwards already.
+ * @param {{points: number[][], consensus: number[][], border: number[], links: number[][], curves: number[][][],
+ *   missing: number[], box: number[]}} outline
+ * @param {{isSmall?: boolean, words?: string}} [options] small ones show the specimen's form alone
  */
-export function outlineDrawing({ points, consensus = [], links = [] }, { isSmall = false, words = "" } = {}) {
-  const view = viewOf([...points, ...consensus]);
-  const place = (point) => [point[0] - view.x, view.high - (point[1] - view.y)]; // on screens y grows downwards
-  const size = Math.max(view.wide, view.high);
-  const lines = (shape, kind) => links.map(([from, to]) => {
-    const [[x1, y1], [x2, y2]] = [place(shape[from]), place(shape[to])];
-    return drawn("line", { x1, y1, x2, y2, class: kind, "vector-effect": "non-scaling-stroke" });
-  });
-  const dots = (shape, kind, radius) => shape.map((point) => {
-    const [cx, cy] = place(point);
-    return drawn("circle", { cx, cy, r: radius * size, class: kind });
-  });
-  const shifts = isSmall ? [] : consensus.map((mean, number) => {
-    const [[x1, y1], [x2, y2]] = [place(mean), place(points[number])];
-    return drawn("line", { x1, y1, x2, y2, class: "shift", "vector-effect": "non-scaling-stroke" });
-  });
-  const numbers = isSmall ? [] : points.map((point, number) => {
-    const [x, y] = place(point);
-    return drawn("text", { x: x + 0.014 * size, y: y - 0.014 * size, "font-size": 0.034 * size }, number + 1);
-  });
-  return drawn("svg", { class: "outline", viewBox: `0 0 ${view.wide} ${view.high}`, role: words ? "img" : "presentation", "aria-label": words || null },
-    ...(consensus.length ? lines(consensus, "mean") : []), ...shifts, ...lines(points, "own"),
-    ...dots(consensus, "mean", 0.007), ...dots(points, "own", isSmall ? 0.014 : 0.01), ...numbers);
+export function outlineDrawing(outline, { isSmall = false, words = "" } = {}) {
+  const { points, consensus, curves, box: [left, top, right, bottom] } = outline;
+  const size = Math.max(right - left, bottom - top);
+  const parts = isSmall
+    ? [form(outline, points, "own"), ...dots(points, "own", 0.014 * size, outline.missing)]
+    : [form(outline, consensus, "mean"), ...dots(consensus, "mean", 0.007 * size), ...shifts(points, consensus),
+      ...curves.map((curve) => drawn("path", { class: "curve", d: pathThrough(curve) })), form(outline, points, "own"),
+      ...dots(points, "own", 0.01 * size, outline.missing), ...numbers(points, size)];
+  return drawn("svg", { class: "outline", viewBox: `${left} ${top} ${right - left} ${bottom - top}`, role: words ? "img" : "presentation", "aria-label": words || null }, ...parts);
 }
 
-function viewOf(points) {
-  const xs = points.map(([x]) => x);
-  const ys = points.map(([, y]) => y);
-  const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  const margin = 0.07 * Math.max(right - left, high - low, 1e-9);
-  return { x: left - margin, y: low - margin, wide: right - left + 2 * margin, high: high - low + 2 * margin };
+/** The border around the landmarks and the links inside it. */
+function form({ border, links }, shape, kind) {
+  const around = border.length > 0 ? `${pathThrough(border.map((place) => shape[place]))}Z` : "";
+  const inside = links.map((ends) => pathThrough(ends.map((place) => shape[place]))).join("");
+  return drawn("g", { class: kind }, drawn("path", { class: "border", d: around || "M0 0" }), drawn("path", { class: "links", d: inside || "M0 0" }));
+}
+
+function pathThrough(points) {
+  return `M${points.map(([x, y]) => `${x} ${y}`).join("L")}`;
+}
+
+/** Landmarks that were estimated are hollow. */
+function dots(shape, kind, radius, missing = []) {
+  return shape.map(([cx, cy], place) => drawn("circle", { cx, cy, r: radius, class: missing.includes(place) ? `${kind} estimated` : kind }));
+}
+
+function shifts(points, consensus) {
+  return consensus.map((mean, place) => drawn("path", { class: "shift", d: pathThrough([mean, points[place]]) }));
+}
+
+function numbers(points, size) {
+  return points.map(([x, y], place) => drawn("text", { x: x + 0.012 * size, y: y - 0.012 * size, "font-size": 0.028 * size }, place + 1));
 }

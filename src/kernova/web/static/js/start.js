@@ -58,9 +58,10 @@ function show() {
 function showSession() {
   const { session } = store;
   if (!session) return;
-  say(byId("data-name"), session.data);
+  say(byId("data-name"), session.data.split(/[\\/]/).at(-1));
+  byId("data-name").title = session.data;
   const again = session.is_resumed ? " Earlier answers are here: you go on where it stopped." : "";
-  say(byId("start-words"), `${whole(session.rows)} rows of ${session.data}. The program chooses rows, you name them, until nothing new turns up.${again}`);
+  say(byId("start-words"), `${whole(session.rows)} rows of ${byId("data-name").textContent}. The program chooses rows, you name them, until nothing new turns up.${again}`);
   if (byId("start-notes").childElementCount === 0) {
     fill(byId("start-notes"), ...(session.notes ?? []).map((note) => element("li", {}, note)));
   }

@@ -62,9 +62,14 @@ export class Camera {
     this.y = y;
   }
 
+  /** How large a named point is drawn: to be found among thousands. */
+  namedSize(number) {
+    return Math.max(8, this.pointSize(number) * 1.5);
+  }
+
   /** How large a point is drawn: few or near ones larger. */
   pointSize(number) {
-    const base = within(260 / Math.sqrt(Math.max(1, number)), 2.2, 8);
+    const base = within(300 / Math.sqrt(Math.max(1, number)), 2.2, 8);
     return within(base * this.zoom ** 0.35, 2.2, 14);
   }
 }

@@ -25,7 +25,7 @@ export function canvasLayer(canvas) {
       const size = camera.pointSize(order.length);
       const step = isMoving ? Math.max(1, Math.ceil(n_unnamed / MOST_WHILE_MOVING)) : 1;
       for (let place = 0; place < n_unnamed; place += step) mark(camera, order[place], size);
-      for (let place = n_unnamed; place < order.length; place += 1) mark(camera, order[place], size * 1.5 + 2);
+      for (let place = n_unnamed; place < order.length; place += 1) mark(camera, order[place], camera.namedSize(order.length));
     },
   };
 

@@ -2,12 +2,11 @@
 
 const VERTEX = `#version 300 es
 in vec2 place; in vec4 colour; in float shape;
-uniform vec2 middle; uniform vec2 scale; uniform float size;
+uniform vec2 middle; uniform vec2 scale; uniform float size; uniform float namedSize;
 out vec4 tint; flat out int form; flat out float pixels;
 void main() {
   gl_Position = vec4((place - middle) * scale, 0.0, 1.0);
-  bool isNamed = shape > 0.5;
-  pixels = isNamed ? size * 1.5 + 2.0 : size;
+  pixels = shape > 0.5 ? namedSize : size;
   gl_PointSize = pixels;
   tint = colour;
   form = int(shape + 0.5);
@@ -43,7 +42,7 @@ export function webglLayer(canvas) {
   if (!program) return null;
   const buffers = { place: gl.createBuffer(), colour: gl.createBuffer(), shape: gl.createBuffer(), order: gl.createBuffer() };
   const uniform = (name) => gl.getUniformLocation(program, name);
-  const uniforms = { middle: uniform("middle"), scale: uniform("scale"), size: uniform("size") };
+  const uniforms = { middle: uniform("middle"), scale: uniform("scale"), size: uniform("size"), namedSize: uniform("namedSize") };
   gl.useProgram(program);
   gl.enable(gl.BLEND);
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -75,6 +74,7 @@ export function webglLayer(canvas) {
       gl.uniform2f(uniforms.middle, camera.x, camera.y);
       gl.uniform2f(uniforms.scale, (2 * camera.scale) / camera.wide, (2 * camera.scale) / camera.high);
       gl.uniform1f(uniforms.size, camera.pointSize(number) * ratio);
+      gl.uniform1f(uniforms.namedSize, camera.namedSize(number) * ratio);
       if (number > 0) gl.drawElements(gl.POINTS, number, gl.UNSIGNED_INT, 0);
     },
   };
