@@ -111,9 +111,15 @@ def fit_shape_columns(coordinates: Coordinates, n_components: int = N_COMPONENTS
     aligned = procrustes.fit(coordinates).align(coordinates).coordinates
     rows = aligned.reshape(len(aligned), -1)
     center = rows.mean(axis=0)
-    directions = principal_directions(rows - center, n_components)
+    n_possible = max(1, _n_shape_directions(*coordinates.shape[1:]))
+    directions = principal_directions(rows - center, min(n_components, n_possible))
     spread = ((rows - center) @ directions).std(axis=0)
-    # Position, size and direction are gone, and with them four directions or more.
     is_real = spread > 10.0**-_DECIMALS
-    is_real[0] = True
+    is_real[0] = True  # a table of specimens that are all alike is still a table
     return ShapeColumns(procrustes, center, directions[:, is_real])
+
+
+def _n_shape_directions(n_landmarks: int, n_dimensions: int) -> int:
+    """Count the ways in which shapes can differ, once position, size and direction are gone."""
+    n_turns = n_dimensions * (n_dimensions - 1) // 2
+    return n_landmarks * n_dimensions - n_dimensions - 1 - n_turns
