@@ -19,7 +19,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(CORE_STAMP): pyproject.toml | $(VENV)/bin/python
-	$(BIN)/pip install --quiet --editable .
+	$(BIN)/pip install --quiet --editable '.[web]'
 	@touch $@
 
 $(DEV_STAMP): pyproject.toml | $(VENV)/bin/python
