@@ -25,7 +25,7 @@ _PADDING: Final = 4
 # What counts as quiet, what as loudest, and how far apart they are at least and at most.
 _QUIET_SHARE, _LOUD_SHARE = 0.6, 0.999
 _LEAST_DECIBELS, _MOST_DECIBELS = 25.0, 55.0
-_NEARLY_ALL: Final = 0.98
+_NEARLY_ALL, _ABOVE_QUIET = 0.98, 4.0
 _FRAMES_AT_ONCE: Final = 2048
 # A sound ten orders of magnitude below full scale is silence.
 _SILENCE: Final = 1e-20
@@ -116,7 +116,8 @@ def colours() -> NDArray[np.uint8]:
 def loud_hz(samples: Samples, sample_rate: float) -> float:
     """Give the frequency below which nearly all of a stretch's power above its quiet lies."""
     power = _powers(samples, sample_rate, sample_rate / 2, 200)
-    above = np.maximum(power - 4 * np.median(power, axis=0), 0).sum(axis=0)
+    # Not the median of each frequency: a steady note is no background.
+    above = np.maximum(power - _ABOVE_QUIET * np.median(power), 0).sum(axis=0)
     if not above.sum() > 0:
         return 0.0
     place = int(np.searchsorted(np.cumsum(above), _NEARLY_ALL * above.sum()))
