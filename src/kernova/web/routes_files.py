@@ -10,6 +10,7 @@ from kernova.web.requests import PathRow
 from kernova.web.routing import new_router
 
 _BINARY: Final = {"schema": {"type": "string"}}
+_SLOWNESSES: Final[dict[str, Literal[1, 2, 4, 8]]] = {"1": 1, "2": 2, "4": 4, "8": 8}
 
 
 def _gives(*media_types: str) -> dict[int | str, dict[str, Any]]:
@@ -44,11 +45,12 @@ def _media(router: APIRouter, workbench: Workbench) -> None:
     def sound(
         row: PathRow,
         slowness: Annotated[
-            Literal[1, 2, 4, 8], Query(description="How many times as slowly it plays.")
-        ] = 1,
+            # Texts: what stands in an address is text, and no number is equal to it.
+            Literal["1", "2", "4", "8"], Query(description="How many times as slowly it plays.")
+        ] = "1",
     ) -> Response:
         """Give the row's sound."""
-        return Response(media.sound(row, slowness), media_type="audio/wav")
+        return Response(media.sound(row, _SLOWNESSES[slowness]), media_type="audio/wav")
 
     @router.get("/media/{row}/spectrogram", responses=_gives("image/png"), response_class=Response)
     def spectrogram(row: PathRow) -> Response:
