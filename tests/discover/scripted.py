@@ -1,4 +1,4 @@
-"""Two small real strategies for tests of the loop: one heeds no answer, one heeds each."""
+"""Small real strategies for tests of the loop: one heeds no answer, one each, one other experts."""
 
 import numpy as np
 
@@ -67,3 +67,28 @@ class _Farthest:
     def observe(self, answer):
         assert answer.row not in {old.row for old in self.heard}
         self.heard.append(answer)
+
+
+class InTurn:
+    """Rows as they stand in the table, each with the next two; made for several experts."""
+
+    name = "in turn"
+
+    def start(self, preparation):
+        return _InTurn(preparation.n_rows)
+
+
+class _InTurn:
+    def __init__(self, n_rows):
+        self.n_rows = n_rows
+        self.heard = set()
+
+    def propose(self, besides=()):
+        free = [row for row in range(self.n_rows) if row not in {*self.heard, *map(int, besides)}]
+        if not free:
+            return None
+        members = [row for row in range(free[0], free[0] + 3) if row < self.n_rows]
+        return Question(free[0], np.array(members), "It is next.")
+
+    def observe(self, answer):
+        self.heard.add(answer.row)

@@ -121,6 +121,11 @@ class Findings:
             for row in ledger.opinions.disputed()
         ]
 
+    @property
+    def n_disagreements_(self) -> int:
+        """How many rows experts name differently."""
+        return sum(1 for _ in self._ledger().opinions.disputed())
+
     def opinions_of(self, row: int) -> dict[str | None, str]:
         """Give what each expert last said of a row (its place in the table), the latest last."""
         return self._ledger().opinions.of(row)
