@@ -1,6 +1,6 @@
 /** The categories as buttons with keys, and what else can be said to a question. */
 
-import { button, element, fill } from "./dom.js";
+import { button, element, fill, say } from "./dom.js";
 import { glyph } from "./glyph.js";
 import { categories } from "./store.js";
 import { counted, whole } from "./words.js";
@@ -13,13 +13,14 @@ const KEYS = 9;
  */
 export function answerPad(acts) {
   const list = element("ul", { class: "answer-list", "data-testid": "answers" });
-  const scope = element("p", { class: "scope", role: "status", hidden: true, "data-testid": "scope" });
   const tool = (key, words, act, testid) => button([element("kbd", {}, key), ` ${words}`], byPointer(act), { class: "tool", "data-testid": testid, "aria-keyshortcuts": key });
   const others = element("div", { class: "answer-tools" },
     tool("N", "New or other name", acts.onNew, "new-category"), tool("S", "Skip", acts.onSkip, "skip"), tool("U", "Undo", acts.onUndo, "undo"));
-  const hint = element("p", { class: "hint" });
-  const node = element("div", { class: "answers", role: "group", "aria-label": "What is it?" }, scope, list, others, hint);
+  // One line for both, so that nothing moves under the hand when the whole cluster is meant.
+  const hint = element("p", { class: "scope", role: "status", "data-testid": "scope" });
+  const node = element("div", { class: "answers", role: "group", "aria-label": "What is it?" }, list, others, hint);
   let shown = [];
+  let count = null;
 
   function show() {
     const now = categories();
@@ -27,8 +28,7 @@ export function answerPad(acts) {
     if (names.join("\n") !== shown.join("\n") || list.childElementCount === 0) rebuild(now);
     shown = names;
     now.forEach(({ rows }, place) => fill(list.children[place].querySelector("small"), whole(rows)));
-    hint.hidden = now.length > 0 && now.length <= KEYS;
-    fill(hint, now.length === 0 ? "Nothing is named yet: press N and type what you see." : `Keys 1 to ${KEYS} name the first ${KEYS}; N and a few letters find any.`);
+    showHint();
   }
   /** New buttons only where the names have changed: focus stays where it was. */
   function rebuild(now) {
@@ -36,9 +36,15 @@ export function answerPad(acts) {
     fill(list, ...now.map((category, place) => element("li", {}, answerButton(category, place, acts.onName))));
     if (focused !== null) [...list.querySelectorAll("button")].find((one) => one.dataset.name === focused)?.focus();
   }
-  function showScope(count) {
-    scope.hidden = count === null;
-    fill(scope, count === null ? "" : `The next name goes to ${counted(count, "row")}. A or Esc: only to this one.`);
+  function showHint() {
+    hint.classList.toggle("is-all", count !== null);
+    if (count !== null) say(hint, `The next name goes to ${counted(count, "row")}; A: only to this one.`);
+    else if (shown.length === 0) say(hint, "Nothing is named yet: press N and type what you see.");
+    else say(hint, shown.length > KEYS ? `N and a few letters find those without a number.` : "A name goes to this row alone.");
+  }
+  function showScope(rows) {
+    count = rows;
+    showHint();
   }
   return { node, show, showScope };
 }

@@ -48,10 +48,10 @@ export function clusterPanel(question, { onScope }) {
   }
   function show() {
     toggle.setAttribute("aria-pressed", String(isAll));
-    fill(toggle, element("kbd", {}, "A"), isAll ? ` Naming ${counted(count(), "row")} together` : ` Name all ${whole(count())} together`);
+    fill(toggle, element("kbd", {}, "A"), ` Name ${left.size > 0 ? "" : "all "}${whole(count())} together`);
     fill(everyone, left.size > 0 ? "Tick all" : "Untick all");
     node.classList.toggle("is-all", isAll);
-    say(words, clusterWords(total, others.length, question.known_members, isAll, left.size));
+    say(words, clusterWords(total, others.length, question.known_members, left.size));
   }
 
   const node = element("section", { class: "cluster", "aria-labelledby": "cluster-heading" },
@@ -62,10 +62,10 @@ export function clusterPanel(question, { onScope }) {
   return { node, members, count: () => (isAll ? count() : 1), isAll: () => isAll, toggle: () => setAll(!isAll), reset: () => setAll(false) };
 }
 
-function clusterWords(total, shown, knownMembers, isAll, unticked) {
+function clusterWords(total, shown, knownMembers, unticked) {
   const sentences = [`It stands for ${counted(total, "other row")} without a name, the nearest first.${knownWords(knownMembers)}`];
   if (shown < total) sentences.push(unticked > 0 ? `Only those ticked of the ${whole(shown)} shown are named.` : `${whole(shown)} are shown.`);
-  if (isAll) sentences.push("Untick what is different; the next name goes to all that are ticked, and one undo takes it back.");
+  sentences.push("Untick what is different; one undo takes a name back from all of them.");
   return sentences.join(" ");
 }
 

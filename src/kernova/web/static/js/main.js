@@ -61,7 +61,8 @@ async function begin() {
   startHelp();
   startRouter();
   listen("state", showProgress);
-  listen("expert", refreshViews);
+  // After all others have heard of it: the views must be in sight by then.
+  listen("expert", () => queueMicrotask(refreshViews));
   showView();
   await refresh();
   while (!store.session) await sessionComes();

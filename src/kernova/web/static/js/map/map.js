@@ -1,7 +1,7 @@
 /** The map of all rows: look, find, and name out of turn. */
 
 import { labelRows } from "../actions.js";
-import { get, getNumbers } from "../api.js";
+import { Refusal, Unreachable, get, getNumbers } from "../api.js";
 import { button, byId, element, fill, say } from "../dom.js";
 import { readCard, thumbnail } from "../media.js";
 import { askName } from "../naming.js";
@@ -31,6 +31,7 @@ let coloured = "labels";
 let hovered = -1;
 let isMoving = false;
 let frame = 0;
+let catching = Promise.resolve();
 const got = { points: "", labels: "" };
 
 /** Build the view. */
@@ -77,7 +78,13 @@ function replaced(canvas) {
   return fresh;
 }
 
-async function catchUp() {
+/** One after the other: what is asked for meanwhile follows. */
+function catchUp() {
+  catching = catching.catch(() => {}).then(catchUpOnce);
+  return catching;
+}
+
+async function catchUpOnce() {
   parts ??= build();
   resize();
   parts.colour.hidden = store.state?.learn?.state !== "ready";
@@ -85,8 +92,10 @@ async function catchUp() {
   try {
     await readPoints();
     await readLabels();
-  } catch {
+  } catch (error) {
+    if (!(error instanceof Refusal || error instanceof Unreachable)) throw error;
     say(parts.words, "The map is not there yet.");
+    setTimeout(() => isSeen("map") && void catchUp(), 3000);
   }
 }
 
