@@ -22,6 +22,7 @@ from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Strategy
 from kernova.discover.records import Record
 from kernova.discover.store import ProjectHead, ProjectStore, open_project
+from kernova.discover.table_digest import table_digest
 from kernova.discover.table_rows import RowIds, finite_numbers, given_ids, prior_labels
 from kernova.errors import InputError
 
@@ -213,7 +214,7 @@ class CategoryDiscovery(Asking):
             strategy=self._chosen.name,
             seed=self.random_state,
         )
-        return open_project(project, head)
+        return open_project(project, head, lambda: table_digest(table, self._ids.ids))
 
     def _take_up(self, log: Sequence[Record | Event], store: ProjectStore | None = None) -> None:
         self._asker, self._open = None, OpenQuestions()
