@@ -45,12 +45,12 @@ def test_ravens_table_and_a_folder_are_enough_to_begin(songs, tmp_path):
     data = open_discovery_data(path, audio=folder)
     assert data.media.kind == "sound"
     assert data.table.ids.tolist()[:2] == ["1", "2"]
-    assert data.table.features.columns[2:5].tolist() == ["duration (s)", "sound 1", "sound 2"]
+    assert data.table.features.columns[2:5].tolist() == ["duration (s)", "centre (Hz)", "sound 1"]
     assert data.notes == [
         "Column 'Annotation' is left out, since categories are to be asked; name it as label "
         "column to begin with what it says.",
-        "There are no measurements, so the sounds were measured: their duration, and 8 components "
-        "of their spectra.",
+        "There are no measurements, so the sounds were measured: duration, centre, and 8 "
+        "components of their spectra.",
         "Column 'Begin File' names files and is no feature.",
     ]
     for found, segment in zip(stretches(data), segments, strict=True):
@@ -68,7 +68,7 @@ def test_measurements_that_are_there_are_kept_and_times_are_none(songs, tmp_path
     assert list(data.table.features) == ["peak"]
     assert data.table.labels.tolist()[:3] == ["low", "middle", "high"]
     assert data.notes == ["Column 'file' names files and is no feature."]
-    assert data.reader is None
+    assert data.table.reader is None
 
 
 def test_a_selection_that_raven_lists_for_each_view_is_one_row(songs, tmp_path):

@@ -25,7 +25,11 @@ def recognize(
     ],
     new: Annotated[
         Path,
-        typer.Argument(metavar="NEW", help="Table of rows to judge, with the columns learnt from."),
+        typer.Argument(
+            metavar="NEW",
+            help="Table of rows to judge, with the columns learnt from; or landmarks (TPS), or a "
+            "table of sounds, where the model was learnt from such.",
+        ),
     ],
     missing: Annotated[
         Literal["refuse", "drop", "fill"] | None,
@@ -37,6 +41,12 @@ def recognize(
         typer.Option(metavar="COLUMN", help="Column of true classes, to compare verdicts with."),
     ] = None,
     drop: Drop = None,
+    audio: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Where the recordings are, if the model was learnt from sounds."
+        ),
+    ] = None,
     nearest: Annotated[
         int, typer.Option(min=1, help="How many of the nearest training rows to name.")
     ] = 3,
@@ -64,7 +74,7 @@ def recognize(
     learnt = load_recognizer(model)
     table = read_new(
         new, learnt, id_column=id_column, label_column=label_column, drop=drop or (),
-        missing=missing,
+        missing=missing, audio=audio,
     )  # fmt: skip
     with progress_bars():
         result = recognize_rows(learnt, table, RecognizeSettings(n_nearest=nearest, top=top))

@@ -88,6 +88,17 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         self._leave_out(rows)
         return self
 
+    def read_by(self, reader: object | None) -> Self:
+        """Keep how the columns were made of files that have none, so that new ones can be read."""
+        if reader is not None:
+            self._reader = reader
+        return self
+
+    @property
+    def reader(self) -> object | None:
+        """How the columns were made of files that have none; None if they had them."""
+        return vars(self).get("_reader")
+
     def _keep(self, X: pd.DataFrame) -> None:
         """Keep the training rows, so that new ones can be compared with them column by column."""
         columns = split_columns(X, self.encoder_.is_category_)

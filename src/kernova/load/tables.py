@@ -41,6 +41,9 @@ class Table:
         All columns of the file, features or not.
     places : ndarray of int or None
         Where the rows stand in the file, from 0; None if none was left out.
+    reader : object or None
+        How the features were made of a file that has none itself, such as landmarks or sounds; a
+        model needs it to judge new files.
     """
 
     features: pd.DataFrame
@@ -50,6 +53,7 @@ class Table:
     n_dropped: int = 0
     columns: tuple[str, ...] = ()
     places: NDArray[np.intp] | None = None
+    reader: object | None = None
 
 
 def read_table(

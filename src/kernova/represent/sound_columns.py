@@ -1,17 +1,21 @@
-"""Sounds as rows of a table: how long each is, and how its frequencies differ from the others'.
+"""Sounds as rows of a table: how long and how high each is, and how its spectrum differs.
 
 A sound is looked at in five parts of equal length; in each the loudness of 20 frequency bands is
 measured in decibels, without the sound's own mean, so that near and far birds are alike. The few
-directions in which the sounds at hand differ most are the columns.
+directions in which the sounds at hand differ most are columns. Bands end where usual sounds do;
+how high a sound is all in all is measured beyond that, so that one far above all others is told.
 """
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.fft import rfft
+from scipy.signal.windows import hann
 
-from kernova.represent.frames import Bands, Framing, band_powers, framing
+from kernova.represent.frames import Bands, band_powers, framing
 from kernova.represent.principal_directions import principal_directions
 
 Matrix = NDArray[np.float64]
@@ -20,6 +24,8 @@ Vector = NDArray[np.float64]
 N_COMPONENTS = 8
 _N_BANDS = 20
 _N_PARTS = 5
+# Measures that are columns as they are: seconds and Hz.
+_N_PLAIN = 2
 # Bands begin at this share of the highest frequency, and a window holds so many of its periods:
 # 500 Hz and 8 ms for songs that reach 11 kHz, less and shorter for bats, more for whales.
 _LOWEST_SHARE = 1 / 22
@@ -30,8 +36,23 @@ _DEPTH_DECIBELS = 60.0
 _DECIMALS = 4
 
 
-def sound_measures(samples: ArrayLike, sample_rate: float, highest_hz: float) -> Vector:
-    """Measure one sound: its seconds, then the decibels of bands in each part.
+class HeardRange(NamedTuple):
+    """How high one listens.
+
+    Attributes
+    ----------
+    highest_hz : float
+        Where the bands end: what usual sounds need.
+    limit_hz : float
+        How high any sound is heard: half of the fewest samples per second of all recordings.
+    """
+
+    highest_hz: float
+    limit_hz: float
+
+
+def sound_measures(samples: ArrayLike, sample_rate: float, heard: HeardRange) -> Vector:
+    """Measure one sound: its seconds, its centre in Hz, then decibels of bands in each part.
 
     Parameters
     ----------
@@ -39,33 +60,26 @@ def sound_measures(samples: ArrayLike, sample_rate: float, highest_hz: float) ->
         One channel, from the sound's beginning to its end.
     sample_rate : float
         Samples per second.
-    highest_hz : float
-        Where the bands end; at most half the sample rate.
+    heard : HeardRange
+        Where bands end and how high is heard at all; at most half the sample rate.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from kernova.represent.sound_columns import sound_measures
+    >>> from kernova.represent.sound_columns import HeardRange, sound_measures
     >>> tone = np.sin(2 * np.pi * 3000 * np.arange(3200) / 32000)
-    >>> measures = sound_measures(tone, 32000, 11000)
-    >>> measures.shape, float(measures[0]), int(measures[1:21].argmax())
-    ((101,), 0.1, 9)
+    >>> measures = sound_measures(tone, 32000, HeardRange(11000, 16000))
+    >>> measures.shape, measures[:2].round(3), int(measures[2:22].argmax())
+    ((102,), array([1.e-01, 3.e+03]), 9)
     """
     samples = np.asarray(samples, dtype=np.float64)
-    cut = _framing(sample_rate, highest_hz)
-    around = cut.width // 2
-    powers = band_powers(np.pad(samples, (around, around + cut.hop)), cut, _bands(highest_hz))
-    borders = np.linspace(0, len(powers), _N_PARTS + 1)
-    parts = [
-        powers[int(first) : max(int(np.ceil(last)), int(first) + 1)].mean(axis=0)
-        for first, last in pairwise(borders.tolist())
-    ]
-    power = np.concatenate(parts)
-    loudest = float(power.max())
+    powers = _band_powers_by_part(samples, sample_rate, heard.highest_hz)
+    known = [len(samples) / sample_rate, _centre_hz(samples, sample_rate, heard.limit_hz)]
+    loudest = float(powers.max())
     if loudest <= 0:
-        return np.append(len(samples) / sample_rate, np.zeros(len(power)))
-    decibels = 10 * np.log10(np.maximum(power / loudest, 10 ** (-_DEPTH_DECIBELS / 10)))
-    return np.append(len(samples) / sample_rate, decibels - decibels.mean())
+        return np.append(known, np.zeros(len(powers)))
+    decibels = 10 * np.log10(np.maximum(powers / loudest, 10 ** (-_DEPTH_DECIBELS / 10)))
+    return np.append(known, decibels - decibels.mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +88,15 @@ class SoundColumns:
 
     Attributes
     ----------
-    highest_hz : float
-        Where the bands end.
+    heard : HeardRange
+        Where bands end and how high is heard at all.
     center : ndarray
         Mean decibels of all bands and parts.
     components : ndarray of shape (n_measures, n_components)
         Principal directions of the decibels, the strongest first.
     """
 
-    highest_hz: float
+    heard: HeardRange
     center: Vector
     components: Matrix
 
@@ -90,16 +104,16 @@ class SoundColumns:
     def names(self) -> list[str]:
         """What the columns are called."""
         numbers = range(1, self.components.shape[1] + 1)
-        return ["duration (s)", *(f"sound {number}" for number in numbers)]
+        return ["duration (s)", "centre (Hz)", *(f"sound {number}" for number in numbers)]
 
     def rows(self, measures: Matrix) -> Matrix:
         """Give the columns of sounds that were measured; a row that is NaN stays so."""
-        shown = (measures[:, 1:] - self.center) @ self.components
-        return np.asarray(np.column_stack([measures[:, 0], shown]).round(_DECIMALS))
+        shown = (measures[:, _N_PLAIN:] - self.center) @ self.components
+        return np.asarray(np.column_stack([measures[:, :_N_PLAIN], shown]).round(_DECIMALS))
 
 
 def fit_sound_columns(
-    measures: Matrix, highest_hz: float, n_components: int = N_COMPONENTS
+    measures: Matrix, heard: HeardRange, n_components: int = N_COMPONENTS
 ) -> SoundColumns:
     """Learn from measured sounds how they differ.
 
@@ -107,34 +121,48 @@ def fit_sound_columns(
     ----------
     measures : ndarray of shape (n_sounds, n_measures)
         What :func:`sound_measures` gave; NaN where there is no sound.
-    highest_hz : float
+    heard : HeardRange
         As it was measured with.
     n_components : int
-        Columns beside the duration; fewer if the sounds do not differ in so many ways.
+        Columns beside duration and centre; fewer if the sounds do not differ in so many ways.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from kernova.represent.sound_columns import fit_sound_columns, sound_measures
+    >>> from kernova.represent.sound_columns import HeardRange, fit_sound_columns, sound_measures
+    >>> heard = HeardRange(11000, 16000)
     >>> noise = np.random.default_rng(0).normal(size=(20, 3200))
-    >>> measures = np.stack([sound_measures(one, 32000, 11000) for one in noise])
-    >>> fit_sound_columns(measures, 11000, 2).names
-    ['duration (s)', 'sound 1', 'sound 2']
+    >>> measures = np.stack([sound_measures(one, 32000, heard) for one in noise])
+    >>> fit_sound_columns(measures, heard, 2).names
+    ['duration (s)', 'centre (Hz)', 'sound 1', 'sound 2']
     """
-    decibels = measures[np.isfinite(measures).all(axis=1), 1:]
+    decibels = measures[np.isfinite(measures).all(axis=1), _N_PLAIN:]
     center = decibels.mean(axis=0)
-    directions = principal_directions(decibels - center, n_components)
-    return SoundColumns(highest_hz, center, directions)
+    return SoundColumns(heard, center, principal_directions(decibels - center, n_components))
 
 
-def _framing(sample_rate: float, highest_hz: float) -> Framing:
+def _band_powers_by_part(samples: Vector, sample_rate: float, highest_hz: float) -> Vector:
     window = _PERIODS / highest_hz
-    return framing(
+    cut = framing(
         sample_rate,
         width_seconds=window,
         hop_seconds=max(window / _HOPS_PER_WINDOW, 1 / sample_rate),
     )
+    around = cut.width // 2
+    bands = Bands(_N_BANDS, _LOWEST_SHARE * highest_hz, highest_hz)
+    powers = band_powers(np.pad(samples, (around, around + cut.hop)), cut, bands)
+    borders = np.linspace(0, len(powers), _N_PARTS + 1)
+    parts = [
+        powers[int(first) : max(int(np.ceil(last)), int(first) + 1)].mean(axis=0)
+        for first, last in pairwise(borders.tolist())
+    ]
+    return np.concatenate(parts)
 
 
-def _bands(highest_hz: float) -> Bands:
-    return Bands(_N_BANDS, _LOWEST_SHARE * highest_hz, highest_hz)
+def _centre_hz(samples: Vector, sample_rate: float, limit_hz: float) -> float:
+    """Give the mean frequency, weighted by power."""
+    power = np.abs(rfft(samples * hann(len(samples), sym=False))) ** 2
+    hertz = np.arange(len(power)) * sample_rate / max(1, len(samples))
+    is_heard = hertz <= limit_hz
+    total = float(power[is_heard].sum())
+    return float(hertz[is_heard] @ power[is_heard]) / total if total > 0 else 0.0

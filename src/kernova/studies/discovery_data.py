@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 from zipfile import is_zipfile
@@ -50,15 +50,11 @@ class DiscoveryData:
         What there is to see or to hear of each row of the table.
     notes : list of str
         What a reader should also know, in sentences.
-    reader : ShapeColumns, SoundColumns or None
-        How landmarks or sounds became features, where the file has none itself: whoever is to
-        judge new files needs it.
     """
 
     table: Table
     media: RowMedia
     notes: list[str] = field(default_factory=list)
-    reader: ShapeColumns | SoundColumns | None = None
 
 
 def open_discovery_data(
@@ -70,6 +66,7 @@ def open_discovery_data(
     missing: Missing | Literal["fill"] = "refuse",
     images: str | os.PathLike[str] | None = None,
     audio: str | os.PathLike[str] | None = None,
+    reader: object | None = None,
 ) -> DiscoveryData:
     r"""Read a table, and find the pictures or sounds of its rows.
 
@@ -88,6 +85,9 @@ def open_discovery_data(
         A folder of recordings or a column of paths, as for pictures; or one recording. Columns
         ``start`` and ``end`` (or Raven's) say which stretch a row is. If there are no measurements
         beside times and frequencies, the sounds are measured.
+    reader : ShapeColumns or SoundColumns, optional
+        How landmarks or sounds become features, as another table's ``reader`` has it; by default
+        it is learnt from this file.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def open_discovery_data(
     ('picture', True, ['1 of 2 rows has no picture.'])
     """
     source = os.fspath(data)
-    asked = _Asked(source, id_column, label_column, _listed_names(drop), _kept(missing))
+    asked = _Asked(source, id_column, label_column, _listed_names(drop), _kept(missing), reader)
     if images is not None and audio is not None:
         raise InputError(
             "Rows are shown as pictures or as sounds, not as both; leave out images or audio."
@@ -154,6 +154,7 @@ class _Asked(NamedTuple):
     label_column: str | None
     drop: list[str]
     missing: Missing
+    reader: object | None
 
     @property
     def named(self) -> list[str]:
@@ -259,16 +260,17 @@ def _sounds(
     )  # fmt: skip
     refuse_no_files(found.names, "recording", asked.source, ids, files)
     sounds = sound_rows(ids, files, found.names, selections)
+    known = asked.reader if isinstance(asked.reader, SoundColumns) else None
     columns = None
-    if selections is not None and not selections.has_measures:
-        raw, columns = measured(raw, sounds, len(ids))
+    if known is not None or (selections is not None and not selections.has_measures):
+        raw, columns = measured(raw, sounds, len(ids), known)
         notes.append(
-            "There are no measurements, so the sounds were measured: their duration, and "
-            f"{len(columns.names) - 1} components of their spectra."
+            "There are no measurements, so the sounds were measured: duration, centre, and "
+            f"{len(columns.names) - 2} components of their spectra."
         )
-    table = asked.table(raw, found.columns)
+    table = replace(asked.table(raw, found.columns), reader=columns)
     notes += [*asked.aside_note(found.columns), *without_file_note(found.names, "recording")]
-    return DiscoveryData(table, sounds.of_rows(table.places), notes, columns)
+    return DiscoveryData(table, sounds.of_rows(table.places), notes)
 
 
 # --- specimens -------------------------------------------------------------------------------
@@ -290,13 +292,16 @@ def _specimens(
             f"leave out {' and '.join(useless)}."
         )
     landmarks = read_tps(asked.source)
-    columns = fit_shape_columns(landmarks.coordinates)
+    known = asked.reader if isinstance(asked.reader, ShapeColumns) else None
+    columns = fit_shape_columns(landmarks.coordinates) if known is None else known
     placed = columns.place(landmarks.coordinates)
     features = pd.DataFrame(placed.rows, columns=columns.names)
     ids = pd.Series(landmarks.ids, name="specimen", dtype=object)
-    table = Table(features, ids, None, asked.source, columns=("specimen", *columns.names))
+    table = Table(
+        features, ids, None, asked.source, columns=("specimen", *columns.names), reader=columns
+    )
     media = OutlineRows(landmarks, placed.aligned, columns.procrustes.consensus_)
-    return DiscoveryData(table, media, _estimated_note(landmarks), columns)
+    return DiscoveryData(table, media, _estimated_note(landmarks))
 
 
 def _estimated_note(landmarks: Landmarks) -> list[str]:

@@ -13,7 +13,12 @@ from kernova.load.media_files import FolderFiles
 from kernova.load.raw import RawTable
 from kernova.load.sentences import listed
 from kernova.progress import track
-from kernova.represent.sound_columns import SoundColumns, fit_sound_columns, sound_measures
+from kernova.represent.sound_columns import (
+    HeardRange,
+    SoundColumns,
+    fit_sound_columns,
+    sound_measures,
+)
 from kernova.studies.row_files import RowFiles, column_texts, files_named_in, files_of_rows
 from kernova.studies.selection_tables import Selections, with_columns
 from kernova.studies.sound_files import SOUND_ENDINGS, SoundRows, Stretch
@@ -69,23 +74,46 @@ def sound_rows(
     )
 
 
-def measured(raw: RawTable, sounds: SoundRows, n_rows: int) -> Measured:
-    """Measure every sound, and add what they differ in as columns; NaN where there is none."""
+def measured(
+    raw: RawTable, sounds: SoundRows, n_rows: int, columns: SoundColumns | None = None
+) -> Measured:
+    """Measure every sound, and add what they differ in as columns; NaN where there is none.
+
+    Parameters
+    ----------
+    raw : RawTable
+        The table to add columns to.
+    sounds : SoundRows
+        Of its rows; at least one of them has a sound.
+    n_rows : int
+        How many rows there are.
+    columns : SoundColumns, optional
+        What other sounds differ in; by default it is learnt from these.
+    """
     # Bands must be the same for all, or one recorder's rows would differ from another's.
-    highest_hz = min(sounds.highest_hz, sounds.least_half_rate)
-    rows = [_measures(sounds, row, highest_hz) for row in track(range(n_rows), "listening")]
+    limit_hz = sounds.least_half_rate
+    if columns is None:
+        heard = HeardRange(min(sounds.highest_hz, limit_hz), limit_hz)
+    else:
+        heard = columns.heard
+    if heard.limit_hz > limit_hz:
+        raise InputError(
+            f"Some recordings reach up to {limit_hz:,.0f} Hz only, and what was learnt is heard up "
+            f"to {heard.limit_hz:,.0f} Hz; leave out recordings of fewer samples per second."
+        )
+    rows = [_measures(sounds, row, heard) for row in track(range(n_rows), "listening")]
     found = [one for one in rows if one is not None]
     silent = np.full(len(found[0]), np.nan)
     measures = np.stack([silent if one is None else one for one in rows])
-    columns = fit_sound_columns(measures, highest_hz)
+    columns = fit_sound_columns(measures, heard) if columns is None else columns
     return Measured(with_columns(raw, columns.names, columns.rows(measures)), columns)
 
 
-def _measures(sounds: SoundRows, row: int, highest_hz: float) -> NDArray[np.float64] | None:
+def _measures(sounds: SoundRows, row: int, heard: HeardRange) -> NDArray[np.float64] | None:
     if not sounds.has(row):
         return None
-    heard = sounds.heard(row)
-    return sound_measures(heard.note, heard.sample_rate, highest_hz)
+    sound = sounds.heard(row)
+    return sound_measures(sound.note, sound.sample_rate, heard)
 
 
 def _one_recording(

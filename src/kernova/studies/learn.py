@@ -137,7 +137,7 @@ def learn_classes(table: Table, settings: LearnSettings | None = None) -> LearnR
     features = table.features[has_label].reset_index(drop=True)
     model = _recognizer(features, settings)
     with warnings_as_notes(notes):
-        model.fit(features, names, ids=table.ids[has_label].tolist())
+        model.fit(features, names, ids=table.ids[has_label].tolist()).read_by(table.reader)
     notes += _notes_on(model)
     return LearnResult(model, _by_class(model), table, settings, notes)
 

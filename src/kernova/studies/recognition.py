@@ -15,6 +15,8 @@ from kernova.explain import explain, top_features
 from kernova.load.tables import Table, read_table
 from kernova.persist import load_model
 from kernova.represent.encoding import align_columns
+from kernova.represent.shape_columns import ShapeColumns
+from kernova.represent.sound_columns import SoundColumns
 from kernova.studies.confusion import Confusion, confusion_of
 from kernova.studies.learn import UNKNOWN, label_texts
 from kernova.studies.outlier_verdicts import warnings_as_notes
@@ -172,15 +174,46 @@ def read_new(
     label_column: str | None = None,
     drop: Sequence[str] = (),
     missing: Literal["refuse", "drop", "fill"] | None = None,
+    audio: str | os.PathLike[str] | None = None,
 ) -> Table:
-    """Read the table to judge; missing values are treated as in learning unless told otherwise."""
+    """Read the table to judge; missing values are treated as in learning unless told otherwise.
+
+    Where landmarks or sounds were learnt from, new ones are read as those were; ``audio`` says
+    where the recordings of a table of selections are.
+    """
     missing = missing or ("fill" if model.encoder_.missing == "fill" else "refuse")
     if missing == "fill":
         model.encoder_.missing = "fill"  # what to fill in was learnt in any case
+    if audio is not None or os.fspath(path).lower().endswith(".tps"):
+        # Tables need none of what shows pictures and sounds.
+        from kernova.studies.discovery_data import open_discovery_data
+
+        _check_reader(model, os.fspath(path), audio)
+        return open_discovery_data(
+            path, id_column=id_column, label_column=label_column, drop=drop, missing=missing,
+            audio=audio, reader=model.reader,
+        ).table  # fmt: skip
+    if isinstance(model.reader, SoundColumns):
+        raise InputError(
+            f"The model was learnt from sounds; say where the recordings of {os.fspath(path)} are "
+            "(--audio)."
+        )
     return read_table(
         path, id_column=id_column, label_column=label_column, drop=drop,
         missing="keep" if missing == "fill" else missing, categories=model.text_columns,
     )  # fmt: skip
+
+
+def _check_reader(model: TableRecognizer, path: str, audio: str | os.PathLike[str] | None) -> None:
+    """Refuse landmarks or recordings for a model that has learnt from something else."""
+    kind, what = (ShapeColumns, "landmarks") if audio is None else (SoundColumns, "sounds")
+    if not isinstance(model.reader, kind):
+        others = {ShapeColumns: "landmarks", SoundColumns: "sounds"}
+        learnt_from = others.get(type(model.reader), "a table of features")
+        raise InputError(
+            f"{path} is about {what}, and the model was learnt from {learnt_from}. Name a file "
+            "like the one it was learnt from."
+        )
 
 
 def recognize_rows(
