@@ -4,7 +4,7 @@ from typing import Any
 
 from kernova.studies.workbench.cards import opinion_lines
 from kernova.studies.workbench.desk import Desk
-from kernova.studies.workbench.words import KINDS, event_words, label_of, rows_of
+from kernova.studies.workbench.words import KINDS, label_of, rows_of, said_words
 
 
 class History:
@@ -23,7 +23,7 @@ class History:
         """Give what was said before a number, the newest first."""
         with self._desk.lock:
             session = self._desk.session
-            said, n_said, ids = session.history(before, limit), session.n_records_, session.ids_
+            said, records, ids = session.history(before, limit), session.records_, session.ids_
         lines = []
         for one in said:
             rows = rows_of(one.event)
@@ -32,7 +32,7 @@ class History:
                     "number": one.number,
                     "at": one.at,
                     "by": one.by,
-                    "words": event_words(one.event, ids),
+                    "words": said_words(one.event, ids, records),
                     "kind": KINDS[type(one.event)],
                     "counts": one.counts,
                     "question": one.question,
@@ -42,7 +42,7 @@ class History:
                     "label": label_of(one.event),
                 }
             )
-        return {"total": n_said, "entries": lines}
+        return {"total": len(records), "entries": lines}
 
     def disagreements(self) -> dict[str, Any]:
         """Give the rows that experts name differently."""

@@ -10,7 +10,7 @@ from kernova.studies.workbench.cards import Cards
 from kernova.studies.workbench.desk import Desk
 from kernova.studies.workbench.presence import Presence
 from kernova.studies.workbench.refusals import not_prepared
-from kernova.studies.workbench.words import event_words, label_of, rows_of
+from kernova.studies.workbench.words import label_of, rows_of, said_words
 
 Members = Literal["all"] | list[int] | None
 
@@ -131,11 +131,12 @@ class Questions:
                 number = say()
                 self._desk.changed()
             self._take_back()
-            event = session.records_[number - 1].event
+            records = session.records_
+            event = records[number - 1].event
             label = label_of(event)
             saved = {
                 "number": number,
-                "words": event_words(event, session.ids_),
+                "words": said_words(event, session.ids_, records),
                 "is_new": not is_repeated
                 and label in session.category_sizes_.keys() - before.keys(),
                 "n_rows": len(rows_of(event)),

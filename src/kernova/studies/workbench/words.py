@@ -18,6 +18,7 @@ from kernova.discover.events import (
     Skipped,
     Undone,
 )
+from kernova.discover.records import Record
 
 KINDS: Final[dict[type[Any], str]] = {
     PriorLabels: "prior",
@@ -61,6 +62,13 @@ def event_words(event: Event, ids: Sequence[object]) -> str:
             return f"The answer to question {question} became: {now}."
         case _:
             return _category_words(event)
+
+
+def said_words(event: Event, ids: Sequence[object], records: Sequence[Record]) -> str:
+    """Say in a sentence what an event is about; of an undo, what it took back."""
+    if isinstance(event, Undone) and event.number is not None:
+        return f"Taken back: {event_words(records[event.number - 1].event, ids)}"
+    return event_words(event, ids)
 
 
 def _category_words(event: Event) -> str:

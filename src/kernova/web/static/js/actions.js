@@ -25,8 +25,8 @@ async function done(method, path, body, words, tell = savedWords) {
 }
 
 /** What is on the disk now, in the server's words. */
-export function savedWords({ words, is_new: isNew }) {
-  return `Saved. ${words}${isNew ? " A new category." : ""}`;
+export function savedWords({ words }) {
+  return `Saved. ${words}`;
 }
 
 /** Ask for the expert's question; the server gives the open one again, if there is one. */

@@ -105,7 +105,7 @@ function mergeSome(first) {
   const dialog = openDialog("Merge categories", [
     element("p", { class: "hint" }, "Tick those that are one and the same. One undo takes it back."),
     element("ul", { class: "check-list" }, ...items),
-    element("label", { for: "merge-into" }, "The name that stays"), stays,
+    element("p", { class: "line" }, element("label", { for: "merge-into" }, "The name that stays"), stays),
     element("div", { class: "line ending" }, go),
   ], { testid: "merge-dialog" });
   refreshChoice();

@@ -3,7 +3,7 @@
 import { changeAnswer, labelRows, undo } from "./actions.js";
 import { get } from "./api.js";
 import { button, byId, element, fill, say } from "./dom.js";
-import { thumbnail } from "./media.js";
+import { readCard, thumbnail } from "./media.js";
 import { askName } from "./naming.js";
 import { isSeen, onShown } from "./router.js";
 import { openRow } from "./row_dialog.js";
@@ -76,14 +76,15 @@ function textOf({ words, by, id, label, number }) {
 }
 
 function historyItem(entry) {
-  const { number, at, by, words, counts, row } = entry;
+  const { number, at, by, words, counts, row, kind } = entry;
   const hasRow = row !== null && row !== undefined;
   const look = hasRow && button([thumbnail(row)], () => void openRow(row), { class: "thumb-button", "aria-label": `Look at ${entry.id}` });
   const change = counts && canChange(entry) && button("Change …", () => void changeOne(entry), { class: "small", "data-testid": "change", "aria-label": `Change: ${words}` });
-  const text = counts ? element("span", {}, words) : element("s", {}, words);
-  return element("li", { class: counts ? null : "undone", data: { number: String(number) } },
+  const isUndo = kind === "undo";
+  const text = counts || isUndo ? element("span", {}, words) : element("s", {}, words);
+  return element("li", { class: counts ? null : "undone", data: { number: String(number), kind } },
     element("span", { class: "history-number" }, number), look || element("span", { class: "thumb-gap" }),
-    element("p", {}, text, !counts && element("span", { class: "hint" }, " taken back"),
+    element("p", {}, text, !counts && !isUndo && element("span", { class: "hint" }, " taken back"),
       element("small", { class: "hint" }, `${by || "unnamed"} · `, element("time", { datetime: at }, timeWords(at)))),
     change);
 }
@@ -92,7 +93,9 @@ function canChange({ kind, question, row }) {
   return (question ?? null) !== null || (kind === "label" && (row ?? null) !== null);
 }
 
-async function changeOne({ number, question, row, id, label, kind }) {
+async function changeOne({ number, question, row, id, kind, label: said }) {
+  // Later words may have changed it: what counts is the name that the row has now.
+  const { label } = (row ?? null) === null ? { label: said } : await readCard(row).catch(() => ({ label: said }));
   const isAnswer = (question ?? null) !== null;
   const cancelIt = isAnswer && kind !== "skip" && label;
   let isSkipped = false;

@@ -6,6 +6,9 @@ import { AMBIGUOUS, NO_LABEL, SKIPPED } from "../row_labels.js";
 /** Numbers of the shapes, as both layers know them. */
 export const SHAPE = { hollow: 0, circle: 1, square: 2, triangle: 3, diamond: 4, cross: 5 };
 
+/** What is drawn over what: hollow ones lie lowest, crosses between, named ones on top. */
+const LAYERS = { [SHAPE.hollow]: 0, [SHAPE.cross]: 1, [SHAPE.circle]: 2, [SHAPE.square]: 2, [SHAPE.triangle]: 2, [SHAPE.diamond]: 2 };
+
 /**
  * @param {Uint16Array} labels as the server gives them
  * @param {{colour: number}[]} categories
@@ -28,13 +31,14 @@ export function pointStyles(labels, categories) {
   const shapes = new Uint8Array(labels.length);
   const order = new Uint32Array(labels.length);
   const n_unnamed = labels.reduce((count, label) => count + (label === NO_LABEL ? 1 : 0), 0);
-  let next = [0, n_unnamed];
+  const n_crosses = labels.reduce((count, label) => count + (looks(label).shape === SHAPE.cross ? 1 : 0), 0);
+  const next = [0, n_unnamed, n_unnamed + n_crosses];
   for (let row = 0; row < labels.length; row += 1) {
     const { rgb, shape } = looks(labels[row]);
     colours.set(rgb, 4 * row);
     colours[4 * row + 3] = shape === SHAPE.hollow ? 190 : 255;
     shapes[row] = shape;
-    order[next[shape === SHAPE.hollow ? 0 : 1]++] = row;
+    order[next[LAYERS[shape]]++] = row;
   }
   return { colours, shapes, order, n_unnamed };
 }
