@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kernova.cli.console import MAX_SEED, answering, console, print_json
+from kernova.cli.console import MAX_SEED, answering, console, print_json, progress_bars
 from kernova.cli.discover_page import place_for_page, print_end, show_page
 from kernova.cli.options import Drop, IdColumn, Missing, check_targets
 
@@ -191,6 +191,8 @@ def _converse(discovery: "Discovery", out: "Console", questions: int | None) -> 
     is_person = sys.stdin.isatty()
     if is_person:
         out.print("Choosing the first question; the first time ever, that takes a while longer.")
+    with progress_bars():
+        discovery.prepare()
     dialogue = Dialogue(discovery, out, line_reader(discovery, out), is_person=is_person)
     dialogue.run(questions)
     print_end(discovery, out)

@@ -15,9 +15,11 @@ from kernova.discover.session import AskedQuestion, CategoryDiscovery
 from kernova.discover.stopping import Advice, stopping_advice
 from kernova.discover.store import ProjectHead, ProjectStore, open_project
 from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
+from kernova.discover.table_digest import table_digest
 from kernova.load.tables import Table
 from kernova.studies.discovery_card import Population
 from kernova.studies.methods import table_encoder
+from kernova.studies.prepared import prepare
 from kernova.studies.row_tables import dropped_rows_notes, json_rows, rows_with_ids
 
 _MEMBERS_NAMED = 5
@@ -55,6 +57,15 @@ class Discovery:
     encoded: NDArray[np.float64]
     population: Population
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def cache(self) -> Path:
+        """The file beside the project that keeps what was worked out."""
+        return self.project.with_name(f"{self.project.name}.cache")
+
+    def prepare(self) -> None:
+        """Do what is costly before the first question, or bring it back from the cache."""
+        prepare(self.session, self.cache, self.head.fingerprint)
 
     def cluster_words(self, question: AskedQuestion) -> str:
         """Say which rows the question stands for: how many, which are nearest, what is known."""
@@ -227,7 +238,7 @@ def _opened(table: Table, project: Path, strategy: str | None, seed: int | None)
         strategy=DEFAULT_STRATEGY if strategy is None else strategy,
         seed=0 if seed is None else seed,
     )
-    return open_project(project, head)
+    return open_project(project, head, lambda: table_digest(table.features, table.ids))
 
 
 def _counted(count: int, one: str, several: str | None = None) -> str:

@@ -1,8 +1,10 @@
-"""What all routers share: the faults every address may answer with, and strict parameters."""
+"""What all routers share: known faults, strict parameters, and one queue for what is said."""
 
+import asyncio
 from collections.abc import Callable
-from functools import cache
-from typing import Any, Final, get_type_hints
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from typing import Any, Final, ParamSpec, TypeVar, get_type_hints
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.exceptions import RequestValidationError
@@ -21,6 +23,31 @@ _FAULTS: Final = {
     422: "A field is missing, unknown or not of its kind.",
     503: "It could not be saved, for example because the disk is full. It does not count.",
 }
+
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+class Queue:
+    """Does one thing after another, first come first served.
+
+    Threads that wait for one lock are let in by chance: with many experts at once, some would
+    wait several times as long as others.
+    """
+
+    def __init__(self) -> None:
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kernova-queue")
+
+    async def run(
+        self,
+        work: Callable[Parameters, Result],
+        *args: Parameters.args,
+        **kwargs: Parameters.kwargs,
+    ) -> Result:
+        """Wait for the turn, and give what comes of the work."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._worker, partial(work, *args, **kwargs))
 
 
 def new_router(tag: str) -> APIRouter:

@@ -161,7 +161,8 @@ def _bound(host: str, ports: list[int]) -> socket.socket:
     except OSError as error:
         raise InputError(f"{host} is no address of this machine: {error.strerror}.") from error
     for port in ports:
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # With its protocol named: only then does asyncio send small replies without delay.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         # Only what was left a moment ago may be taken over, not what another server listens on.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

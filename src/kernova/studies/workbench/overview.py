@@ -1,9 +1,12 @@
 """Where a discovery stands: categories, curve, advice, and who is there."""
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from kernova.discover.chance import curve_by_lot
+from kernova.discover.events import PriorLabels
 from kernova.progress import Step
 from kernova.studies.workbench.background import BackgroundJob
 from kernova.studies.workbench.desk import Desk
@@ -11,6 +14,7 @@ from kernova.studies.workbench.presence import Presence
 
 # What lots would have found is worked out again when so many times as long has passed as it took.
 _PATIENCE: Final = 20.0
+_AHEAD: Final = 50
 
 
 class Colours:
@@ -76,6 +80,7 @@ class Overview:
         self._colours = Colours()
         self._by_lot: list[float] = []
         self._lots_due = 0.0
+        self._lots_lock = threading.Lock()
         self._kept: dict[str, Any] = {"version": -1}
 
     def session(self) -> dict[str, Any]:
@@ -128,7 +133,7 @@ class Overview:
             "preparation": self.preparation(),
             "learn": self._learning_state(),
             "experts": experts,
-            "by_lot": self._lots(kept),
+            "by_lot": self._lots(kept["asked"]),
         }
 
     def rename(self, old: str, new: str) -> None:
@@ -179,9 +184,26 @@ class Overview:
             for name in names
         ]
 
-    def _lots(self, found: dict[str, Any]) -> list[float]:
-        """Give what asking by lot would be expected to have found after 1, 2 ... questions."""
-        n_asked = found["asked"]
+    def _lots(self, n_asked: int) -> list[float]:
+        """Give what asking by lot would be expected to have met after 1, 2 ... questions."""
+        with self._lots_lock:
+            return self._fresh_lots(n_asked)[:n_asked]
+
+    def _fresh_lots(self, n_asked: int) -> list[float]:
         if time.monotonic() < self._lots_due and len(self._by_lot) >= n_asked:
-            return self._by_lot[:n_asked]
-        return []
+            return self._by_lot
+        began = time.monotonic()
+        discovery = self._desk.discovery
+        with self._desk.lock:
+            labels, prior = discovery.session.labels_, self._prior_rows()
+        # Further than asked, so that it need not be worked out anew with every answer.
+        n_ahead = min(n_asked + _AHEAD, self._desk.n_rows - len(prior))
+        curve = curve_by_lot(discovery.encoded, labels, n_ahead, prior_rows=prior)
+        self._by_lot = [float(one) for one in curve]
+        self._lots_due = time.monotonic() + _PATIENCE * (time.monotonic() - began)
+        return self._by_lot
+
+    def _prior_rows(self) -> tuple[int, ...]:
+        records = self._desk.session.records_
+        first = records[0].event if records else None
+        return first.rows if isinstance(first, PriorLabels) else ()

@@ -1,6 +1,5 @@
 """The workbench: everything that a page or a script can do with a discovery under way."""
 
-from pathlib import Path
 from typing import Any
 
 from kernova.discover.names import category_name, expert_name
@@ -62,22 +61,15 @@ class Workbench:
             self.desk, self.presence, self.preparation, self.learning.state, self.media.kind
         )
 
-    def prepare(self, cache: Path | None = None, watch: Listener | None = None) -> None:
+    def prepare(self, watch: Listener | None = None) -> None:
         """Begin, in the background, what the first question and the map need.
 
         Parameters
         ----------
-        cache : Path, optional
-            The file that keeps what was worked out; by default, beside the project.
         watch : callable, optional
             Told how far it is.
         """
-        kept = cache_beside(self.discovery.project) if cache is None else cache
-
-        def work() -> None:
-            self.discovery.session.prepare()
-
-        self.preparation.start(work, watch)
+        self.preparation.start(self.discovery.prepare, watch)
         self.map.prepare()
 
     def is_ready(self) -> bool:
@@ -121,16 +113,3 @@ class Workbench:
         with self.desk.lock:
             self.discovery.session.close()
         self.media.close()
-
-
-def cache_beside(project: Path) -> Path:
-    """Name the file that keeps what was worked out for a project.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from kernova.studies.workbench.workbench import cache_beside
-    >>> cache_beside(Path("wines.kernova-project")).name
-    'wines.kernova-project.cache'
-    """
-    return project.with_name(f"{project.name}.cache")
