@@ -1,6 +1,6 @@
 """The loops of the mean-shift climb, compiled by numba on first use and kept on disk.
 
-Nothing else in the project imports numba, and this module is imported only when a climb begins.
+Nothing else in this folder imports numba, and this module is imported only when a climb begins.
 What a centre can feel is chosen row by row and copied once, relative to the centre and in units
 of the bandwidth: then a step reads memory in order, and single precision keeps seven digits of
 what matters. A centre with few rows around it is climbed in double precision, because symmetric

@@ -5,6 +5,10 @@ from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from kernova.neighbors.copies import distinct_rows
+from kernova.progress import track
 
 Matrix = NDArray[np.float64]
 Points = NDArray[np.float32]
@@ -14,6 +18,24 @@ _MANY_COLUMNS: Final = 400
 # Up to so many times the radius that holds nearly all rows, a map keeps all proportions.
 _PLAIN_REACH: Final = 3.0
 _NEARLY_ALL: Final = 0.98
+
+# A map of neighbours: of so many each; chosen among others by how many of them stay near, on the
+# tables named in the tests.
+MOST_ROWS: Final = 100_000
+_FEWEST_ROWS: Final = 50
+_NEIGHBOURS: Final = 10
+_STRENGTH: Final = 7.0
+_FIRST_RATE: Final = 0.3
+_EXTENT: Final = 10.0
+# Up to here a map gets the best that pays; beyond, it would take too long.
+_FEW_ROWS: Final = 20_000
+# Neighbours are first looked for along the strongest axes, then among neighbours of neighbours.
+_SEARCH_AXES: Final = 6
+_DISTANCE_AXES: Final = 50
+_SEARCH_ROUNDS: Final = 8
+_FEW_CHANGES: Final = 0.002
+_JITTER: Final = 1e-6
+_ROWS_COMPARED: Final = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,3 +143,107 @@ def fitted_points(scores: Matrix) -> tuple[Points, bool]:
     centred = offsets - (low + high) / 2
     scaled = centred / np.abs(centred).max()
     return np.clip(scaled, -1, 1).astype(np.float32), is_bent
+
+
+def neighbours_map(encoded: Matrix) -> RowMap | None:
+    """Draw the rows so that neighbours stay neighbours, as far as two dimensions allow.
+
+    Neighbours pull at one another and rows drawn by lot push, from where :func:`axes_map` puts
+    them; in the manner of t-SNE, but in time that grows with the number of rows only.
+
+    Parameters
+    ----------
+    encoded : array of shape (n_rows, n_columns)
+        The rows as finite numbers.
+
+    Returns
+    -------
+    RowMap or None
+        The same for the same rows. None where it does not pay: for fewer than 50 or more than
+        100,000 rows, or if no more neighbours stay near than on the map of the axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.studies.discovery_map import neighbours_map
+    >>> rows = np.random.default_rng(0).normal(size=(300, 8))
+    >>> drawn = neighbours_map(rows)
+    >>> drawn.kind, drawn.points.shape
+    ('neighbours', (300, 2))
+    """
+    distinct = distinct_rows(encoded)
+    if len(distinct.rows) < _FEWEST_ROWS or len(encoded) > MOST_ROWS:
+        return None
+    axes = axes_map(distinct.rows)
+    neighbours = near_rows(distinct.rows, _NEIGHBOURS)
+    points, is_bent = fitted_points(_drawn_together(axes.points, neighbours))
+    stay, stay_on_axes = (_share_kept(one, neighbours) for one in (points, axes.points))
+    if stay <= stay_on_axes:
+        return None
+    words = (
+        f"Rows that are alike lie together: {100 * stay:.0f} % of each row's {_NEIGHBOURS} nearest "
+        f"are among its nearest here ({100 * stay_on_axes:.0f} % on the map of the axes). "
+        "Distances between far groups mean nothing."
+    )
+    if is_bent:
+        words += " Rows far out are drawn nearer."
+    return RowMap("neighbours", points[distinct.inverse], words)
+
+
+def near_rows(Z: Matrix, k: int) -> NDArray[np.int32]:
+    """Give nearly all of each row's ``k`` nearest, the nearest first; rows must differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> near_rows(np.array([[0.0], [1.0], [3.0], [7.0]]), 2).tolist()
+    [[1, 2], [0, 2], [1, 0], [2, 1]]
+    """
+    from kernova.studies.neighbour_layout import nearer_neighbours
+
+    scores = main_axes(Z, min(_DISTANCE_AXES, Z.shape[1]))[0]
+    rows = np.ascontiguousarray(scores / np.abs(scores).max(), dtype=np.float32)
+    # Rows that differ along other axes only would make a tree with one huge leaf.
+    jitter = np.random.default_rng(0).normal(size=(len(scores), min(_SEARCH_AXES, Z.shape[1])))
+    strongest = rows[:, :_SEARCH_AXES] + _JITTER * jitter
+    # With tight nodes a tree of rows that are nearly alike takes very long to build.
+    tree = cKDTree(strongest, balanced_tree=False, compact_nodes=False)
+    found = tree.query(strongest, k + 1)[1]
+    is_self = found == np.arange(len(found))[:, None]
+    is_self[~is_self.any(axis=1), -1] = True  # rows alike on these axes may crowd a row out
+    near = found[~is_self].reshape(len(found), k).astype(np.int32)
+    squared = np.empty(near.shape, dtype=np.float32)
+    for place in range(k):
+        gaps = rows - rows[near[:, place]]
+        squared[:, place] = np.einsum("ij,ij->i", gaps, gaps)
+    order = np.argsort(squared, axis=1, kind="stable")
+    near = np.take_along_axis(near, order, axis=1)
+    squared = np.take_along_axis(squared, order, axis=1)
+    for _ in track(range(_SEARCH_ROUNDS), "finding neighbours"):
+        if nearer_neighbours(rows, near, squared) <= _FEW_CHANGES * near.size:
+            break
+    return near
+
+
+def _drawn_together(points: Points, neighbours: NDArray[np.int32]) -> Matrix:
+    from kernova.studies.neighbour_layout import drawn_together
+
+    is_few = len(points) <= _FEW_ROWS
+    n_rounds, n_pushes = (200, 15) if is_few else (100, 10)
+    # Points that fall together would never part.
+    jitter = np.random.default_rng(0).normal(scale=1e-3, size=points.shape)
+    moved = (points * _EXTENT + jitter).astype(np.float32)
+    state, strength = np.uint64(1), np.float32(_STRENGTH)
+    for turn in track(range(n_rounds), "drawing the map"):
+        rate = np.float32(_FIRST_RATE * (1 - turn / n_rounds))
+        state = drawn_together(moved, neighbours, rate, strength, n_pushes, np.uint64(state))
+    return moved.astype(np.float64)
+
+
+def _share_kept(points: Points, neighbours: NDArray[np.int32]) -> float:
+    """Measure on a sample of rows how many of their neighbours are among the nearest points."""
+    n_rows, k = neighbours.shape
+    sample = np.linspace(0, n_rows - 1, min(n_rows, _ROWS_COMPARED)).astype(np.intp)
+    nearest = cKDTree(points).query(points[sample], k + 1)[1]
+    is_kept = (nearest[:, :, None] == neighbours[sample][:, None, :]).any(axis=1)
+    return float(is_kept.mean())
