@@ -1,6 +1,5 @@
-"""Random operations against a plain model, with restarts from disk in between."""
+"""Random things said by several experts, against a plain model, with restarts in between."""
 
-import copy
 import os
 import shutil
 import tempfile
@@ -16,64 +15,14 @@ from hypothesis.stateful import run_state_machine_as_test as run_machine
 from kernova.discover.events import event_from_json, event_to_json
 from kernova.discover.session import CategoryDiscovery
 from kernova.errors import InputError
-from tests.discover.scripted import FarthestRow, ShuffledRows
+from tests.discover.plain_model import NonsenseError, Notebook
+from tests.discover.scripted import FarthestRow, InTurn, ShuffledRows
 
 N_ROWS = 12
 IDS = [f"fish-{row}" for row in range(N_ROWS)]
 NAMES = st.sampled_from(["carp", "pike", "eel", "Eel", "3"])
 ROWS = st.integers(0, N_ROWS - 1)
-
-
-class Model:
-    """What an expert would write down: a label per row, and which rows came with which question."""
-
-    def __init__(self):
-        self.labels = {}  # row -> name, or None where passed over; in the order of hearing
-        self.asked = []  # rows of the questions
-        self.cluster = {}  # row named with a question's row -> the question's place
-
-    def give(self, row, name):
-        self.labels[row] = name
-        self.cluster.pop(row, None)
-
-    def answer(self, row, name, others=()):
-        self.asked.append(row)
-        self.give(row, name)
-        for other in others:
-            self.give(other, name)
-            self.cluster[other] = len(self.asked)
-
-    def change(self, number, name):
-        followers = [row for row, question in self.cluster.items() if question == number]
-        asked = self.asked[number - 1]
-        if asked not in followers:
-            self.labels[asked] = name
-            self.cluster.pop(asked, None)
-        for row in followers:
-            if name is None and row not in self.asked:
-                del self.labels[row], self.cluster[row]
-            else:
-                self.labels[row] = name
-
-    def replace(self, old, new):
-        self.labels = {row: new if name in old else name for row, name in self.labels.items()}
-
-    @property
-    def categories(self):
-        found = {}
-        for row, name in self.labels.items():
-            if name is not None:
-                found.setdefault(name, []).append(row)
-        return {name: tuple(rows) for name, rows in found.items()}
-
-    @property
-    def curve(self):
-        order = list(self.labels)
-        met = [
-            {self.labels[row] for row in order[: order.index(asked) + 1]} - {None}
-            for asked in self.asked
-        ]
-        return [len(names) for names in met]
+EXPERTS = st.sampled_from([None, "Anna", "Bob"])
 
 
 class SessionMachine(RuleBasedStateMachine):
@@ -87,152 +36,258 @@ class SessionMachine(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
 
     @initialize(
-        heeds=st.booleans(),
+        strategy=st.sampled_from([FarthestRow(), ShuffledRows(), InTurn()]),
         prior=st.dictionaries(ROWS, NAMES, max_size=3),
         seed=st.integers(0, 3),
     )
-    def begin(self, heeds, prior, seed):
+    def begin(self, strategy, prior, seed):
         self.X = np.random.default_rng(seed).normal(size=(N_ROWS, 2)).round(1)
-        self.strategy = FarthestRow() if heeds else ShuffledRows()
-        self.model = Model()
-        for row, name in prior.items():
-            self.model.give(row, name)
-        self.past = []  # the model before each thing said
-        self.n_said = int(bool(prior))
-        self.open_row = None  # what is being asked, if anyone has looked since the last event
+        self.strategy = strategy
+        self.notes = Notebook(prior)
+        self.open = {}  # expert -> the question before them
         known = {IDS[row]: name for row, name in prior.items()}
         self.session = self.fresh().start(self.X, IDS, known, project=self.folder / "fish")
 
     def fresh(self):
         return CategoryDiscovery(self.strategy, random_state=7)
 
-    def said(self):
-        self.past.append(copy.deepcopy(self.model))
-        self.n_said += 1
-        self.open_row = None
-        return self.model
+    @property
+    def model(self):
+        return self.notes.model
 
-    def asked(self):
-        question = self.session.next_question()
+    def words(self, who):
+        """Give the words that every call takes; the key is the number its record will have."""
+        return {"expert": who, "key": f"key {self.notes.n_said + 1}"}
+
+    def said(self, who, number, what, *arguments):
+        self.notes.say(who, what, *arguments)
+        assert number == self.notes.n_said
+        self.open.pop(who, None)
+
+    def refused(self, act, *arguments, match=None, **words):
+        n_before = len(self.session.records_)
+        with pytest.raises(InputError, match=match):
+            act(*arguments, **words)
+        assert len(self.session.records_) == n_before
+
+    def taken(self, who):
+        return {question.row for one, question in self.open.items() if one != who}
+
+    def asked(self, who):
+        before = self.open.pop(who, None)
+        question = self.session.next_question(who)
         if question is None:
-            assert set(self.model.labels) == set(range(N_ROWS))
-            with pytest.raises(InputError, match=r"^No question is open: call next_question"):
-                self.session.skip()
-        else:
-            assert question.id == IDS[question.row]
-            assert question.number == len(self.model.asked) + 1
-            assert question.row not in self.model.labels
-            self.open_row = question.row
-        return question
+            assert {*self.model.labels, *self.taken(who)} == set(range(N_ROWS))
+            return
+        assert question.id == IDS[question.row]
+        assert question.number == len(self.model.asked) + 1
+        assert question.row not in {*self.model.labels, *self.taken(who)}
+        if before is not None and before.row not in self.model.labels:
+            assert question.row == before.row
+        self.open[who] = question
 
-    @rule(name=NAMES)
-    def answer(self, name):
-        question = self.asked()
+    def looked(self, who, looks):
+        """Let an expert look, or go on with what they looked at; give that, if anything."""
+        if looks:
+            self.asked(who)
+        if who not in self.open:
+            self.refused(self.session.skip, **self.words(who), match="^No question is open: call ")
+        return self.open.get(who)
+
+    # --- what can be said ------------------------------------------------------------------
+
+    @rule(who=EXPERTS, name=NAMES, looks=st.booleans())
+    def answer(self, who, name, looks):
+        question = self.looked(who, looks)
         if question is not None:
-            self.session.answer(f" {name} ")
-            self.said().answer(question.row, name)
+            number = self.session.answer(f" {name} ", **self.words(who))
+            self.heard(who, number, question.row, name, [])
 
-    @rule()
-    def skip(self):
-        question = self.asked()
-        if question is not None:
-            self.session.skip()
-            self.said().answer(question.row, None)
-
-    @rule(name=NAMES, chosen=st.none() | st.sets(ROWS, max_size=4))
-    def name_cluster(self, name, chosen):
-        question = self.asked()
+    @rule(
+        who=EXPERTS, name=NAMES, looks=st.booleans(), chosen=st.none() | st.sets(ROWS, max_size=4)
+    )
+    def name_cluster(self, who, name, looks, chosen):
+        question = self.looked(who, looks)
         if question is None:
             return
         rows = question.members.tolist() if chosen is None else sorted(chosen)
-        self.session.name_cluster(name, None if chosen is None else [IDS[row] for row in rows])
-        free = [row for row in rows if self.model.labels.get(row) is None and row != question.row]
-        self.said().answer(question.row, name, free)
+        ids = None if chosen is None else [IDS[row] for row in rows]
+        number = self.session.name_cluster(name, ids, **self.words(who))
+        left = {question.row, *self.taken(who)}
+        free = [row for row in rows if self.model.labels.get(row) is None and row not in left]
+        self.heard(who, number, question.row, name, free)
 
-    @rule(row=ROWS, name=NAMES, looks=st.booleans(), follows=st.booleans())
-    def label_row(self, row, name, looks, follows):
-        if looks:
-            self.asked()
+    def heard(self, who, number, row, name, others):
+        if row in self.model.labels:  # somebody was quicker
+            self.said(who, number, "give", [row, *others], name)
+        else:
+            self.said(who, number, "answer", row, name, others)
+
+    @rule(who=EXPERTS, looks=st.booleans())
+    def skip(self, who, looks):
+        question = self.looked(who, looks)
+        if question is not None:
+            number = self.session.skip(**self.words(who))
+            if question.row in self.model.labels:
+                self.said(who, number, "pass_over", question.row)
+            else:
+                self.said(who, number, "answer", question.row, None)
+
+    @rule(who=EXPERTS, row=ROWS, name=NAMES, follows=st.booleans(), elsewhere=st.booleans())
+    def label_row(self, who, row, name, follows, elsewhere):
         if follows and self.model.cluster:  # a row that was named with another is of more interest
             row = _one_of(self.model.cluster, row)
-        is_asked = row == self.open_row
-        self.session.label_row(IDS[row], name)
-        if is_asked:
-            self.said().answer(row, name)
+        elif elsewhere and self.open:  # and so is one that somebody looks at
+            row = _one_of({question.row for question in self.open.values()}, row)
+        is_open = who in self.open and self.open[who].row == row
+        number = self.session.label_row(IDS[row], name, **self.words(who))
+        if is_open and row not in self.model.labels:
+            self.said(who, number, "answer", row, name)
         else:
-            self.said().give(row, name)
+            self.said(who, number, "give", [row], name)
 
-    @rule(number=st.integers(0, N_ROWS), name=st.none() | NAMES, exists=st.booleans())
-    def change(self, number, name, exists):
+    @rule(who=EXPERTS, rows=st.lists(ROWS, max_size=4), name=NAMES)
+    def label_rows(self, who, rows, name):
+        ids = [IDS[row] for row in rows]
+        if not rows:
+            self.refused(self.session.label_rows, ids, name, match=r"^There is no row to label: ")
+            return
+        number = self.session.label_rows(ids, name, **self.words(who))
+        self.said(who, number, "give", list(dict.fromkeys(rows)), name)
+
+    @rule(who=EXPERTS, row=ROWS)
+    def ask_row(self, who, row):
+        if row in self.model.labels or row in self.taken(who):
+            self.refused(self.session.ask_row, IDS[row], "Why not?", expert=who)
+        else:
+            self.open[who] = self.session.ask_row(IDS[row], "Why not?", expert=who)
+            assert self.open[who].row == row
+
+    @rule(who=EXPERTS)
+    def release(self, who):
+        self.session.release(who)
+        self.open.pop(who, None)
+
+    # --- corrections -----------------------------------------------------------------------
+
+    @rule(who=EXPERTS, number=st.integers(0, N_ROWS), name=st.none() | NAMES, exists=st.booleans())
+    def change(self, who, number, name, exists):
         if exists and self.model.asked:
             number = _one_of(range(1, len(self.model.asked) + 1), number)
         if 1 <= number <= len(self.model.asked):
-            self.session.change(number, name)
-            self.said().change(number, name)
+            row = self.model.asked[number - 1]
+            self.said(
+                who, self.session.change(number, name, **self.words(who)), "change", row, name
+            )
         else:
-            with pytest.raises(InputError, match=f"^There is no question {number} to change: "):
-                self.session.change(number, name)
+            match = f"^There is no question {number} to change: "
+            self.refused(self.session.change, number, name, match=match)
 
-    @rule(old=NAMES, new=NAMES, exists=st.booleans())
-    def rename(self, old, new, exists):
+    def corrected(self, who, act, what, *arguments):
+        words = self.words(who)
+        try:
+            self.notes.say(who, what, *arguments)
+        except NonsenseError:
+            self.refused(act, **words)
+        else:
+            assert act(**words) == self.notes.n_said
+            self.open.pop(who, None)
+
+    @rule(who=EXPERTS, old=NAMES, new=NAMES, exists=st.booleans())
+    def rename(self, who, old, new, exists):
         if exists and self.model.categories:
             old = _one_of(self.model.categories, len(old))
-        if old in self.model.categories and new not in self.model.categories:
-            self.session.rename(old, new)
-            self.said().replace({old}, new)
-        else:
-            with pytest.raises(InputError):
-                self.session.rename(old, new)
+        self.corrected(
+            who, lambda **words: self.session.rename(old, new, **words), "rename", old, new
+        )
 
-    @rule(into=NAMES, others=st.lists(NAMES, max_size=3))
-    def merge(self, into, others):
-        known = set(self.model.categories)
-        if others and into not in others and {into, *others} <= known:
-            self.session.merge(into, *others)
-            self.said().replace(set(others), into)
-        else:
-            with pytest.raises(InputError):
-                self.session.merge(into, *others)
+    @rule(who=EXPERTS, into=NAMES, others=st.lists(NAMES, max_size=3))
+    def merge(self, who, into, others):
+        self.corrected(
+            who, lambda **words: self.session.merge(into, *others, **words), "merge", into, others
+        )
 
-    @rule()
-    def undo(self):
-        if self.past:
-            self.session.undo()
-            self.model = self.past.pop()
-            self.n_said += 1
-            self.open_row = None
+    @rule(who=EXPERTS, name=NAMES)
+    def delete(self, who, name):
+        self.corrected(who, lambda **words: self.session.delete(name, **words), "delete", name)
+
+    @rule(who=EXPERTS, row=ROWS, name=NAMES, exists=st.booleans())
+    def settle(self, who, row, name, exists):
+        if exists and self.model.disagreements:
+            row = _one_of(self.model.disagreements, row)
+        self.corrected(
+            who, lambda **words: self.session.settle(IDS[row], name, **words), "settle", row, name
+        )
+
+    @rule(who=EXPERTS)
+    def undo(self, who):
+        words = self.words(who)
+        try:
+            is_done = self.notes.undo(who)
+        except NonsenseError:
+            self.refused(self.session.undo, **words, match=r"^Step \d+ cannot be taken back: ")
+            return
+        if is_done:
+            assert self.session.undo(**words) == self.notes.n_said
+            self.open.pop(who, None)
         else:
-            with pytest.raises(InputError, match=r"^There is nothing to undo\.$"):
-                self.session.undo()
+            self.refused(self.session.undo, **words, match=r"^There is nothing ")
+
+    @rule(who=EXPERTS, number=st.integers(1, 50))
+    def repeat(self, who, number):
+        key = f"key {number}"
+        if self.session.number_of_key(key) is not None:
+            assert self.session.undo(expert=who, key=key) == number
+            assert self.session.answer("carp", expert=who, key=key) == number
+
+    # --- restarts --------------------------------------------------------------------------
 
     @rule(looks=st.booleans())
     def restart(self, looks):
-        before = self.asked() if looks else None
-        log = self.session.log_
+        for who in list(self.open):
+            self.release(who)
+        if looks:
+            self.asked(None)
+        before, records = self.open.pop(None, None), self.session.records_
         self.session.close()
         self.session = self.fresh().start(self.X, IDS, project=self.folder / "fish")
-        self.open_row = None
-        assert self.session.log_ == log
+        assert self.session.records_ == records
+        log = self.session.log_
         assert tuple(event_from_json(event_to_json(event)) for event in log) == log
         if looks:
-            _check_same_question(before, self.asked())
-            replayed = self.fresh().replay(log, self.X, IDS)
+            self.asked(None)
+            _check_same_question(before, self.open.get(None))
+            replayed = self.fresh().replay(records, self.X, IDS)
             _check_same_question(before, replayed.next_question())
 
     @invariant()
     def agrees(self):
         if not hasattr(self, "session"):
             return
-        assert list(self.session.categories_.items()) == list(self.model.categories.items())
-        assert self.session.curve_ == self.model.curve
-        assert self.session.asked_ == self.model.asked
-        assert self.session.labels_.tolist() == [self.model.labels.get(r) for r in range(N_ROWS)]
-        assert len(self.session.log_) == self.n_said
-        assert self.session.n_questions_ == len(self.model.asked)
-        assert self.session.n_skipped_ == sum(
-            self.model.labels[row] is None for row in self.model.asked
-        )
-        assert self.session.n_labelled_ == sum(map(len, self.model.categories.values()))
+        session, model = self.session, self.model
+        assert list(session.categories_.items()) == list(model.categories.items())
+        assert session.curve_ == model.curve
+        assert session.asked_ == model.asked
+        assert session.labels_.tolist() == [model.labels.get(row) for row in range(N_ROWS)]
+        assert session.n_questions_ == len(model.asked)
+        assert session.n_skipped_ == sum(model.labels[row] is None for row in model.asked)
+        assert session.n_labelled_ == sum(map(len, model.categories.values()))
+
+    @invariant()
+    def agrees_on_who_said_what(self):
+        if not hasattr(self, "session"):
+            return
+        session, model = self.session, self.model
+        assert {who: one.row for who, one in session.open_questions_.items()} == {
+            who: one.row for who, one in self.open.items()
+        }
+        assert session.n_records_ == len(session.log_) == self.notes.n_said
+        counting = [one.number for one in session.said_ if one.counts]
+        assert counting == [*[1] * bool(self.notes.known), *(step[0] for step in self.notes.steps)]
+        opinions = {row: list(session.opinions_of(row).items()) for row in range(N_ROWS)}
+        assert opinions == {row: list(model.opinions.get(row, {}).items()) for row in range(N_ROWS)}
+        assert {one.row: one.opinions for one in session.disagreements_} == model.disagreements
+        assert all(one.label == model.labels[one.row] for one in session.disagreements_)
 
 
 def _one_of(things, number):

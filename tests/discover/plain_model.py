@@ -1,0 +1,176 @@
+"""What an expert would write down during a session, with nothing known of logs or ledgers."""
+
+import copy
+
+
+class NonsenseError(Exception):
+    """Something was said that makes no sense as things stand."""
+
+
+class Model:
+    """A label per row, which rows came with which, and the last word of each expert."""
+
+    def __init__(self):
+        self.labels = {}  # row -> name, or None where passed over; in the order of hearing
+        self.asked = []  # rows of the questions
+        self.cluster = {}  # row named with a question's row -> that row
+        self.words = {}  # row -> {expert: (name, the row it came with)}, the latest last
+        self.settled = {}
+
+    def prior(self, known):
+        self.labels.update(known)
+
+    # --- what can be said, by whom --------------------------------------------------------
+
+    def answer(self, by, row, name, others=()):
+        _only_if(row not in self.labels)
+        self.asked.append(row)
+        self._name(by, row, name, None)
+        for other in others:
+            self._name(by, other, name, row)
+
+    def give(self, by, rows, name):
+        for row in rows:
+            self._name(by, row, name, None)
+
+    def pass_over(self, by, row):
+        pass
+
+    def change(self, by, asked, name):
+        _only_if(asked in self.asked)
+        followers = [row for row, leader in self.cluster.items() if leader == asked]
+        self._name(by, asked, name, None)
+        for row in followers:
+            self._name(by, row, name, asked)
+            if name is None and row not in self.asked:
+                del self.labels[row], self.cluster[row]
+
+    def rename(self, by, old, new):
+        _only_if(old in self.categories and new not in self.categories)
+        self._replace({old}, new)
+
+    def merge(self, by, into, others):
+        _only_if(others and into not in others and {into, *others} <= set(self.categories))
+        self._replace(set(others), into)
+
+    def delete(self, by, name):
+        _only_if(name in self.categories)
+        self.settled = {row: one for row, one in self.settled.items() if one != name}
+        for row in list(self.words):
+            words = self.words[row]
+            self.words[row] = {who: word for who, word in words.items() if word[0] != name}
+        for row in [row for row, label in self.labels.items() if label == name]:
+            self.cluster.pop(row, None)
+            if self.words.get(row):
+                self.labels[row], leader = list(self.words[row].values())[-1]
+                if leader is not None:
+                    self.cluster[row] = leader
+            elif row in self.asked:
+                self.labels[row] = None
+            else:
+                del self.labels[row]
+
+    def settle(self, by, row, name):
+        _only_if(len(self.words.get(row, ())) > 1)
+        self.settled[row] = self.labels[row] = name
+        self.cluster.pop(row, None)
+
+    # --- what is then so ------------------------------------------------------------------
+
+    @property
+    def categories(self):
+        found = {}
+        for row, name in self.labels.items():
+            if name is not None:
+                found.setdefault(name, []).append(row)
+        return {name: tuple(rows) for name, rows in found.items()}
+
+    @property
+    def curve(self):
+        order = list(self.labels)
+        met = [
+            {self.labels[row] for row in order[: order.index(asked) + 1]} - {None}
+            for asked in self.asked
+        ]
+        return [len(names) for names in met]
+
+    @property
+    def opinions(self):
+        return {
+            row: {who: name for who, (name, _) in words.items()}
+            for row, words in self.words.items()
+            if words
+        }
+
+    @property
+    def disagreements(self):
+        return {
+            row: words
+            for row, words in self.opinions.items()
+            if len(set(words.values())) > 1 and row not in self.settled
+        }
+
+    def _name(self, by, row, name, leader):
+        self.labels[row] = name
+        self.cluster.pop(row, None)
+        if leader is not None:
+            self.cluster[row] = leader
+        if name is None:
+            self.words.pop(row, None)
+            self.settled.pop(row, None)
+            return
+        words = self.words.setdefault(row, {})
+        words.pop(by, None)
+        words[by] = (name, leader)
+        if self.settled.get(row) != name:
+            self.settled.pop(row, None)
+
+    def _replace(self, old, new):
+        def replaced(name):
+            return new if name in old else name
+
+        self.labels = {row: replaced(name) for row, name in self.labels.items()}
+        self.settled = {row: replaced(name) for row, name in self.settled.items()}
+        for words in self.words.values():
+            for who, (name, leader) in words.items():
+                words[who] = (replaced(name), leader)
+
+
+def _only_if(makes_sense):
+    if not makes_sense:
+        raise NonsenseError
+
+
+class Notebook:
+    """A model and how it came about, so that anything in it can be taken back."""
+
+    def __init__(self, known):
+        self.known = known
+        self.steps = []  # (number, expert, what, arguments) that count
+        self.n_said = int(bool(known))
+        self.model = self._replayed([])
+
+    def say(self, by, what, *arguments):
+        after = copy.deepcopy(self.model)
+        getattr(after, what)(by, *arguments)
+        self.model = after
+        self.n_said += 1
+        self.steps.append((self.n_said, by, what, arguments))
+
+    def undo(self, by):
+        """Take back the last step, of an expert if one is named; False if there is none."""
+        mine = [step for step in self.steps if by in (None, step[1])]
+        if not mine:
+            return False
+        steps = [step for step in self.steps if step is not mine[-1]]
+        self.model = self._replayed(steps)
+        self.steps = steps
+        self.n_said += 1
+        return True
+
+    def _replayed(self, steps):
+        model = Model()
+        model.prior(self.known)
+        for _, by, what, arguments in steps:
+            getattr(model, what)(by, *arguments)
+        return model
