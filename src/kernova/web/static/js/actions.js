@@ -6,6 +6,8 @@ import { say } from "./outbox.js";
 import { refresh, store, update } from "./store.js";
 import { counted, quoted } from "./words.js";
 
+let asking = null;
+
 /** Send something; give the reply, or null where it was refused, which has then been said. */
 async function done(method, path, body, words, tell = savedWords) {
   try {
@@ -30,7 +32,13 @@ export function savedWords({ words }) {
 }
 
 /** Ask for the expert's question; the server gives the open one again, if there is one. */
-export async function askNext(wish = {}) {
+export function askNext(wish = {}) {
+  if (wish.row !== undefined || wish.source) return ask(wish);
+  asking ??= ask(wish).finally(() => (asking = null));
+  return asking;
+}
+
+async function ask(wish) {
   try {
     takeQuestion(await send("POST", "/api/question", { expert: store.expert, ...wish }));
   } catch (error) {
@@ -42,7 +50,7 @@ export async function askNext(wish = {}) {
 }
 
 function takeQuestion({ question, message = "" }) {
-  const isSame = question && store.question && question.row === store.question.row && question.number === store.question.number;
+  const isSame = question && question.row === store.question?.row && question.n_members === store.question.n_members;
   // The same question again leaves the picture, ticks and focus alone.
   if (isSame) return;
   update({ question, message: message ?? "", isAsked: true });

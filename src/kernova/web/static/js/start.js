@@ -3,6 +3,7 @@
 import { send } from "./api.js";
 import { byId, element, fill, say } from "./dom.js";
 import { keep, kept } from "./kept.js";
+import { goTo } from "./router.js";
 import { listen, phase, preparation, store, update } from "./store.js";
 import { counted, whole } from "./words.js";
 
@@ -10,7 +11,7 @@ import { counted, whole } from "./words.js";
 export async function startStart() {
   byId("start-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    void comeIn(byId("expert-name").value);
+    void comeIn(byId("expert-name").value).then((isIn) => isIn && goTo("question"));
   });
   byId("expert-button").addEventListener("click", comeAgain);
   listen("session state expert question", show);
@@ -23,16 +24,21 @@ export async function startStart() {
 
 async function comeIn(typed) {
   const name = typed.trim();
-  if (!name) return void say(byId("start-problem"), "Please give a name.");
+  if (!name) {
+    say(byId("start-problem"), "Please give a name.");
+    return false;
+  }
   try {
     const { name: expert } = await send("POST", "/api/experts", { name });
     // The tab's own name first: two experts may share a browser in two tabs.
     for (const storage of ["localStorage", "sessionStorage"]) keep("expert", expert, storage);
     say(byId("start-problem"), "");
     update({ expert, question: null, isAsked: false });
+    return true;
   } catch (error) {
     say(byId("start-problem"), error.message);
   }
+  return false;
 }
 
 function comeAgain() {

@@ -9,17 +9,20 @@ export function canvasLayer(canvas) {
   const pen = canvas.getContext("2d");
   let points = new Float32Array();
   let styles = null;
+  let dipped = null;
   return {
     kind: "canvas",
     setPoints(given) {
       points = given;
     },
     setStyles(given) {
-      styles = given;
+      // Each colour as one number, to be compared at once.
+      styles = { ...given, tints: new Uint32Array(given.colours.buffer) };
     },
     draw(camera, ratio, isMoving = false) {
       pen.setTransform(ratio, 0, 0, ratio, 0, 0);
       pen.clearRect(0, 0, camera.wide, camera.high);
+      dipped = null;
       if (!styles) return;
       const { order, n_unnamed } = styles;
       const size = camera.pointSize(order.length);
@@ -32,20 +35,28 @@ export function canvasLayer(canvas) {
   function mark(camera, row, size) {
     const [x, y] = camera.toScreen(points[2 * row], points[2 * row + 1]);
     if (x < -size || y < -size || x > camera.wide + size || y > camera.high + size) return;
-    const [r, g, b, a] = styles.colours.subarray(4 * row, 4 * row + 4);
-    const paint = `rgba(${r},${g},${b},${a / 255})`;
     const half = size / 2;
     const shape = styles.shapes[row];
-    if (pen.fillStyle !== paint) pen.fillStyle = paint;
+    dip(row);
     if (shape === SHAPE.square || (shape === SHAPE.hollow && size <= 4)) return pen.fillRect(x - half, y - half, size, size);
     pen.beginPath();
     if (shape === SHAPE.triangle) polygon([[x, y - half], [x + half, y + half * 0.8], [x - half, y + half * 0.8]]);
     else if (shape === SHAPE.diamond) polygon([[x, y - half], [x + half, y], [x, y + half], [x - half, y]]);
-    else if (shape === SHAPE.cross) return cross(x, y, half * 0.7, paint);
+    else if (shape === SHAPE.cross) return cross(x, y, half * 0.7);
     else pen.arc(x, y, half, 0, 7);
     if (shape !== SHAPE.hollow) return pen.fill();
-    pen.strokeStyle = paint;
     pen.stroke();
+  }
+
+  /** Change the colour only where it differs from the point before: that is what takes time. */
+  function dip(row) {
+    const tint = styles.tints[row];
+    if (tint === dipped) return;
+    dipped = tint;
+    const [r, g, b, a] = styles.colours.subarray(4 * row, 4 * row + 4);
+    const paint = `rgba(${r},${g},${b},${a / 255})`;
+    pen.fillStyle = paint;
+    pen.strokeStyle = paint;
   }
 
   function polygon(corners) {
@@ -53,12 +64,11 @@ export function canvasLayer(canvas) {
     pen.closePath();
   }
 
-  function cross(x, y, half, paint) {
+  function cross(x, y, half) {
     pen.moveTo(x - half, y - half);
     pen.lineTo(x + half, y + half);
     pen.moveTo(x + half, y - half);
     pen.lineTo(x - half, y + half);
-    pen.strokeStyle = paint;
     pen.lineWidth = 1.6;
     pen.stroke();
     pen.lineWidth = 1;

@@ -1,5 +1,7 @@
 /** Points drawn by the graphics card: 100,000 in a frame. */
 
+import { kept } from "../kept.js";
+
 const VERTEX = `#version 300 es
 in vec2 place; in vec4 colour; in float shape;
 uniform vec2 middle; uniform vec2 scale; uniform float size; uniform float namedSize;
@@ -34,9 +36,10 @@ void main() {
   } else paint = vec4(tint.rgb, 1.0) * cover * tint.a;
 }`;
 
-/** Make a layer on a canvas, or null where the browser cannot. */
+/** Make a layer on a canvas, or null where there is no graphics card: without one, a plain canvas is faster. */
 export function webglLayer(canvas) {
-  const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true, powerPreference: "low-power" });
+  const isWanted = kept("layer") === "webgl"; // to look at it where there is no card
+  const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true, failIfMajorPerformanceCaveat: !isWanted });
   if (!gl) return null;
   const program = linked(gl);
   if (!program) return null;
