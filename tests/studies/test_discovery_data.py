@@ -5,7 +5,9 @@ import zipfile
 import numpy as np
 import pytest
 
+from kernova.discover.simulation import simulate
 from kernova.errors import InputError
+from kernova.studies.digit_images import rare_digits
 from kernova.studies.discovery_data import demo_data, open_discovery_data
 from kernova.studies.picture_files import pixel_picture
 
@@ -54,6 +56,29 @@ def test_the_column_that_names_files_is_found_and_is_no_feature(tmp_path, base):
         "Column 'shot' names files and is no feature.",
         "2 of 4 rows have no picture.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("written_there", "on_disk"),
+    [
+        ("P1.PNG", "p1.png"),
+        ("wild\\p1.png", "wild/p1.png"),
+        ("./p1.png", "p1.png"),
+        ("z\u00e9bre.png", "ze\u0301bre.png"),
+    ],
+)
+def test_names_are_found_however_a_system_writes_them(tmp_path, written_there, on_disk):
+    table = written(tmp_path / "t.csv", f"length,shot\n1,{written_there}\n2,other.png\n")
+    data = open_discovery_data(table, images=pictured(tmp_path / "p", on_disk))
+    assert rows_with_pictures(data) == [True, False]
+
+
+def test_capitals_tell_files_apart_where_there_are_both(tmp_path):
+    folder = pictured(tmp_path / "p", "a.png")
+    (folder / "A.png").write_bytes(pixel_picture(np.zeros((4, 4))).content)
+    table = written(tmp_path / "t.csv", "name,length\na,1\nA,2\n")
+    media = open_discovery_data(table, id_column="name", images=folder).media
+    assert media.picture(0).content != media.picture(1).content
 
 
 def test_a_few_files_called_like_row_numbers_mean_nothing(fish, tmp_path):
@@ -155,8 +180,11 @@ def test_pictures_and_sounds_at_once_are_refused(fish):
 def test_the_demo_tells_no_digit():
     demo = demo_data()
     assert demo.table.labels is None
-    assert demo.table.features.shape == (750, 64)
+    assert demo.table.features.shape == (750, 16)
     assert demo.table.ids.is_unique
+    digits = rare_digits()["digit"].to_numpy()
+    # Some 170 by lot.
+    assert simulate(demo.table.features.to_numpy(), digits).questions_to_all <= 40
     assert all(demo.media.has(row) for row in (0, 749))
     np.testing.assert_array_equal(demo.table.ids, demo_data().table.ids)
 

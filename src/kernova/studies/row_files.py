@@ -1,7 +1,8 @@
 """Which file goes with which row: by the row's id, or by a column that names files."""
 
-from collections.abc import Iterable, Sequence
-from pathlib import PurePosixPath
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -40,34 +41,58 @@ class FileNames:
     >>> names = FileNames(["wild/a.png", "tame/b.png"], "wild")
     >>> names.written("b.png"), names.written("wild/a.png"), names.written("b")
     ('tame/b.png', 'wild/a.png', None)
-    >>> names.meant("b")
-    'tame/b.png'
+    >>> names.meant("b"), names.meant("B.PNG")
+    ('tame/b.png', 'tame/b.png')
     """
 
     def __init__(self, names: Sequence[str], folder: str) -> None:
-        self._folder = folder
-        self._paths = set(names)
+        # As written first: where capitals do tell two files apart, they do so here.
+        self._ways = [_NamesByKey(names, folder, key) for key in (_plain, _folded)]
+
+    def written(self, text: str) -> str | None:
+        """Find the file whose path or name, with its ending, this is."""
+        return next(filter(None, (way.written(text) for way in self._ways)), None)
+
+    def meant(self, text: str) -> str | None:
+        """Find the file by its path or name, with or without its ending."""
+        return next(filter(None, (way.meant(text) for way in self._ways)), None)
+
+
+class _NamesByKey:
+    """Files by their paths, names and stems, all brought to one way of writing."""
+
+    def __init__(self, names: Sequence[str], folder: str, key: Callable[[str], str]) -> None:
+        self._key = key
+        self._folder = f"{key(folder)}/"
+        self._paths: dict[str, str] = {}
         self._by_name: dict[str, str] = {}
         self._by_stem: dict[str, str] = {}
         for path in names:
-            name = PurePosixPath(path)
+            name = PurePosixPath(key(path))
+            self._paths.setdefault(str(name), path)
             self._by_name.setdefault(name.name, path)
             self._by_stem.setdefault(name.stem, path)
             self._by_stem.setdefault(str(name.with_suffix("")), path)
 
     def written(self, text: str) -> str | None:
-        """Find the file whose path or name, with its ending, this is."""
-        path = text.strip().replace("\\", "/").removeprefix("./")
-        inside = path.removeprefix(f"{self._folder}/")
-        if path in self._paths:
-            return path
-        if inside in self._paths:
-            return inside
-        return self._by_name.get(PurePosixPath(path).name)
+        path = self._key(text)
+        return (
+            self._paths.get(path)
+            or self._paths.get(path.removeprefix(self._folder))
+            or self._by_name.get(PurePosixPath(path).name)
+        )
 
     def meant(self, text: str) -> str | None:
-        """Find the file by its path or name, with or without its ending."""
-        return self.written(text) or self._by_stem.get(text.strip())
+        return self.written(text) or self._by_stem.get(self._key(text))
+
+
+def _plain(text: str) -> str:
+    """Free a path of what systems write differently: slashes, and letters with accents."""
+    return unicodedata.normalize("NFC", text.strip().replace("\\", "/").removeprefix("./"))
+
+
+def _folded(text: str) -> str:
+    return _plain(text).casefold()
 
 
 def files_of_rows(
@@ -102,8 +127,6 @@ def files_of_rows(
 
 def files_named_in(columns: pa.Table, column: str, files: MediaFiles, root: str) -> RowFiles:
     """Take the files that a column names by their paths."""
-    from pathlib import Path
-
     known = set(files.names)
     within = Path(root).resolve()
     found = [
