@@ -22,8 +22,8 @@ Vector = NDArray[np.float64]
 _SHARING_POWER: Final = 2.0
 # So many rows of a category, and so much work in all, are enough for a curve on a page.
 _ROWS_PER_CATEGORY: Final = 50
-_MOST_PAIRS: Final = 4_000_000
-_MOST_NUMBERS: Final = 100_000_000
+_MOST_PAIRS: Final = 1_000_000
+_MOST_NUMBERS: Final = 50_000_000
 _FEWEST_SAMPLED: Final = 200
 # Copies of a named row are of its category: nothing is nearer.
 _TINY: Final = 1e-12

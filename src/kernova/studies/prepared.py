@@ -23,7 +23,7 @@ from kernova.discover.session import CategoryDiscovery
 from kernova.discover.strategies.clamped_mixture import Mixture
 from kernova.discover.strategies.density_steps import DensityScale
 from kernova.discover.strategies.kept import bring_back, kept_values
-from kernova.discover.strategies.strangers_and_crowds import Spacing
+from kernova.discover.strategies.row_spacing import Spacing
 from kernova.errors import InputError
 from kernova.files import replacing
 from kernova.neighbors.copies import DistinctRows
