@@ -107,6 +107,7 @@ class NoveltyAsker:
         self._novelty = np.full(n_rows, np.inf)
         self._is_asked = np.zeros(n_rows, dtype=np.bool_)
         self._shown: list[Answer] = []
+        self._shown_rows: Rows = np.empty(0, dtype=np.intp)  # of the first of them
         self._counts: dict[str, int] = {}
         self._to_category: dict[str, Vector] = {}  # distances to the nearest row of each
         self._to_open: dict[int, Vector] = {}  # distances to rows that others have before them
@@ -125,7 +126,9 @@ class NoveltyAsker:
         choice = self._choice()
         if self._question is None and choice is not None:
             open_rows = np.flatnonzero(~self._is_asked)
-            self._question = self._asked_about(choice, open_rows, self._novelty)
+            look: Look = choice.look or "crowds"
+            best = self._best(look, _ALTERNATIVES + 1, open_rows, self._novelty)
+            self._question = self._asked_about(choice, best, self._novelty)
         return self._question
 
     def _proposed_besides(self, besides: Collection[int]) -> Question | None:
@@ -134,8 +137,8 @@ class NoveltyAsker:
             return None
         novelty = np.minimum(self._novelty, self._nearest_open(islice(besides, _OPEN_ELSEWHERE)))
         look: Look = self._look() or "strangers"
-        choice = _Choice(int(self._best(look, 1, free, novelty)[0]), look)
-        return self._asked_about(choice, free, novelty)
+        best = self._best(look, _ALTERNATIVES + 1, free, novelty)
+        return self._asked_about(_Choice(int(best[0]), look), best, novelty)
 
     def _nearest_open(self, rows: Iterable[int]) -> Vector:
         """Give the distance of every row to the nearest of those that others have before them."""
@@ -251,9 +254,8 @@ class NoveltyAsker:
 
     # --- what the expert is told ------------------------------------------------------------
 
-    def _asked_about(self, choice: _Choice, open_rows: Rows, novelty: Vector) -> Question:
+    def _asked_about(self, choice: _Choice, best: Rows, novelty: Vector) -> Question:
         row = choice.row
-        best = self._best(choice.look or "crowds", _ALTERNATIVES + 1, open_rows, novelty)
         others = [int(other) for other in best if other != row]
         evidence = {
             "spacing": float(self._spacing.spacing[row]),
@@ -282,8 +284,10 @@ class NoveltyAsker:
         )
 
     def _nearest_shown(self, row: int) -> tuple[Answer, float]:
-        shown = np.array([answer.row for answer in self._shown], dtype=np.intp)
-        distances = distances_to(self._spacing.rows[shown], self._spacing.rows[row])
+        later = [answer.row for answer in self._shown[len(self._shown_rows) :]]
+        self._shown_rows = np.append(self._shown_rows, later).astype(np.intp, copy=False)
+        shown = self._spacing.rows[self._shown_rows]
+        distances = distances_to(shown, self._spacing.rows[row])
         place = int(np.argmin(distances))
         return self._shown[place], float(distances[place])
 
