@@ -99,11 +99,13 @@ async def _bad_request(request: Request, error: Exception) -> Response:
 
 def _methods_taken(request: Request) -> list[str]:
     """List what an address takes: several routes may share it, and each knows of itself only."""
+    # Where the app is, not where a folder of files within it is.
+    scope = {**request.scope, "root_path": request.scope.get("app_root_path", "")}
     return [
         method
         for method in _METHODS
         if any(
-            route.matches({**request.scope, "method": method})[0] is Match.FULL
+            route.matches({**scope, "method": method})[0] is Match.FULL
             for route in request.app.routes
             if not isinstance(route, Mount) or method == "GET"
         )

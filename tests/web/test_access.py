@@ -1,0 +1,248 @@
+"""Who may speak to the server: the token, the cookie, the name it is called by, the page."""
+
+import re
+
+import pytest
+
+from tests.web.in_process import BEARER, TOKEN, client_of, fish, opened, refused, served
+
+NOTICE = (
+    "This page needs the token that kernova printed when it was started. Open the address from "
+    "that terminal, with ?token= in it; a script sends it as 'Authorization: Bearer TOKEN'."
+)
+PATHS = (
+    "/", "/static/index.html", "/static/../app.py", "/api/session", "/api/openapi.json",
+    "/api/media/0/picture", "/api/downloads/labels.csv", "/docs", "/no/such/thing",
+)  # fmt: skip
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("access")
+    fish(folder)
+    with served(opened(folder, strategy="random")) as client:
+        yield client
+
+
+@pytest.fixture
+def stranger(script):
+    """The same server, and nobody who is known."""
+    with client_of(script.base_url) as anybody:
+        yield anybody
+
+
+@pytest.fixture
+def home(script):
+    return f"http://127.0.0.1:{script.base_url.port}"
+
+
+@pytest.fixture
+def browser(stranger):
+    """Someone who opened the address with the token."""
+    assert stranger.get(f"/?token={TOKEN}").status_code == 303
+    return stranger
+
+
+def ask(client, **headers):
+    return client.post("/api/question", json={}, headers=headers)
+
+
+# --- the token -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+@pytest.mark.parametrize("path", PATHS)
+def test_without_the_token_there_is_nothing_but_the_notice(stranger, method, path):
+    assert refused(stranger.request(method, path), 401) == NOTICE
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": f"Bearer {TOKEN}x"},
+        {"Authorization": f"Basic {TOKEN}"},
+        {"Authorization": TOKEN},
+        {"Authorization": "Bearer \xff"},
+        {"Authorization": "Bearer"},
+        {"Cookie": f"kernova-PORT={TOKEN}"},
+        {"Cookie": "kernova-PORT="},
+        {"Cookie": 'kernova-PORT="\\377'},
+        {"Cookie": "=;;=,[]"},
+    ],
+)
+def test_what_is_not_the_token_does_not_do(stranger, headers):
+    port = str(stranger.base_url.port)
+    encoded = {
+        name: value.replace("PORT", port).encode("latin-1") for name, value in headers.items()
+    }
+    assert refused(stranger.get("/api/session", headers=encoded), 401) == NOTICE
+
+
+def test_people_get_the_notice_as_a_page(stranger):
+    reply = stranger.get("/?token=wrong", headers={"Accept": "text/html,*/*"})
+    assert reply.status_code == 401
+    assert reply.headers["www-authenticate"] == 'Bearer realm="kernova"'
+    assert reply.headers["content-type"] == "text/html; charset=utf-8"
+    assert "Open the address from that terminal" in reply.text
+    assert "set-cookie" not in reply.headers
+
+
+def test_the_token_becomes_a_cookie_and_leaves_the_address(stranger):
+    reply = stranger.get(f"/static/index.html?a=1&token={TOKEN}&b=%20%26")
+    assert (reply.status_code, reply.headers["location"]) == (303, "/static/index.html?a=1&b=+%26")
+    cookie = reply.headers["set-cookie"]
+    name = f"kernova-{stranger.base_url.port}"
+    assert re.fullmatch(f"{name}=[0-9a-f]{{64}}; HttpOnly; Path=/; SameSite=Strict", cookie)
+    assert TOKEN not in cookie
+    assert stranger.get("/api/session").status_code == 200
+    assert stranger.get("/?token=wrong").status_code == 401  # whoever brings one must know it
+
+
+@pytest.mark.parametrize("path", ["//evil.example/", "/%5Cevil.example", "//%2F/evil.example"])
+def test_the_way_on_stays_on_this_server(stranger, home, path):
+    location = stranger.get(f"{home}{path}?token={TOKEN}").headers["location"]
+    assert re.match(r"/[^/\\]", location)
+
+
+def test_a_token_in_the_address_allows_no_change(stranger):
+    reply = stranger.post(f"/api/question?token={TOKEN}", json={})
+    assert refused(reply, 401) == NOTICE
+
+
+# --- the name it is called by ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.1:8317", "localhost:9999", "[::1]:8317", "LOCALHOST"]
+)
+def test_names_of_this_machine_will_do(script, host):
+    assert script.get("/api/session", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example", "evil.example:8317", "127.0.0.1.evil.example", "localhost.evil.example",
+        "127.0.0.1@evil.example", "evil.example#127.0.0.1", "192.168.1.7", "0.0.0.0", "", "[::1",
+    ],
+)  # fmt: skip
+def test_any_other_name_is_refused_even_with_the_token(script, host):
+    reply = script.get(f"/api/session?token={TOKEN}", headers={"Host": host})
+    assert refused(reply, 403) == (
+        "This server is not known by that name. Use the address that kernova printed."
+    )
+    assert reply.json()["error"]["code"] == "host"
+
+
+# --- the page it comes from ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "HOME"},
+        {"Sec-Fetch-Site": "same-origin"},
+        {"Origin": "HOME", "Sec-Fetch-Site": "same-origin"},
+    ],
+)
+def test_our_own_page_may_change_things(browser, home, headers):
+    ours = {name: value.replace("HOME", home) for name, value in headers.items()}
+    assert ask(browser, **ours).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": "null"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "http://127.0.0.1:1", "Sec-Fetch-Site": "same-site"},
+        {"Origin": "http://127.0.0.1"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "none"},
+    ],
+)
+def test_no_other_page_may(browser, headers):
+    assert refused(ask(browser, **headers), 403) == "Only kernova's own page may ask for this."
+
+
+def test_scripts_need_no_origin_but_pages_that_hold_the_token_do(script):
+    assert ask(script).status_code == 200
+    assert refused(ask(script, Origin="http://evil.example"), 403)
+
+
+def test_other_local_servers_may_not_even_look(browser):
+    looks = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"}
+    assert refused(browser.get("/api/session", headers=looks), 403)
+    links = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate"}
+    assert browser.get("/", headers=links).status_code == 200
+    assert browser.get("/", headers={"Sec-Fetch-Site": "none"}).status_code == 200
+
+
+# --- what browsers are told ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("headers", [{}, BEARER])
+def test_every_reply_has_the_policy(stranger, path, headers):
+    told = stranger.get(path, headers=headers).headers
+    policy = dict(part.split(" ", 1) for part in told["content-security-policy"].split("; "))
+    assert policy == {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "img-src": "'self' blob:",
+        "media-src": "'self' blob:",
+        "connect-src": "'self'",
+        "font-src": "'self'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    assert told["x-content-type-options"] == "nosniff"
+    assert told["referrer-policy"] == "no-referrer"
+    assert told["cross-origin-resource-policy"] == "same-origin"
+    assert told["cache-control"] == "no-store"
+    assert not any(name.startswith("access-control-") for name in told)
+
+
+def test_the_page_holds_neither_script_nor_style_of_its_own(script):
+    page = script.get("/").text
+    assert re.findall(r"<script(?![^>]*\bsrc=)[^>]*>", page) == []
+    assert re.findall(r"<style|\sstyle=|\son[a-z]+=|javascript:", page) == []
+    assert set(re.findall(r"(?:src|href)=\"((?:https?:)?//[^\"]*)", page)) == set()
+
+
+# --- what is too much ------------------------------------------------------------------------
+
+
+def test_a_body_of_more_than_a_megabyte_is_refused(script):
+    body = b'{"expert": "' + b"x" * 1_000_000 + b'"}'
+    sentence = "The request is larger than 1 MB. Send less at a time."
+    assert refused(script.post("/api/question", content=body, headers=JSON), 413) == sentence
+
+    def in_pieces():
+        for _ in range(30):
+            yield b" " * 50_000
+
+    assert refused(script.post("/api/question", content=in_pieces(), headers=JSON), 413) == sentence
+
+
+def test_only_the_head_of_a_reply_can_be_had(script):
+    whole, head = script.get("/api/session"), script.head("/api/session")
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == whole.headers["content-length"]
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [("/api/learn", "GET, POST, HEAD"), ("/api/undo", "POST"), ("/static/index.html", "GET, HEAD"),
+     ("/api/rows/1", "GET, HEAD"), ("/api/answers/3", "PATCH")],
+)  # fmt: skip
+def test_other_methods_are_refused_with_those_that_are_taken(script, path, allowed):
+    reply = script.put(path)
+    assert refused(reply, 405).startswith("This address does not take requests of this method")
+    assert reply.headers["allow"] == allowed
