@@ -34,11 +34,18 @@ class Running(NamedTuple):
 
     def get(self, path):
         """Fetch what an address gives, as JSON."""
-        wish = urllib.request.Request(
-            f"{self.address}{path}", headers={"Authorization": f"Bearer {TOKEN}"}
-        )
+        return json.loads(self.fetch(path))
+
+    def post(self, path, **body):
+        """Say something to the server; give its reply."""
+        return json.loads(self.fetch(path, json.dumps(body).encode()))
+
+    def fetch(self, path, body=None):
+        """Fetch the bytes that an address gives."""
+        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+        wish = urllib.request.Request(f"{self.address}{path}", body, headers)
         with urllib.request.urlopen(wish, timeout=120) as reply:
-            return json.loads(reply.read())
+            return reply.read()
 
     def wait_until_ready(self):
         """Wait until the first question can be asked."""

@@ -47,6 +47,8 @@ export function showView({ moveFocus = false } = {}) {
     byId(`view-${view}`).focus({ preventScroll: true });
   }
   refreshViews();
+  // Beside the question, map and curve are parts of it: one heading leads.
+  for (const heading of document.querySelectorAll(".desk h1")) heading.ariaLevel = heading.closest(`#view-${view}`) ? null : "2";
 }
 
 /** Follow the address, and the width of the window. */

@@ -57,8 +57,12 @@ export function categories() {
 let timer = 0;
 let reading = null;
 
-/** Read the state now, if it has changed; also the expert's sign of life. */
+/** Read the state now, if it has changed; also the expert's sign of life. What is being read may be from before. */
 export function refresh() {
+  return reading ? reading.then(readOnce) : readOnce();
+}
+
+function readOnce() {
   reading ??= read().finally(() => {
     reading = null;
     clearTimeout(timer);

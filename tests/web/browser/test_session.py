@@ -1,0 +1,166 @@
+"""A whole session at the page, by keyboard alone: two experts, until every category is met."""
+
+from itertools import cycle
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.web.browser.digits import WORDS, digit_words
+from tests.web.running import workbench
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with workbench(tmp_path_factory.mktemp("session"), "--demo") as running:
+        yield running
+
+
+def test_two_experts_meet_all_ten_digits_by_keyboard_alone(new_screen, server):
+    truth = digit_words()
+    screens = {expert: new_screen().open(server, expert) for expert in ("Anna", "Ben")}
+    before, rows, met, n_named = dict.fromkeys(screens), [], set(), 0
+    for expert, screen in cycle(screens.items()):
+        # Only now: while the next question came up here, the other expert was answering.
+        screen.wait_for_another(before[expert])
+        asked, others = screen.asked(), screen.cluster()
+        name = truth[asked.id]
+        # An expert who sees that the whole cluster is of one kind names it with one key more.
+        is_alike = {truth[one] for one in others} == {name}
+        if is_alike:
+            screen.press("a")
+            screen.wait_for_words("scope", f"The next name goes to {len(others) + 1} row")
+        screen.say(name)
+        before[expert] = asked
+        rows.append(asked.row)
+        n_named += 1 + is_alike * len(others)
+        met.add(name)
+        if len(met) == len(WORDS):
+            break
+        assert len(rows) < 200
+    screen.wait_for_another(asked)
+    screen.catch_up()
+    print(f"\nten digits after {len(rows)} questions, {n_named} rows named")
+    assert len(rows) == len(set(rows))  # nobody was asked what the other was asked
+    assert sorted(screen.categories()) == sorted(WORDS)
+    expect(screen.at("progress-words")).to_have_text(
+        f"{len(rows)} questions asked, {n_named} of 750 rows named, 10 categories."
+    )
+    # What the server wrote down is what the experts meant, row by row.
+    said = server.get("api/history?limit=200")["entries"]
+    assert [entry["row"] for entry in reversed(said)] == rows
+    assert all(truth[entry["id"]] == entry["label"] for entry in said)
+    assert {entry["by"] for entry in said} == {"Anna", "Ben"}
+    screen.go("curve")
+    expect(screen.at("curve-words")).to_contain_text(f"After {len(rows)} questions: 10 categories")
+    expect(screen.at("curve").get_by_role("img")).to_be_visible()
+
+
+def test_two_presses_of_a_key_do_not_answer_two_questions(screen, digits):
+    screen.open(digits, "Quick fingers")
+    before = screen.asked()
+    # Twice at once; once more when the next question comes up, before anybody can have seen it.
+    screen.page.evaluate(
+        """() => {
+            const view = document.getElementById("view-question");
+            const press = () => document.body.dispatchEvent(
+                new KeyboardEvent("keydown", { key: "1", bubbles: true, cancelable: true }));
+            new MutationObserver(press).observe(view, { childList: true });
+            press();
+            press();
+        }"""
+    )
+    screen.wait_for_another(before)
+    after = screen.asked()
+    # A key that is held down repeats itself; that is no second answer either.
+    screen.page.keyboard.down("2")
+    for _ in range(5):
+        screen.page.keyboard.down("2")
+    screen.page.keyboard.up("2")
+    screen.wait_for_another(after)
+    screen.asked()
+    said = [entry for entry in _said_by(digits, "Quick fingers") if entry["kind"] == "answer"]
+    assert [entry["row"] for entry in said] == [after.row, before.row]
+
+
+def test_undo_takes_back_step_by_step(screen, digits):
+    screen.open(digits, "Undoer")
+    first = screen.answer("four")
+    before = screen.asked()
+    screen.press("s")
+    screen.wait_for_words("saved", f"{before.id} is skipped")
+    screen.wait_for_another(before)
+    for row in (before.row, first.row):
+        last = screen.asked()
+        screen.press("u")
+        screen.wait_for_another(last)
+        assert screen.asked().row == row
+    screen.go("history")
+    undone = screen.at("history-list").locator("li", has_text=f"{first.id}: four")
+    expect(undone.locator("s")).to_be_visible()
+    assert [entry["counts"] for entry in _said_by(digits, "Undoer")] == [False] * 4
+
+
+def test_a_nearly_known_name_is_offered_and_not_decided(screen, digits):
+    screen.open(digits, "Typist")
+    first = screen.asked()
+    screen.press("n")
+    expect(screen.at("name-input")).to_be_focused()
+    screen.type("Fuor")
+    screen.press("Enter")
+    expect(screen.at("did-you-mean")).to_contain_text("Did you mean “four”?")
+    expect(screen.at("meant-0")).to_be_focused()
+    screen.press("Enter")
+    screen.wait_for_words("saved", f"Saved: {first.id} is “four”.")
+    screen.wait_for_another(first)
+    second = screen.asked()
+    screen.press("n")
+    expect(screen.at("name-input")).to_be_focused()
+    screen.type("fours")
+    screen.press("Enter")
+    screen.push(screen.at("meant-none"))
+    screen.wait_for_words("saved", f"Saved: {second.id} is “fours”, a new category.")
+    screen.wait_for_another(second)
+    for _ in range(2):
+        last = screen.asked()
+        screen.press("u")
+        screen.wait_for_another(last)
+    screen.catch_up()
+    assert "fours" not in screen.categories()
+
+
+def test_a_cluster_is_named_in_one_step_and_undone_in_one(screen, digits):
+    screen.open(digits, "Namer")
+    while not screen.cluster():
+        screen.press("s")
+        screen.wait_for_another(screen.asked())
+    asked, others = screen.asked(), screen.cluster()
+    screen.press("a")
+    expect(screen.at("name-all")).to_have_attribute("aria-pressed", "true")
+    screen.press("Escape")
+    expect(screen.at("name-all")).to_have_attribute("aria-pressed", "false")
+    screen.press("a")
+    # The last one is different: it is unticked, and stays without a name.
+    box = screen.at("cluster").get_by_role("checkbox").last
+    screen.tab_to(box)
+    screen.press("Space")
+    screen.press("n")
+    screen.name("cluster name")
+    like_it = f" and {len(others) - 1} row" if len(others) > 1 else " is"
+    screen.wait_for_words("saved", f"Saved: {asked.id}{like_it}")
+    screen.wait_for_another(asked)
+    (category,) = [one for one in _categories(digits) if one["name"] == "cluster name"]
+    assert category["rows"] == len(others)
+    last = screen.asked()
+    screen.press("u")
+    screen.wait_for_another(last)
+    assert screen.asked() == asked
+    assert all(one["name"] != "cluster name" for one in _categories(digits))
+
+
+def _categories(server):
+    return server.get("api/state")["categories"]
+
+
+def _said_by(server, expert):
+    entries = server.get("api/history?limit=200")["entries"]
+    return [entry for entry in entries if entry["by"] == expert]
