@@ -38,9 +38,9 @@ void main() {
 
 /** Make a layer on a canvas, or null where there is no graphics card: without one, a plain canvas is faster. */
 export function webglLayer(canvas) {
+  const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
   const isWanted = kept("layer") === "webgl"; // to look at it where there is no card
-  const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true, failIfMajorPerformanceCaveat: !isWanted });
-  if (!gl) return null;
+  if (!gl || (isImitated(gl) && !isWanted)) return null;
   const program = linked(gl);
   if (!program) return null;
   const buffers = { place: gl.createBuffer(), colour: gl.createBuffer(), shape: gl.createBuffer(), order: gl.createBuffer() };
@@ -81,6 +81,12 @@ export function webglLayer(canvas) {
       if (number > 0) gl.drawElements(gl.POINTS, number, gl.UNSIGNED_INT, 0);
     },
   };
+}
+
+/** Whether the graphics card is played by the processor. */
+function isImitated(gl) {
+  const names = gl.getExtension("WEBGL_debug_renderer_info");
+  return /swiftshader|llvmpipe|softpipe|software/i.test(names ? gl.getParameter(names.UNMASKED_RENDERER_WEBGL) : "");
 }
 
 function linked(gl) {
