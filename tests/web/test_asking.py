@@ -1,0 +1,389 @@
+"""Questions and answers over HTTP: several experts, repeated requests, nothing lost."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kernova.discover.simulation import simulate
+from kernova.studies.workbench.presence import Presence
+from tests.web.in_process import Expert, fish, opened, refused, served
+
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    fish(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def client(folder):
+    with served(opened(folder)) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def unmoved(tmp_path_factory):
+    """A server to which nothing is said that counts."""
+    folder = tmp_path_factory.mktemp("unmoved")
+    fish(folder)
+    with served(opened(folder, strategy="random")) as client:
+        yield client
+
+
+def state(client, **query):
+    return client.get("/api/state", params=query).json()
+
+
+def counts(client):
+    return {one["name"]: one["rows"] for one in state(client)["categories"]}
+
+
+# --- a whole sitting -------------------------------------------------------------------------
+
+
+def test_a_sitting_from_the_first_question_to_the_history(client):
+    session = client.get("/api/session").json()
+    assert (session["rows"], session["columns"], session["media"]) == (60, 3, "none")
+    assert session["preparation"]["state"] == "ready"
+    assert client.post("/api/experts", json={"name": "  Anna "}).json() == {"name": "Anna"}
+    anna = Expert(client, "Anna")
+    question = anna.ask()
+    assert question["number"] == 1
+    assert question["id"] == question["card"]["id"] == str(5877 * 10**14 + question["row"])
+    assert question["reason"].endswith(".")
+    assert {one["name"] for one in question["card"]["features"]} == {"length", "width", "sex"}
+    assert anna.ask() == question  # the same until something is said
+    reply = anna.answer(" carp ")
+    assert reply["saved"] == {
+        "number": 1, "words": f"{question['id']}: carp.", "is_new": True, "n_rows": 1,
+    }  # fmt: skip
+    assert reply["question"]["number"] == 2
+    assert not anna.answer("carp")["saved"]["is_new"]
+    assert anna.say("skips", row=anna.question["row"])["saved"]["words"].endswith("passed over.")
+    now = state(client)
+    assert (now["asked"], now["skipped"], now["named"], now["rows"]) == (3, 1, 2, 60)
+    assert now["curve"] == [1, 1, 1]
+    assert len(now["by_lot"]) == 3
+    assert now["experts"] == [{"name": "Anna", "questions": 3, "is_here": True}]
+    assert len(now["advice"]["known"]) == 2
+    assert state(client, since=now["version"]) == {
+        "version": now["version"], "unchanged": True, "preparation": now["preparation"],
+    }  # fmt: skip
+    entries = client.get("/api/history", params={"limit": 2}).json()
+    assert entries["total"] == 3
+    assert [one["number"] for one in entries["entries"]] == [3, 2]
+    older = client.get("/api/history", params={"before": 2}).json()["entries"]
+    assert [(one["number"], one["kind"], one["by"], one["question"]) for one in older] == [
+        (1, "answer", "Anna", 1)
+    ]
+
+
+def test_categories_are_renamed_merged_and_deleted_and_keep_their_colours(client):
+    expert = Expert(client)
+    for label in ("a", "b", "c", "a"):
+        expert.answer(label)
+    colours = {one["name"]: one["colour"] for one in state(client)["categories"]}
+    assert colours == {"a": 0, "b": 1, "c": 2}
+    expert.say("categories/rename", old="b", new="B")
+    expert.say("categories/merge", into="B", others=["c"])
+    assert counts(client) == {"a": 2, "B": 2}
+    assert {one["name"]: one["colour"] for one in state(client)["categories"]}["B"] == 1
+    expert.say("categories/delete", name="a")
+    assert counts(client) == {"B": 2}
+    assert state(client)["skipped"] == 2
+    for _ in range(3):
+        expert.say("undo")
+    assert counts(client) == {"a": 2, "b": 1, "c": 1}
+    expert.say("answers/1", label="z")
+    expert.say("answers/2", label=None)
+    assert counts(client) == {"z": 1, "c": 1, "a": 1}
+    reply = client.post("/api/categories/rename", json={"old": "no", "new": "x"})
+    assert refused(reply, 409) == "There is no category 'no'. There are 'z', 'c', 'a'."
+    assert refused(client.patch("/api/answers/9", json={"label": "x"}), 409) == (
+        "There is no question 9 to change: there are questions 1 to 4."
+    )
+
+
+def test_a_whole_cluster_is_named_and_undone_as_one_step(client):
+    expert = Expert(client)
+    question = expert.ask()
+    while question["n_members"] == 0:
+        question = expert.answer("other")["question"]
+    before = counts(client).get("shoal", 0)
+    reply = expert.answer("shoal", members="all")
+    assert reply["saved"]["n_rows"] == question["n_members"] + 1
+    assert counts(client)["shoal"] == before + question["n_members"] + 1
+    expert.say("undo")
+    assert counts(client).get("shoal", 0) == before
+    assert expert.question["row"] == question["row"]
+    some = question["members"][:2]
+    assert expert.answer("few", members=some)["saved"]["n_rows"] == 1 + len(some)
+
+
+def test_rows_are_found_looked_at_and_named_out_of_turn(client):
+    found = client.get("/api/rows", params={"find": " 00059"}).json()["rows"]
+    assert [one["row"] for one in found] == [59]
+    assert len(client.get("/api/rows", params={"find": "5877", "limit": 7}).json()["rows"]) == 7
+    expert = Expert(client, "Anna")
+    reply = expert.say("labels", rows=[4, 5, 4], label="eel")
+    assert (reply["saved"]["words"], reply["saved"]["n_rows"]) == ("2 rows: eel, out of turn.", 2)
+    card = client.get("/api/rows/4").json()
+    assert (card["label"], card["question"]) == ("eel", None)
+    assert card["opinions"] == [{"expert": "Anna", "label": "eel"}]
+    assert refused(client.get("/api/rows/60"), 404) == (
+        "There is no row 60: the table has 60, counted from 0."
+    )
+    reply = client.post("/api/question", json={"row": 4})
+    assert "has been named or passed over" in refused(reply, 409)
+    assert expert.ask(row=7)["row"] == 7
+    assert expert.answer("cod")["saved"]["words"] == f"{5877 * 10**14 + 7}: cod."
+
+
+# --- several experts -------------------------------------------------------------------------
+
+
+def test_no_two_are_asked_the_same_and_both_may_differ(client):
+    anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
+    seen = set()
+    for _ in range(5):
+        rows = {anna.ask()["row"], bob.ask()["row"]}
+        assert len(rows) == 2
+        assert rows.isdisjoint(seen)
+        seen |= rows
+        anna.answer("carp")
+        bob.answer("pike")
+    row = min(seen)
+    said = client.get(f"/api/rows/{row}").json()["opinions"][0]
+    other = anna if said["expert"] == "Bob" else bob
+    other.say("labels", rows=[row], label="eel")
+    assert state(client)["disagreements"] == 1
+    (found,) = client.get("/api/disagreements").json()["disagreements"]
+    assert (found["row"], found["label"]) == (row, "eel")
+    assert len(found["opinions"]) == 2
+    other.say(f"disagreements/{row}", label=said["label"])
+    assert client.get("/api/disagreements").json() == {"disagreements": []}
+    assert client.get(f"/api/rows/{row}").json()["label"] == said["label"]
+
+
+def test_undo_takes_back_ones_own_word(client):
+    anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
+    anna.answer("carp")
+    bob.answer("pike")
+    anna.say("undo")
+    assert counts(client) == {"pike": 1}
+    assert refused(client.post("/api/undo", json={"expert": "Anna"}), 409) == (
+        "There is nothing of 'Anna' to undo."
+    )
+
+
+def test_a_question_goes_back_when_its_expert_has_gone(folder):
+    now = 0.0
+    presence = Presence(900, clock=lambda: now)
+    with served(opened(folder, presence=presence)) as client:
+        anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
+        row = anna.ask()["row"]
+        now = 899.0
+        assert bob.ask()["row"] != row
+        state(client, expert="Anna")  # a sign of life
+        now = 1700.0
+        wish = {"expert": "Bob", "row": row}
+        assert refused(client.post("/api/question", json=wish), 409) == (
+            f"The row '{5877 * 10**14 + row}' is open at another expert. Ask about another."
+        )
+        now = 1900.0
+        assert bob.ask(row=row)["row"] == row
+        # Both name it now: the one who came late is heard, too.
+        assert anna.say("answers", row=row, label="carp")["saved"]["n_rows"] == 1
+        assert bob.answer("pike")["saved"]["n_rows"] == 1
+        (found,) = client.get("/api/disagreements").json()["disagreements"]
+        assert found["row"] == row
+        here = {one["name"]: one["is_here"] for one in state(client)["experts"]}
+        assert here == {"Anna": True, "Bob": True}
+
+
+# --- what is repeated, or comes too late -----------------------------------------------------
+
+
+def test_a_request_with_its_key_counts_once(client):
+    expert = Expert(client, "Anna")
+    row = expert.ask()["row"]
+    first = expert.say("answers", row=row, label="carp", key="one")
+    again = expert.say("answers", row=row, label="carp", key="one")
+    assert (first["repeated"], again["repeated"]) == (False, True)
+    assert first["saved"]["number"] == again["saved"]["number"] == 1
+    assert again["question"] == first["question"]
+    assert state(client)["asked"] == 1
+    undone = [expert.say("undo", key="two")["repeated"] for _ in range(3)]
+    assert undone == [False, True, True]
+    assert counts(client) == {}
+
+
+def test_after_a_restart_everything_is_as_it_was(folder):
+    with served(opened(folder)) as client:
+        expert = Expert(client, "Anna")
+        for label in ("carp", "pike", "carp"):
+            expert.answer(label, key=f"k-{label}-{expert.question and expert.question['number']}")
+        asked, before = expert.question, state(client)
+    with served(opened(folder)) as client:
+        now = state(client)
+        for name in ("categories", "curve", "asked", "named", "advice"):
+            assert now[name] == before[name]
+        # The page that was open all the while answers what it was asked.
+        late = Expert(client, "Anna")
+        late.question = asked
+        assert late.answer("eel", members="all")["saved"]["n_rows"] == asked["n_members"] + 1
+        assert state(client)["asked"] == 4
+        assert late.question["number"] == 5
+
+
+def test_an_answer_to_a_row_that_was_named_meanwhile_is_an_opinion(client):
+    anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
+    row = anna.ask()["row"]
+    bob.say("labels", rows=[row], label="pike")
+    anna.answer("carp")
+    (found,) = client.get("/api/disagreements").json()["disagreements"]
+    assert {one["expert"]: one["label"] for one in found["opinions"]} == {
+        "Anna": "carp", "Bob": "pike",
+    }  # fmt: skip
+    reply = client.post("/api/skips", json={"expert": "Cleo", "row": row})
+    assert "is no longer open: it was named meanwhile." in refused(reply, 409)
+
+
+def test_before_it_is_prepared_answers_are_taken_and_questions_are_not(folder):
+    bench = opened(folder, is_prepared=False)
+    with served(bench) as client:
+        assert client.get("/api/session").json()["preparation"]["state"] == "preparing"
+        reply = client.post("/api/question", json={})
+        assert refused(reply, 409) == (
+            "The table is still being prepared. Ask again in a moment; how far it is says "
+            "/api/session."
+        )
+        assert reply.json()["error"]["code"] == "preparing"
+        said = client.post("/api/answers", json={"row": 3, "label": "carp"}).json()
+        assert (said["saved"]["number"], said["question"]) == (1, None)
+        everything = {"row": 4, "label": "carp", "members": "all"}
+        assert refused(client.post("/api/answers", json=everything), 409)
+        bench.prepare()
+        assert bench.preparation.wait(120)
+        assert Expert(client).ask()["number"] == 2
+
+
+def test_at_the_end_there_is_nothing_left_to_ask(client):
+    anna = Expert(client, "Anna")
+    anna.say("labels", rows=list(range(59)), label="carp")
+    assert anna.question["row"] == 59
+    reply = client.post("/api/question", json={"expert": "Bob"}).json()
+    assert reply == {
+        "question": None,
+        "message": "Every row that is left is open at another expert just now.",
+    }
+    assert anna.answer("pike")["message"] == (
+        "There is nothing left to ask: every row was asked or named."
+    )
+
+
+# --- the same questions as without a server --------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["strangers-and-crowds", "hms-ci", "random"])
+def test_an_expert_over_http_needs_as_many_questions_as_a_simulated_one(tmp_path, strategy):
+    kinds = fish(tmp_path, 150)["kind"]
+    bench = opened(tmp_path, strategy=strategy)
+    simulated = simulate(bench.discovery.encoded, kinds, strategy, random_state=0)
+    with served(bench) as client:
+        expert, rows = Expert(client, "Anna"), []
+        while len(counts(client)) < kinds.nunique():
+            rows.append((expert.question or expert.ask())["row"])
+            expert.answer(kinds[rows[-1]])
+    assert rows == simulated.asked.tolist()
+    assert len(rows) == simulated.questions_to_all
+
+
+# --- what cannot be read ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({"label": "x"}, {"row": "Field required"}),
+        ({"row": "1", "label": "x"}, {"row": "Input should be a valid integer"}),
+        ({"row": True, "label": "x"}, {"row": "Input should be a valid integer"}),
+        ({"row": 1.5, "label": "x"}, {"row": "Input should be a valid integer"}),
+        ({"row": -1, "label": "x"}, {"row": "Input should be greater than or equal to 0"}),
+        ({"row": 1, "label": ""}, {"label": "String should have at least 1 character"}),
+        ({"row": 1, "label": "x" * 201}, {"label": "String should have at most 200 characters"}),
+        ({"row": 1, "label": 3}, {"label": "Input should be a valid string"}),
+        ({"row": 1, "label": "x", "more": 1}, {"more": "Extra inputs are not permitted"}),
+    ],
+)
+def test_fields_at_fault_are_named(unmoved, body, fields):
+    reply = unmoved.post("/api/answers", json=body)
+    assert refused(reply, 422) == f"The request cannot be read as it is: see {next(iter(fields))}."
+    assert reply.json()["error"]["fields"] == fields
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 422),
+        (b"{", 422),
+        (b"[1, 2]", 422),
+        (b'{"row": NaN, "label": "x"}', 422),
+        (b'{"row": 1e400, "label": "x"}', 422),
+        (b'{"row": 1' + b"0" * 5000 + b', "label": "x"}', 400),
+        (b"[" * 100_000, 400),
+        (b'{"row": 1, "label": "\xff"}', 400),
+        (b'{"row": 1, "label": "\\ud800"}', 422),
+        (b'{"row": 1, "label": "x", "\\ud800": 1}', 422),
+        (b'{"row": 1, "label": "\\u0000"}', 409),
+        (b'{"row": 1, "label": " "}', 409),
+        (b'{"row": 1, "label": "x", "expert": "\\u0007"}', 409),
+        (b'{"row": 60, "label": "x"}', 404),
+        (b'{"row": 1, "label": "x", "members": [60]}', 404),
+        (b'{"row": 2147483648, "label": "x"}', 422),
+    ],
+)
+def test_whatever_is_sent_has_a_sentence_for_an_answer(unmoved, body, status):
+    sentence = refused(unmoved.post("/api/answers", content=body, headers=JSON), status)
+    assert sentence.endswith(".")
+    assert state(unmoved)["asked"] == 0
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/rows/x", "/api/rows/-1", "/api/rows?find=a&limit=0", "/api/rows", "/api/state?since=x",
+     "/api/state?other=1", "/api/session?x=1", "/api/map/labels?colour=blue",
+     "/api/history?limit=1001", "/api/media/0/picture?largest=9999",
+     "/api/media/0/sound?slowness=3"],
+)  # fmt: skip
+def test_parameters_that_are_not_there_or_not_so_are_refused(unmoved, path):
+    assert refused(unmoved.get(path), 422).startswith("The request cannot be read as it is: see ")
+
+
+def test_a_whole_number_may_be_written_as_json_writes_it(client):
+    body = json.dumps({"row": 3.0, "label": "x"})
+    assert client.post("/api/answers", content=body, headers=JSON).status_code == 200
+
+
+# --- the map ---------------------------------------------------------------------------------
+
+
+def test_the_map_has_a_point_and_a_colour_for_every_row(client):
+    told = client.get("/api/map").json()
+    assert (told["kind"] in ("axes", "neighbours"), told["rows"]) == (True, 60)
+    points = np.frombuffer(client.get("/api/map/points?kind=axes").content, dtype="<f4")
+    assert points.shape == (120,)
+    assert np.abs(points).max() <= 1
+    expert = Expert(client)
+    expert.say("labels", rows=[5, 6], label="carp")
+    expert.say("labels", rows=[7], label="pike")
+    skipped = expert.ask()["row"]
+    expert.say("skips", row=skipped)
+    reply = client.get("/api/map/labels")
+    codes = np.frombuffer(reply.content, dtype="<u2")
+    assert codes[[5, 6, 7, skipped]].tolist() == [1, 1, 2, 65535]
+    assert (codes > 0).sum() == 4
+    assert reply.headers["x-kernova-version"] == str(state(client)["version"])
