@@ -56,6 +56,8 @@ async function show() {
   parts ??= build();
   const learnt = await get("/api/learn").catch((error) => ({ state: "none", message: error instanceof Refusal ? error.message : "" }));
   const isRunning = learnt.state === "running";
+  // How far it is changes without a new version of the state.
+  if (isRunning) setTimeout(() => isSeen("learn") && void show(), 400);
   parts.start.disabled = isRunning;
   fill(parts.start, learnt.state === "ready" ? "Learn again" : "Learn from the answers");
   fill(parts.downloads, downloadLinks({ hasModel: learnt.state === "ready" }));
@@ -67,11 +69,12 @@ async function show() {
   else fill(parts.result);
 }
 
-function showStatus({ state, message, done, total, task }) {
+function showStatus({ state, message, done, total, task, is_stale: isStale }) {
   if (state === "running") {
     const bar = element("progress", { "aria-label": "Learning", "data-testid": "learn-bar", ...(total > 0 ? { max: total, value: done } : {}) });
     return void fill(parts.status, element("p", {}, message || task || "Learning …"), bar);
   }
+  if (state === "ready" && isStale) return void fill(parts.status, element("p", { class: "hint", "data-testid": "learn-stale" }, "Something was said since: learn again to take it in."));
   fill(parts.status, message && element("p", { class: state === "failed" ? "problem" : "hint" }, message));
 }
 

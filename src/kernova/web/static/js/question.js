@@ -10,7 +10,7 @@ import { largeMedia } from "./media.js";
 import { askName } from "./naming.js";
 import { onOutbox, outbox } from "./outbox.js";
 import { picturePanel } from "./picture_tools.js";
-import { currentView } from "./router.js";
+import { currentView, goTo } from "./router.js";
 import { playSlower, silence, togglePlay } from "./sound.js";
 import { categories, listen, phase, store } from "./store.js";
 import { counted } from "./words.js";
@@ -42,7 +42,7 @@ export function startQuestion() {
   bind("u", "Answer", "undo what you said last; may be repeated", takeBack);
   bind(" ", "Look and listen", "play the sound, or stop it", togglePlay, "Space");
   bind("w", "Look and listen", "play slower: ½, ¼, ⅛, and again as it is", playSlower);
-  bind("Escape", "Answer", "only this row, not the cluster", () => cluster?.reset(), "Esc");
+  bind("Escape", "Answer", "only this row, not the cluster; from elsewhere, back to the question", () => (currentView() === "question" ? cluster?.reset() : store.expert && goTo("question")), "Esc");
 }
 
 /** Whether what is said now can only be meant for the question in sight. */
