@@ -12,6 +12,7 @@ from kernova.load.specimens import Landmarks
 from kernova.load.tps import write_tps
 from kernova.studies.discovery_data import open_discovery_data
 from kernova.studies.outlines import border_of, links_between
+from kernova.studies.picture_files import pixel_picture
 
 # A leaf: twelve landmarks around, two on its vein.
 AROUND = np.column_stack(
@@ -110,11 +111,34 @@ def test_other_rows_and_needless_words_are_refused(leaves):
     with pytest.raises(MissingMediaError, match=r"^There is no row 30; rows are counted"):
         data.media.outline(30)
     with pytest.raises(InputError) as refused:
-        open_discovery_data(leaves, id_column="a", images="b")
+        open_discovery_data(leaves, id_column="a", audio="b")
     assert str(refused.value) == (
-        f"{leaves} holds landmarks, which are drawn as outlines and named by their ID; leave out "
-        "images and id column."
+        f"{leaves} holds landmarks of specimens, which are named by their ID and have no columns; "
+        "leave out audio and id column."
     )
+
+
+def test_photographs_are_shown_where_there_are_some(leaves, tmp_path):
+    (tmp_path / "photos").mkdir()
+    for k in range(29):
+        (tmp_path / "photos" / f"leaf {k}.png").write_bytes(pixel_picture(np.eye(3)).content)
+    data = open_discovery_data(leaves, images=tmp_path / "photos")
+    assert data.media.kind == "picture"
+    assert data.media.picture(3).media_type == "image/png"
+    assert data.notes[1:] == ["1 of 30 rows has no picture."]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"^No row of .* has a picture in .*: rows are called"):
+        open_discovery_data(leaves, images=tmp_path / "empty")
+
+
+def test_photographs_are_found_by_the_name_of_their_image(tmp_path):
+    shapes = LEAF + np.random.default_rng(0).normal(0, 0.03, size=(5, 14, 2))
+    images = tuple(f"IMG_{k}.JPG" for k in range(5))
+    write_tps(Landmarks(tuple("abcde"), shapes, images=images), tmp_path / "leaves.tps")
+    for k in (0, 4):
+        (tmp_path / f"img_{k}.jpg").write_bytes(pixel_picture(np.eye(3)).content)
+    data = open_discovery_data(tmp_path / "leaves.tps", images=tmp_path)
+    assert [data.media.has(row) for row in range(5)] == [True, False, False, False, True]
 
 
 def test_landmarks_in_space_are_drawn_along_the_third_axis(tmp_path):

@@ -132,6 +132,51 @@ def test_whole_recordings_go_with_rows_by_their_names(songs, tmp_path):
     assert data.notes == ["1 of 3 rows has no recording."]
 
 
+def test_a_folder_of_recordings_is_enough(songs):
+    folder, segments = songs
+    for number, segment in enumerate(segments):
+        samples, _ = soundfile.read(folder / segment.file)
+        note = samples[round(segment.start * RATE) : round(segment.end * RATE)]
+        (folder / "notes").mkdir(exist_ok=True)
+        soundfile.write(folder / "notes" / f"{number:02d}.flac", note, RATE)
+    data = open_discovery_data(folder / "notes")
+    assert data.table.ids.tolist()[:2] == ["00.flac", "01.flac"]
+    assert len(data.notes) == 1
+    assert len(data.table.features.columns) == 10
+    kinds = [segment.label for segment in segments]
+    assert simulate(data.table.features.to_numpy(), kinds).questions_to_all <= 6
+
+
+def test_whole_recordings_without_measurements_are_measured(songs, tmp_path):
+    folder, _ = songs
+    path = tmp_path / "birds.csv"
+    path.write_text("file,species\na.wav,tit\nb.wav,finch\n")
+    data = open_discovery_data(path, audio=folder)
+    assert list(data.table.features)[:2] == ["duration (s)", "centre (Hz)"]
+    assert data.table.features["duration (s)"].tolist() == [6.0, 6.0]
+    assert data.notes[0].startswith("Column 'species' is left out, since categories")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            {"audio": "x", "drop": ["y"]},
+            "{folder} is a folder, and every recording in it is a row; leave out audio and columns "
+            "to drop, or name a table.",
+        ),
+        ({}, "{folder}/empty is a folder without recordings; name a table, or a folder of "
+             "recordings."),
+    ],
+)  # fmt: skip
+def test_a_folder_is_no_table(songs, words, sentence):
+    folder, _ = songs
+    (folder / "empty").mkdir()
+    with pytest.raises(InputError) as refused:
+        open_discovery_data(folder if words else folder / "empty", **words)
+    assert str(refused.value) == sentence.format(folder=folder)
+
+
 def test_rows_left_out_take_their_sounds_with_them(songs, tmp_path):
     folder, _ = songs
     path = tmp_path / "notes.csv"

@@ -1,10 +1,12 @@
 """Rows that are sounds: which recording each lies in, and what can be measured of it."""
 
 import os
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from kernova.errors import InputError
@@ -12,6 +14,7 @@ from kernova.load.audio import sound_library
 from kernova.load.media_files import FolderFiles
 from kernova.load.raw import RawTable
 from kernova.load.sentences import listed
+from kernova.load.tables import row_ids
 from kernova.progress import track
 from kernova.represent.sound_columns import (
     HeardRange,
@@ -19,8 +22,17 @@ from kernova.represent.sound_columns import (
     fit_sound_columns,
     sound_measures,
 )
-from kernova.studies.row_files import RowFiles, column_texts, files_named_in, files_of_rows
-from kernova.studies.selection_tables import Selections, with_columns
+from kernova.studies.discovery_request import DataRequest, DiscoveryData
+from kernova.studies.row_files import (
+    RowFiles,
+    column_texts,
+    files_named_in,
+    files_of_rows,
+    refuse_no_files,
+    without_file_note,
+)
+from kernova.studies.row_media import RowMedia
+from kernova.studies.selection_tables import Times, selections_in, with_columns
 from kernova.studies.sound_files import SOUND_ENDINGS, SoundRows, Stretch
 
 
@@ -29,6 +41,61 @@ class Measured(NamedTuple):
 
     raw: RawTable
     columns: SoundColumns
+
+
+def sounding_rows(
+    asked: DataRequest, raw: RawTable, audio: str | os.PathLike[str] | None
+) -> DiscoveryData:
+    """Read a table whose rows are recordings or stretches of them; without audio, unheard ones."""
+    selections = selections_in(raw, asked.source, asked.named)
+    raw, notes = selections.raw, list(selections.notes)
+    if audio is None:
+        table = asked.table(raw)
+        return DiscoveryData(table, RowMedia(table.ids.tolist()), notes)
+    ids = row_ids(raw, asked.id_column, asked.source).tolist()
+    files, found = recordings_of(
+        raw, asked.source, ids, audio,
+        has_times=selections.times is not None, numbered=asked.is_numbered(raw),
+    )  # fmt: skip
+    refuse_no_files(found.names, "recording", asked.source, ids, files)
+    sounds = _sound_rows(ids, files, found.names, selections.times)
+    columns = asked.reader if isinstance(asked.reader, SoundColumns) else None
+    if columns is not None or not selections.has_measures:
+        raw, columns = measured(raw, sounds, len(ids), columns)
+        notes.append(
+            "There are no measurements, so the sounds were measured: duration, centre, and "
+            f"{len(columns.names) - 2} components of their spectra."
+        )
+    table = replace(asked.table(raw, found.columns), reader=columns)
+    sounds = sounds.of_rows(table.places)
+    notes += [*asked.aside_note(found.columns), *without_file_note(found.names, "recording")]
+    return DiscoveryData(table, sounds, notes)
+
+
+def folder_of_recordings(
+    asked: DataRequest,
+    images: str | os.PathLike[str] | None,
+    audio: str | os.PathLike[str] | None,
+) -> DiscoveryData:
+    """Take every recording in a folder for a row, and measure it."""
+    given = {
+        "images": images, "audio": audio, "id column": asked.id_column,
+        "label column": asked.label_column, "columns to drop": asked.drop,
+    }  # fmt: skip
+    useless = [name for name, value in given.items() if value]
+    files = FolderFiles(asked.source, SOUND_ENDINGS)
+    if not files.names:
+        raise InputError(
+            f"{asked.source} is a folder without recordings; name a table, or a folder of "
+            "recordings."
+        )
+    if useless:
+        raise InputError(
+            f"{asked.source} is a folder, and every recording in it is a row; leave out "
+            f"{' and '.join(useless)}, or name a table."
+        )
+    raw = RawTable(pa.table({"recording": list(files.names)}))
+    return sounding_rows(asked._replace(id_column="recording"), raw, asked.source)
 
 
 def recordings_of(
@@ -62,15 +129,15 @@ def recordings_of(
     )
 
 
-def sound_rows(
-    ids: list[str], files: FolderFiles, names: list[str | None], selections: Selections | None
+def _sound_rows(
+    ids: list[str], files: FolderFiles, names: list[str | None], times: Times | None
 ) -> SoundRows:
     """Give the sounds of all rows: whole recordings, or what lies between their times."""
-    if selections is None:
+    if times is None:
         return SoundRows(ids, files, [None if name is None else Stretch(name) for name in names])
-    times = zip(names, selections.starts.tolist(), selections.ends.tolist(), strict=True)
+    stretches = zip(names, times.starts.tolist(), times.ends.tolist(), strict=True)
     return SoundRows(
-        ids, files, [None if name is None else Stretch(name, *rest) for name, *rest in times]
+        ids, files, [None if name is None else Stretch(name, *rest) for name, *rest in stretches]
     )
 
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -184,11 +185,12 @@ def read_new(
     missing = missing or ("fill" if model.encoder_.missing == "fill" else "refuse")
     if missing == "fill":
         model.encoder_.missing = "fill"  # what to fill in was learnt in any case
-    if audio is not None or os.fspath(path).lower().endswith(".tps"):
+    is_folder = isinstance(model.reader, SoundColumns) and Path(path).is_dir()
+    if audio is not None or is_folder or os.fspath(path).lower().endswith(".tps"):
         # Tables need none of what shows pictures and sounds.
         from kernova.studies.discovery_data import open_discovery_data
 
-        _check_reader(model, os.fspath(path), audio)
+        _check_reader(model, os.fspath(path))
         return open_discovery_data(
             path, id_column=id_column, label_column=label_column, drop=drop, missing=missing,
             audio=audio, reader=model.reader,
@@ -204,9 +206,10 @@ def read_new(
     )  # fmt: skip
 
 
-def _check_reader(model: TableRecognizer, path: str, audio: str | os.PathLike[str] | None) -> None:
+def _check_reader(model: TableRecognizer, path: str) -> None:
     """Refuse landmarks or recordings for a model that has learnt from something else."""
-    kind, what = (ShapeColumns, "landmarks") if audio is None else (SoundColumns, "sounds")
+    is_shapes = path.lower().endswith(".tps")
+    kind, what = (ShapeColumns, "landmarks") if is_shapes else (SoundColumns, "sounds")
     if not isinstance(model.reader, kind):
         others = {ShapeColumns: "landmarks", SoundColumns: "sounds"}
         learnt_from = others.get(type(model.reader), "a table of features")

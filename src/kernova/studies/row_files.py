@@ -1,7 +1,7 @@
 """Which file goes with which row: by the row's id, or by a column that names files."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -116,10 +116,10 @@ def files_of_rows(
     if numbered and _n_found(best) < _LEAST_SHARE * len(ids):
         best = [None] * len(ids)
     naming = []
+    endings = {PurePosixPath(name).suffix.lower() for name in files.names}
     for column, texts in _text_columns(columns):
         found = [None if text is None else names.written(text) for text in texts]
-        n_texts = sum(text is not None for text in texts)
-        if _n_found(found) >= max(1.0, _LEAST_SHARE * n_texts):
+        if any(found) and _are_file_names(texts, found, endings):
             naming.append(column)
             best = found if _n_found(found) > _n_found(best) else best
     return RowFiles(best, naming)
@@ -172,6 +172,17 @@ def _text_columns(columns: pa.Table) -> Iterable[tuple[str, list[str | None]]]:
         kind = decoded(columns[name]).type
         if pa.types.is_string(kind) or pa.types.is_large_string(kind):
             yield name, _texts(columns, name)
+
+
+def _are_file_names(
+    texts: Sequence[str | None], found: Sequence[str | None], endings: Collection[str]
+) -> bool:
+    """Tell whether most texts name files that are there, or end as such files do."""
+    n_like = sum(
+        file is not None or (text is not None and PurePosixPath(text).suffix.lower() in endings)
+        for text, file in zip(texts, found, strict=True)
+    )
+    return n_like >= _LEAST_SHARE * sum(text is not None for text in texts)
 
 
 def _texts(columns: pa.Table, name: str) -> list[str | None]:

@@ -1,6 +1,6 @@
 """Tables whose rows are stretches of recordings: Raven's selections, and others with times."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -44,24 +44,30 @@ _LABELS: Final = frozenset(
 _OFFSET: Final = "File Offset (s)"
 
 
+class Times(NamedTuple):
+    """From when to when each row goes, in seconds from the start of its own recording."""
+
+    starts: Vector
+    ends: Vector
+
+
 class Selections(NamedTuple):
-    """A table of stretches, each row once.
+    """A table of sounds, each row once.
 
     Attributes
     ----------
     raw : RawTable
         The columns; those that are no features stand aside.
-    starts, ends : ndarray
-        In seconds, from the start of the row's own recording.
+    times : Times or None
+        None if rows are whole recordings.
     has_measures : bool
-        Whether there are features beside times and frequencies.
+        Whether there are numbers beside times and frequencies.
     notes : list of str
         What was left out, in sentences.
     """
 
     raw: RawTable
-    starts: Vector
-    ends: Vector
+    times: Times | None
     has_measures: bool
     notes: list[str]
 
@@ -71,8 +77,8 @@ def is_raven(raw: RawTable) -> bool:
     return {BEGIN, END} <= set(raw.columns.column_names)
 
 
-def selections_in(raw: RawTable, source: str, named: Collection[str]) -> Selections | None:
-    """Find the columns of times, and what else is no feature; None if there are no times.
+def selections_in(raw: RawTable, source: str, named: Collection[str]) -> Selections:
+    """Find the columns of times, and what else is no feature of a sound.
 
     Parameters
     ----------
@@ -83,26 +89,26 @@ def selections_in(raw: RawTable, source: str, named: Collection[str]) -> Selecti
     named : collection of str
         Columns that the user has given a meaning; they are left alone.
     """
-    lower = {name.strip().lower(): name for name in raw.columns.column_names}
-    pair = next((pair for pair in _TIMES if set(pair) <= set(lower)), None)
-    if pair is None or not all(_is_numeric(raw.columns, lower[name]) for name in pair):
-        return None
     if is_raven(raw):
         raw = _each_once(raw)
-    starts, ends = (_numbers(raw.columns, lower[name]) for name in pair)
-    _refuse_disorder(starts, ends, source)
-    starts, ends = _from_own_file(raw.columns, starts, ends)
-    empty = [name for name in raw.columns.column_names if _is_empty(raw.columns, name)]
+    columns = raw.columns
+    lower = {name.strip().lower(): name for name in columns.column_names}
+    pair = _time_columns(columns, lower)
     labels = [lower[name] for name in lower if name in _LABELS and lower[name] not in named]
+    empty = [name for name in columns.column_names if _is_empty(columns, name)]
     places = [lower[name] for name in lower if name in _NO_MEASURES or name in pair]
     aside = {*raw.aside, *places, *labels, *empty}
-    rest = {name for name in raw.columns.column_names if name not in {*aside, *named}}
     has_measures = any(
-        name.strip().lower() not in _BORDERS and _is_numeric(raw.columns, name) for name in rest
+        name.strip().lower() not in _BORDERS and _is_numeric(columns, name)
+        for name in set(columns.column_names) - aside - set(named)
     )
-    notes = _label_note([name for name in labels if name not in empty])
+    if not pair and has_measures:  # a table as any other, which happens to have sounds
+        return Selections(raw, None, True, [])
     return Selections(
-        raw._replace(aside=frozenset(aside), own_id=_own_id(raw)), starts, ends, has_measures, notes
+        raw._replace(aside=frozenset(aside), own_id=_own_id(raw)),
+        _times(columns, [lower[name] for name in pair], source) if pair else None,
+        has_measures,
+        _label_note([name for name in labels if name not in empty]),
     )
 
 
@@ -143,6 +149,20 @@ def _own_id(raw: RawTable) -> str | None:
 
 
 # --- times -----------------------------------------------------------------------------------
+
+
+def _time_columns(columns: pa.Table, lower: Mapping[str, str]) -> tuple[str, ...]:
+    """Give the names, in small letters, of two columns of times; none if there are none."""
+    for pair in _TIMES:
+        if set(pair) <= set(lower) and all(_is_numeric(columns, lower[name]) for name in pair):
+            return pair
+    return ()
+
+
+def _times(columns: pa.Table, names: Sequence[str], source: str) -> Times:
+    starts, ends = (_numbers(columns, name) for name in names)
+    _refuse_disorder(starts, ends, source)
+    return Times(*_from_own_file(columns, starts, ends))
 
 
 def _from_own_file(columns: pa.Table, starts: Vector, ends: Vector) -> tuple[Vector, Vector]:
