@@ -26,11 +26,7 @@ export function readCard(row) {
   return cards.get(row);
 }
 
-/** Whether rows of this session have something to see or hear. */
-export function hasMedia() {
-  return mediaKind() !== "none";
-}
-
+/** What rows of this session have to see or hear. */
 export function mediaKind() {
   return store.session?.media ?? "none";
 }

@@ -14,11 +14,6 @@ export function onTheme(listener) {
   watchers.add(listener);
 }
 
-/** Whether motion is unwanted. */
-export function isStill() {
-  return matchMedia("(prefers-reduced-motion: reduce)").matches;
-}
-
 /** Make the switch work. */
 export function startTheme() {
   byId("theme-button").addEventListener("click", () => show(NEXT[chosen()]));
