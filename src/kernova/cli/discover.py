@@ -1,6 +1,7 @@
 """``kernova discover``: meet every category of a table in few questions."""
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from kernova.studies.discovery import Discovery
-    from kernova.studies.discovery_data import DiscoveryData
 
 EXAMPLE = (
     "\b\nExamples:\n"
@@ -115,36 +115,36 @@ def discover(
     question; leave when you like, and the same command goes on from there.
     """
     from kernova.studies.discovery import default_project, open_discovery
-    from kernova.studies.discovery_data import open_discovery_data
+    from kernova.studies.discovery_data import demo_data, open_discovery_data
 
     _check_words(data, demo, terminal, questions)
     kept_in = project or default_project("digits" if data is None else data)
     check_targets(output, None, kept=[kept_in] if data is None else [data, kept_in])
-    place = None if terminal else place_for_page(host, port, token)
-    if data is None:
-        opened = _demo_data()
-    else:
-        opened = open_discovery_data(
-            data,
-            id_column=id_column,
-            label_column=label_column,
-            drop=drop or (),
-            missing=missing,
-            images=images,
-            audio=audio,
+    with ExitStack() as left:
+        place = None if terminal else left.enter_context(place_for_page(host, port, token))
+        opened = (
+            demo_data()
+            if data is None
+            else open_discovery_data(
+                data,
+                id_column=id_column,
+                label_column=label_column,
+                drop=drop or (),
+                missing=missing,
+                images=images,
+                audio=audio,
+            )
         )
-    discovery = open_discovery(
-        opened.table, kept_in, strategy=strategy, seed=seed, missing=missing, notes=opened.notes
-    )
-    try:
+        left.callback(opened.media.close)
+        discovery = open_discovery(
+            opened.table, kept_in, strategy=strategy, seed=seed, missing=missing, notes=opened.notes
+        )
+        left.callback(discovery.session.close)
         if place is None:
             _converse(discovery, _speaker(as_json), questions)
         else:
             show_page(discovery, opened.media, place, as_json=as_json, opens=not no_browser)
         _finish(discovery, output, as_json, terminal=terminal)
-    finally:
-        opened.media.close()
-        discovery.session.close()
 
 
 def _check_words(data: Path | None, demo: bool, terminal: bool, questions: int | None) -> None:
@@ -159,12 +159,6 @@ def _check_words(data: Path | None, demo: bool, terminal: bool, questions: int |
             "--questions counts what is asked at the terminal: pass --terminal with it. A page is "
             "left when you like."
         )
-
-
-def _demo_data() -> "DiscoveryData":
-    from kernova.studies.discovery_data import demo_data
-
-    return demo_data()
 
 
 def _speaker(as_json: bool) -> "Console":

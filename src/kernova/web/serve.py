@@ -7,7 +7,7 @@ import socket
 import webbrowser
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 from urllib.parse import quote
 
 import uvicorn
@@ -24,12 +24,12 @@ _SHORTEST_TOKEN: Final = 8
 
 @dataclass(frozen=True)
 class Place:
-    """Where a server listens, and what must be known to speak to it.
+    """Where a server listens, and what must be known to speak to it; a context manager.
 
     Parameters
     ----------
     listener : socket
-        Bound, and not yet listening.
+        Bound to a port.
     host : str
         The address it is bound to.
     token : str
@@ -39,6 +39,12 @@ class Place:
     listener: socket.socket
     host: str
     token: str
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.listener.close()
 
     @property
     def port(self) -> int:
@@ -77,10 +83,9 @@ def find_place(host: str = "127.0.0.1", port: int | None = None, token: str | No
     Examples
     --------
     >>> from kernova.web.serve import find_place
-    >>> place = find_place(port=0, token="open sesame")
-    >>> place.url == f"http://127.0.0.1:{place.port}/?token=open%20sesame"
+    >>> with find_place(port=0, token="open sesame") as place:
+    ...     place.url == f"http://127.0.0.1:{place.port}/?token=open%20sesame"
     True
-    >>> place.listener.close()
     """
     if token is None and not is_loopback(host):
         raise InputError(

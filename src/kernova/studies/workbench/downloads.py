@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from kernova.discover.events import PriorLabels
 from kernova.studies.row_tables import rows_with_ids
 from kernova.studies.workbench.desk import Desk
 from kernova.studies.workbench.words import rows_of
@@ -31,8 +32,8 @@ class Downloads:
         experts: list[str | None] = [None] * self._desk.n_rows
         times: list[str | None] = [None] * self._desk.n_rows
         for one in said:
-            if not one.counts:
-                continue
+            if not one.counts or isinstance(one.event, PriorLabels):
+                continue  # what was known before, nobody here has said
             rows = rows_of(one.event)
             if one.question is not None and not rows:
                 rows = (asked[one.question - 1],)

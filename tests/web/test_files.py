@@ -1,0 +1,212 @@
+"""Pictures, learning and downloads over HTTP; and what must stay harmless there."""
+
+import io
+import os
+import zipfile
+
+import pandas as pd
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from kernova.cli.app import app
+from tests.web.in_process import KINDS, Expert, fish, opened, refused, served
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def png(color="red", size=(8, 8)):
+    file = io.BytesIO()
+    Image.new("RGB", size, color).save(file, "PNG")
+    return file.getvalue()
+
+
+def shown(client, row, **query):
+    return client.get(f"/api/media/{row}/picture", params=query)
+
+
+# --- pictures --------------------------------------------------------------------------------
+
+
+def test_pictures_of_a_folder_are_made_anew_and_nothing_else_is_shown(tmp_path):
+    ids = fish(tmp_path)["fish"]
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    outside = tmp_path / "outside.png"
+    outside.write_bytes(png("blue"))
+    (folder / f"{ids[0]}.png").write_bytes(png(size=(400, 200)))
+    (folder / f"{ids[1]}.png").symlink_to(outside)
+    (folder / f"{ids[2]}.png").write_bytes(b"<svg onload='alert(1)'/>")
+    with (folder / f"{ids[3]}.png").open("wb") as file:
+        file.truncate(2 * 1024**3)  # 2 GB, and no room on the disk
+    (folder / f"{ids[4]}.svg").write_bytes(b"<svg onload='alert(1)'/>")
+    (folder / f"{ids[5]}.html").write_bytes(SCRIPT.encode())
+    with served(opened(tmp_path, images=str(folder))) as client:
+        assert client.get("/api/session").json()["media"] == "picture"
+        media = client.get("/api/rows/0").json()["media"]
+        assert media["picture"] == "/api/media/0/picture"
+        reply = client.get(media["picture"], params={"largest": 64})
+        assert reply.headers["content-type"] in ("image/png", "image/jpeg")
+        with Image.open(io.BytesIO(reply.content)) as picture:
+            assert max(picture.size) == 64
+        assert client.get("/api/rows/1").json()["media"] == {
+            "kind": "none", "picture": None, "sound": None, "spectrogram": None, "outline": None,
+        }  # fmt: skip
+        assert refused(shown(client, 1), 404) == f"Row '{ids[1]}' has no picture."
+        assert f"{ids[2]}.png" in refused(shown(client, 2), 409)
+        assert "64 MB" in refused(shown(client, 3), 409)
+        for row in (4, 5, 6, 60, 10**9):
+            assert refused(shown(client, row), 404)
+        assert refused(client.get("/api/media/0/sound"), 404)
+        assert refused(client.get("/api/media/0/spectrogram"), 404)
+
+
+def test_an_archive_gives_what_is_in_it_and_writes_nothing(tmp_path):
+    ids = fish(tmp_path)["fish"]
+    archive = tmp_path / "pictures.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
+        zipped.writestr(f"{ids[0]}.png", png())
+        zipped.writestr(f"../../{ids[1]}.png", png())
+        zipped.writestr(f"/tmp/{ids[2]}.png", png())
+        zipped.writestr(f"{ids[3]}.png", b"\0" * (65 * 1024**2))
+    before = sorted(os.walk(tmp_path.parent))
+    with served(opened(tmp_path, images=str(archive))) as client:
+        assert shown(client, 0).status_code == 200
+        assert refused(shown(client, 1), 404)
+        assert refused(shown(client, 2), 404)
+        assert "64 MB" in refused(shown(client, 3), 409)
+        after = sorted(os.walk(tmp_path.parent))
+    made = {name for _, _, names in after for name in names} - {
+        name for _, _, names in before for name in names
+    }
+    assert {name for name in made if not name.startswith("fish.kernova-project")} == set()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py",
+        "/static/%2e%2e%2fapp.py", "/static/....//app.py", "/static/..%5capp.py",
+        "/static//etc/passwd", "/static/%2fetc%2fpasswd",
+        "/static/index.html%00.js", "/static/", "/static", "/api/media/..%2f..%2f0/picture",
+        "/api/downloads/..%2f..%2ffish.csv", "/api/downloads/fish.csv",
+    ],
+)  # fmt: skip
+def test_no_path_leads_out(unmoved, path):
+    address = str(unmoved.base_url).rstrip("/")
+    target = f"{address}{path}"
+    reply = unmoved.get(target)
+    # Sent as it is written: a client would tidy the path before anyone else sees it.
+    raw = unmoved.build_request("GET", address)
+    raw.url = raw.url.copy_with(raw_path=path.encode())
+    for one in (reply, unmoved.send(raw)):
+        assert refused(one, one.status_code)
+        assert one.status_code in (404, 405, 422)
+
+
+@pytest.fixture(scope="module")
+def unmoved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("unmoved")
+    fish(folder)
+    with served(opened(folder, strategy="random")) as client:
+        yield client
+
+
+def test_cells_that_hold_markup_stay_data(tmp_path):
+    rows = fish(tmp_path)
+    rows["fish"] = [f"{SCRIPT}{place}" for place in range(len(rows))]
+    rows["sex"] = [SCRIPT, '"><img src=x onerror=alert(1)>'] * 30
+    rows = rows.rename(columns={"length": SCRIPT})
+    rows.to_csv(tmp_path / "fish.csv", index=False)
+    with served(opened(tmp_path)) as client:
+        anna = Expert(client, SCRIPT)
+        anna.answer(f"{SCRIPT}x")
+        paths = ["/api/state", "/api/history", f"/api/rows/{anna.question['row']}",
+                 f"/api/rows?find={SCRIPT}", "/api/session"]  # fmt: skip
+        for path in paths:
+            reply = client.get(path)
+            assert reply.headers["content-type"] == "application/json"
+            assert reply.headers["x-content-type-options"] == "nosniff"
+            assert SCRIPT in reply.text
+        assert anna.question["id"].startswith(SCRIPT)
+        assert client.get(f"/{SCRIPT}").headers["content-type"] == "application/json"
+        labels = client.get("/api/downloads/labels.csv")
+        assert labels.headers["content-type"] == "text/csv; charset=utf-8"
+        assert labels.headers["content-disposition"] == 'attachment; filename="labels.csv"'
+
+
+# --- taking home -----------------------------------------------------------------------------
+
+
+def test_labels_are_taken_home_with_who_and_when(tmp_path):
+    kinds = fish(tmp_path)["kind"]
+    known = kinds.where(kinds.index < 3)
+    fish(tmp_path, prior=known)
+    words = {"label_column": "prior"}
+    with served(opened(tmp_path, **words)) as client:
+        anna = Expert(client, "Anna")
+        row = anna.ask()["row"]
+        anna.answer("carp")
+        anna.say("labels", rows=[2], label="eel")
+        rows = pd.read_csv(
+            io.BytesIO(client.get("/api/downloads/labels.csv").content),
+            dtype=str,
+            keep_default_na=False,
+        )
+        parquet = client.get("/api/downloads/labels.parquet")
+        same = pd.read_parquet(io.BytesIO(parquet.content))
+        at = client.get("/api/history").json()["entries"][1]["at"]
+    assert list(rows.columns) == ["fish", "category", "question", "expert", "time", "prior"]
+    assert rows["fish"].tolist() == [f"{5877 * 10**14 + place}" for place in range(60)]
+    assert rows.loc[row].tolist()[1:] == ["carp", "1", "Anna", at, ""]
+    assert rows.loc[0].tolist()[1:5] == [kinds[0], "", "", ""]
+    assert rows.loc[2].tolist()[1:4] == ["eel", "", "Anna"]
+    assert (rows["category"] != "").sum() == 4
+    assert same["fish"].tolist() == rows["fish"].tolist()
+    assert same["category"].fillna("").tolist() == rows["category"].tolist()
+
+
+def test_what_was_learnt_is_shown_asked_and_taken_home(tmp_path, monkeypatch):
+    kinds = fish(tmp_path)["kind"]
+    bench = opened(tmp_path)
+    with served(bench) as client:
+        for path in ("/api/learn/rows", "/api/downloads/model.kernova"):
+            assert refused(client.get(path), 409) == (
+                "Nothing has been learnt yet. Begin with POST /api/learn."
+            )
+        assert client.get("/api/learn").json()["state"] == "none"
+        client.post("/api/learn", json={})
+        assert bench.learning.wait(120)
+        assert client.get("/api/learn").json()["state"] == "failed"
+        anna = Expert(client, "Anna")
+        for _ in range(40):
+            anna.answer(kinds[(anna.question or anna.ask())["row"]])
+        assert client.post("/api/learn", json={"expert": "Anna"}).status_code == 202
+        assert bench.learning.wait(120)
+        learnt = client.get("/api/learn").json()
+        assert (learnt["state"], learnt["n_labelled"], learnt["is_stale"]) == ("ready", 40, False)
+        assert sum(learnt["counts"].values()) == 20
+        total = 0
+        for verdict in ("known", "ambiguous", "unknown"):
+            reply = client.get("/api/learn/rows", params={"verdict": verdict, "limit": 5}).json()
+            total += reply["total"]
+            assert {one["verdict"] for one in reply["rows"]} <= {verdict}
+        assert total == 20
+        codes = client.get("/api/map/labels?colour=learnt").content
+        assert len(codes) == 120
+        wish = {"expert": "Anna", "source": "unknown"}
+        asked = client.post("/api/question", json=wish).json()
+        if learnt["counts"]["unknown"]:
+            anna.question = asked["question"]
+            assert anna.question["reason"].startswith("None of the categories that were learnt")
+            anna.answer("carp")
+            assert client.get("/api/learn").json()["is_stale"]
+        else:
+            assert asked["message"] == "No unknown row is left to be asked."
+        model = client.get("/api/downloads/model.kernova").content
+    (tmp_path / "model.kernova").write_bytes(model)
+    monkeypatch.chdir(tmp_path)
+    command = ["recognize", "model.kernova", "fish.csv", "--id-column", "fish"]
+    done = CliRunner().invoke(app, [*command, "--label-column", "kind", "-o", "verdicts.csv"])
+    assert done.exit_code == 0, done.output
+    assert set(pd.read_csv(tmp_path / "verdicts.csv")["kind"]) == set(KINDS)
