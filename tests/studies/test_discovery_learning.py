@@ -177,7 +177,7 @@ def test_mixed_columns_with_missing_values():
     labels = [*["wren"] * 12, *[None] * 18, *["tit"] * 10, *[None] * 20]
     learnt = learn_from_answers(table_of(features), labels)
     assert sum(learnt.counts.values()) == 38
-    assert learnt.notes == ["Left out, since no row that has a name has a value there: 'song'."]
+    assert learnt.notes[0] == "Left out, since no row that has a name has a value there: 'song'."
     assert learnt.model.columns == ["x", "sex", "weight"]
 
 
@@ -191,6 +191,27 @@ def test_rows_without_any_value_are_refused():
 def test_settings_reach_the_model(three_kinds):
     learnt = learn_from_answers(*three_kinds, LearnSettings(reject=0.4))
     assert learnt.model.description_.reject == 0.4
+
+
+def test_one_odd_answer_does_not_make_everything_ambiguous():
+    """Rows are asked because they are odd; a category that accepts its oddest claims all others."""
+    rng = np.random.default_rng(4)
+    features = pd.DataFrame(rng.normal(size=(200, 2)), columns=["x", "y"])
+    features.loc[100:, "x"] += 8.0
+    labels = np.full(200, None, dtype=object)
+    labels[:12], labels[100:112] = "wren", "tit"
+    features.loc[11], features.loc[111] = (4.5, 6.0), (3.5, -6.0)
+    lenient = learn_from_answers(table_of(features), labels, LearnSettings())
+    learnt = learn_from_answers(table_of(features), labels)
+    assert learnt.result.settings.reject > 0.05
+    assert learnt.notes[0] == (
+        f"To tell categories apart, each turns away {100 * learnt.result.settings.reject:.0f} % of "
+        "its own rows: the oddest."
+    )
+    assert learnt.counts["known"] > 2 * lenient.counts["known"]
+    right = np.repeat(["wren", "tit"], 100)
+    known = np.flatnonzero(learnt.verdicts == VERDICTS.index("known"))
+    assert np.mean([learnt.names[learnt.recognized[row]] == right[row] for row in known]) > 0.95
 
 
 class StoppedError(Exception):

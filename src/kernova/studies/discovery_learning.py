@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from kernova.blocks import slices
+from kernova.describe.fitting import thresholds_of
 from kernova.describe.table_recognizer import TableRecognizer
 from kernova.errors import InputError
 from kernova.load.tables import Table
@@ -34,6 +35,10 @@ _BLOCK: Final = 2048
 # So many of the unknown rows are spread out; nobody asks more before learning anew.
 _SPREAD_OUT: Final = 200
 _NAMED_IN_NOTE: Final = 5
+# Shares of a category's own rows that it may turn away, the usual one first.
+_REJECTS: Final = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+# Strictness makes rows known, some of them wrongly: a wrong name is so many times as bad.
+_WRONG_COUNTS: Final = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +154,8 @@ def learn_from_answers(
         The category of each row, None where it has none.
     settings : LearnSettings, optional
         How strict and by how many rows to describe categories. By default missing values are
-        filled in if there are any.
+        filled in if there are any, and categories are as strict as tells them apart best: rows
+        that were asked because they are odd make for lenient ones, which claim all others.
 
     Returns
     -------
@@ -191,6 +197,9 @@ def learn_from_answers(
         n_dropped=0,
     )
     result = learn_classes(learnt_from, chosen)
+    reject = best_reject(result.model)
+    if settings is None and reject != chosen.reject:
+        result = learn_classes(learnt_from, replace(chosen, reject=reject))
     judged = _judged(result.model, features, np.flatnonzero(~has_label))
     return Learnt(
         model=result.model,
@@ -201,7 +210,12 @@ def learn_from_answers(
         names=[str(name) for name in result.model.classes_],
         unknown_rows=judged.unknown_rows,
         ids=table.ids.astype(str).tolist(),
-        notes=[*left_out, *_few_rows_notes(names), *_of_use(result.notes)],
+        notes=[
+            *left_out,
+            *_few_rows_notes(names),
+            *_strictness_notes(result.settings.reject if settings is None else _REJECTS[0]),
+            *_of_use(result.notes),
+        ],
     )
 
 
@@ -234,6 +248,34 @@ def _check_enough(names: list[str]) -> None:
         )
 
 
+def best_reject(model: TableRecognizer) -> float:
+    """Choose how strict categories are, by the rows with a label, each left out in turn.
+
+    Counted are rows that their own category alone claims, less three times those that another one
+    alone claims; of equally good shares the least is taken.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernova.describe.table_recognizer import TableRecognizer
+    >>> fish = pd.DataFrame({"length": [1.0, 1.1, 1.3, 7.0, 7.1, 7.3]})
+    >>> best_reject(TableRecognizer().fit(fish, ["bleak"] * 3 + ["pike"] * 3))
+    0.05
+    """
+    left_out, codes = model.left_out_, np.searchsorted(model.classes_, model.labels_)
+    lines = np.arange(len(codes))
+    of_own = [left_out[(codes == code) & ~model.is_outlier_, code] for code in np.unique(codes)]
+    # A row that is all there is of its category cannot be left out.
+    of_own = [own if len(own) > 1 else np.full(1, np.nan) for own in of_own]
+    gains = []
+    for reject in _REJECTS:
+        claims = left_out >= thresholds_of(of_own, reject, model.description_.ridge_)
+        is_one = claims.sum(axis=1) == 1
+        is_own = claims[lines, codes]
+        gains.append(int((is_one & is_own).sum()) - _WRONG_COUNTS * int((is_one & ~is_own).sum()))
+    return _REJECTS[int(np.argmax(gains))]
+
+
 def _few_rows_notes(names: list[str]) -> list[str]:
     few = sorted(name for name, count in Counter(names).items() if count < FEWEST_ROWS)
     if not few:
@@ -241,6 +283,15 @@ def _few_rows_notes(names: list[str]) -> list[str]:
     named = ", ".join(few[:_NAMED_IN_NOTE])
     more = f" and {len(few) - _NAMED_IN_NOTE} more" if len(few) > _NAMED_IN_NOTE else ""
     return [f"Known by one or two rows only, so that what they claim is a guess: {named}{more}."]
+
+
+def _strictness_notes(reject: float) -> list[str]:
+    if reject == _REJECTS[0]:
+        return []
+    return [
+        f"To tell categories apart, each turns away {100 * reject:.0f} % of its own rows: the "
+        "oddest."
+    ]
 
 
 def _of_use(notes: list[str]) -> list[str]:
