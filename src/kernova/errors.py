@@ -55,3 +55,7 @@ class MediaError(InputError):
 
 class MissingMediaError(MediaError):
     """A row has no picture, sound or outline, or there is no such row."""
+
+
+class NotSavedError(InputError):
+    """An answer could not be written to its project, so it does not count."""

@@ -1,6 +1,7 @@
 """Questions and answers over HTTP: several experts, repeated requests, nothing lost."""
 
 import json
+import sqlite3
 
 import numpy as np
 import pytest
@@ -283,6 +284,32 @@ def test_at_the_end_there_is_nothing_left_to_ask(client):
     assert anna.answer("pike")["message"] == (
         "There is nothing left to ask: every row was asked or named."
     )
+
+
+def test_what_could_not_be_saved_does_not_count_and_can_be_sent_again(folder, monkeypatch):
+    bench = opened(folder)
+    with served(bench) as client:
+        expert = Expert(client, "Anna")
+        said = {"expert": "Anna", "row": expert.ask()["row"], "label": "carp", "key": "one"}
+        store = bench.discovery.session._book.store
+        with monkeypatch.context() as full:
+            full.setattr(store, "_connection", FullDisk())
+            reply = client.post("/api/answers", json=said)
+        assert refused(reply, 503) == (
+            f"Could not save to {folder / 'fish.kernova-project'}: database or disk is full. What "
+            "was said last does not count; what was said before is safe."
+        )
+        assert reply.json()["error"]["code"] == "not saved"
+        assert state(client)["asked"] == 0
+        again = client.post("/api/answers", json=said).json()
+        assert (again["saved"]["number"], again["repeated"]) == (1, False)
+
+
+class FullDisk:
+    """A project's connection when there is no room left."""
+
+    def execute(self, *_):
+        raise sqlite3.OperationalError("database or disk is full")
 
 
 # --- the same questions as without a server --------------------------------------------------

@@ -26,7 +26,7 @@ from kernova.discover.project_file import (
 from kernova.discover.records import Record
 from kernova.discover.table_changes import what_changed
 from kernova.discover.table_digest import TableDigest
-from kernova.errors import InputError
+from kernova.errors import InputError, NotSavedError
 
 _TABLES = f"""
 CREATE TABLE head (name TEXT PRIMARY KEY, value NOT NULL);
@@ -131,7 +131,7 @@ class ProjectStore:
                 self._modernize()
                 self._connection.executemany(statement, lines)
         except sqlite3.Error as error:
-            raise InputError(
+            raise NotSavedError(
                 f"Could not save to {self.path}: {str(error).rstrip('.')}. What was said last does "
                 "not count; what was said before is safe."
             ) from error

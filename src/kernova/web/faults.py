@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match, Mount
 
-from kernova.errors import InputError, MissingMediaError
+from kernova.errors import InputError, MissingMediaError, NotSavedError
 from kernova.studies.workbench import WorkbenchError
 
 # What went wrong, by status, where nothing closer is known.
@@ -30,7 +30,7 @@ _CODES: Final = {
     503: "unavailable",
 }
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_STATUSES: Final = {"not found": 404, "preparing": 409, "nothing learnt": 409, "not saved": 503}
+_STATUSES: Final = {"not found": 404, "preparing": 409, "nothing learnt": 409}
 _SENTENCES: Final = {
     404: "There is nothing at this address.",
     405: "This address does not take requests of this method; the Allow header lists those it "
@@ -117,4 +117,6 @@ async def _refused(request: Request, error: Exception) -> Response:
         return fault(_STATUSES[error.code], str(error), error.code)
     if isinstance(error, MissingMediaError):
         return fault(404, str(error))
+    if isinstance(error, NotSavedError):
+        return fault(503, str(error), "not saved")
     return fault(409, str(error))

@@ -61,8 +61,8 @@ class BackgroundJob(Generic[Result]):
         threading.Thread(target=self._run, args=(work, watch), daemon=True).start()
         return True
 
-    def wait(self, seconds: float) -> bool:
-        """Wait for the end, at most so long; tell whether it has come."""
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait for the end, at most so long if that is said; tell whether it has come."""
         return self._ended.wait(seconds)
 
     def _run(self, work: Callable[[], Result], watch: Listener | None) -> None:

@@ -42,9 +42,14 @@ class Corrections:
         session = self._desk.session
         self._desk.check_rows(rows)
         ids = [session.ids_[row] for row in dict.fromkeys(rows)]
-        return self._questions.record(
-            expert, key, lambda: session.label_rows(ids, label, expert=expert, key=key)
-        )
+
+        def say() -> int:
+            # A row by itself is told by its id, and can be found by it later.
+            if len(ids) == 1:
+                return session.label_row(ids[0], label, expert=expert, key=key)
+            return session.label_rows(ids, label, expert=expert, key=key)
+
+        return self._questions.record(expert, key, say)
 
     def rename(self, expert: str | None, old: str, new: str, key: str | None) -> dict[str, Any]:
         """Give a category another name."""

@@ -4,7 +4,7 @@ from typing import Literal
 
 from kernova.errors import InputError
 
-Code = Literal["preparing", "not found", "nothing learnt", "not saved"]
+Code = Literal["preparing", "not found", "nothing learnt"]
 
 
 class WorkbenchError(InputError):

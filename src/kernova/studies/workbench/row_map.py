@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from kernova.studies.discovery_map import RowMap, axes_map
+from kernova.studies.discovery_map import RowMap, axes_map, neighbours_map
 from kernova.studies.workbench.background import BackgroundJob
 from kernova.studies.workbench.desk import Desk
 
@@ -25,9 +25,14 @@ class MapOfRows:
         self._axes: RowMap | None = None
         self._better: BackgroundJob[RowMap | None] = BackgroundJob(desk.changed)
 
-    def prepare(self) -> None:
-        """Draw the better map in the background."""
-        self._better.start(lambda: None)
+    def prepare(self, after: BackgroundJob[Any]) -> None:
+        """Draw the better map in the background, when what is more urgent is done."""
+
+        def work() -> RowMap | None:
+            after.wait()
+            return neighbours_map(self._desk.discovery.encoded)
+
+        self._better.start(work)
 
     def description(self) -> dict[str, Any]:
         """Say what the map shows, and whether a better one is being drawn."""

@@ -70,7 +70,7 @@ class Workbench:
             Told how far it is.
         """
         self.preparation.start(self.discovery.prepare, watch)
-        self.map.prepare()
+        self.map.prepare(after=self.preparation)
 
     def is_ready(self) -> bool:
         """Tell whether the strategy can be asked for questions."""
