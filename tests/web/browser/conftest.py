@@ -23,7 +23,7 @@ _OPTIONS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--autoplay-policy=no-user-gesture-required",
 )
-_PATIENCE_MS = 60_000
+_PATIENCE_MS = 12_000
 _WINDOW = {"width": 1280, "height": 900}
 
 # Without Playwright the modules that import it cannot even be read.
@@ -77,5 +77,5 @@ def screen(new_screen):
 def digits(tmp_path_factory):
     """Serve the demo, with the first answers given: tests add their own under their own names."""
     with workbench(tmp_path_factory.mktemp("digits"), "--demo") as server:
-        answer_as_expert(server, "Seed", 40)
+        answer_as_expert(server, "Seed", 30)
         yield server

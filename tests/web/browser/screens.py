@@ -141,10 +141,14 @@ class Screen:
             expect(self.page.locator(shown)).to_have_count(0)
         expect(self.page.locator("body")).to_have_attribute("data-pending", "0")
 
-    def catch_up(self):
-        """Wait until the page shows the state as the server has it now."""
+    def catch_up(self, testid=None):
+        """Wait until the page, or a list on it, shows the state as the server has it now."""
         version = self.server.get("api/state")["version"]
-        self.page.wait_for_function("seen => Number(document.body.dataset.version) >= seen", arg=version)
+        shown = "body" if testid is None else f"[data-testid={testid}]"
+        self.page.wait_for_function(
+            "([shown, seen]) => Number(document.querySelector(shown)?.dataset.version) >= seen",
+            arg=[shown, version],
+        )
 
     def wait_for_words(self, testid, words):
         """Wait until an element says something (a text or a pattern)."""

@@ -37,13 +37,14 @@ async function show() {
   shownFor = signature;
   const reply = await get("/api/disagreements").catch(() => ({ disagreements: [] }));
   const { disagreements } = reply;
+  if (signature !== shownFor) return;
   fill(byId("view-experts"),
     element("header", { class: "view-head" }, element("h1", { id: "experts-heading" }, "Experts")),
     element("p", { class: "lead" }, "Several experts can answer at once: each opens this address in a browser of their own. No two are asked about the same row."),
     element("ul", { class: "expert-list", "data-testid": "expert-list" }, ...experts.map(expertItem)),
     element("h2", {}, "Disagreements"),
     element("p", { class: "hint" }, disagreements.length ? "The latest word stands until a row is settled." : "Nobody disagrees about a row."),
-    element("ul", { class: "disagreement-list", "data-testid": "disagreements" }, ...disagreements.map(disagreementItem)));
+    element("ul", { class: "disagreement-list", "data-testid": "disagreements", "data-version": version }, ...disagreements.map(disagreementItem)));
 }
 
 function expertItem({ name, questions, is_here: isHere }) {

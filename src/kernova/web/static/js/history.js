@@ -24,12 +24,15 @@ export function startHistory() {
 
 async function catchUp() {
   parts ??= build();
-  if (readVersion === store.state?.version) return;
-  readVersion = store.state?.version;
-  const wanted = Math.max(PART, entries.length);
-  entries = [];
-  isWhole = false;
-  await readMore(wanted);
+  const version = store.state?.version;
+  if (readVersion === version) return;
+  readVersion = version;
+  const read = await readBefore([], Math.max(PART, entries.length));
+  // What was said meanwhile is being read by now; what cannot be read stays as it was.
+  if (readVersion !== version) return;
+  if (read === null) return void (readVersion = null);
+  take(read);
+  parts.list.dataset.version = String(version);
 }
 
 function build() {
@@ -37,7 +40,7 @@ function build() {
   const undone = element("input", { type: "checkbox", checked: true, on: { change: show } });
   const words = element("p", { class: "hint", role: "status", "data-testid": "history-words" });
   const list = element("ol", { class: "history-list", "data-testid": "history-list" });
-  const more = button("Load more", () => void readMore(PART), { "data-testid": "history-more" });
+  const more = button("Load more", () => void readMore(), { "data-testid": "history-more" });
   fill(byId("view-history"),
     element("header", { class: "view-head" }, element("h1", { id: "history-heading" }, "History"), button("Undo the last step", () => void undo(), { "data-testid": "history-undo" })),
     element("p", { class: "lead" }, "Nothing is ever deleted: what was taken back stays here, struck through."),
@@ -46,18 +49,31 @@ function build() {
   return { find, undone, words, list, more };
 }
 
-async function readMore(number) {
+async function readMore() {
+  const version = readVersion;
+  const read = await readBefore(entries, PART);
+  if (read !== null && readVersion === version) take(read);
+}
+
+function take(read) {
+  ({ entries, isWhole } = read);
+  show();
+}
+
+/** Read entries older than the last of these; null where the server cannot be read. */
+async function readBefore(known, number) {
+  const read = { entries: [...known], isWhole: false };
   let left = number;
-  while (left > 0 && !isWhole) {
+  while (left > 0 && !read.isWhole) {
     const limit = Math.min(left, 200);
-    const before = entries.length ? `&before=${entries.at(-1).number}` : "";
+    const before = read.entries.length ? `&before=${read.entries.at(-1).number}` : "";
     const reply = await get(`/api/history?limit=${limit}${before}`).catch(() => null);
-    if (reply === null) break;
-    entries.push(...reply.entries);
-    isWhole = entries.length >= reply.total || reply.entries.length === 0;
+    if (reply === null) return null;
+    read.entries.push(...reply.entries);
+    read.isWhole = read.entries.length >= reply.total || reply.entries.length === 0;
     left -= reply.entries.length;
   }
-  show();
+  return read;
 }
 
 function show() {
