@@ -4,8 +4,11 @@ import os
 import struct
 import threading
 import zipfile
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kernova.errors import MediaError
 from kernova.load.media_files import FolderFiles, ZipFiles, name_within
@@ -56,6 +59,23 @@ def test_no_path_leads_out_of_the_folder(folder, path):
     assert files.names == ("a.png",)
     with pytest.raises(MediaError, match="is no file within"):
         files.path("../secret.png")
+
+
+@given(st.text(alphabet="ab./\\\\ :\0~\u2215", max_size=12))
+def test_no_text_at_all_becomes_a_name_outside(text):
+    name = name_within(text, Path("/data/pictures"))
+    if name is not None:
+        place = os.path.normpath(f"/data/pictures/{name}")
+        assert place == f"/data/pictures/{name}"
+        assert place.startswith("/data/pictures/")
+
+
+def test_links_to_folders_are_followed_only_within(folder):
+    (folder / "alias").symlink_to(folder / "wild")
+    (folder / "out").symlink_to(folder.parent)
+    among = ["alias/B.PNG", "out/secret.png", "out/pictures/a.png"]
+    # The last one leads out and back again: where it ends is within.
+    assert FolderFiles(folder, PNG, among=among).names == ("alias/B.PNG", "out/pictures/a.png")
 
 
 def test_an_absolute_path_into_the_folder_is_as_good_as_a_relative_one(folder):

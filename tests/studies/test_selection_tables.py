@@ -45,7 +45,7 @@ def test_ravens_table_and_a_folder_are_enough_to_begin(songs, tmp_path):
     data = open_discovery_data(path, audio=folder)
     assert data.media.kind == "sound"
     assert data.table.ids.tolist()[:2] == ["1", "2"]
-    assert data.table.features.columns[2:5].tolist() == ["duration (s)", "centre (Hz)", "sound 1"]
+    assert data.table.features.columns[:3].tolist() == ["duration (s)", "centre (Hz)", "sound 1"]
     assert data.notes == [
         "Column 'Annotation' is left out, since categories are to be asked; name it as label "
         "column to begin with what it says.",
@@ -116,7 +116,8 @@ def test_a_table_of_one_recording_finds_it_by_its_name(songs, tmp_path, audio):
 def test_a_table_without_sounds_is_asked_about_by_what_it_says(songs, tmp_path):
     _, segments = songs
     path = tmp_path / "songs.selections.txt"
-    write_annotations(segments, path, format="raven", sample_rate=RATE)
+    boxed = [s._replace(low_hz=HERTZ[s.label] - 200, high_hz=5500) for s in segments[1:]]
+    write_annotations([segments[0], *boxed], path, format="raven", sample_rate=RATE)
     data = open_discovery_data(path)
     assert list(data.table.features) == ["Low Freq (Hz)", "High Freq (Hz)"]
     assert data.media.kind == "none"

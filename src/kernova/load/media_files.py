@@ -193,10 +193,28 @@ def _names_within(root: Path, folder: str) -> Iterator[str]:
 
 
 def _known_paths(root: Path, among: Iterable[str]) -> Iterator[str]:
+    is_plain: dict[str, bool] = {}  # folders that are no links, nor within any
     for text in dict.fromkeys(among):
         name = name_within(text, root)
-        if name is not None and _place_within(root, name) is not None:
+        if name is None:
+            continue
+        folder = name.rpartition("/")[0]
+        if folder not in is_plain:
+            is_plain[folder] = (root / folder).resolve() == root / folder
+        if _is_there(root, name, is_plain[folder]):
             yield name
+
+
+def _is_there(root: Path, name: str, is_in_plain_folder: bool) -> bool:
+    """Tell whether a name stands for a file within; links are followed, which takes longer."""
+    if is_in_plain_folder:
+        try:
+            mode = os.lstat(f"{root}/{name}").st_mode
+        except (OSError, ValueError):
+            return False
+        if not stat.S_ISLNK(mode):
+            return stat.S_ISREG(mode)
+    return _place_within(root, name) is not None
 
 
 def name_within(text: str, root: Path) -> str | None:
@@ -209,14 +227,16 @@ def name_within(text: str, root: Path) -> str | None:
     >>> name_within(r".\thumbs\a.png", Path("/data")), name_within("a/../../b.png", Path("/data"))
     ('thumbs/a.png', None)
     """
-    path = PurePosixPath(text.strip().replace("\\", "/"))
-    if path.is_absolute():
-        if not path.is_relative_to(root):
+    path = text.strip().replace("\\", "/")
+    if path.startswith("/"):
+        inside = path.removeprefix(f"{root.as_posix()}/")
+        if inside == path:
             return None
-        path = path.relative_to(root)
-    if "\0" in text or ".." in path.parts or not path.parts or ":" in path.parts[0]:
+        path = inside
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if "\0" in text or ".." in parts or not parts or ":" in parts[0]:
         return None
-    return str(path)
+    return "/".join(parts)
 
 
 def _place_within(root: Path, name: str) -> Path | None:
@@ -239,4 +259,17 @@ def _is_plain(entry: ZipInfo) -> bool:
 
 
 def _has_ending(name: str, endings: Collection[str]) -> bool:
-    return PurePosixPath(name).suffix.lower() in endings
+    return ending_of(name) in endings
+
+
+def ending_of(name: str) -> str:
+    """Give a name's ending in small letters, with its dot; empty if it has none.
+
+    Examples
+    --------
+    >>> from kernova.load.media_files import ending_of
+    >>> ending_of("wild.life/A.PNG"), ending_of("wild.life/a")
+    ('.png', '')
+    """
+    stem, dot, ending = name.rpartition("/")[2].rpartition(".")
+    return f".{ending.lower()}" if dot and stem else ""

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from kernova.errors import InputError
 from kernova.load.feature_columns import decoded
-from kernova.load.media_files import MediaFiles, name_within
+from kernova.load.media_files import MediaFiles, ending_of, name_within
 from kernova.load.sentences import listed
 
 # A column names files if at least this share of its texts do.
@@ -68,18 +68,20 @@ class _NamesByKey:
         self._by_name: dict[str, str] = {}
         self._by_stem: dict[str, str] = {}
         for path in names:
-            name = PurePosixPath(key(path))
-            self._paths.setdefault(str(name), path)
-            self._by_name.setdefault(name.name, path)
-            self._by_stem.setdefault(name.stem, path)
-            self._by_stem.setdefault(str(name.with_suffix("")), path)
+            whole = key(path)
+            name = whole.rpartition("/")[2]
+            n_ending = len(ending_of(name))
+            self._paths.setdefault(whole, path)
+            self._by_name.setdefault(name, path)
+            self._by_stem.setdefault(name[: len(name) - n_ending], path)
+            self._by_stem.setdefault(whole[: len(whole) - n_ending], path)
 
     def written(self, text: str) -> str | None:
         path = self._key(text)
         return (
             self._paths.get(path)
             or self._paths.get(path.removeprefix(self._folder))
-            or self._by_name.get(PurePosixPath(path).name)
+            or self._by_name.get(path.rpartition("/")[2])
         )
 
     def meant(self, text: str) -> str | None:
@@ -116,7 +118,7 @@ def files_of_rows(
     if numbered and _n_found(best) < _LEAST_SHARE * len(ids):
         best = [None] * len(ids)
     naming = []
-    endings = {PurePosixPath(name).suffix.lower() for name in files.names}
+    endings = {ending_of(name) for name in files.names}
     for column, texts in _text_columns(columns):
         found = [None if text is None else names.written(text) for text in texts]
         if any(found) and _are_file_names(texts, found, endings):
@@ -179,7 +181,7 @@ def _are_file_names(
 ) -> bool:
     """Tell whether most texts name files that are there, or end as such files do."""
     n_like = sum(
-        file is not None or (text is not None and PurePosixPath(text).suffix.lower() in endings)
+        file is not None or (text is not None and ending_of(text) in endings)
         for text, file in zip(texts, found, strict=True)
     )
     return n_like >= _LEAST_SHARE * sum(text is not None for text in texts)

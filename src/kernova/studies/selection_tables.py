@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 from numpy.typing import NDArray
 
 from kernova.errors import InputError
@@ -95,7 +96,7 @@ def selections_in(raw: RawTable, source: str, named: Collection[str]) -> Selecti
     lower = {name.strip().lower(): name for name in columns.column_names}
     pair = _time_columns(columns, lower)
     labels = [lower[name] for name in lower if name in _LABELS and lower[name] not in named]
-    empty = [name for name in columns.column_names if _is_empty(columns, name)]
+    empty = [name for name in columns.column_names if _says_nothing(columns, name)]
     places = [lower[name] for name in lower if name in _NO_MEASURES or name in pair]
     aside = {*raw.aside, *places, *labels, *empty}
     has_measures = any(
@@ -194,8 +195,13 @@ def _is_numeric(columns: pa.Table, name: str) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _is_empty(columns: pa.Table, name: str) -> bool:
-    return columns[name].null_count == columns.num_rows
+def _says_nothing(columns: pa.Table, name: str) -> bool:
+    """Tell whether all rows have the same value, or none: programs write such columns."""
+    column = decoded(columns[name])
+    if column.null_count == columns.num_rows:
+        return True
+    n_values = pyarrow.compute.count_distinct(column, mode="all").as_py()
+    return bool(n_values == 1 and columns.num_rows > 1)
 
 
 def _label_note(labels: Sequence[str]) -> list[str]:
