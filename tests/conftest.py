@@ -5,6 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# A busy machine is no fault: no test of random inputs fails for the time it took.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 _DEFAULT_DATA = Path(__file__).parents[2] / "shared" / "data"
 

@@ -173,9 +173,9 @@ class NoveltyAsker:
                 self._counts[answer.label] = self._counts.get(answer.label, 0) + 1
         if not together:  # nothing new was said
             return
-        for label, rows in together.items():
-            self._lower_novelty(label, rows)
-        self._take_lesson()
+        if not self._took_lesson():  # after one, everything has been measured anew
+            for label, rows in together.items():
+                self._lower_novelty(label, rows)
         self._chosen = self._question = None
 
     def _look(self) -> Look | None:
@@ -204,21 +204,21 @@ class NoveltyAsker:
         # Distances only fall and counts only rise, so no other category need be looked at again.
         np.minimum(self._novelty, distances, out=self._novelty)
 
-    def _take_lesson(self) -> None:
-        """Measure novelty anew, if enough was named since the last lesson.
+    def _took_lesson(self) -> bool:
+        """Measure novelty anew, if enough was named since the last lesson; tell whether it was.
 
         A lesson is about the first answers only, so that it does not matter how many came at once.
         """
         n_named = sum(self._counts.values())
         lesson = max((n for n in _LESSONS if n <= n_named), default=0)
         if lesson == self._lesson:
-            return
+            return False
         self._lesson = lesson
         named = [(one.row, one.label) for one in self._shown if one.label is not None][:lesson]
         rows = self._spacing.rows[[row for row, _ in named]]
         axes = taught_axes(rows, [label for _, label in named])
         if axes is None:
-            return
+            return False
         # Products may round equal rows differently by their place in a block, hence the copying.
         distinct = self._spacing.distinct
         self._rows = (distinct.rows @ axes)[distinct.inverse]
@@ -230,6 +230,7 @@ class NoveltyAsker:
             shown.setdefault(one.label, []).append(one.row)
         for label, places in shown.items():
             self._lower_novelty(label, places)
+        return True
 
     def _choice(self) -> _Choice | None:
         if self._chosen is None and not self._is_asked.all():
