@@ -66,6 +66,7 @@ def test_measurements_that_are_there_are_kept_and_times_are_none(songs, tmp_path
     path.write_text("\n".join(["file,start,end,peak,label", *lines]) + "\n")
     data = open_discovery_data(path, label_column="label", audio=folder)
     assert list(data.table.features) == ["peak"]
+    assert data.table.ids.tolist()[:2] == ["a.wav 0.200 s", "a.wav 0.700 s"]
     assert data.table.labels.tolist()[:3] == ["low", "middle", "high"]
     assert data.notes == ["Column 'file' names files and is no feature."]
     assert data.table.reader is None
@@ -183,7 +184,7 @@ def test_rows_left_out_take_their_sounds_with_them(songs, tmp_path):
     path = tmp_path / "notes.csv"
     path.write_text("file,start,end,peak\na.wav,0.2,0.3,1\nb.wav,0.7,0.8,\nb.wav,1.2,1.3,3\n")
     data = open_discovery_data(path, missing="drop", audio=folder)
-    assert data.table.ids.tolist() == ["1", "3"]
+    assert data.table.ids.tolist() == ["a.wav 0.200 s", "b.wav 1.200 s"]
     assert [start for start, _ in stretches(data)] == pytest.approx([0.2, 1.2])
 
 

@@ -3,7 +3,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,8 @@ from kernova.studies.row_media import RowMedia
 from kernova.studies.selection_tables import Times, selections_in, with_columns
 from kernova.studies.sound_files import SOUND_ENDINGS, SoundRows, Stretch
 
+_PLACE: Final = "sound"
+
 
 class Measured(NamedTuple):
     """A table with columns that were measured on the sounds, and how."""
@@ -58,6 +60,8 @@ def sounding_rows(
         has_times=selections.times is not None, numbered=asked.is_numbered(raw),
     )  # fmt: skip
     refuse_no_files(found.names, "recording", asked.source, ids, files)
+    if selections.times is not None and asked.is_numbered(raw):
+        raw, ids = _named_by_place(raw, ids, found.names, selections.times)
     sounds = _sound_rows(ids, files, found.names, selections.times)
     columns = asked.reader if isinstance(asked.reader, SoundColumns) else None
     if columns is not None or not selections.has_measures:
@@ -96,6 +100,18 @@ def folder_of_recordings(
         )
     raw = RawTable(pa.table({"recording": list(files.names)}))
     return sounding_rows(asked._replace(id_column="recording"), raw, asked.source)
+
+
+def _named_by_place(
+    raw: RawTable, ids: list[str], names: list[str | None], times: Times
+) -> tuple[RawTable, list[str]]:
+    """Call rows by their recording and their start, which says more than the row's number."""
+    places = [f"{name} {start:.3f} s" for name, start in zip(names, times.starts, strict=True)]
+    is_clear = None not in names and len(set(places)) == len(places)
+    if not is_clear or _PLACE in raw.columns.column_names:
+        return raw, ids
+    columns = raw.columns.append_column(_PLACE, pa.array(places))
+    return raw._replace(columns=columns, own_id=_PLACE), places
 
 
 def recordings_of(
