@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from kernova.blocks import row_blocks
 from kernova.describe.data_description import MulticlassDataDescription
+from kernova.describe.leads import clear_lead, leads
 from kernova.errors import InputError
 from kernova.kernels.distances import squared_distances
 from kernova.represent.columns import split_columns
@@ -133,8 +134,36 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         return self.description_.recognize(self.encoded(X), reject_label)
 
     def ambiguous(self, X: Any) -> NDArray[np.bool_]:
-        """Tell which rows are claimed by several classes."""
-        return self.description_.ambiguous(self.encoded(X))
+        """Tell which rows are claimed by several classes; or see :meth:`want_clear`."""
+        return self.is_ambiguous(self.description_.log_membership(self.encoded(X)))
+
+    def is_ambiguous(self, log_membership: Matrix) -> NDArray[np.bool_]:
+        """Tell the same of rows whose memberships are known already."""
+        claims = np.exp(log_membership) >= self.description_.thresholds_
+        if self.lead is None:
+            return np.asarray(claims.sum(axis=1) > 1)
+        is_led = claims[np.arange(len(claims)), log_membership.argmax(axis=1)]
+        is_clear = is_led & (leads(log_membership) >= self.lead)
+        return np.asarray(claims.any(axis=1) & ~is_clear)
+
+    def want_clear(self, share: float) -> Self:
+        """Call a row ambiguous unless one class leads clearly, however many claim it.
+
+        Parameters
+        ----------
+        share : float
+            How many of the training rows with so clear a lead, each left out, must be recognised
+            rightly; see :func:`kernova.describe.leads.clear_lead`.
+        """
+        codes = np.searchsorted(self.classes_, self.labels_)
+        inside = ~self.is_outlier_
+        self._lead = clear_lead(self.left_out_[inside], codes[inside], share)
+        return self
+
+    @property
+    def lead(self) -> float | None:
+        """How far the best class must lead, in logarithms; None: claims alone decide."""
+        return vars(self).get("_lead")
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class that explains each row best, be it ever so badly."""

@@ -35,10 +35,13 @@ _BLOCK: Final = 2048
 # So many of the unknown rows are spread out; nobody asks more before learning anew.
 _SPREAD_OUT: Final = 200
 _NAMED_IN_NOTE: Final = 5
-# Shares of a category's own rows that it may turn away, the usual one first.
+# Shares of a category's own rows that it may turn away, the usual one first; and how many of the
+# other rows may be turned away by all if more than the usual share is taken.
 _REJECTS: Final = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-# Strictness makes rows known, some of them wrongly: a wrong name is so many times as bad.
-_WRONG_COUNTS: Final = 3
+_TURNED_AWAY: Final = 0.1
+_LOOKED_AT: Final = 2000
+# Of the rows with a label that are as clear as a row called known, so many are recognised rightly.
+_RIGHT: Final = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +55,8 @@ class Learnt:
     result : LearnResult
         How well the rows with a label are recognised when each is left out.
     verdicts : ndarray of int8 of shape (n_rows,)
-        Places in :data:`VERDICTS`: 0 for a row that has a label, 1 known, 2 ambiguous (claimed
-        by several categories), 3 unknown.
+        Places in :data:`VERDICTS`: 0 for a row that has a label, 1 known, 2 ambiguous (no category
+        leads clearly), 3 unknown (none claims it).
     recognized : ndarray of intp of shape (n_rows,)
         Place in ``names`` of the category that claims a row; -1 where none does, or where the
         row has a label.
@@ -154,8 +157,7 @@ def learn_from_answers(
         The category of each row, None where it has none.
     settings : LearnSettings, optional
         How strict and by how many rows to describe categories. By default missing values are
-        filled in if there are any, and categories are as strict as tells them apart best: rows
-        that were asked because they are odd make for lenient ones, which claim all others.
+        filled in if there are any, and categories are as strict as :func:`fitting_reject` says.
 
     Returns
     -------
@@ -197,9 +199,10 @@ def learn_from_answers(
         n_dropped=0,
     )
     result = learn_classes(learnt_from, chosen)
-    reject = best_reject(result.model)
+    reject = fitting_reject(result.model, features[~has_label])
     if settings is None and reject != chosen.reject:
         result = learn_classes(learnt_from, replace(chosen, reject=reject))
+    result.model.want_clear(_RIGHT)
     judged = _judged(result.model, features, np.flatnonzero(~has_label))
     return Learnt(
         model=result.model,
@@ -213,7 +216,7 @@ def learn_from_answers(
         notes=[
             *left_out,
             *_few_rows_notes(names),
-            *_strictness_notes(result.settings.reject if settings is None else _REJECTS[0]),
+            *_clarity_notes(result.model),
             *_of_use(result.notes),
         ],
     )
@@ -248,32 +251,43 @@ def _check_enough(names: list[str]) -> None:
         )
 
 
-def best_reject(model: TableRecognizer) -> float:
-    """Choose how strict categories are, by the rows with a label, each left out in turn.
+def fitting_reject(model: TableRecognizer, others: pd.DataFrame) -> float:
+    """Choose how large a share of its own rows a category turns away.
 
-    Counted are rows that their own category alone claims, less three times those that another one
-    alone claims; of equally good shares the least is taken.
+    Were rows asked by lot, about this share of ordinary rows would be turned away, too. Rows that
+    were asked because they are odd make categories claim far more than that. So the largest share
+    is taken at which no more than a tenth of the other rows is turned away by all; if more are
+    even at the usual share, there is something unknown, and the usual share will do.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from kernova.describe.table_recognizer import TableRecognizer
     >>> fish = pd.DataFrame({"length": [1.0, 1.1, 1.3, 7.0, 7.1, 7.3]})
-    >>> best_reject(TableRecognizer().fit(fish, ["bleak"] * 3 + ["pike"] * 3))
+    >>> model = TableRecognizer().fit(fish, ["bleak"] * 3 + ["pike"] * 3)
+    >>> fitting_reject(model, pd.DataFrame({"length": [1.05, 1.1, 7.1, 7.15]}))
+    0.5
+    >>> fitting_reject(model, pd.DataFrame({"length": [1.05, 1.1, 40.0, 50.0]}))
     0.05
     """
-    left_out, codes = model.left_out_, np.searchsorted(model.classes_, model.labels_)
-    lines = np.arange(len(codes))
-    of_own = [left_out[(codes == code) & ~model.is_outlier_, code] for code in np.unique(codes)]
+    if len(others) == 0:
+        return _REJECTS[0]
+    looked_at = others.iloc[:: max(1, len(others) // _LOOKED_AT)]
+    membership = model.description_.membership(model.encoded(looked_at))
+    codes = np.searchsorted(model.classes_, model.labels_)
+    of_own = [
+        model.left_out_[(codes == code) & ~model.is_outlier_, code]
+        for code in range(len(model.classes_))
+    ]
     # A row that is all there is of its category cannot be left out.
     of_own = [own if len(own) > 1 else np.full(1, np.nan) for own in of_own]
-    gains = []
+    fitting = _REJECTS[0]
     for reject in _REJECTS:
-        claims = left_out >= thresholds_of(of_own, reject, model.description_.ridge_)
-        is_one = claims.sum(axis=1) == 1
-        is_own = claims[lines, codes]
-        gains.append(int((is_one & is_own).sum()) - _WRONG_COUNTS * int((is_one & ~is_own).sum()))
-    return _REJECTS[int(np.argmax(gains))]
+        claims = membership >= thresholds_of(of_own, reject, model.description_.ridge_)
+        if (~claims.any(axis=1)).mean() > _TURNED_AWAY:
+            break
+        fitting = reject
+    return fitting
 
 
 def _few_rows_notes(names: list[str]) -> list[str]:
@@ -285,12 +299,13 @@ def _few_rows_notes(names: list[str]) -> list[str]:
     return [f"Known by one or two rows only, so that what they claim is a guess: {named}{more}."]
 
 
-def _strictness_notes(reject: float) -> list[str]:
-    if reject == _REJECTS[0]:
+def _clarity_notes(model: TableRecognizer) -> list[str]:
+    """Say so where nothing is clear enough to be called known."""
+    if model.lead is None or np.isfinite(model.lead):
         return []
     return [
-        f"To tell categories apart, each turns away {100 * reject:.0f} % of its own rows: the "
-        "oddest."
+        "No row can be called known yet: your answers, each left out in turn, are not recognised "
+        f"rightly {100 * _RIGHT:.0f} times in 100, however clear they look. More answers may help."
     ]
 
 
@@ -333,11 +348,12 @@ def _judged(model: TableRecognizer, features: pd.DataFrame, rows: Rows) -> _Judg
         some = rows[block]
         log_membership = model.description_.log_membership(model.encoded(features.iloc[some]))
         claims = np.exp(log_membership) >= thresholds
-        n_claims = claims.sum(axis=1)
+        is_claimed = claims.any(axis=1)
         # A row may be foreign to the category that explains it best and yet not to another.
         claimed = np.where(claims, log_membership, -np.inf).argmax(axis=1)
-        recognized[some] = np.where(n_claims > 0, claimed, -1)
-        verdicts[some] = np.select([n_claims == 0, n_claims == 1], [_UNKNOWN, _KNOWN], _AMBIGUOUS)
+        recognized[some] = np.where(is_claimed, claimed, -1)
+        is_ambiguous = model.is_ambiguous(log_membership)
+        verdicts[some] = np.select([~is_claimed, is_ambiguous], [_UNKNOWN, _AMBIGUOUS], _KNOWN)
         best[some] = log_membership.max(axis=1)
         membership[some] = np.exp(best[some])
     unknown = np.flatnonzero(verdicts == _UNKNOWN)

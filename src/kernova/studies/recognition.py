@@ -236,7 +236,8 @@ def recognize_rows(
     settings = settings or RecognizeSettings()
     features = _aligned(model, new)
     description, encoded = model.description_, model.encoded(features)
-    membership = description.membership(encoded)
+    log_membership = description.log_membership(encoded)
+    membership = np.exp(log_membership)
     recognized = description.recognize(encoded, UNKNOWN).astype(str)
     is_unknown = recognized == UNKNOWN
     notes = dropped_rows_notes(new)
@@ -246,7 +247,7 @@ def recognize_rows(
     columns: dict[str, Any] = {
         "recognized": recognized,
         "membership": membership.max(axis=1),
-        "ambiguous": (membership >= description.thresholds_).sum(axis=1) > 1,
+        "ambiguous": model.is_ambiguous(log_membership),
         "group": unknown_groups(model.scaled(features), is_unknown),
         "because": _reasons(explanation, len(features)),
         "nearest": [", ".join(ids) for ids in nearest],
