@@ -22,6 +22,7 @@ N_ROWS = 4000
 X = np.random.default_rng(0).normal(size=(N_ROWS, 2))
 KNOWN = {row: f"prior {row % 3}" for row in range(50)}
 ROUNDS_PER_PROJECT = 10
+EXPERTS = ["Anna", "Bob", None]
 
 
 def begun(project=None):
@@ -30,29 +31,34 @@ def begun(project=None):
 
 def say_next(session):
     """Say what the script says after as many events as there are."""
-    n_said = len(session.log_)
+    n_said = session.n_records_
     kind = n_said % 7
+    who = {"expert": EXPERTS[n_said % 3], "key": f"request {n_said}"}
     if kind == 3 and session.n_questions_ > 1:
-        session.change(session.n_questions_ - 1, f"category {n_said % 11}")
+        session.change(session.n_questions_ - 1, f"category {n_said % 11}", **who)
     elif kind == 5:
-        session.undo()
+        session.undo(key=who["key"])
     elif kind == 6:
-        session.next_question()
-        session.skip()
+        session.next_question(who["expert"])
+        session.skip(**who)
     elif kind == 4:
-        session.next_question()
-        session.name_cluster(f"category {n_said % 13}", range(n_said, n_said + 1000))
+        session.next_question(who["expert"])
+        session.name_cluster(f"category {n_said % 13}", range(n_said, n_said + 1000), **who)
     else:
-        session.next_question()
-        session.answer(f"category {n_said % 5}")
+        session.next_question(who["expert"])
+        session.answer(f"category {n_said % 5}", **who)
+
+
+def said_by(session):
+    return [(record.by, record.key) for record in session.records_]
 
 
 def answer_forever(project, pipe):
     session = begun(project)
-    os.write(pipe, b"%d\n" % len(session.log_))
+    os.write(pipe, b"%d\n" % session.n_records_)
     while True:
         say_next(session)
-        os.write(pipe, b"%d\n" % len(session.log_))
+        os.write(pipe, b"%d\n" % session.n_records_)
 
 
 def killed_while_answering(project, rng):
@@ -100,8 +106,10 @@ def main(folder, n_kills):
             while len(wanted.log_) < len(log):
                 say_next(wanted)
             assert log == wanted.log_
+            assert said_by(session) == said_by(wanted)
             assert session.categories_ == wanted.categories_
             assert session.next_question().row == wanted.next_question().row
+            wanted.release()  # what is open is forgotten when a session ends
             safe = len(log)
     left = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     assert all(name.startswith("project-") and not name.endswith("-wal") for name in left), left
