@@ -49,10 +49,18 @@ class Running(NamedTuple):
 
     def wait_until_ready(self):
         """Wait until the first question can be asked."""
+        self._wait_while(("preparing",), lambda: self.get("api/session")["preparation"]["state"])
+
+    def wait_for_the_map(self):
+        """Wait until no better map is being drawn: points stay where they are from then on."""
+        self._wait_while(("running",), lambda: self.get("api/map")["better"]["state"])
+
+    def _wait_while(self, waiting, read):
         end = time.monotonic() + 300
-        while (state := self.get("api/session")["preparation"]["state"]) != "ready":
-            assert state == "preparing" and time.monotonic() < end, state  # noqa: PT018
+        while (state := read()) in waiting:
+            assert time.monotonic() < end, state
             time.sleep(0.05)
+        assert state in ("ready", "none"), state
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)

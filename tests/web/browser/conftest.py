@@ -78,4 +78,5 @@ def digits(tmp_path_factory):
     """Serve the demo, with the first answers given: tests add their own under their own names."""
     with workbench(tmp_path_factory.mktemp("digits"), "--demo") as server:
         answer_as_expert(server, "Seed", 30)
+        server.wait_for_the_map()
         yield server

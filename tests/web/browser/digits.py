@@ -10,7 +10,9 @@ WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 def digit_words():
     """Give the digit of each image by its id, in words."""
     images = rare_digits()
-    return {str(id_): WORDS[digit] for id_, digit in zip(images["id"], images["digit"], strict=True)}
+    return {
+        str(id_): WORDS[digit] for id_, digit in zip(images["id"], images["digit"], strict=True)
+    }
 
 
 def answer_as_expert(server, expert, n_answers):

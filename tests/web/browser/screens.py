@@ -15,6 +15,7 @@ VIEW_KEYS = {
     "learn": "l",
     "experts": "e",
 }
+PHONE = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
 _MOST_TABS = 400
 
 
@@ -102,8 +103,10 @@ class Screen:
 
     def categories(self):
         """Read the names on the buttons, in order; they may be those of a moment ago."""
-        return self.at("answers").locator("button").evaluate_all(
-            "buttons => buttons.map((button) => button.dataset.name)"
+        return (
+            self.at("answers")
+            .locator("button")
+            .evaluate_all("buttons => buttons.map((button) => button.dataset.name)")
         )
 
     def cluster(self):
@@ -155,10 +158,17 @@ class Screen:
         expect(self.at(testid)).to_contain_text(words)
 
     def overflow(self):
-        """Give how far the page is wider than its window, in pixels."""
+        """Give how far the page is wider than the room that it has, in pixels."""
         return self.page.evaluate(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            "document.documentElement.scrollWidth"
+            " - Math.round(document.body.getBoundingClientRect().width)"
         )
+
+    def wait_for_image(self, image):
+        """Wait until a picture has come; give its own width."""
+        expect(image).to_be_visible()
+        loaded = "image => image.complete && image.naturalWidth"
+        return self.page.wait_for_function(loaded, arg=image.element_handle()).json_value()
 
     def picture(self, name):
         """Keep a picture of the window, if a folder for them was named."""

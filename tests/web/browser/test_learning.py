@@ -1,0 +1,80 @@
+"""Learning at the page: what is known, what is not, and what one takes home."""
+
+import io
+
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+from typer.testing import CliRunner
+
+from kernova.cli.app import app
+from tests.web.browser.tables import GROUPS, write_groups
+from tests.web.running import workbench
+
+N_EACH = 40
+
+
+@pytest.fixture
+def groups(tmp_path):
+    """Serve three groups, two of them named but for ten rows each."""
+    write_groups(tmp_path / "rows.csv", N_EACH)
+    with workbench(tmp_path, "rows.csv", "--id-column", "id") as server:
+        for place, group in enumerate(GROUPS[:2]):
+            rows = list(range(place * N_EACH, (place + 1) * N_EACH - 10))
+            server.post("api/labels", expert="Anna", rows=rows, label=group)
+        yield server
+
+
+def test_learning_asking_unknowns_and_taking_home(groups, screen, tmp_path):
+    screen.open(groups, "Anna")
+    screen.go("learn")
+    expect(screen.at("download-model.kernova")).to_have_count(0)
+    screen.push(screen.at("learn"))
+    expect(screen.at("verdict-unknown")).to_be_visible()
+    counts = groups.get("api/learn")["counts"]
+    assert sum(counts.values()) == N_EACH + 20
+    expect(screen.at("verdict-unknown").locator("b")).to_have_text(str(counts["unknown"]))
+    expect(screen.at("learn-rows").get_by_role("checkbox")).to_have_count(counts["unknown"])
+    unknown = {one["row"] for one in groups.get("api/learn/rows?verdict=unknown")["rows"]}
+    assert unknown >= set(range(2 * N_EACH, 3 * N_EACH))
+    screen.push(screen.at("verdict-known"))
+    expect(screen.at("learn-rows").get_by_role("checkbox")).to_have_count(counts["known"])
+
+    taken = {name: _download(screen, name) for name in ("labels.csv", "labels.parquet")}
+    by_csv = pd.read_csv(io.BytesIO(taken["labels.csv"]), dtype=str)
+    by_parquet = pd.read_parquet(io.BytesIO(taken["labels.parquet"]))
+    assert by_csv["id"].tolist() == by_parquet["id"].tolist()
+    assert by_csv["id"][0] == "587722981741363297"
+    expected = {group: N_EACH - 10 for group in GROUPS[:2]}
+    assert by_csv["category"].value_counts().to_dict() == expected
+    assert by_parquet["category"].value_counts().to_dict() == expected
+    assert set(by_csv["expert"].dropna()) == {"Anna"}
+    (tmp_path / "model.kernova").write_bytes(_download(screen, "model.kernova"))
+    _check_recognition(tmp_path)
+
+    screen.push(screen.at("verdict-unknown"))
+    screen.push(screen.at("ask-unknown"))
+    expect(screen.page.locator("body")).to_have_attribute("data-view", "question")
+    assert screen.asked().row in unknown
+    screen.answer(GROUPS[2])
+    # What was learnt is of before this answer, and the map shows both.
+    screen.go("map")
+    expect(screen.at("map-colour")).to_be_visible()
+    screen.at("map-colour").select_option("learnt")
+    expect(screen.at("legend")).to_contain_text("unknown")
+
+
+def _download(screen, name):
+    with screen.page.expect_download() as waiting:
+        screen.push(screen.at(f"download-{name}"))
+    assert waiting.value.suggested_filename == name
+    return waiting.value.path().read_bytes()
+
+
+def _check_recognition(folder):
+    arguments = [str(folder / "model.kernova"), str(folder / "rows.csv"), "--id-column", "id"]
+    done = CliRunner().invoke(app, ["recognize", *arguments, "-o", str(folder / "classes.csv")])
+    assert done.exit_code == 0, done.output
+    verdicts = pd.read_csv(folder / "classes.csv", dtype=str)
+    assert len(verdicts) == 3 * N_EACH
+    assert (verdicts["recognized"][2 * N_EACH :] == "unknown").all()
