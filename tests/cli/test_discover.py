@@ -1,14 +1,7 @@
 """``kernova discover`` as an expert, a pipe and a program meet it."""
 
 import json
-import os
-import pty
 import re
-import select
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pandas as pd
@@ -17,24 +10,12 @@ from typer.testing import CliRunner
 
 from kernova.cli.app import app
 from kernova.cli.sayings import HELP, Saying, understood
+from kernova.discover.events import RowLabelled
+from kernova.discover.records import Record
 from kernova.discover.store import open_project
+from tests.cli.twelve_fish import COLUMNS, N_ROWS, RANDOM, twelve_fish
 
-COLUMNS = ["--id-column", "fish", "--drop", "kind"]
-RANDOM = ["--strategy", "random"]
-N_ROWS = 12
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame(rng.normal(size=(N_ROWS, 2)).round(3), columns=["length", "width"])
-    rows.loc[3, "width"] = -30.0
-    rows["sex"] = ["f", "m"] * 6
-    rows.insert(0, "fish", [f"{i:03d}" for i in range(N_ROWS)])
-    rows["kind"] = ["carp", None, None, "[odd]"] + [None] * 8
-    rows.to_csv("fish.csv", index=False)
-    return tmp_path
+folder = twelve_fish
 
 
 def run(*arguments, said="", exit_code=0, data="fish.csv", columns=COLUMNS):
@@ -163,6 +144,19 @@ def test_the_cluster_and_the_reason_are_told(folder):
             ["a", "b", "c", "merge a = b, c"],
             ['Saved: b, c is part of "a" now.', r"Categories: a \(3\)"],
         ),
+        (
+            ["a", "b", "delete a"],
+            ['Saved: there is no category "a" any more.', r"Categories: b \(1\)"],
+        ),
+        (["delete"], ["It goes like this: delete NAME. For a category of that name: =delete"]),
+        (["delete a"], ["There is no category 'a'. None has been named yet."]),
+        (
+            ["settle 003 = a"],
+            [
+                "There is nothing to settle about the row '003': fewer than two experts have named "
+                "it."
+            ],
+        ),
         (["a", "merge a ="], ["Nothing to merge into 'a': name at least one other category."]),
         (["\udce9"], ["A category's name is readable text; got '\\udce9'. Type it again."]),
         (["\x1b[A"], ["A category's name is readable text; got '\\x1b[A'. Type it again."]),
@@ -174,6 +168,16 @@ def test_everything_that_can_be_said(folder, lines, sentences):
     text = run("--terminal", *RANDOM, said=said).stdout
     for sentence in sentences:
         assert sentence in text or re.search(sentence, text), text
+
+
+def test_experts_who_disagree_are_listed_and_settled(folder):
+    talk()
+    with open_project("fish.kernova-project") as store:
+        store.append(Record(RowLabelled(3, "carp"), "Anna"), Record(RowLabelled(3, "pike"), "Bob"))
+    text = talk("list", "settle 003 = carp", "list")
+    assert text.count("Experts disagree about 003: Anna says carp, Bob says pike.\n") == 1
+    assert 'Saved: 003 is settled, it is "carp".\n' in text
+    assert "Categories: carp (1)\n" in text
 
 
 def test_a_correction_does_not_show_the_same_card_again(folder):
@@ -269,8 +273,8 @@ def test_a_project_keeps_to_its_table_strategy_and_seed(folder):
         "and 7. Go on with those, or name another project.\n"
     )
     assert refused("--terminal", "--project", "mine", "--drop", "sex") == (
-        "kernova: The project mine is about another table: the column 'sex' is gone. Give the table "
-        "that the project was begun with, or name another project.\n"
+        "kernova: The project mine is about another table: the column 'sex' is gone. Give the "
+        "table that the project was begun with, or name another project.\n"
     )
     pd.read_csv("fish.csv", dtype={"fish": str}).to_parquet("same.parquet")
     run("--terminal", "--project", "mine", data="same.parquet")  # however it is stored
@@ -305,123 +309,6 @@ def test_a_second_program_is_turned_away(folder):
             "kernova: The project fish.kernova-project is open in another process. Leave that one "
             "first.\n"
         )
-
-
-# --- signals, kills, terminals ---------------------------------------------------------------
-
-COMMAND = [sys.executable, "-m", "kernova", "discover", "fish.csv", *COLUMNS, *RANDOM, "--terminal"]
-
-
-def _begun(**words):
-    # A group of its own, and an interrupt that is not ignored, whoever runs the tests.
-    return subprocess.Popen(
-        COMMAND, start_new_session=True, env={**os.environ, "OMP_NUM_THREADS": "1", "TERM": "dumb"},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **words,
-    )  # fmt: skip
-
-
-def _piped():
-    return _begun(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def _say(process, line):
-    """Answer, and wait until that is acknowledged."""
-    process.stdin.write(f"{line}\n")
-    process.stdin.flush()
-    for answer in process.stdout:
-        if answer.startswith("Saved: "):
-            return answer
-    raise AssertionError(process.stderr.read())
-
-
-def test_what_was_acknowledged_outlives_a_kill_and_an_interrupt(folder):
-    process = _piped()
-    acknowledged = [_say(process, "kind 0"), _say(process, "kind 1")]
-    process.kill()
-    process.communicate()
-    process = _piped()
-    acknowledged.append(_say(process, "kind 2"))
-    time.sleep(0.3)  # it waits for the next line
-    process.send_signal(signal.SIGINT)
-    text, complaint = process.communicate(timeout=60)
-    assert (process.returncode, complaint) == (0, "")
-    assert text.splitlines()[-1] == (
-        "Everything is saved in fish.kernova-project; the same command goes on from here."
-    )
-    with open_project("fish.kernova-project") as store:
-        named = [(f"{event.row:03d}", event.label) for event in store.events]
-    assert named == re.findall(r'Saved: (\d+) is "(kind \d)"', "".join(acknowledged))
-    assert len({row for row, _ in named}) == 3
-
-
-class Typist:
-    """Someone at a real terminal."""
-
-    def __init__(self):
-        self.screen, line = pty.openpty()
-        self.process = _begun(stdin=line, stdout=line, stderr=line)
-        os.close(line)
-        self.seen = ""
-
-    def sees(self, pattern):
-        """Wait until the pattern stands on the screen, and give what led up to it."""
-        deadline = time.monotonic() + 60
-        while not (found := re.search(pattern, self.seen)):
-            assert time.monotonic() < deadline, self.seen
-            ready, _, _ = select.select([self.screen], [], [], 1.0)
-            if ready:
-                try:
-                    self.seen += os.read(self.screen, 1 << 16).decode().replace("\r", "")
-                except OSError:  # the other side is gone
-                    assert re.search(pattern, self.seen), self.seen
-        text, self.seen = self.seen[: found.end()], self.seen[found.end() :]
-        return text
-
-    def types(self, keys):
-        os.write(self.screen, keys.encode())
-
-
-def test_someone_at_a_terminal(folder):
-    typist = Typist()
-    typist.sees(r"category \(\? for help\): ")
-    typist.types("catfish\n")
-    typist.sees('is "catfish", a new category')
-    typist.sees("for help")
-    typist.types("cat\n")  # a beginning is offered, not taken
-    typist.sees('"cat" begins "catfish". Enter takes that; cat again is a new category.')
-    typist.types("\n")
-    typist.sees(r'Saved: \d+ is "catfish"\.')
-    typist.sees("for help")
-    typist.types("cat\n")
-    typist.sees("is a new category")
-    typist.types("cat\n")
-    typist.sees('is "cat", a new category')
-    typist.sees("for help")
-    typist.types("catf\t\n")  # the tab key completes, here to the last letter
-    typist.sees(r'Saved: \d+ is "catfish"\.')
-    typist.sees("for help")
-    typist.types("all CAT\n")
-    typist.sees('"CAT" begins "catfish" and "cat". Type more of it; CAT again is a new category.')
-    typist.types("skip\n")  # anything else counts as said
-    typist.sees("is skipped")
-    typist.sees("for help")
-    typist.types("\x04")  # Ctrl-D
-    typist.sees("the same command goes on from here")
-    assert typist.process.wait(60) == 0
-
-
-def test_ctrl_c_at_a_terminal_leaves_with_everything_saved(folder):
-    typist = Typist()
-    typist.sees("for help")
-    typist.types("carp\n")
-    typist.sees("Saved")
-    typist.sees(r"for help\): ")
-    time.sleep(1)  # the prompt stands before it is read from
-    os.killpg(typist.process.pid, signal.SIGINT)  # what the terminal does on Ctrl-C
-    text = typist.sees("the same command goes on from here")
-    assert "1 question asked, 1 row of 12 named, 1 category." in text
-    assert "Traceback" not in text
-    assert typist.process.wait(60) == 0
 
 
 def test_help_has_an_example():

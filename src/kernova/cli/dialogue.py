@@ -5,7 +5,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from kernova.cli.console import progress_bars
-from kernova.cli.question_card import categories_words, print_categories, print_question
+from kernova.cli.question_card import (
+    categories_words,
+    print_categories,
+    print_disagreements,
+    print_question,
+)
 from kernova.cli.sayings import HELP, WORDS, Offer, Saying, offer_for, understood
 
 if TYPE_CHECKING:
@@ -64,7 +69,7 @@ class Dialogue:
                 with progress_bars():
                     question = self.session.next_question()
                 self._show(question)
-                if not self._settle(question):
+                if not self._hear(question):
                     return
                 self._advise()
         except (EOFError, KeyboardInterrupt):
@@ -96,7 +101,7 @@ class Dialogue:
         print_question(self.out, self.discovery, question)
         self.shown = (question.number, question.row)
 
-    def _settle(self, question: "AskedQuestion | None") -> bool:
+    def _hear(self, question: "AskedQuestion | None") -> bool:
         """Take lines until something was said that counts; False when it is time to leave."""
         n_said = len(self.session.log_)
         while len(self.session.log_) == n_said:
@@ -147,6 +152,7 @@ class Dialogue:
 
     def _list(self, saying: Saying, question: "AskedQuestion") -> None:
         print_categories(self.out, self.discovery)
+        print_disagreements(self.out, self.discovery)
 
     def _name(self, saying: Saying, question: "AskedQuestion") -> None:
         before = self.session.categories_
@@ -162,6 +168,17 @@ class Dialogue:
         self.session.name_cluster(saying.left)
         n_named = self.session.n_labelled_ - n_before
         self._acknowledge(f"{n_named:,} row{' is' if n_named == 1 else 's are'}", before)
+
+    def _delete(self, saying: Saying, question: "AskedQuestion") -> None:
+        if not saying.left:
+            self.say("It goes like this: delete NAME. For a category of that name: =delete")
+            return
+        self.session.delete(saying.left)
+        self.say(f'Saved: there is no category "{saying.left}" any more.')
+
+    def _settle(self, saying: Saying, question: "AskedQuestion") -> None:
+        self.session.settle(saying.left, saying.right)
+        self.say(f'Saved: {saying.left} is settled, it is "{saying.right}".')
 
     def _acknowledge(self, subject: str, before: dict[str, tuple[int, ...]]) -> None:
         row = self.session.asked_[-1]

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from kernova.studies.discovery import Discovery
 
 _CATEGORIES_NAMED = 12
+_ROWS_NAMED = 10
 
 
 def print_question(out: "Console", discovery: "Discovery", question: "AskedQuestion") -> None:
@@ -36,6 +37,20 @@ def print_categories(out: "Console", discovery: "Discovery") -> None:
     for values in lines.itertuples(index=False):
         table.add_row(*(escape(str(value)) for value in values))
     out.print(table)
+
+
+def print_disagreements(out: "Console", discovery: "Discovery") -> None:
+    """Show the rows that experts name differently, if there are any."""
+    found = discovery.session.disagreements_
+    for one in found[:_ROWS_NAMED]:
+        said = ", ".join(
+            f"{expert or 'someone'} says {label}" for expert, label in one.opinions.items()
+        )
+        out.print(
+            f"Experts disagree about {discovery.session.ids_[one.row]}: {said}.", markup=False
+        )
+    if len(found) > _ROWS_NAMED:
+        out.print(f"So they do about {len(found) - _ROWS_NAMED:,} more rows.")
 
 
 def categories_words(discovery: "Discovery") -> str:

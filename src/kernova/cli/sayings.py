@@ -13,7 +13,9 @@ change 3 = NAME         answer question 3 differently (nothing behind the =: as 
 label ID = NAME         name another row, out of turn
 rename OLD = NEW        give a category another name
 merge NAME = A, B       make the categories A and B part of NAME
-list                    show the categories
+delete NAME             let a category go; rows that were asked count as skipped
+settle ID = NAME        end a disagreement between experts about a row
+list                    show the categories, and where experts disagree
 quit                    leave; the same command goes on from here (so do Ctrl-D and Ctrl-C)
 =NAME                   exactly this name, even if it is one of the words above"""
 
@@ -26,8 +28,10 @@ _WITH_EQUALS = {
     "label": "label ID = NAME",
     "rename": "rename OLD = NEW",
     "merge": "merge NAME = A, B",
+    "settle": "settle ID = NAME",
 }
-WORDS = (*(word for word in _ALONE if word != "?"), *_WITH_EQUALS, "all")
+_WITH_NAME = ("all", "delete")
+WORDS = (*(word for word in _ALONE if word != "?"), *_WITH_EQUALS, *_WITH_NAME)
 
 
 @dataclass(frozen=True)
@@ -73,9 +77,10 @@ def understood(line: str) -> Saying:
     if line.lower() in _ALONE:
         return Saying(_ALONE[line.lower()])
     word, _, rest = line.partition(" ")
-    if word.lower() == "all":
+    if word.lower() in _WITH_NAME:
         name = rest.strip()
-        return Saying("all", name.removeprefix("=").strip(), is_exact=name.startswith("="))
+        exact = name.startswith("=")
+        return Saying(word.lower(), name.removeprefix("=").strip(), is_exact=exact)
     if word.lower() in _WITH_EQUALS:
         return _two_sided(word.lower(), rest, line)
     return Saying("name", line)

@@ -1,7 +1,7 @@
 """Serving the page on this machine: from a free port to the last answer."""
 
 import contextlib
-import logging
+import gc
 import secrets
 import socket
 import webbrowser
@@ -115,7 +115,6 @@ def serve(
     on_ready : callable, optional
         Called when a browser can be opened.
     """
-    logging.getLogger("uvicorn").addHandler(logging.StreamHandler())
     app = create_app(workbench, place.token, hosts_for(place.host), place.port)
     config = uvicorn.Config(
         app,
@@ -123,13 +122,16 @@ def serve(
         ws="none",
         http="h11",
         log_config=None,
-        log_level="warning",
+        log_level="error",  # what strangers send is no concern of who sits at the terminal
         access_log=False,
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=60,
         timeout_graceful_shutdown=3,
     )
+    # What is there by now stays: looking through it again and again would hold up answers.
+    gc.collect()
+    gc.freeze()
     server = _Server(config, on_ready)
     server.run(sockets=[place.listener])
 
