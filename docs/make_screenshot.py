@@ -1,0 +1,83 @@
+"""Take the picture of the workbench for the guide: ``python docs/make_screenshot.py``.
+
+It needs Playwright and a Chromium of the system; :mod:`make_pictures` draws the other pictures.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from kernova.studies.digit_images import rare_digits
+
+PICTURES = Path(__file__).parent / "pictures"
+EXPERT = "Ada"
+WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+N_ANSWERS = 40
+
+
+def main() -> None:
+    """Answer some questions of the demo by its true labels, and look at the page."""
+    command = [sys.executable, "-m", "kernova", "discover", "--demo", "--no-browser", "--json"]
+    with tempfile.TemporaryDirectory() as folder:
+        server = subprocess.Popen(
+            [*command, "--port", "0"], cwd=folder, stdout=subprocess.PIPE, text=True
+        )
+        assert server.stdout is not None
+        try:
+            told = json.loads(server.stdout.readline())
+            answer(told)
+            photograph(told["url"], PICTURES / "workbench.png")
+        finally:
+            server.terminate()
+            server.communicate()
+
+
+def answer(told: dict[str, str]) -> None:
+    """Name rows by what they are."""
+    digits = rare_digits().set_index("id")["digit"]
+
+    def send(path: str, **said: object) -> dict[str, object]:
+        wish = urllib.request.Request(told["address"] + path, json.dumps(said).encode())
+        wish.add_header("Authorization", f"Bearer {told['token']}")
+        wish.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(wish) as reply:
+            found: dict[str, object] = json.load(reply)
+            return found
+
+    question = None
+    while question is None:
+        try:
+            question = send("api/question", expert=EXPERT)["question"]
+        except urllib.error.HTTPError as error:
+            if error.code != 409:  # still preparing
+                raise
+    for _ in range(N_ANSWERS):
+        label = WORDS[digits[question["id"]]]
+        said = send("api/answers", expert=EXPERT, row=question["row"], label=label)
+        question = said["question"]
+
+
+def photograph(url: str, picture: Path) -> None:
+    """Open the page in a browser without a window, and keep what it shows."""
+    browser_path = shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.add_init_script(f"sessionStorage.setItem('kernova.expert', {json.dumps(EXPERT)})")
+        page.goto(url)
+        page.wait_for_selector("body[data-state='asking']", timeout=60_000)
+        page.wait_for_load_state("networkidle")
+        page.screenshot(path=picture)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
