@@ -1,8 +1,8 @@
 """Files that are shown beside rows: from one folder or one ZIP archive, and from nowhere else.
 
-What a table says is only ever looked up among the names that were found there, so no text of a
-table becomes a path. Links that lead out, pipes and devices are left out; an archive is read where
-it lies, never unpacked.
+What a table says is looked up among the names that were found there; where it gives paths, those
+count whose file, links followed, lies within the folder. Links that lead out, pipes and devices are
+left out; an archive is read where it lies, never unpacked.
 """
 
 import os
