@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from kernova.discover.simulation import simulate
+from kernova.errors import InputError
+from kernova.studies.discovery import Discovery
 from kernova.studies.workbench.presence import Presence
 from tests.web.in_process import Expert, fish, opened, refused, served
 
@@ -270,6 +272,23 @@ def test_before_it_is_prepared_answers_are_taken_and_questions_are_not(folder):
         bench.prepare()
         assert bench.preparation.wait(120)
         assert Expert(client).ask()["number"] == 2
+
+
+def test_a_table_that_cannot_be_prepared_can_still_be_labelled(folder, monkeypatch):
+    def fail(_):
+        raise InputError("It is too odd.")
+
+    monkeypatch.setattr(Discovery, "prepare", fail)
+    bench = opened(folder, is_prepared=False)
+    with served(bench) as client:
+        bench.prepare()
+        assert bench.preparation.wait(120)
+        told = client.get("/api/session").json()["preparation"]
+        assert (told["state"], told["message"]) == ("failed", "It is too odd.")
+        assert refused(client.post("/api/question", json={}), 409) == (
+            "The table could not be prepared, so nothing is asked. It is too odd."
+        )
+        assert Expert(client).say("labels", rows=[3], label="carp")["saved"]["n_rows"] == 1
 
 
 def test_at_the_end_there_is_nothing_left_to_ask(client):

@@ -30,7 +30,7 @@ _CODES: Final = {
     503: "unavailable",
 }
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_STATUSES: Final = {"not found": 404, "preparing": 409, "nothing learnt": 409}
+_STATUSES: Final = {"not found": 404}
 _SENTENCES: Final = {
     404: "There is nothing at this address.",
     405: "This address does not take requests of this method; the Allow header lists those it "
@@ -114,7 +114,7 @@ def _methods_taken(request: Request) -> list[str]:
 
 async def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, WorkbenchError):
-        return fault(_STATUSES[error.code], str(error), error.code)
+        return fault(_STATUSES.get(error.code, 409), str(error), error.code)
     if isinstance(error, MissingMediaError):
         return fault(404, str(error))
     if isinstance(error, NotSavedError):

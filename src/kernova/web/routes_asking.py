@@ -70,7 +70,10 @@ def _corrections(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
 
     @router.post("/undo", response_model=SavedReply)
     async def undo(said: Undo) -> Plain:
-        """Take back what this expert said last, whatever it was; can be repeated."""
+        """Take back what this expert said last, whatever it was; can be repeated.
+
+        Without a name, it is what anybody said last.
+        """
         return await queue.run(corrections.undo, said.expert, said.key)
 
     @router.patch("/answers/{number}", response_model=SavedReply)

@@ -6,10 +6,11 @@ from typing import Any, Literal
 from kernova.discover.names import expert_name
 from kernova.discover.session import AskedQuestion
 from kernova.errors import InputError
+from kernova.studies.workbench.background import BackgroundJob
 from kernova.studies.workbench.cards import Cards
 from kernova.studies.workbench.desk import Desk
 from kernova.studies.workbench.presence import Presence
-from kernova.studies.workbench.refusals import not_prepared
+from kernova.studies.workbench.refusals import never_prepared, not_prepared
 from kernova.studies.workbench.words import label_of, rows_of, said_words
 
 Members = Literal["all"] | list[int] | None
@@ -31,17 +32,17 @@ class Questions:
         Describes questions.
     presence : Presence
         Who is there.
-    is_ready : callable
-        Whether the strategy can be asked; before, answers are taken, but no question is given.
+    preparation : BackgroundJob
+        Before it is ready, answers are taken, but no question is given.
     """
 
     def __init__(
-        self, desk: Desk, cards: Cards, presence: Presence, is_ready: Callable[[], bool]
+        self, desk: Desk, cards: Cards, presence: Presence, preparation: BackgroundJob[None]
     ) -> None:
         self._desk = desk
         self._cards = cards
         self._presence = presence
-        self._is_ready = is_ready
+        self._preparation = preparation
 
     # --- asking ----------------------------------------------------------------------------
 
@@ -51,8 +52,8 @@ class Questions:
         """Give the expert's open question, or another; or one about the row named."""
         if row is not None:
             self._desk.check_rows([row])
-        elif not self._is_ready():
-            raise not_prepared()
+        else:
+            self._check_ready()
         with self._desk.lock:
             self._presence.heard_of(expert)
             self._take_back()
@@ -73,6 +74,15 @@ class Questions:
         if mine is not None and mine.row == row:
             return mine
         return session.ask_row(session.ids_[row], reason, expert=expert)
+
+    def _is_ready(self) -> bool:
+        return self._preparation.state == "ready"
+
+    def _check_ready(self) -> None:
+        if self._preparation.state == "failed":
+            raise never_prepared(self._preparation.message)
+        if not self._is_ready():
+            raise not_prepared()
 
     def _take_back(self) -> None:
         """Give questions of experts who have gone to whoever comes next."""
@@ -153,8 +163,8 @@ class Questions:
             mine = session.next_question(expert)  # as it was before the server was started anew
         if mine is not None and mine.row == row:
             return True
-        if needs_members and not self._is_ready():
-            raise not_prepared()
+        if needs_members:
+            self._check_ready()
         try:
             self._open(expert, row, _AGAIN)
         except InputError:

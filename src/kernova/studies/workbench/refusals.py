@@ -4,7 +4,7 @@ from typing import Literal
 
 from kernova.errors import InputError
 
-Code = Literal["preparing", "not found", "nothing learnt"]
+Code = Literal["preparing", "failed", "not found", "nothing learnt"]
 
 
 class WorkbenchError(InputError):
@@ -36,4 +36,11 @@ def not_prepared() -> WorkbenchError:
         "The table is still being prepared. Ask again in a moment; how far it is says "
         "/api/session.",
         "preparing",
+    )
+
+
+def never_prepared(reason: str) -> WorkbenchError:
+    """Say that there will be no question."""
+    return WorkbenchError(
+        f"The table could not be prepared, so nothing is asked. {reason}", "failed"
     )

@@ -51,7 +51,7 @@ class Workbench:
         self.presence = Presence() if presence is None else presence
         self.preparation: BackgroundJob[None] = BackgroundJob(self.desk.changed)
         self.cards = Cards(self.desk, self.media)
-        self.questions = Questions(self.desk, self.cards, self.presence, self.is_ready)
+        self.questions = Questions(self.desk, self.cards, self.presence, self.preparation)
         self.corrections = Corrections(self.desk, self.questions)
         self.history = History(self.desk)
         self.map = MapOfRows(self.desk)
