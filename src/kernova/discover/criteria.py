@@ -93,5 +93,10 @@ def best_of(before: Criteria, now: Criteria) -> Criteria:
 
 
 def _share(part: Vector, whole: Vector) -> Vector:
-    """Return part / whole, and 0 for 0 / 0: a centre so far from its rows that none counts."""
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    """Return part / whole, and 0 for 0 / 0: a centre so far from its rows that none counts.
+
+    Two sums of the same terms differ in their last digits, and how depends on the processor; but
+    no part is more than the whole, and clusters that nothing touches shall tie on every machine.
+    """
+    share = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return np.minimum(share, 1.0)
