@@ -55,6 +55,10 @@ class Running(NamedTuple):
         """Wait until no better map is being drawn: points stay where they are from then on."""
         self._wait_while(("running",), lambda: self.get("api/map")["better"]["state"])
 
+    def wait_while_learning(self):
+        """Wait until what was begun to be learnt is learnt."""
+        self._wait_while(("running",), lambda: self.get("api/learn")["state"])
+
     def _wait_while(self, waiting, read):
         end = time.monotonic() + 300
         while (state := read()) in waiting:

@@ -171,8 +171,10 @@ class Screen:
         return self.page.wait_for_function(loaded, arg=image.element_handle()).json_value()
 
     def picture(self, name):
-        """Keep a picture of the window, if a folder for them was named."""
+        """Keep a picture of the page, if a folder for them was named; of a dialog, what is seen."""
         folder = os.environ.get("KERNOVA_SCREENSHOTS")
         if folder:
+            self.page.wait_for_load_state("networkidle")
             Path(folder).mkdir(parents=True, exist_ok=True)
-            self.page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+            is_whole = self.page.locator("dialog").count() == 0
+            self.page.screenshot(path=Path(folder) / f"{name}.png", full_page=is_whole)

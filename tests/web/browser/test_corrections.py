@@ -31,7 +31,7 @@ def _category(screen, name):
 
 
 def test_categories_are_renamed_merged_and_deleted(corrector, digits):
-    screen, named = corrector
+    screen, _ = corrector
     at_first = _names(digits)
     screen.go("categories")
     screen.catch_up()

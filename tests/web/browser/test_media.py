@@ -52,7 +52,7 @@ def _write_outlines(folder, rng):
         lines.append("LM=8")
         for mark in range(8):
             angle, wide = mark * math.pi / 4, 1.0 + 0.2 * (place % 3)
-            x, y = rng.normal(scale=0.02, size=2) + (wide * math.cos(angle), math.sin(angle))
+            x, y = np.array([wide * math.cos(angle), math.sin(angle)]) + rng.normal(0, 0.02, 2)
             lines.append(f"{100 * x + 200:.2f} {100 * y + 200:.2f}")
         lines.append(f"ID=fish-{place:02d}")
     (folder / "fish.tps").write_text("\n".join(lines) + "\n")
