@@ -21,7 +21,7 @@ DOCS = ROOT / "docs"
 START = DOCS / "guide" / "getting_started.rst"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.rst")), *sorted(DOCS.glob("[!_a]*/*.rst"))]
 PUBLIC_NAMES = [name for name in kernova.__all__ if not name.startswith("__")]
-PICTURE_BYTES = 600_000
+PICTURE_BYTES = 900_000
 # A page whose own examples write what its commands read says so by this comment.
 PREPARED = ".. The commands below read what was written above.\n"
 

@@ -115,8 +115,10 @@ def test_so_do_those_that_the_decoder_warns_of_or_refuses_itself(side):
         reduced_picture(vast_png(side, side), "vast.png", 64)
 
 
-def test_numbers_are_drawn_as_squares():
-    picture = pixel_picture([[0.0, 0.5], [1.0, 2.0]], 3)
-    np.testing.assert_array_equal(
-        np.asarray(shown(picture)), np.kron([[0, 128], [255, 255]], np.ones((3, 3)))
-    )
+def test_numbers_are_drawn_grey_and_enlarged_smoothly():
+    numbers = [[0.0, 0.5], [1.0, 2.0]]
+    np.testing.assert_array_equal(shown(pixel_picture(numbers)), [[0, 128], [255, 255]])
+    large = np.asarray(shown(pixel_picture(numbers, 9)), dtype=int)
+    assert large.shape == (18, 18)
+    assert large[0, 0] < 10 < large[0, -1] < 150 < large[-1].min()
+    assert np.abs(np.diff(large, axis=0)).max() < 60  # squares would jump by 255

@@ -93,6 +93,7 @@ def test_rows_of_pixels_are_pictures():
     rows = pixel_pictures(["a", "b"], np.arange(128.0).reshape(2, 64))
     shown = np.asarray(Image.open(io.BytesIO(rows.picture(1, 64).content)))
     assert shown.shape == (64, 64)
-    assert (shown[0, 0], shown[-1, -1]) == (round(255 * 64 / 127), 255)
+    assert abs(shown[0, 0] - 255 * 64 / 127) < 4
+    assert shown[-1, -1] > 250
     with pytest.raises(MissingMediaError, match="There is no row 2"):
         rows.picture(2)

@@ -96,7 +96,7 @@ def pixel_picture(values: Any, enlargement: int = 1) -> Picture:
     values : array-like of shape (height, width)
         Between 0 and 1.
     enlargement : int
-        Draw each number as a square of so many pixels.
+        Make it so many times larger, smoothly: people read shapes, not squares.
 
     Examples
     --------
@@ -105,8 +105,9 @@ def pixel_picture(values: Any, enlargement: int = 1) -> Picture:
     b'\x89PNG'
     """
     grey = np.rint(255 * np.clip(np.asarray(values, dtype=np.float64), 0, 1)).astype(np.uint8)
-    large = np.repeat(np.repeat(grey, enlargement, axis=0), enlargement, axis=1)
-    return png_picture(Image.fromarray(large))
+    small = Image.fromarray(grey)
+    size = (small.width * enlargement, small.height * enlargement)
+    return png_picture(small.resize(size, Image.Resampling.BICUBIC))
 
 
 def png_picture(image: Image.Image) -> Picture:
