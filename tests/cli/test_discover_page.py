@@ -197,3 +197,12 @@ def test_help_knows_the_page():
     text = run("--help").stdout
     assert "kernova discover --demo" in text
     assert "--no-browser" in text
+
+
+def test_the_command_line_starts_without_the_server():
+    code = (
+        "import sys, kernova.cli.app; "
+        "print({'fastapi', 'starlette', 'uvicorn', 'pydantic', 'PIL'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -1,9 +1,11 @@
 """Who may speak to the server: the token, the cookie, the name it is called by, the page."""
 
 import re
+import socket
 
 import pytest
 
+from kernova.web.hosts import hosts_for
 from tests.web.in_process import BEARER, TOKEN, client_of, fish, opened, refused, served
 
 NOTICE = (
@@ -134,6 +136,35 @@ def test_any_other_name_is_refused_even_with_the_token(script, host):
         "This server is not known by that name. Use the address that kernova printed."
     )
     assert reply.json()["error"]["code"] == "host"
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "GET /api/session HTTP/1.0\r\n",
+        "GET /api/session HTTP/1.0\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n",
+        "GET http://evil.example/api/session HTTP/1.1\r\nHost: evil.example\r\n",
+    ],
+)
+def test_a_name_must_be_said_once(script, request_text):
+    with socket.create_connection(("127.0.0.1", script.base_url.port), timeout=120) as line:
+        line.sendall(f"{request_text}Authorization: Bearer {TOKEN}\r\n\r\n".encode())
+        line.shutdown(socket.SHUT_WR)
+        assert line.makefile("rb").readline().split()[1] in (b"400", b"403")
+
+
+@pytest.mark.parametrize(
+    ("address", "taken", "refused"),
+    [
+        ("127.0.0.1", ["localhost:1", "127.0.0.1"], ["192.168.1.7", "evil.example"]),
+        ("0.0.0.0", ["192.168.1.7:8317", "[fe80::1]", "localhost"], ["evil.example"]),
+        ("::", ["192.168.1.7", "[::1]:8317"], ["evil.example"]),
+        ("bench.example", ["bench.example:8317"], ["localhost", "192.168.1.7"]),
+    ],
+)
+def test_the_names_go_with_the_address(address, taken, refused):
+    hosts = hosts_for(address)
+    assert [host for host in (*taken, *refused) if hosts.takes(host)] == taken
 
 
 # --- the page it comes from ------------------------------------------------------------------
