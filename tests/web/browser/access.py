@@ -50,7 +50,8 @@ _LISTEN_TO_FOCUS = """() => {
 _WHAT_FOCUS_DID = """() => {
     const words = (one) => one.outerHTML.slice(0, 160);
     return {
-        missed: window.wanted.filter((one) => one.isConnected && !window.reached.has(one)).map(words),
+        missed: window.wanted.filter((one) => one.isConnected)
+            .filter((one) => !window.reached.has(one)).map(words),
         unseen: [...window.reached].filter(([one, isShown]) => !isShown).map(([one]) => words(one)),
     };
 }"""

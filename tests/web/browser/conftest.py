@@ -23,7 +23,7 @@ _OPTIONS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--autoplay-policy=no-user-gesture-required",
 )
-_PATIENCE_MS = 12_000
+_PATIENCE_MS = 60_000
 _WINDOW = {"width": 1280, "height": 900}
 
 # Without Playwright the modules that import it cannot even be read.

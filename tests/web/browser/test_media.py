@@ -1,4 +1,4 @@
-"""One question of each kind: pictures, sounds, outlines, and plain tables of mixed columns."""
+"""One question of each kind that there is something to see or hear of."""
 
 import importlib.util
 import math
@@ -59,15 +59,6 @@ def _write_outlines(folder, rng):
     return ("fish.tps",)
 
 
-def _write_mixed(folder, rng):
-    rows = _values(rng)
-    rows["colour"] = [("red", "green", "blue", "red")[place % 4] for place in range(N_ROWS)]
-    rows["is_old"] = rows["age"] > 4
-    rows.loc[3, "width"] = np.nan
-    rows.to_csv(folder / "rows.csv", index=False)
-    return ("rows.csv", "--id-column", "id", "--missing", "fill")
-
-
 def _check_picture(screen):
     picture = screen.page.get_by_role("img", name="Picture of thing-").first
     assert screen.wait_for_image(picture) == 64
@@ -99,18 +90,10 @@ def _check_outline(screen):
     expect(drawing.locator("circle.mean")).to_have_count(8)
 
 
-def _check_mixed(screen):
-    features = screen.at("features").first.locator("li")
-    expect(features.filter(has_text="colour").locator(".share")).to_have_count(3)
-    expect(features.filter(has_text="height").locator("svg.histogram .needle")).to_have_count(1)
-    expect(features.filter(has_text="height")).to_contain_text("usually")
-
-
 KINDS = {
     "pictures": (_write_pictures, _check_picture),
     "sounds": (_write_sounds, _check_sound),
     "outlines": (_write_outlines, _check_outline),
-    "values": (_write_mixed, _check_mixed),
 }
 
 

