@@ -102,6 +102,20 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(stranger):
     assert stranger.get("/?token=wrong").status_code == 401  # whoever brings one must know it
 
 
+@pytest.mark.parametrize(
+    "other", ['prefs={"a": 1}', "a[b]=1", "flag", "=1", 'a="1', "path=/x", "a=\xe9"]
+)
+def test_odd_cookies_of_other_servers_on_this_machine_lock_nobody_out(stranger, other):
+    cookie = stranger.get(f"/?token={TOKEN}").headers["set-cookie"].partition(";")[0]
+    stranger.cookies.clear()
+    for together in (f"{other}; {cookie}", f"{cookie}; {other}"):
+        headers = {"Cookie": together.encode("latin-1")}
+        assert stranger.get("/api/session", headers=headers).status_code == 200
+    assert (
+        stranger.get("/api/session", headers={"Cookie": other.encode("latin-1")}).status_code == 401
+    )
+
+
 @pytest.mark.parametrize("path", ["//evil.example/", "/%5Cevil.example", "//%2F/evil.example"])
 def test_the_way_on_stays_on_this_server(stranger, home, path):
     location = stranger.get(f"{home}{path}?token={TOKEN}").headers["location"]
