@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 from typer.testing import CliRunner
 
 from kernova.cli.app import app
+from tests.web.browser.nearby import nearby_workbench
 from tests.web.browser.tables import GROUPS, write_groups
-from tests.web.running import workbench
 
 N_EACH = 40
 
@@ -18,7 +18,7 @@ N_EACH = 40
 def groups(tmp_path):
     """Serve three groups, two of them named but for ten rows each."""
     write_groups(tmp_path / "rows.csv", N_EACH)
-    with workbench(tmp_path, "rows.csv", "--id-column", "id") as server:
+    with nearby_workbench(tmp_path / "rows.csv", id_column="id") as server:
         for place, group in enumerate(GROUPS[:2]):
             rows = list(range(place * N_EACH, (place + 1) * N_EACH - 10))
             server.post("api/labels", expert="Anna", rows=rows, label=group)

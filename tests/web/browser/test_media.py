@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+from tests.web.browser.nearby import nearby_workbench
 from tests.web.browser.screens import PHONE
-from tests.web.running import workbench
 
 N_ROWS = 24
 
@@ -30,7 +30,7 @@ def _write_pictures(folder, rng):
         pixels[:, :, place % 3] = 255
         Image.fromarray(pixels).save(folder / "pictures" / f"{id_}.png")
     rows.to_csv(folder / "rows.csv", index=False)
-    return ("rows.csv", "--id-column", "id", "--images", "pictures")
+    return folder / "rows.csv", {"id_column": "id", "images": folder / "pictures"}
 
 
 def _write_sounds(folder, rng):
@@ -43,7 +43,7 @@ def _write_sounds(folder, rng):
         tone = 0.5 * np.sin(2 * np.pi * (500 + 400 * (place % 3)) * seconds)
         soundfile.write(folder / "sounds" / f"{id_}.wav", tone, 16000)
     rows.to_csv(folder / "rows.csv", index=False)
-    return ("rows.csv", "--id-column", "id", "--audio", "sounds")
+    return folder / "rows.csv", {"id_column": "id", "audio": folder / "sounds"}
 
 
 def _write_outlines(folder, rng):
@@ -56,7 +56,7 @@ def _write_outlines(folder, rng):
             lines.append(f"{100 * x + 200:.2f} {100 * y + 200:.2f}")
         lines.append(f"ID=fish-{place:02d}")
     (folder / "fish.tps").write_text("\n".join(lines) + "\n")
-    return ("fish.tps",)
+    return folder / "fish.tps", {}
 
 
 def _check_picture(screen):
@@ -102,8 +102,8 @@ def served(request, tmp_path):
     """Serve rows of one kind."""
     if request.param == "sounds" and importlib.util.find_spec("soundfile") is None:
         pytest.skip("soundfile is not installed")
-    arguments = KINDS[request.param][0](tmp_path, np.random.default_rng(0))
-    with workbench(tmp_path, *arguments) as server:
+    data, words = KINDS[request.param][0](tmp_path, np.random.default_rng(0))
+    with nearby_workbench(data, **words) as server:
         yield request.param, server
 
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
+from tests.web.browser.nearby import nearby_workbench
 from tests.web.browser.screens import PHONE, VIEW_KEYS
-from tests.web.running import workbench
 
 _SCRIPT = "<script>alert(1)</script>"
 _IMAGE = '"><img src=x onerror=alert(2)>'
@@ -45,10 +45,10 @@ def nasty(tmp_path_factory):
         }
     )
     rows.loc[3, "height"] = np.nan
-    name = "<img src=x onerror=alert(6)>.csv"
-    rows.to_csv(folder / name, index=False)
-    arguments = (name, "--id-column", "id", "--label-column", "known", "--missing", "fill")
-    with workbench(folder, *arguments, "--project", "nasty.kernova-project") as server:
+    data = folder / "<img src=x onerror=alert(6)>.csv"
+    rows.to_csv(data, index=False)
+    words = {"id_column": "id", "label_column": "known", "missing": "fill"}
+    with nearby_workbench(data, **words) as server:
         yield server
 
 

@@ -1,0 +1,25 @@
+"""A workbench in a thread of this process, where no test ends the server: it is there at once."""
+
+from contextlib import contextmanager
+from urllib.parse import quote
+
+from kernova.studies.discovery import open_discovery
+from kernova.studies.discovery_data import open_discovery_data
+from kernova.studies.workbench import Workbench
+from tests.web.in_process import TOKEN, served
+from tests.web.running import Running
+
+
+@contextmanager
+def nearby_workbench(data, *, missing="refuse", **words):
+    """Serve a table and what there is to see of its rows, as ``kernova discover`` would."""
+    opened = open_discovery_data(data, missing=missing, **words)
+    project = data.with_name("rows.kernova-project")
+    discovery = open_discovery(opened.table, project, missing=missing, notes=opened.notes)
+    bench = Workbench(discovery, opened.media)
+    bench.prepare()
+    with served(bench) as client:
+        address = str(client.base_url)
+        server = Running(None, f"{address}?token={quote(TOKEN)}", address, str(project))
+        server.wait_until_ready()
+        yield server
