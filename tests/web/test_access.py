@@ -116,6 +116,19 @@ def test_odd_cookies_of_other_servers_on_this_machine_lock_nobody_out(stranger, 
     )
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_who_comes_by_a_link_gets_the_cookie_on_a_page_of_ours(stranger, site):
+    headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
+    reply = stranger.get(f"/a'\"<b>?a=%22%3E&token={TOKEN}&b=1", headers=headers)
+    assert (reply.status_code, "location" in reply.headers) == (200, False)
+    assert "SameSite=Strict" in reply.headers["set-cookie"]
+    way = "/a%27%22%3Cb%3E?a=%22%3E&amp;b=1"
+    assert f'<meta http-equiv="refresh" content="0; url={way}">' in reply.text
+    assert TOKEN not in reply.text
+    wrong = stranger.get("/?token=wrong", headers=headers)
+    assert (wrong.status_code, "set-cookie" in wrong.headers) == (401, False)
+
+
 @pytest.mark.parametrize("path", ["//evil.example/", "/%5Cevil.example", "//%2F/evil.example"])
 def test_the_way_on_stays_on_this_server(stranger, home, path):
     location = stranger.get(f"{home}{path}?token={TOKEN}").headers["location"]

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
+from html import escape
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -57,6 +58,12 @@ _NOTICE_PAGE: Final = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>kernova: token needed'
     '</title><meta name="viewport" content="width=device-width"></head><body><main>'
     f"<h1>Token needed</h1><p>{NOTICE}</p></main></body></html>"
+)
+_THRESHOLD: Final = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>kernova</title>'
+    '<link rel="icon" href="/static/icon.svg" type="image/svg+xml">'
+    '<meta http-equiv="refresh" content="0; url={0}"></head><body><main>'
+    '<p><a href="{0}">Go to the workbench</a></p></main></body></html>'
 )
 _SAFE_METHODS: Final = ("GET", "HEAD")
 
@@ -171,14 +178,19 @@ class Access:
     def _login(
         self, scope: Scope, tokens: list[str], query: list[tuple[str, str]]
     ) -> Response | None:
+        given = Headers(scope=scope)
         if scope["method"] not in _SAFE_METHODS or not all(map(self.key.fits, tokens)):
-            return _notice(Headers(scope=scope))
+            return _notice(given)
         # Slashes are one, or the way would lead to another host.
         path = "/" + quote(scope["path"].lstrip("/"))
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         location = f"{path}?{rest}" if rest else path
-        headers = {"Location": location, "Set-Cookie": self.key.set_cookie}
-        return Response(status_code=303, headers=headers)
+        headers = {"Set-Cookie": self.key.set_cookie}
+        if given.get("sec-fetch-site") in ("cross-site", "same-site"):
+            # A link on another page, such as a terminal in a browser: what it leads to may not send
+            # the cookie, not even when told to go on. From a page of ours, one may.
+            return HTMLResponse(_THRESHOLD.format(escape(location)), headers=headers)
+        return Response(status_code=303, headers={**headers, "Location": location})
 
     def _foreign(self, scope: Scope, headers: Headers, *, by_cookie: bool) -> Response | None:
         """Refuse what a page of another origin makes a browser send."""
