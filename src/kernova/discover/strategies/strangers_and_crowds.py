@@ -22,6 +22,7 @@ from kernova.discover.questions import Answer, Question, Rows, free_rows
 from kernova.discover.standardize import Standardization
 from kernova.discover.strategies.kept import kept
 from kernova.discover.strategies.node_ranking import distances_to
+from kernova.discover.strategies.row_reasons import RowFacts, reason_of_row
 from kernova.discover.strategies.row_spacing import Look, Spacing, Vector, nearest_of, spacing_of
 from kernova.discover.strategies.taught_axes import taught_axes
 
@@ -101,6 +102,7 @@ class NoveltyAsker:
 
     def __init__(self, spacing: Spacing) -> None:
         self._spacing = spacing
+        self._usual_spacing = float(np.median(spacing.spacing))
         self._rows = spacing.rows  # along the axes that answers taught, once they did
         self._lesson = 0
         n_rows = len(spacing.rows)
@@ -257,6 +259,7 @@ class NoveltyAsker:
 
     def _asked_about(self, choice: _Choice, best: Rows, novelty: Vector) -> Question:
         row = choice.row
+        members = self._neighbors_of(row)
         others = [int(other) for other in best if other != row]
         evidence = {
             "spacing": float(self._spacing.spacing[row]),
@@ -275,10 +278,10 @@ class NoveltyAsker:
                 "novelty": float(novelty[row]),
                 "n_shown": float(len(self._shown)),
             }
-            reason = self._reason(row, choice.look, nearest, distance)
+            reason = self._reason(row, choice.look, members, (nearest, distance))
         return Question(
             row=row,
-            members=self._neighbors_of(row),
+            members=members,
             reason=reason,
             evidence=evidence,
             alternatives=tuple(others[:_ALTERNATIVES]),
@@ -292,19 +295,23 @@ class NoveltyAsker:
         place = int(np.argmin(distances))
         return self._shown[place], float(distances[place])
 
-    def _reason(self, row: int, look: Look, nearest: Answer, distance: float) -> str:
+    def _reason(self, row: int, look: Look, members: Rows, seen: tuple[Answer, float]) -> str:
+        nearest, distance = seen
         if distance == 0:
             return "This row is a copy of one that was shown; so are all that are left."
-        n = len(self._shown)
-        which = "the only row shown so far" if n == 1 else f"the nearest of {n:,} rows shown so far"
-        named = "passed over" if nearest.label is None else f"named {nearest.label!r}"
-        away = f"It is {distance:.3g} away from {which}, which was {named}"
-        if look == "strangers":
-            closer = 100 * self._spacing.closer[row]
-            return f"{away}, and stands more by itself than {closer:.0f} % of all rows."
-        wider = 100 * self._spacing.wider[row]
-        denser = f"rows lie closer together here than around {wider:.0f} % of all rows"
-        return f"{away}, and {denser}."
+        spacing = self._spacing
+        facts = RowFacts(
+            n_group=int(np.count_nonzero(~self._is_asked[members])),
+            is_more=len(members) >= _MEMBERS,
+            closer=float(spacing.closer[row]),
+            wider=float(spacing.wider[row]),
+            n_rows=len(self._rows),
+            nearest=nearest,
+            distance=distance,
+            spacing=float(spacing.spacing[row]),
+            usual_spacing=self._usual_spacing,
+        )
+        return reason_of_row(look, facts)
 
     def _neighbors_of(self, row: int) -> Rows:
         """Give the rows next to this one that lie as far apart as it does.
