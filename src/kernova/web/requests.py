@@ -115,6 +115,13 @@ class Change(Said):
     """Another answer to an earlier question."""
 
     label: Annotated[Name | None, Field(description="The category; null: as if skipped.")]
+    row: Annotated[
+        Row | None,
+        Field(
+            description="The row that the question was about. Numbers of questions change when an "
+            "earlier answer is taken back: with its row, no other answer is changed."
+        ),
+    ] = None
 
 
 class Labels(Said):

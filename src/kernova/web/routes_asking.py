@@ -82,7 +82,9 @@ def _corrections(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
         said: Change,
     ) -> Plain:
         """Answer an earlier question differently; what was named with its row changes, too."""
-        return await queue.run(corrections.change, said.expert, number, said.label, said.key)
+        return await queue.run(
+            corrections.change, said.expert, number, said.label, said.key, said.row
+        )
 
     @router.post("/labels", response_model=SavedReply)
     async def label(said: Labels) -> Plain:

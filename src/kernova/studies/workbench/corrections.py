@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kernova.errors import InputError
 from kernova.studies.workbench.desk import Desk
 from kernova.studies.workbench.questions import Questions
 
@@ -27,13 +28,30 @@ class Corrections:
         return self._questions.record(expert, key, lambda: session.undo(expert=expert, key=key))
 
     def change(
-        self, expert: str | None, question: int, label: str | None, key: str | None
+        self,
+        expert: str | None,
+        question: int,
+        label: str | None,
+        key: str | None,
+        row: int | None = None,
     ) -> dict[str, Any]:
-        """Answer an earlier question differently; None: it counts as passed over."""
+        """Answer an earlier question differently; None: it counts as passed over.
+
+        Where an earlier answer is taken back, later questions get lower numbers. Whoever says which
+        row is meant changes no other.
+        """
         session = self._desk.session
-        return self._questions.record(
-            expert, key, lambda: session.change(question, label, expert=expert, key=key)
-        )
+
+        def say() -> int:
+            asked = session.asked_[question - 1 : question]
+            if row is not None and asked and asked != [row]:
+                raise InputError(
+                    f"Question {question} is about another row by now: an earlier answer was taken "
+                    "back meanwhile. Look in the history which number it has."
+                )
+            return session.change(question, label, expert=expert, key=key)
+
+        return self._questions.record(expert, key, say)
 
     def label(
         self, expert: str | None, rows: list[int], label: str, key: str | None

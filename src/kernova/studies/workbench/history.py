@@ -24,9 +24,12 @@ class History:
         with self._desk.lock:
             session = self._desk.session
             said, records, ids = session.history(before, limit), session.records_, session.ids_
+            asked = session.asked_
         lines = []
         for one in said:
             rows = rows_of(one.event)
+            if not rows and one.question is not None:
+                rows = (asked[one.question - 1],)
             lines.append(
                 {
                     "number": one.number,

@@ -80,9 +80,10 @@ export function undo() {
   return done("POST", "/api/undo", {}, "The last step is taken back.");
 }
 
-export function changeAnswer(number, label) {
+/** Change an answer; its row goes along, since the number may have become another question's. */
+export function changeAnswer(number, row, label) {
   const words = label === null ? `Answer ${number} counts as skipped.` : `Answer ${number} is ${quoted(label)}.`;
-  return done("PATCH", `/api/answers/${number}`, { label }, words);
+  return done("PATCH", `/api/answers/${number}`, { row, label }, words);
 }
 
 export function labelRows(rows, label) {

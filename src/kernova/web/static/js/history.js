@@ -121,7 +121,7 @@ async function changeOne({ number, question, row, id, kind, label: said }) {
   }, { class: "small", "data-testid": "change-skip" });
   const words = label ? `It is ${quoted(label)} so far. Rows named with it change, too.` : "It was skipped so far.";
   const name = await askName({ title: `Change ${id ?? `answer ${number}`}`, words, but: label ?? "", action: "Change", extra: asSkipped ? [element("p", {}, asSkipped)] : [] });
-  if (isSkipped) await changeAnswer(question, null);
-  else if (name !== null && isAnswer) await changeAnswer(question, name);
+  if (isSkipped) await changeAnswer(question, row, null);
+  else if (name !== null && isAnswer) await changeAnswer(question, row, name);
   else if (name !== null) await labelRows([row], name);
 }
