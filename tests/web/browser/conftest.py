@@ -1,6 +1,5 @@
 """A browser for all tests of the page, and workbenches to look at."""
 
-import importlib.util
 import shutil
 
 import pytest
@@ -25,9 +24,6 @@ _OPTIONS = (
 )
 _PATIENCE_MS = 60_000
 _WINDOW = {"width": 1280, "height": 900}
-
-# Without Playwright the modules that import it cannot even be read.
-collect_ignore_glob = [] if importlib.util.find_spec("playwright") else ["test_*.py", "screens.py"]
 
 
 # Only while tests of this folder run: Playwright's loop would be in the way of others.

@@ -1,6 +1,6 @@
 """Coming to the page by a link on another one, such as a terminal that is itself a page."""
 
-from playwright.sync_api import expect
+from tests.web.browser.screens import expect
 
 
 def test_a_link_on_another_page_leads_in(screen, digits):

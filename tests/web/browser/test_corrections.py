@@ -1,7 +1,8 @@
 """Putting categories and answers in order afterwards, by keyboard alone."""
 
 import pytest
-from playwright.sync_api import expect
+
+from tests.web.browser.screens import expect
 
 
 @pytest.fixture

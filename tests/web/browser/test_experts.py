@@ -1,6 +1,6 @@
 """Two experts in two browsers: never the same row, and what they disagree about is settled."""
 
-from playwright.sync_api import expect
+from tests.web.browser.screens import expect
 
 
 def test_two_experts_are_never_asked_the_same(new_screen, digits):

@@ -4,11 +4,11 @@ import io
 
 import pandas as pd
 import pytest
-from playwright.sync_api import expect
 from typer.testing import CliRunner
 
 from kernova.cli.app import app
 from tests.web.browser.nearby import nearby_workbench
+from tests.web.browser.screens import expect
 from tests.web.browser.tables import GROUPS, write_groups
 
 N_EACH = 40

@@ -1,10 +1,9 @@
 """Every view, light, dark and on a phone: nothing runs over, everything is named and reached."""
 
 import pytest
-from playwright.sync_api import expect
 
 from tests.web.browser.access import check_focus, check_standing
-from tests.web.browser.screens import PHONE, VIEW_KEYS
+from tests.web.browser.screens import PHONE, VIEW_KEYS, expect
 
 WINDOWS = {
     "light": {"color_scheme": "light"},

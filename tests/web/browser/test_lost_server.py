@@ -1,8 +1,8 @@
 """The server is killed while an expert works: the page says so, goes on trying, loses nothing."""
 
 import pytest
-from playwright.sync_api import expect
 
+from tests.web.browser.screens import expect
 from tests.web.browser.tables import write_groups
 from tests.web.running import workbench
 

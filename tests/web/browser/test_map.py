@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from playwright.sync_api import expect
 
+from tests.web.browser.screens import expect
 from tests.web.running import workbench
 
 # The page takes the card only where there is one; this browser has it played by the processor.

@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from playwright.sync_api import expect
 
 from tests.web.browser.nearby import nearby_workbench
-from tests.web.browser.screens import PHONE
+from tests.web.browser.screens import PHONE, expect
 
 N_ROWS = 24
 

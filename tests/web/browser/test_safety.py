@@ -3,10 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from playwright.sync_api import expect
 
 from tests.web.browser.nearby import nearby_workbench
-from tests.web.browser.screens import PHONE, VIEW_KEYS
+from tests.web.browser.screens import PHONE, VIEW_KEYS, expect
 
 _SCRIPT = "<script>alert(1)</script>"
 _IMAGE = '"><img src=x onerror=alert(2)>'

@@ -1,9 +1,9 @@
 """A whole session at the page, by keyboard alone, and the keys that it is made of."""
 
 import pytest
-from playwright.sync_api import expect
 
 from tests.web.browser.digits import WORDS, digit_words
+from tests.web.browser.screens import expect
 from tests.web.running import workbench
 
 

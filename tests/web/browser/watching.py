@@ -45,7 +45,8 @@ class Watch:
     def _console(self, message):
         # What the content policy stops is told here as an error, too.
         if message.type in ("error", "warning", "assert"):
-            self.happened.append(f"console {message.type}: {message.text}")
+            where = message.location.get("url", "")
+            self.happened.append(f"console {message.type}: {message.text} ({where})")
 
     def _dialog(self, dialog):
         self.happened.append(f"dialog: {dialog.message}")
