@@ -36,3 +36,49 @@ def test_no_other_answer_is_changed_where_numbers_moved_meanwhile(client):
     assert (label_of(client, first), label_of(client, second)) == ("pike", "carp")
     newest = client.get("/api/history").json()["entries"][0]
     assert (newest["kind"], newest["question"], newest["row"]) == ("change", 1, first)
+
+
+def test_a_key_that_stands_for_something_else_loses_no_words(client):
+    anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
+    row = anna.ask()["row"]
+    said = {"row": row, "label": "carp", "key": "1"}
+    anna.say("answers", **said)
+    other = bob.ask()["row"]
+    sentence = (
+        "The key '1' was used for something else before. Give every request a key of its own, for "
+        "example a UUID."
+    )
+    for path, words in (
+        ("answers", {"expert": "Bob", "row": other, "label": "carp", "key": "1"}),
+        ("answers", {"expert": "Bob", **said}),
+        ("answers", {"expert": "Anna", **said, "label": "pike"}),
+        ("skips", {"expert": "Anna", "row": row, "key": "1"}),
+        ("undo", {"expert": "Anna", "key": "1"}),
+        ("labels", {"expert": "Anna", "rows": [other], "label": "carp", "key": "1"}),
+        ("categories/delete", {"expert": "Anna", "name": "carp", "key": "1"}),
+    ):
+        assert refused(client.post(f"/api/{path}", json=words), 409) == sentence
+    # The same words, spaced otherwise, are the same.
+    assert anna.say("answers", **said | {"label": " carp "})["repeated"]
+    assert bob.say("answers", row=other, label="carp", key="2")["saved"]["number"] == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("labels", {"rows": [3, 4, 3], "label": "x"}),
+        ("answers/1", {"label": None}),
+        ("answers/1", {"label": "x"}),
+        ("categories/rename", {"old": "carp", "new": "x"}),
+        ("categories/merge", {"into": "carp", "others": ["pike"]}),
+        ("categories/delete", {"name": "carp"}),
+        ("undo", {}),
+    ],
+)
+def test_whatever_is_said_can_be_repeated_with_its_key(client, path, words):
+    anna = Expert(client, "Anna")
+    anna.answer("carp")
+    anna.answer("pike")
+    replies = [anna.say(path, **words, key="again") for _ in range(2)]
+    assert [reply["repeated"] for reply in replies] == [False, True]
+    assert replies[0]["saved"]["number"] == replies[1]["saved"]["number"] == 3

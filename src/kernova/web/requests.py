@@ -41,7 +41,8 @@ RequestKey = Annotated[
     Field(
         pattern=r"^[A-Za-z0-9_.:-]{1,100}$",
         description="A text of your own for this request, for example a UUID. A request that is "
-        "repeated with its key is recorded once, and answered again.",
+        "repeated with its key is recorded once, and answered again; another with the same key is "
+        "refused.",
     ),
 ]
 PathRow = Annotated[

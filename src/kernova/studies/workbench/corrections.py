@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from kernova.discover.names import category_name
 from kernova.errors import InputError
 from kernova.studies.workbench.desk import Desk
 from kernova.studies.workbench.questions import Questions
+from kernova.studies.workbench.words import About
 
 
 class Corrections:
@@ -25,7 +27,9 @@ class Corrections:
     def undo(self, expert: str | None, key: str | None) -> dict[str, Any]:
         """Take back what this expert said last."""
         session = self._desk.session
-        return self._questions.record(expert, key, lambda: session.undo(expert=expert, key=key))
+        return self._questions.record(
+            expert, key, About(), lambda: session.undo(expert=expert, key=key)
+        )
 
     def change(
         self,
@@ -51,7 +55,8 @@ class Corrections:
                 )
             return session.change(question, label, expert=expert, key=key)
 
-        return self._questions.record(expert, key, say)
+        name = None if label is None else category_name(label)
+        return self._questions.record(expert, key, About(None, name), say)
 
     def label(
         self, expert: str | None, rows: list[int], label: str, key: str | None
@@ -67,13 +72,17 @@ class Corrections:
                 return session.label_row(ids[0], label, expert=expert, key=key)
             return session.label_rows(ids, label, expert=expert, key=key)
 
-        return self._questions.record(expert, key, say)
+        said = About(next(iter(rows), None), category_name(label))
+        return self._questions.record(expert, key, said, say)
 
     def rename(self, expert: str | None, old: str, new: str, key: str | None) -> dict[str, Any]:
         """Give a category another name."""
         session = self._desk.session
         return self._questions.record(
-            expert, key, lambda: session.rename(old, new, expert=expert, key=key)
+            expert,
+            key,
+            About(None, category_name(new)),
+            lambda: session.rename(old, new, expert=expert, key=key),
         )
 
     def merge(
@@ -82,14 +91,20 @@ class Corrections:
         """Make several categories one."""
         session = self._desk.session
         return self._questions.record(
-            expert, key, lambda: session.merge(into, *others, expert=expert, key=key)
+            expert,
+            key,
+            About(None, category_name(into)),
+            lambda: session.merge(into, *others, expert=expert, key=key),
         )
 
     def delete(self, expert: str | None, name: str, key: str | None) -> dict[str, Any]:
         """Let a category go; its rows are open again, or count as passed over."""
         session = self._desk.session
         return self._questions.record(
-            expert, key, lambda: session.delete(name, expert=expert, key=key)
+            expert,
+            key,
+            About(None, category_name(name)),
+            lambda: session.delete(name, expert=expert, key=key),
         )
 
     def settle(self, expert: str | None, row: int, label: str, key: str | None) -> dict[str, Any]:
@@ -97,5 +112,8 @@ class Corrections:
         session = self._desk.session
         self._desk.check_rows([row])
         return self._questions.record(
-            expert, key, lambda: session.settle(session.ids_[row], label, expert=expert, key=key)
+            expert,
+            key,
+            About(row, category_name(label)),
+            lambda: session.settle(session.ids_[row], label, expert=expert, key=key),
         )

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-from kernova.discover.names import expert_name
+from kernova.discover.names import category_name, expert_name
+from kernova.discover.records import Record
 from kernova.discover.session import AskedQuestion
 from kernova.errors import InputError
 from kernova.studies.workbench.background import BackgroundJob
@@ -11,7 +12,7 @@ from kernova.studies.workbench.cards import Cards
 from kernova.studies.workbench.desk import Desk
 from kernova.studies.workbench.presence import Presence
 from kernova.studies.workbench.refusals import never_prepared, not_prepared
-from kernova.studies.workbench.words import label_of, rows_of, said_words
+from kernova.studies.workbench.words import About, about, label_of, rows_of, said_words
 
 Members = Literal["all"] | list[int] | None
 
@@ -113,7 +114,7 @@ class Questions:
             rows = None if members == "all" else [ids[one] for one in others]
             return session.name_cluster(label, rows, expert=expert, key=key)
 
-        return self.record(expert, key, say)
+        return self.record(expert, key, About(row, category_name(label)), say)
 
     def skip(self, expert: str | None, row: int, key: str | None) -> dict[str, Any]:
         """Pass over a question."""
@@ -126,9 +127,11 @@ class Questions:
                 raise InputError(f"The row {row_id!r} is no longer open: it was named meanwhile.")
             return self._desk.session.skip(expert=expert, key=key)
 
-        return self.record(expert, key, say)
+        return self.record(expert, key, About(row), say)
 
-    def record(self, expert: str | None, key: str | None, say: Callable[[], int]) -> dict[str, Any]:
+    def record(
+        self, expert: str | None, key: str | None, said: About, say: Callable[[], int]
+    ) -> dict[str, Any]:
         """Let something be said, unless it was said before under the same key; then ask on."""
         expert = expert_name(expert)
         with self._desk.lock:
@@ -136,6 +139,8 @@ class Questions:
             session = self._desk.session
             number = None if key is None else session.number_of_key(key)
             is_repeated = number is not None
+            if number is not None:
+                _check_same(session.records_[number - 1], expert, said)
             before = session.category_sizes_
             if number is None:
                 number = say()
@@ -170,3 +175,12 @@ class Questions:
         except InputError:
             return False  # named meanwhile, or open at another expert: kept as an opinion
         return True
+
+
+def _check_same(record: Record, expert: str | None, said: About) -> None:
+    """Refuse a key that stands for something else: to take it for a repetition would lose words."""
+    if (record.by, about(record.event)) != (expert, said):
+        raise InputError(
+            f"The key {record.key!r} was used for something else before. Give every request a key "
+            "of its own, for example a UUID."
+        )

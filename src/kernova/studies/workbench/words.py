@@ -1,7 +1,7 @@
 """What was said, in words for people: a line of the history, an acknowledgement."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from kernova.discover.events import (
     Answered,
@@ -34,6 +34,13 @@ KINDS: Final[dict[type[Any], str]] = {
     Settled: "settle",
     Undone: "undo",
 }
+
+
+class About(NamedTuple):
+    """What something that is said is about: its first row and its category, if it has these."""
+
+    row: int | None = None
+    label: str | None = None
 
 
 def event_words(event: Event, ids: Sequence[object]) -> str:
@@ -100,6 +107,19 @@ def rows_of(event: Event) -> tuple[int, ...]:
             return rows
         case _:
             return ()
+
+
+def about(event: Event) -> About:
+    """Give what an event is about.
+
+    Examples
+    --------
+    >>> from kernova.discover.events import Answered
+    >>> from kernova.studies.workbench.words import about
+    >>> about(Answered(1, "carp", others=(0,)))
+    About(row=1, label='carp')
+    """
+    return About(next(iter(rows_of(event)), None), label_of(event))
 
 
 def label_of(event: Event) -> str | None:
