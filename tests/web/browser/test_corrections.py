@@ -41,6 +41,7 @@ def test_categories_are_renamed_merged_and_deleted(corrector, digits):
     screen.wait_for_words("saved", "first kind is called best kind.")
     expect(_category(screen, "best kind")).to_be_visible()
     expect(_category(screen, "first kind")).to_have_count(0)
+    expect(_category(screen, "best kind").get_by_test_id("rename")).to_be_focused()
 
     screen.catch_up()
     screen.push(_category(screen, "best kind").get_by_test_id("merge-into"))

@@ -2,7 +2,7 @@
 
 import { deleteCategory, merge, rename } from "./actions.js";
 import { confirmed, openDialog } from "./dialogs.js";
-import { button, byId, element, fill } from "./dom.js";
+import { button, byId, element, fill, keepingFocus } from "./dom.js";
 import { glyph } from "./glyph.js";
 import { thumbnail } from "./media.js";
 import { askName } from "./naming.js";
@@ -10,7 +10,7 @@ import { isSeen, onShown } from "./router.js";
 import { openRow } from "./row_dialog.js";
 import { rowLabels, rowsAt } from "./row_labels.js";
 import { categories, listen } from "./store.js";
-import { counted, quoted } from "./words.js";
+import { counted, quoted, whole } from "./words.js";
 
 const THUMBS = 12;
 const THUMBS_MORE = 120;
@@ -28,11 +28,11 @@ async function show() {
   const signature = JSON.stringify(now);
   if (signature === shownFor && byId("view-categories").childElementCount > 0) return;
   shownFor = signature;
-  fill(byId("view-categories"),
+  keepingFocus(byId("view-categories"), () => fill(byId("view-categories"),
     element("header", { class: "view-head" }, element("h1", { id: "categories-heading" }, "Categories"),
       now.length > 1 && button("Merge …", () => void mergeSome(), { "data-testid": "merge" })),
     element("p", { class: "lead" }, now.length ? `${counted(now.length, "category", "categories")} so far, in the order in which you met them.` : "No category has been named yet."),
-    list);
+    list));
   await showThumbs(now, list);
 }
 
@@ -41,12 +41,17 @@ function categoryItem({ name, rows, asked, colour }, place) {
   const control = (words, act, testid, properties = {}) => button(words, act, { class: "small", "data-testid": testid, "aria-label": `${words.replace(" …", "")} ${name}`, ...properties });
   return element("li", { class: "category", data: { name } },
     element("div", { class: "category-head" }, key, glyph(colour), element("h2", {}, name),
-      element("p", { class: "hint" }, `${counted(rows, "row")}${asked !== undefined ? `, ${asked} of them asked` : ""}`),
+      element("p", { class: "hint" }, `${counted(rows, "row")}${askedWords(rows, asked)}`),
       element("div", { class: "line" },
         control("Rename …", () => void renameOne(name), "rename"),
         control("Merge …", () => void mergeSome(name), "merge-into"),
         control("Delete …", () => void deleteOne(name, rows), "delete", { class: "small quiet" }))),
     element("div", { class: "thumb-row" }));
+}
+
+function askedWords(rows, asked) {
+  if (asked === undefined || rows === 1) return "";
+  return asked === rows ? ", all asked" : `, ${whole(asked)} of them asked`;
 }
 
 async function showThumbs(now, list) {
@@ -109,6 +114,7 @@ function mergeSome(first) {
     element("div", { class: "line ending" }, go),
   ], { testid: "merge-dialog" });
   refreshChoice();
+  (names.map((name) => boxes.get(name)).find((box) => !box.checked) ?? go).focus();
 }
 
 async function deleteOne(name, rows) {

@@ -30,6 +30,22 @@ export function fill(parent, ...children) {
   return parent;
 }
 
+/**
+ * Build a part of the page anew and leave the focus on the button that stands where the focused one stood.
+ * @param {HTMLElement} parent
+ * @param {() => void} rebuild
+ */
+export function keepingFocus(parent, rebuild) {
+  const focused = /** @type {any} */ (document.activeElement);
+  const kind = parent.contains(focused) ? focused.dataset.testid : undefined;
+  const alike = () => [...parent.querySelectorAll(`[data-testid="${kind}"]`)];
+  const place = kind ? alike().indexOf(focused) : -1;
+  rebuild();
+  if (place < 0 || focused.isConnected) return;
+  const now = alike();
+  (now[Math.min(place, now.length - 1)] ?? parent).focus({ preventScroll: true });
+}
+
 /** Set an element's text only where it differs, so that a live region does not speak twice. */
 export function say(node, text) {
   if (node.textContent !== text) node.textContent = text;

@@ -2,7 +2,7 @@
 
 import { settle } from "./actions.js";
 import { get } from "./api.js";
-import { button, byId, element, fill } from "./dom.js";
+import { button, byId, element, fill, keepingFocus } from "./dom.js";
 import { labelTag } from "./glyph.js";
 import { thumbnail } from "./media.js";
 import { askName } from "./naming.js";
@@ -38,13 +38,13 @@ async function show() {
   const reply = await get("/api/disagreements").catch(() => ({ disagreements: [] }));
   const { disagreements } = reply;
   if (signature !== shownFor) return;
-  fill(byId("view-experts"),
+  keepingFocus(byId("view-experts"), () => fill(byId("view-experts"),
     element("header", { class: "view-head" }, element("h1", { id: "experts-heading" }, "Experts")),
     element("p", { class: "lead" }, "Several experts can answer at once: each opens this address in a browser of their own. No two are asked about the same row."),
     element("ul", { class: "expert-list", "data-testid": "expert-list" }, ...experts.map(expertItem)),
     element("h2", {}, "Disagreements"),
-    element("p", { class: "hint" }, disagreements.length ? "The latest word stands until a row is settled." : "Nobody disagrees about a row."),
-    element("ul", { class: "disagreement-list", "data-testid": "disagreements", "data-version": version }, ...disagreements.map(disagreementItem)));
+    element("p", { class: "hint" }, disagreements.length ? "The latest word stands until a row is settled." : "No two experts disagree about a row."),
+    element("ul", { class: "disagreement-list", "data-testid": "disagreements", "data-version": version }, ...disagreements.map(disagreementItem))));
 }
 
 function expertItem({ name, questions, is_here: isHere }) {
