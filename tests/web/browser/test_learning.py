@@ -57,6 +57,12 @@ def test_learning_asking_unknowns_and_taking_home(groups, screen, tmp_path):
     expect(screen.page.locator("body")).to_have_attribute("data-view", "question")
     assert screen.asked().row in unknown
     screen.answer(GROUPS[2])
+    # The next is unknown, too, until one has had enough of these.
+    assert screen.asked().row in unknown
+    expect(screen.at("among-unknown")).to_be_visible()
+    screen.push(screen.at("leave-unknown"))
+    expect(screen.at("among-unknown")).to_be_hidden()
+    screen.answer(GROUPS[2])
     # What was learnt is of before this answer, and the map shows both.
     screen.go("map")
     expect(screen.at("map-colour")).to_be_visible()

@@ -1,6 +1,6 @@
 /** Everything an expert can say. Each goes out once, and what comes of it is shown. */
 
-import { Refusal, send } from "./api.js";
+import { Refusal, get, send } from "./api.js";
 import { announce, saySaved, sayRefused } from "./notices.js";
 import { say } from "./outbox.js";
 import { refresh, store, update } from "./store.js";
@@ -14,7 +14,7 @@ async function done(method, path, body, words, tell = savedWords) {
     const reply = await say(method, path, { expert: store.expert, ...body }, words);
     saySaved(tell(reply.saved));
     // Before preparation is through, there is no question to go on with.
-    if (reply.question || reply.message) takeQuestion(reply);
+    if ((reply.question || reply.message) && !(store.isAmongUnknown && (await askUnknown()))) takeQuestion(reply);
     await refresh();
     return reply;
   } catch (error) {
@@ -36,6 +36,19 @@ export function askNext(wish = {}) {
   if (wish.row !== undefined || wish.source) return ask(wish);
   asking ??= ask(wish).finally(() => (asking = null));
   return asking;
+}
+
+/** Ask about the rows that what was learnt does not know, one after the other; tell whether one was left. */
+export async function askUnknown() {
+  const { total } = await get("/api/learn/rows?verdict=unknown&limit=1").catch(() => ({ total: 0 }));
+  update({ isAmongUnknown: total > 0 });
+  if (total > 0) await ask({ source: "unknown" });
+  return total > 0;
+}
+
+/** Go on with the questions that the strategy chooses; the one in hand stays. */
+export function leaveUnknown() {
+  update({ isAmongUnknown: false });
 }
 
 async function ask(wish) {

@@ -1,6 +1,6 @@
 /** Learning from the answers so far: every other row is known, ambiguous or unknown then. */
 
-import { askNext, labelRows } from "./actions.js";
+import { askUnknown, labelRows } from "./actions.js";
 import { Refusal, get, send } from "./api.js";
 import { button, byId, element, fill } from "./dom.js";
 import { downloadLinks } from "./downloads.js";
@@ -18,6 +18,10 @@ const MEANINGS = {
   ambiguous: "like more than one category",
   known: "like one category",
 };
+const share = (value) => (typeof value === "number" ? `${Math.round(100 * value)} %` : "");
+/** What people ask of a category; the model file holds more. */
+const COLUMNS = [["class", "category"], ["rows", "answers", whole], ["recognized", "recognised rightly", share], ["unknown", "called unknown", share],
+  ["confused_with", "taken for"], ["claimed", "other rows most like it", whole]];
 const PART = 60;
 let parts = null;
 let verdict = null;
@@ -100,7 +104,7 @@ async function showRows(box, total) {
   const chosen = new Set();
   const list = element("ul", { class: "thumbs" });
   const name = button("Name those ticked …", () => void nameTicked(chosen), { disabled: true, "data-testid": "name-ticked" });
-  const ask = verdict === "unknown" && total > 0 && phase() !== "preparing" && button("Ask me about these next", () => void askUnknown(), { class: "primary", "data-testid": "ask-unknown" });
+  const ask = verdict === "unknown" && total > 0 && phase() !== "preparing" && button("Ask me about these next", () => void askAndGo(), { class: "primary", "data-testid": "ask-unknown" });
   const more = button("Load more", () => void read(), { class: "small" });
   const tick = (row, isTicked) => {
     if (isTicked) chosen.add(row);
@@ -110,10 +114,10 @@ async function showRows(box, total) {
   };
   const read = async () => {
     const shown = list.childElementCount;
-    const reply = await get(`/api/learn/rows?verdict=${verdict}&limit=${PART}&offset=${shown}`).catch(() => ({ rows: [] }));
-    const { rows } = reply;
+    const reply = await get(`/api/learn/rows?verdict=${verdict}&limit=${PART}&offset=${shown}`).catch(() => ({ rows: [], total: 0 }));
+    const { rows, total: left } = reply;
     list.append(...rows.map((row) => learntItem(row, tick)));
-    more.hidden = list.childElementCount >= total || rows.length === 0;
+    more.hidden = list.childElementCount >= left || rows.length === 0;
   };
   const order = { unknown: "The strangest first.", ambiguous: "Tick rows to name them together.", known: "Nothing is written down for them: tick rows to name them." }[verdict];
   fill(box, element("div", { class: "line" }, ask, name), element("p", { class: "hint" }, total ? order : `No row is ${verdict}.`), list, more);
@@ -134,18 +138,16 @@ async function nameTicked(chosen) {
   if (name !== null) await labelRows([...chosen], name);
 }
 
-async function askUnknown() {
-  await askNext({ source: "unknown" });
+async function askAndGo() {
+  await askUnknown();
   goTo("question");
 }
 
 function classTable(classes) {
   if (!Array.isArray(classes) || classes.length === 0) return null;
-  const columns = Object.keys(classes[0]);
-  const cell = (value) => (typeof value === "number" && !Number.isInteger(value) ? value.toFixed(3) : value ?? "");
-  const line = (one) => element("tr", {}, ...columns.map((column, place) => element(place === 0 ? "th" : "td", place === 0 ? { scope: "row" } : { class: typeof one[column] === "number" ? "number" : null }, cell(one[column]))));
+  const line = (one) => element("tr", {}, ...COLUMNS.map(([name, , write], place) => element(place === 0 ? "th" : "td", place === 0 ? { scope: "row" } : { class: write ? "number" : null }, write ? write(one[name]) : one[name] ?? "")));
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What was learnt of each category" },
-    element("table", {}, element("caption", {}, "What was learnt of each category"),
-      element("thead", {}, element("tr", {}, ...columns.map((column) => element("th", { scope: "col" }, column.replaceAll("_", " "))))),
+    element("table", {}, element("caption", {}, "What was learnt of each category: its answers are judged one by one, as if each had not been given."),
+      element("thead", {}, element("tr", {}, ...COLUMNS.map(([, words]) => element("th", { scope: "col" }, words)))),
       element("tbody", {}, ...classes.map(line))));
 }

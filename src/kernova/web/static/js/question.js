@@ -1,6 +1,6 @@
 /** The question in hand: what the row looks like, why it is asked, and what the expert says to it. */
 
-import { answer, askNext, skip, undo } from "./actions.js";
+import { answer, askNext, leaveUnknown, skip, undo } from "./actions.js";
 import { answerPad } from "./answers.js";
 import { clusterPanel } from "./cluster.js";
 import { button, byId, element, fill } from "./dom.js";
@@ -24,11 +24,15 @@ let cluster = null;
 let shownAt = -Infinity;
 let shown;
 let settling = 0;
+/** Stands beside the number while unknown rows are asked. */
+const amongUnknown = element("span", { class: "among-unknown", "data-testid": "among-unknown", hidden: true }, ", among the unknown rows ",
+  button("Back to the usual ones", leaveUnknown, { class: "small quiet", "data-testid": "leave-unknown" }));
 
 /** Build the view and bind its keys. */
 export function startQuestion() {
   pad = answerPad({ onName: give, onNew: giveNew, onSkip: pass, onUndo: takeBack });
   listen("question", showQuestion);
+  listen("isAmongUnknown", () => (amongUnknown.hidden = !store.isAmongUnknown));
   listen("state", () => pad.show());
   listen("state expert", () => phase() === "asking" && !store.isAsked && void askNext());
   onOutbox(showReadiness);
@@ -117,7 +121,7 @@ function showAsked(view, question) {
 
 function questionHead(question) {
   return element("header", { class: "question-head" },
-    element("p", { class: "kicker" }, `Question ${question.number}`),
+    element("p", { class: "kicker" }, `Question ${question.number}`, amongUnknown),
     element("h1", { id: "question-heading", "data-testid": "question-id" }, question.id),
     element("p", { class: "reason", "data-testid": "reason" }, question.reason));
 }

@@ -11,6 +11,7 @@ export const store = {
   /** @type {any} */ question: null,
   /** Words of the server where there is no question. */ message: "",
   isAsked: false,
+  /** Whether rows are asked that what was learnt does not know. */ isAmongUnknown: false,
   /** Why the server cannot be read: "", "unreachable" or "signed-out". */ lost: "",
 };
 
