@@ -49,7 +49,7 @@ function build() {
   const box = element("i", { class: "map-box", hidden: true });
   const tip = element("div", { class: "map-tip", hidden: true, "data-testid": "map-tip" });
   const stage = element("div", { class: "map-stage" }, canvas, element("i", { class: "map-cross", "aria-hidden": "true" }), ring, spot, box, tip);
-  const words = element("p", { class: "hint", "data-testid": "map-words" });
+  const words = element("p", { class: "hint map-words", "data-testid": "map-words" });
   const legend = element("ul", { class: "legend", "aria-label": "Legend", "data-testid": "legend" });
   const zoom = (sign, factor, name) => button(sign, () => (camera.zoomAt(factor), draw()), { class: "small icon-only", "aria-label": name });
   const tools = element("div", { class: "map-tools" }, zoom("+", 1.6, "Zoom in"), zoom("−", 1 / 1.6, "Zoom out"),
