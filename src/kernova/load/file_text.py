@@ -3,6 +3,7 @@
 import codecs
 import math
 import re
+import stat
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,7 +24,9 @@ _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?", re.ASCII)
 def open_file(path: str | Path) -> BinaryIO:
     """Open a file to read its bytes, or say why it cannot be done."""
     try:
-        return Path(path).open("rb")
+        mode = Path(path).stat().st_mode
+        if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+            return Path(path).open("rb")
     except IsADirectoryError as error:
         raise InputError(f"{path} is a folder; name a file in it.") from error
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
@@ -32,6 +35,8 @@ def open_file(path: str | Path) -> BinaryIO:
         raise InputError(
             f"{path} cannot be read: {error.strerror}. Make it readable, or name another file."
         ) from error
+    # A pipe would be waited for, and some devices never end.
+    raise InputError(f"{path} is no file but a pipe or a device; name a file.")
 
 
 def text_of(path: str | Path) -> str:

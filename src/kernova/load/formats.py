@@ -15,6 +15,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from kernova.errors import InputError
+from kernova.load.file_text import open_file
 from kernova.load.raw import RawTable, empty_file, reading
 from kernova.load.separated_text import read_separated
 
@@ -39,17 +40,8 @@ def read_raw(source: str, id_column: str | None = None) -> RawTable:
 
 
 def _first_byte(source: str) -> bytes:
-    try:
-        with Path(source).open("rb") as stream:
-            return stream.read(1)
-    except IsADirectoryError as error:
-        raise InputError(f"{source or '.'} is a folder; name a file in it.") from error
-    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise InputError(f"There is no file {source}; check its name and folder.") from error
-    except OSError as error:
-        raise InputError(
-            f"{source} cannot be read: {error.strerror}. Make it readable, or name another file."
-        ) from error
+    with open_file(source or ".") as stream:
+        return stream.read(1)
 
 
 def _reader_for(source: str) -> Callable[[str, str | None], RawTable]:
