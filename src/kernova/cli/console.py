@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import typer
 
+from kernova.cli.readable import in_one_line
+
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
@@ -55,8 +57,8 @@ def answering(command: Callable[Parameters, Result]) -> Callable[Parameters, Res
 
 
 def complain(sentence: str) -> None:
-    """Print an error for people."""
-    print(f"kernova: {sentence}", file=sys.stderr)
+    """Print an error for people, in one line, whatever the names in it hold."""
+    print(f"kernova: {in_one_line(sentence)}", file=sys.stderr)
 
 
 @contextmanager
@@ -69,13 +71,14 @@ def warnings_in_words() -> Iterator[None]:
         complain(sentence)
 
 
-def console() -> "Console":
-    """Give the console that answers are printed on."""
-    from rich.console import Console
+def console(*, stderr: bool = False) -> "Console":
+    """Give the console that answers are printed on, or what is asked while they are to be JSON."""
+    from kernova.cli.readable_console import ReadableConsole
 
     # A file or a pipe has no width of its own: wide enough that tables need not break lines.
-    width = None if sys.stdout.isatty() else _PIPED_WIDTH
-    return Console(highlight=False, soft_wrap=width is not None, width=width)
+    is_piped = not (sys.stderr if stderr else sys.stdout).isatty()
+    width = _PIPED_WIDTH if is_piped else None
+    return ReadableConsole(stderr=stderr, highlight=False, soft_wrap=is_piped, width=width)
 
 
 @contextmanager

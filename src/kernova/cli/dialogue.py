@@ -11,6 +11,7 @@ from kernova.cli.question_card import (
     print_disagreements,
     print_question,
 )
+from kernova.cli.readable import in_one_line
 from kernova.cli.sayings import HELP, WORDS, Offer, Saying, offer_for, understood
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Dialogue:
 
     def say(self, sentence: str) -> None:
         """Print a sentence."""
-        self.out.print(sentence, markup=False)
+        self.out.print(in_one_line(sentence), markup=False)
 
     def _show(self, question: "AskedQuestion | None") -> None:
         """Show the whole card once; after a correction that left the question as it was, a line."""
@@ -145,7 +146,7 @@ class Dialogue:
         self.say("Type the name of a category, skip, or ? for help.")
 
     def _help(self, saying: Saying, question: "AskedQuestion") -> None:
-        self.say(HELP)
+        self.out.print(HELP, markup=False)
 
     def _puzzle(self, saying: Saying, question: "AskedQuestion") -> None:
         self.say(f"It goes like this: {saying.left}. For a category of that name: ={saying.right}")

@@ -141,7 +141,8 @@ def discover(
         )
         left.callback(discovery.session.close)
         if place is None:
-            _converse(discovery, _speaker(as_json), questions)
+            # JSON has standard output to itself.
+            _converse(discovery, console(stderr=as_json), questions)
         else:
             show_page(discovery, opened.media, place, as_json=as_json, opens=not no_browser)
         _finish(discovery, output, as_json, terminal=terminal)
@@ -159,18 +160,6 @@ def _check_words(data: Path | None, demo: bool, terminal: bool, questions: int |
             "--questions counts what is asked at the terminal: pass --terminal with it. A page is "
             "left when you like."
         )
-
-
-def _speaker(as_json: bool) -> "Console":
-    """Give the console for the dialogue: JSON has standard output to itself."""
-    from rich.console import Console
-
-    if not as_json:
-        return console()
-    is_piped = not sys.stderr.isatty()
-    return Console(
-        stderr=True, highlight=False, soft_wrap=is_piped, width=160 if is_piped else None
-    )
 
 
 def _converse(discovery: "Discovery", out: "Console", questions: int | None) -> None:

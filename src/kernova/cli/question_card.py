@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from kernova.cli.readable import in_one_line
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -15,9 +17,10 @@ _ROWS_NAMED = 10
 def print_question(out: "Console", discovery: "Discovery", question: "AskedQuestion") -> None:
     """Show a question: the row, why it is asked, what it stands for, what stands out in it."""
     out.print()
-    out.print(f"Question {question.number}: {question.id}", style="bold", markup=False)
+    title = in_one_line(f"Question {question.number}: {question.id}")
+    out.print(title, style="bold", markup=False)
     out.print(question.reason, markup=False)
-    out.print(discovery.cluster_words(question), markup=False)
+    out.print(in_one_line(discovery.cluster_words(question)), markup=False)
     _print_features(out, discovery, question.row)
     out.print(categories_words(discovery), markup=False)
 
@@ -46,9 +49,8 @@ def print_disagreements(out: "Console", discovery: "Discovery") -> None:
         said = ", ".join(
             f"{expert or 'someone'} says {label}" for expert, label in one.opinions.items()
         )
-        out.print(
-            f"Experts disagree about {discovery.session.ids_[one.row]}: {said}.", markup=False
-        )
+        row_id = in_one_line(str(discovery.session.ids_[one.row]))
+        out.print(f"Experts disagree about {row_id}: {said}.", markup=False)
     if len(found) > _ROWS_NAMED:
         out.print(f"So they do about {len(found) - _ROWS_NAMED:,} more rows.")
 
