@@ -48,6 +48,31 @@ def check_ending(path: str | os.PathLike[str], endings: Collection[str], what: s
         )
 
 
+def is_there(path: Path) -> bool:
+    """Tell whether there is something at a path; a name that no file can have has nothing."""
+    try:
+        return path.exists()
+    except OSError:  # too long, or in a folder that is not ours to look into
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether there is a folder at a path, whatever the path is like."""
+    return is_there(path) and path.is_dir()
+
+
+def path_in_words(path: str | os.PathLike[str]) -> str:
+    r"""Give a path as text that can be sent and shown: bytes that are no text are written out.
+
+    Examples
+    --------
+    >>> from kernova.files import path_in_words
+    >>> path_in_words("fish.csv"), path_in_words("\udcff.csv")
+    ('fish.csv', '\\udcff.csv')
+    """
+    return os.fspath(path).encode("utf-8", "backslashreplace").decode()
+
+
 def ensure_writable(path: str | os.PathLike[str]) -> None:
     """Fail now, before hours of work, if ``path`` can never be written."""
     _scratch_file_beside(Path(path)).unlink()
@@ -55,19 +80,22 @@ def ensure_writable(path: str | os.PathLike[str]) -> None:
 
 def ensure_distinct(written: Sequence[Path], kept: Sequence[Path]) -> None:
     """Fail if a file to be written is one of those to be kept, or is to be written twice."""
-    taken = {path.resolve() for path in kept}
+    # Not Path.resolve: links that lead in a circle are refused in words when they are read.
+    places_kept = {os.path.realpath(path) for path in kept}
+    taken = set(places_kept)
     for path in written:
-        if path.resolve() in taken:
-            is_kept = path.resolve() in {other.resolve() for other in kept}
+        place = os.path.realpath(path)
+        if place in taken:
+            is_kept = place in places_kept
             reason = "it is one of the tables to read" if is_kept else "it is named twice"
             raise _cannot_write(path, reason)
-        taken.add(path.resolve())
+        taken.add(place)
 
 
 def _scratch_file_beside(target: Path) -> Path:
-    if target.is_dir():
+    if is_folder(target):
         raise _cannot_write(target, "it is a folder")
-    if not target.parent.is_dir():
+    if not is_folder(target.parent):
         raise _cannot_write(target, f"there is no folder {target.parent}")
     try:
         # The ending stays last, since writers such as savefig choose the format by it.

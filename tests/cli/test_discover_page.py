@@ -206,3 +206,11 @@ def test_the_command_line_starts_without_the_server():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 300, "f\u202eish"])
+def test_what_can_be_no_name_of_a_machine(folder, host):
+    assert refused("fish.csv", "--host", host, "--token", TOKEN) == (
+        f"kernova: {host.encode('ascii', 'backslashreplace').decode()} is no address of this "
+        "machine: it is no name of a machine.\n"
+    )

@@ -35,11 +35,14 @@ def fish(folder, n_rows=N_ROWS, **columns):
     return rows
 
 
-def opened(folder, *, is_prepared=True, presence=None, strategy=None, **words):
+def opened(
+    folder, *, data="fish.csv", project="fish", is_prepared=True, presence=None, strategy=None,
+    **words,
+):  # fmt: skip
     """Open a workbench over the fish of a folder."""
     words = {"id_column": "fish", "drop": ["kind"], **words}
-    data = open_discovery_data(folder / "fish.csv", **words)
-    project = folder / "fish.kernova-project"
+    data = open_discovery_data(folder / data, **words)
+    project = folder / f"{project}.kernova-project"
     discovery = open_discovery(data.table, project, strategy=strategy, notes=data.notes)
     bench = Workbench(discovery, data.media, presence)
     if is_prepared:

@@ -210,3 +210,21 @@ def test_what_was_learnt_is_shown_asked_and_taken_home(tmp_path, monkeypatch):
     done = CliRunner().invoke(app, [*command, "--label-column", "kind", "-o", "verdicts.csv"])
     assert done.exit_code == 0, done.output
     assert set(pd.read_csv(tmp_path / "verdicts.csv")["kind"]) == set(KINDS)
+
+
+def test_a_table_whose_name_is_no_text_is_served_all_the_same(tmp_path):
+    fish(tmp_path)
+    odd = os.fsdecode(b"\xff.csv")
+    (tmp_path / "fish.csv").rename(tmp_path / odd)
+    with served(opened(tmp_path, data=odd, project=odd)) as client:
+        session = client.get("/api/session").json()
+        assert session["data"] == str(tmp_path / r"\udcff.csv")
+        assert session["project"] == str(tmp_path / r"\udcff.csv.kernova-project")
+        expert = Expert(client)
+        for label in ("carp", "carp", "pike"):
+            expert.answer(label)
+        client.post("/api/learn", json={})
+        while (learnt := client.get("/api/learn")).json()["state"] == "running":
+            pass
+        assert r"rows of " in learnt.json()["summary"]
+        assert client.get("/api/state").status_code == 200

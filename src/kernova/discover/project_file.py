@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kernova.errors import InputError
+from kernova.files import is_folder
 
 FORMAT = 2
 APPLICATION = 0x6B6E7661  # "knva": tells a project from any other SQLite file
@@ -19,7 +20,7 @@ _PATIENCE_SECONDS = 1.0  # long enough for a process that is just leaving
 
 def create_file(target: Path, content: bytes) -> None:
     """Put a whole project at the path at once, unless one appeared there meanwhile."""
-    if not target.parent.is_dir():
+    if not is_folder(target.parent):
         raise _cannot_begin(target, f"there is no folder {target.parent}")
     scratch = target.with_name(f".{target.name}-{uuid.uuid4().hex}")
     try:

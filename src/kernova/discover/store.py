@@ -27,6 +27,7 @@ from kernova.discover.records import Record
 from kernova.discover.table_changes import what_changed
 from kernova.discover.table_digest import TableDigest
 from kernova.errors import InputError, NotSavedError
+from kernova.files import is_there
 
 _TABLES = f"""
 CREATE TABLE head (name TEXT PRIMARY KEY, value NOT NULL);
@@ -197,7 +198,7 @@ def open_project(
     random (Skipped(row=4),)
     """
     target = Path(path)
-    if not target.exists():
+    if not is_there(target):
         if head is None:
             raise InputError(f"There is no project {target}; check its name and folder.")
         create_file(target, _new_content(head, digest))

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from kernova.discover.stopping import Advice, stopping_advice
 from kernova.discover.store import ProjectHead, ProjectStore, open_project
 from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
 from kernova.discover.table_digest import table_digest
+from kernova.files import is_there, path_in_words
 from kernova.load.tables import Table
 from kernova.studies.discovery_card import Population
 from kernova.studies.methods import table_encoder
@@ -213,7 +214,7 @@ def open_discovery(
     is_resumed = len(store.records) > 0
     session.start(encoded, table.ids, known=table.labels, project=store)
     return Discovery(
-        table,
+        replace(table, source=path_in_words(table.source)),
         session,
         Path(project),
         store.head,
@@ -226,7 +227,7 @@ def open_discovery(
 
 def _opened(table: Table, project: Path, strategy: str | None, seed: int | None) -> ProjectStore:
     """Open the project; what is not said is as it was."""
-    if project.exists():
+    if is_there(project):
         with open_project(project) as found:
             strategy = found.head.strategy if strategy is None else strategy
             seed = found.head.seed if seed is None else seed

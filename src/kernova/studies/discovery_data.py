@@ -13,6 +13,7 @@ from typing import Final, Literal
 import pandas as pd
 
 from kernova.errors import InputError
+from kernova.files import is_folder
 from kernova.load.formats import read_raw
 from kernova.load.tables import Missing, Table
 from kernova.represent.principal_directions import principal_directions
@@ -94,7 +95,7 @@ def open_discovery_data(
         )
     if source.lower().endswith(".tps"):
         return specimen_rows(asked, images, audio)
-    if Path(source).is_dir():
+    if is_folder(Path(source)):
         return folder_of_recordings(asked, images, audio)
     raw = read_raw(source, id_column)
     if audio is not None or is_raven(raw):

@@ -165,8 +165,9 @@ def _bound(host: str, ports: list[int]) -> socket.socket:
     """Bind the first port that is free."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
-    except OSError as error:
-        raise InputError(f"{host} is no address of this machine: {error.strerror}.") from error
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no name of a machine"
+        raise InputError(f"{host} is no address of this machine: {reason}.") from error
     for port in ports:
         # With its protocol named: only then does asyncio send small replies without delay.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from kernova.discover.chance import curve_by_lot
 from kernova.discover.events import PriorLabels
+from kernova.files import path_in_words
 from kernova.progress import Step
 from kernova.studies.workbench.background import BackgroundJob
 from kernova.studies.workbench.desk import Desk
@@ -95,7 +96,7 @@ class Overview:
             "columns": discovery.table.features.shape[1],
             "strategy": discovery.head.strategy,
             "seed": discovery.head.seed,
-            "project": str(discovery.project),
+            "project": path_in_words(discovery.project),
             "media": self._media,
             "preparation": self.preparation(),
             "is_resumed": discovery.is_resumed,
