@@ -105,7 +105,8 @@ class Questions:
             session = self._desk.session
             ids = session.ids_
             if not self._has_open(expert, row, needs_members=members == "all"):
-                named = [ids[one] for one in dict.fromkeys([row, *others])]
+                open_others = [one for one in others if session.label_of(one) is None]
+                named = [ids[one] for one in dict.fromkeys([row, *open_others])]
                 if len(named) == 1:
                     return session.label_row(ids[row], label, expert=expert, key=key)
                 return session.label_rows(named, label, expert=expert, key=key)

@@ -41,7 +41,8 @@ export function clusterPanel(question, { onScope }) {
   }
   function members() {
     if (!isAll) return null;
-    return left.size === 0 ? "all" : others.filter((row) => !left.has(row));
+    // What was seen is named, row by row: a server that was started anew may see another cluster.
+    return left.size === 0 && others.length < total ? "all" : others.filter((row) => !left.has(row));
   }
   function count() {
     return 1 + (left.size === 0 ? total : others.length - left.size);
