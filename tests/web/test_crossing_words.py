@@ -1,14 +1,23 @@
 """Experts whose words cross: what one says is never taken for something else."""
 
+import io
+
+import pandas as pd
 import pytest
 
+from kernova.studies.workbench.presence import Presence
 from tests.web.in_process import Expert, fish, opened, refused, served
 
 
 @pytest.fixture
-def client(tmp_path):
+def folder(tmp_path):
     fish(tmp_path)
-    with served(opened(tmp_path)) as client:
+    return tmp_path
+
+
+@pytest.fixture
+def client(folder):
+    with served(opened(folder)) as client:
         yield client
 
 
@@ -82,3 +91,54 @@ def test_whatever_is_said_can_be_repeated_with_its_key(client, path, words):
     replies = [anna.say(path, **words, key="again") for _ in range(2)]
     assert [reply["repeated"] for reply in replies] == [False, True]
     assert replies[0]["saved"]["number"] == replies[1]["saved"]["number"] == 3
+
+
+def test_rows_named_meanwhile_keep_their_name_when_a_cluster_comes_late(folder):
+    times = [0.0]
+    with served(opened(folder, presence=Presence(900, clock=lambda: times[0]))) as client:
+        anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
+        row = anna.ask()["row"]
+        times[0] = 901.0
+        near, far = [one for one in range(3) if one != row][:2]
+        bob.say("labels", rows=[row, near], label="pike")
+        late = anna.say("answers", row=row, label="carp", members=[near, far])
+        assert late["saved"]["n_rows"] == 2
+        assert [label_of(client, one) for one in (row, near, far)] == ["carp", "pike", "carp"]
+
+
+# --- whose word it is --------------------------------------------------------------------------
+
+
+def experts(client):
+    """Give who named each row, by its place."""
+    text = client.get("/api/downloads/labels.csv").text
+    return pd.read_csv(io.StringIO(text), dtype=str)["expert"].to_dict()
+
+
+def test_who_passes_over_a_row_has_not_named_it(client):
+    anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
+    row = anna.ask()["row"]
+    bob.say("labels", rows=[row], label="carp")
+    anna.say("skips", row=row)
+    assert experts(client)[row] == "Bob"
+
+
+def test_who_changes_an_answer_names_all_that_changes_with_it(client):
+    anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
+    row = anna.ask()["row"]
+    others = [one for one in range(4) if one != row][:3]
+    anna.say("answers", row=row, label="carp", members=others)
+    Expert(client, "Cleo").say("labels", rows=others[:1], label="eel")
+    bob.say("answers/1", label="pike")
+    found = experts(client)
+    assert [found[one] for one in (row, *others)] == ["Bob", "Cleo", "Bob", "Bob"]
+
+
+def test_a_word_that_stands_again_is_its_experts(client):
+    anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
+    anna.say("labels", rows=[5, 6], label="carp")
+    bob.say("labels", rows=[5, 6], label="pike")
+    Expert(client, "Cleo").say("disagreements/6", label="pike")
+    assert (experts(client)[5], experts(client)[6]) == ("Bob", "Cleo")
+    bob.say("categories/delete", name="pike")
+    assert (experts(client)[5], label_of(client, 5)) == ("Anna", "carp")
