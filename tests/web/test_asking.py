@@ -53,7 +53,7 @@ def test_a_sitting_from_the_first_question_to_the_history(client):
     }  # fmt: skip
     assert reply["question"]["number"] == 2
     assert not anna.answer("carp")["saved"]["is_new"]
-    assert anna.say("skips", row=anna.question["row"])["saved"]["words"].endswith("passed over.")
+    assert anna.say("skips", row=anna.question["row"])["saved"]["words"].endswith("was skipped.")
     now = state(client)
     assert (now["asked"], now["skipped"], now["named"], now["rows"]) == (3, 1, 2, 60)
     assert now["curve"] == [1, 1, 1]

@@ -279,6 +279,7 @@ class HistoryEntry(_Reply):
     id: str | None
     n_rows: int
     label: str | None
+    label_now: Annotated[str | None, Field(description="The category that the row has by now.")]
 
 
 class HistoryReply(_Reply):

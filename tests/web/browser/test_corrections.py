@@ -94,6 +94,8 @@ def test_an_answer_is_found_in_the_history_and_changed(corrector, digits):
     screen.push(entry.get_by_test_id("change"))
     screen.name("first kind")
     screen.wait_for_words("saved", "became: first kind.")
+    expect(entry.get_by_test_id("label-now")).to_have_text("now “first kind”")
+    expect(entry.get_by_test_id("change")).to_be_focused()
     assert digits.get(f"api/rows/{named[1]['row']}")["label"] == "first kind"
     screen.catch_up("history-list")
     screen.push(screen.at("history-undo"))
@@ -103,5 +105,5 @@ def test_an_answer_is_found_in_the_history_and_changed(corrector, digits):
     screen.catch_up("history-list")
     screen.push(entry.get_by_test_id("change"))
     screen.push(screen.at("change-skip"))
-    screen.wait_for_words("saved", "became: passed over.")
+    screen.wait_for_words("saved", "became: skipped.")
     assert digits.get(f"api/rows/{named[1]['row']}")["label"] is None

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kernova.discover.records import Said
 from kernova.studies.workbench.cards import opinion_lines
 from kernova.studies.workbench.desk import Desk
 from kernova.studies.workbench.words import KINDS, label_of, rows_of, said_words
@@ -25,11 +26,10 @@ class History:
             session = self._desk.session
             said, records, ids = session.history(before, limit), session.records_, session.ids_
             asked = session.asked_
+            about = [_rows_meant(one, asked) for one in said]
+            labels = [session.label_of(rows[0]) if rows else None for rows in about]
         lines = []
-        for one in said:
-            rows = rows_of(one.event)
-            if not rows and one.question is not None:
-                rows = (asked[one.question - 1],)
+        for one, rows, label_now in zip(said, about, labels, strict=True):
             lines.append(
                 {
                     "number": one.number,
@@ -43,6 +43,7 @@ class History:
                     "id": str(ids[rows[0]]) if rows else None,
                     "n_rows": len(rows),
                     "label": label_of(one.event),
+                    "label_now": label_now,
                 }
             )
         return {"total": len(records), "entries": lines}
@@ -62,3 +63,10 @@ class History:
                 for one in found
             ]
         }
+
+
+def _rows_meant(said: Said, asked: list[int]) -> tuple[int, ...]:
+    rows = rows_of(said.event)
+    if not rows and said.question is not None:
+        return (asked[said.question - 1],)
+    return rows

@@ -57,7 +57,7 @@ def event_words(event: Event, ids: Sequence[object]) -> str:
         case Answered(row, label, others):
             return f"{ids[row]}{_others(len(others))}: {label}."
         case Skipped(row) | Passed(row):
-            return f"{ids[row]} was passed over."
+            return f"{ids[row]} was skipped."
         case RowLabelled(row, label):
             return f"{ids[row]}: {label}, out of turn."
         case RowsLabelled(rows, label):
@@ -65,7 +65,7 @@ def event_words(event: Event, ids: Sequence[object]) -> str:
         case Settled(row, label):
             return f"{ids[row]} is settled: {label}."
         case Changed(question, label):
-            now = "passed over" if label is None else label
+            now = "skipped" if label is None else label
             return f"The answer to question {question} became: {now}."
         case _:
             return _category_words(event)

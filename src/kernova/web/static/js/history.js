@@ -2,7 +2,7 @@
 
 import { changeAnswer, labelRows, undo } from "./actions.js";
 import { get } from "./api.js";
-import { button, byId, element, fill, say } from "./dom.js";
+import { button, byId, element, fill, keepingFocus, say } from "./dom.js";
 import { readCard, thumbnail } from "./media.js";
 import { askName } from "./naming.js";
 import { isSeen, onShown } from "./router.js";
@@ -80,15 +80,15 @@ function show() {
   const wanted = parts.find.value.trim().toLowerCase();
   const suits = (entry) => (entry.counts || parts.undone.checked) && (!wanted || textOf(entry).includes(wanted));
   const found = entries.filter(suits);
-  fill(parts.list, ...found.map(historyItem));
+  keepingFocus(parts.list, () => fill(parts.list, ...found.map(historyItem)));
   parts.more.hidden = isWhole;
   const among = isWhole ? "" : ` among the newest ${entries.length}`;
   if (entries.length === 0) say(parts.words, "Nothing was said yet.");
   else say(parts.words, wanted || !parts.undone.checked ? `${counted(found.length, "entry", "entries")} found${among}.` : `${counted(entries.length, "entry", "entries")}${isWhole ? "" : ", and more before"}.`);
 }
 
-function textOf({ words, by, id, label, number }) {
-  return [words, by, id, label, number].join(" ").toLowerCase();
+function textOf({ words, by, id, label, label_now: now, number }) {
+  return [words, by, id, label, now, number].join(" ").toLowerCase();
 }
 
 function historyItem(entry) {
@@ -100,9 +100,15 @@ function historyItem(entry) {
   const text = counts || isUndo ? element("span", {}, words) : element("s", {}, words);
   return element("li", { class: counts ? null : "undone", data: { number: String(number), kind } },
     element("span", { class: "history-number" }, number), look || element("span", { class: "thumb-gap" }),
-    element("p", {}, text, !counts && !isUndo && element("span", { class: "hint" }, " taken back"),
+    element("p", {}, text, !counts && !isUndo && element("span", { class: "hint" }, " taken back"), nowWords(entry),
       element("small", { class: "hint" }, `${by || "unnamed"} · `, element("time", { datetime: at }, timeWords(at)))),
     change);
+}
+
+/** Where something else was said later, what the row is now. */
+function nowWords({ kind, counts, label, label_now: now }) {
+  if (!counts || !["answer", "label", "skip"].includes(kind) || (now ?? null) === (label ?? null)) return null;
+  return element("span", { class: "hint", "data-testid": "label-now" }, now ? ` now ${quoted(now)}` : " now without a name");
 }
 
 function canChange({ kind, question, row }) {
