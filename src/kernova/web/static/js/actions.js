@@ -9,7 +9,7 @@ import { counted, quoted } from "./words.js";
 let asking = null;
 
 /** Send something; give the reply, or null where it was refused, which has then been said. */
-async function done(method, path, body, words, tell = savedWords) {
+async function done(method, path, body, words, tell = savedWords, failed = "Not saved") {
   try {
     const reply = await say(method, path, { expert: store.expert, ...body }, words);
     saySaved(tell(reply.saved));
@@ -19,7 +19,7 @@ async function done(method, path, body, words, tell = savedWords) {
     return reply;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    sayRefused(error);
+    sayRefused(error, failed);
     if (store.isAsked) await askNext();
     await refresh();
     return null;
@@ -90,7 +90,7 @@ export function skip(question) {
 }
 
 export function undo() {
-  return done("POST", "/api/undo", {}, "The last step is taken back.");
+  return done("POST", "/api/undo", {}, "The last step is taken back.", savedWords, "Not undone");
 }
 
 /** Change an answer; its row goes along, since the number may have become another question's. */

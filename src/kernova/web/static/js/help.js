@@ -3,7 +3,11 @@
 import { openDialog } from "./dialogs.js";
 import { byId, element } from "./dom.js";
 import { areKeysOn, bind, boundKeys, switchKeys } from "./keys.js";
+import { mediaKind } from "./media.js";
 import { store } from "./store.js";
+
+/** Keys that are of use only where rows can be heard or seen. */
+const NEEDED_KIND = { Listen: "sound", Look: "picture" };
 
 /** Bind ? and the button. */
 export function startHelp() {
@@ -13,7 +17,8 @@ export function startHelp() {
 
 function openHelp() {
   const groups = new Map();
-  for (const binding of boundKeys()) if (binding.shown) groups.set(binding.group, [...(groups.get(binding.group) ?? []), binding]);
+  const isOfUse = ({ shown, group }) => shown && (NEEDED_KIND[group] ?? mediaKind()) === mediaKind();
+  for (const binding of boundKeys().filter(isOfUse)) groups.set(binding.group, [...(groups.get(binding.group) ?? []), binding]);
   const lists = [...groups].map(([group, bindings]) => element("section", {}, element("h3", {}, group),
     element("dl", { class: "keys" }, ...bindings.flatMap(({ shown, words }) => [element("dt", {}, element("kbd", {}, shown)), element("dd", {}, words)]))));
   const box = element("input", { type: "checkbox", checked: areKeysOn(), on: { change: () => switchKeys(box.checked) } });

@@ -13,11 +13,11 @@ export function saySaved(words) {
 }
 
 /** Say that something was refused, in the server's own sentence. */
-export function sayRefused(error) {
+export function sayRefused(error, failed = "Not saved") {
   const words = error instanceof Refusal ? error.message : String(error?.message ?? error);
   const line = byId("saved");
   line.classList.add("refused");
-  fill(line, `Not saved: ${words}`);
+  fill(line, `${failed}: ${words}`);
 }
 
 /** Tell those who listen rather than look. */

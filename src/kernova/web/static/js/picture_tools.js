@@ -10,9 +10,9 @@ let inHand = null;
 
 /** Bind the keys for pictures. */
 export function startPictureTools() {
-  bind("i", "Look and listen", "invert the picture", () => inHand?.turn("inverted"));
-  bind("b", "Look and listen", "a brighter picture", () => inHand?.turn("brighter"));
-  bind("z", "Look and listen", "the picture as large as the window", () => inHand?.enlarge());
+  bind("i", "Look", "invert the picture", () => inHand?.turn("inverted"));
+  bind("b", "Look", "a brighter picture", () => inHand?.turn("brighter"));
+  bind("z", "Look", "the picture as large as the window", () => inHand?.enlarge());
 }
 
 /** Put a picture's frame into a panel with its tools; what was chosen holds for the next picture, too. */

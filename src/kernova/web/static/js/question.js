@@ -44,8 +44,8 @@ export function startQuestion() {
   bind("a", "Answer", "the next name goes to the whole cluster", () => isAsking() && cluster?.toggle());
   bind("s", "Answer", "skip: pass over this row", () => isAsking() && pass());
   bind("u", "Answer", "undo what you said last; may be repeated", takeBack);
-  bind(" ", "Look and listen", "play the sound, or stop it", togglePlay, "Space");
-  bind("w", "Look and listen", "play slower: ½, ¼, ⅛, and again as it is", playSlower);
+  bind(" ", "Listen", "play the sound, or stop it", togglePlay, "Space");
+  bind("w", "Listen", "play slower: ½, ¼, ⅛, and again as it is", playSlower);
   bind("Escape", "Answer", "only this row, not the cluster; from elsewhere, back to the question", () => (currentView() === "question" ? cluster?.reset() : store.expert && goTo("question")), "Esc");
 }
 

@@ -5,7 +5,7 @@ import { byId, element, fill, say } from "./dom.js";
 import { keep, kept } from "./kept.js";
 import { goTo } from "./router.js";
 import { listen, phase, preparation, store, update } from "./store.js";
-import { counted, whole } from "./words.js";
+import { counted, listed, whole } from "./words.js";
 
 /** Make the form work, and come in at once where the name is known from before. */
 export async function startStart() {
@@ -66,8 +66,11 @@ function showSession() {
   if (!session) return;
   say(byId("data-name"), session.data.split(/[\\/]/).at(-1));
   byId("data-name").title = session.data;
+  const experts = (session.experts ?? []).map(({ name }) => name).filter(Boolean);
+  const here = experts.length > 0 ? ` Here so far: ${listed(experts)}.` : "";
+  fill(byId("known-experts"), ...experts.map((name) => element("option", { value: name })));
   const again = session.is_resumed ? " Earlier answers are here: you go on where it stopped." : "";
-  say(byId("start-words"), `${whole(session.rows)} rows of ${byId("data-name").textContent}. The program chooses rows, you name them, until nothing new turns up.${again}`);
+  say(byId("start-words"), `${whole(session.rows)} rows of ${byId("data-name").textContent}. The program chooses rows, you name them, until nothing new turns up.${again}${here}`);
   if (byId("start-notes").childElementCount === 0) {
     fill(byId("start-notes"), ...(session.notes ?? []).map((note) => element("li", {}, note)));
   }
