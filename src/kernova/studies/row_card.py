@@ -281,6 +281,8 @@ def _axis_words(numbers: Vector, axis: Axis, low: float, high: float) -> str:
     if axis == "log":
         return "logarithmic axis"
     n_inside = np.searchsorted(numbers, high, "right") - np.searchsorted(numbers, low, "left")
+    if n_inside == len(numbers):
+        return ""
     beyond = percent_words(100 * (1 - int(n_inside) / len(numbers)))
     return f"{beyond} % of all rows lie beyond the ends"
 
