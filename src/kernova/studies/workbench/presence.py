@@ -10,7 +10,7 @@ _HERE_SECONDS: Final = 150.0
 
 
 class Presence:
-    """When each expert was last heard of.
+    """When each expert was last heard of; may be asked from any thread.
 
     Parameters
     ----------
@@ -44,7 +44,8 @@ class Presence:
     @property
     def names(self) -> list[str]:
         """Everyone who was heard of by name, first come first."""
-        return [name for name in self._last if name is not None]
+        # A list at once: signs of life come at any moment, also of those who are new.
+        return [name for name in list(self._last) if name is not None]
 
     def is_here(self, expert: str | None) -> bool:
         """Tell whether someone was heard of a moment ago."""
