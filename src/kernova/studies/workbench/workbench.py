@@ -104,8 +104,9 @@ class Workbench:
 
     def rename(self, expert: str | None, old: str, new: str, key: str | None) -> dict[str, Any]:
         """Give a category another name; it keeps its colour."""
-        said = self.corrections.rename(expert, old, new, key)
-        self.overview.rename(category_name(old), category_name(new))
+        with self.desk.lock:  # whoever looked in between would see another colour
+            said = self.corrections.rename(expert, old, new, key)
+            self.overview.rename(category_name(old), category_name(new))
         return said
 
     def close(self) -> None:
