@@ -142,3 +142,22 @@ def test_a_word_that_stands_again_is_its_experts(client):
     assert (experts(client)[5], experts(client)[6]) == ("Bob", "Cleo")
     bob.say("categories/delete", name="pike")
     assert (experts(client)[5], label_of(client, 5)) == ("Anna", "carp")
+
+
+def test_pages_hear_of_who_comes_and_goes_though_nobody_says_anything(folder):
+    times = [0.0]
+    with served(opened(folder, presence=Presence(900, clock=lambda: times[0]))) as client:
+        Expert(client, "Bob").ask()
+
+        def seen(**parameters):
+            state = client.get("/api/state", params={"expert": "Anna", **parameters}).json()
+            here = {one["name"]: one["is_here"] for one in state.get("experts", [])}
+            return state["version"], state["unchanged"], here
+
+        version, _, here = seen()
+        assert here == {"Anna": True, "Bob": True}
+        assert seen(since=version) == (version, True, {})
+        times[0] = 600.0
+        version, is_unchanged, here = seen(since=version)
+        assert (is_unchanged, here) == (False, {"Anna": True, "Bob": False})
+        assert seen(since=version)[1]

@@ -83,6 +83,7 @@ class Overview:
         self._lots_due = 0.0
         self._lots_lock = threading.Lock()
         self._kept: dict[str, Any] = {"version": -1}
+        self._here: list[str] = []
 
     def session(self) -> dict[str, Any]:
         """Say what is asked about, and how."""
@@ -121,6 +122,7 @@ class Overview:
         """Give everything that changes; nothing but that if it is as it was at ``since``."""
         if expert is not None:
             self._presence.heard_of(expert)
+        self._notice_who_is_here()
         version = self._desk.version
         if since == version:
             return {"version": version, "unchanged": True, "preparation": self.preparation()}
@@ -136,6 +138,13 @@ class Overview:
             "experts": experts,
             "by_lot": self._lots(kept["asked"]),
         }
+
+    def _notice_who_is_here(self) -> None:
+        """Let it be something new that somebody came or went, though nobody said anything."""
+        here = self._presence.here
+        if here != self._here:
+            self._here = here
+            self._desk.changed()
 
     def rename(self, old: str, new: str) -> None:
         """Let a category keep its colour."""

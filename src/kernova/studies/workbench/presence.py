@@ -47,6 +47,11 @@ class Presence:
         # A list at once: signs of life come at any moment, also of those who are new.
         return [name for name in list(self._last) if name is not None]
 
+    @property
+    def here(self) -> list[str]:
+        """Those of them who were heard of a moment ago."""
+        return [name for name in self.names if self.is_here(name)]
+
     def is_here(self, expert: str | None) -> bool:
         """Tell whether someone was heard of a moment ago."""
         return self._silence(expert) <= _HERE_SECONDS
