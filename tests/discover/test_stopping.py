@@ -20,10 +20,9 @@ UNPROVED = (
     "about them."
 )
 GUESS = (
-    " Guess: A rule of thumb stops when as many questions again as the last new category took, and "
-    "50 more, have brought nothing new; {}. On 106 tables whose categories are known it was right "
-    "101 times, and stopped too early on the other 5; how often it is right on tables like yours, "
-    "nobody knows."
+    " Guess: {} without a new category. This is a rule of thumb: as many as until the last new "
+    "one, and 50 more. On 106 tables whose categories are known it was right 101 times, and stopped too "
+    "early on the other 5; how often it is right on tables like yours, nobody knows."
 )
 SENTENCES = {
     "nothing asked": (
@@ -36,7 +35,7 @@ SENTENCES = {
         {"n_rows": 1000},
         "Of 1,000 rows, 1 was asked: 1 category, the last new one at question 1."
         + UNPROVED.format(999)
-        + GUESS.format("that takes 51 more answers"),
+        + GUESS.format("it takes 51 more answers"),
     ),
     "one to go, one passed over": (
         ["a", "b", None, *["a"] * 51],
@@ -44,20 +43,20 @@ SENTENCES = {
         "Of 900 rows, 54 were asked: 2 categories, the last new one at question 2, none in 51 "
         "answers since; 1 passed over."
         + UNPROVED.format(847)
-        + GUESS.format("that takes 1 more answer"),
+        + GUESS.format("it takes 1 more answer"),
     ),
     "enough": (
         ["a", "b", *["a"] * 52],
         {"n_rows": 900},
         "Of 900 rows, 54 were asked: 2 categories, the last new one at question 2, none in 52 "
-        "answers since." + UNPROVED.format(846) + GUESS.format("that is so now"),
+        "answers since." + UNPROVED.format(846) + GUESS.format("there were enough answers"),
     ),
     "known before": (
         ["a"] * 50,
         {"n_rows": 900, "known_before": ["a", "c"], "n_labelled_before": 10},
         "Of 900 rows, 50 were asked: 2 categories, all of them known before."
         + UNPROVED.format(840)
-        + GUESS.format("that is so now"),
+        + GUESS.format("there were enough answers"),
     ),
     "by lot": (
         ["a", *["a"] * 59],
@@ -65,7 +64,7 @@ SENTENCES = {
         "Of 900 rows, 60 were asked: 1 category, the last new one at question 1, none in 59 "
         "answers since. The last rows were drawn by lot and held nothing new: with 95 % confidence "
         "at most 5 % of the 840 rows without a label belong to categories not met, if all answers "
-        "were right." + GUESS.format("that is so now"),
+        "were right." + GUESS.format("there were enough answers"),
     ),
     "all": (["a", "b"], {"n_rows": 2}, "All 2 rows have a label: 2 categories, and no other."),
     "all but what was known": (

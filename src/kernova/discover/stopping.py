@@ -205,17 +205,11 @@ def _last(facts: _Facts) -> str:
 def _guessed(left: int) -> tuple[str, ...]:
     n_right = sum(trial.n_right for trial in TRIALS)
     n_draws = sum(trial.n_draws for trial in TRIALS)
-    rule = (
-        "A rule of thumb stops when as many questions again as the last new category took, and "
-        f"{_AND_MORE} more, have brought nothing new"
-    )
-    verdict = (
-        "that is so now"
-        if left == 0
-        else f"that takes {left:,} more {'answer' if left == 1 else 'answers'}"
-    )
+    more = f"{left:,} more {'answer' if left == 1 else 'answers'}"
+    enough = "there were enough answers" if left == 0 else f"it takes {more}"
     return (
-        f"Guess: {rule}; {verdict}.",
+        f"Guess: {enough} without a new category. This is a rule of thumb: as many as until the "
+        f"last new one, and {_AND_MORE} more.",
         f"On {n_draws} tables whose categories are known it was right {n_right} times, and stopped "
         f"too early on the other {n_draws - n_right}; how often it is right on tables like yours, "
         "nobody knows.",

@@ -53,9 +53,10 @@ def test_crowds_are_measured_by_how_far_their_rows_are_from_each_other(changes, 
             "apart.",
         ),
         (
-            {"n_group": 3, "wider": 0.0, "distance": 1e6},
-            "3 rows that stand apart, unlike anything named so far: the nearest, named 'usual', is "
-            "over 1,000 times as far away as neighbours usually are. No row stands more apart.",
+            {"n_group": 9, "is_more": True, "wider": 0.0, "distance": 1e6},
+            "At least 9 rows that stand apart, unlike anything named so far: the nearest, named "
+            "'usual', is over 1,000 times as far away as neighbours usually are. No row stands "
+            "more apart.",
         ),
         (
             {"wider": 1 / 6664, "distance": 3.0},

@@ -68,7 +68,8 @@ def reason_of_row(look: Look, facts: RowFacts) -> str:
 def _beginning(look: Look, facts: RowFacts) -> str:
     rows = f"{'at least ' if facts.is_more else ''}{facts.n_group:,} rows"
     if look == "strangers":
-        return "A row that stands apart" if facts.n_group == 1 else f"{rows} that stand apart"
+        several = f"{rows[0].upper()}{rows[1:]} that stand apart"
+        return "A row that stands apart" if facts.n_group == 1 else several
     if facts.n_group == 1:
         return "A row"
     return f"A {'tight ' if facts.wider >= 0.5 else ''}group of {rows}"

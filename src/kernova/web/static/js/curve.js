@@ -117,5 +117,7 @@ function adviceParts(advice) {
   if (!advice) return [];
   const part = (title, sentences, kind) => sentences?.length > 0 && element("section", { class: kind },
     element("h2", {}, title), ...[sentences].flat().map((sentence) => element("p", {}, sentence)));
-  return [part("Known", advice.known, "known"), part("Guessed", advice.guessed, "guessed")];
+  // The heading says that it is a guess; without it, the sentence would have to.
+  const guessed = [advice.guessed ?? []].flat().map((sentence) => sentence.replace(/^Guess: ./, (start) => start.at(-1).toUpperCase()));
+  return [part("Known", advice.known, "known"), part("Guessed", guessed, "guessed")];
 }
