@@ -21,8 +21,8 @@ UNPROVED = (
 )
 GUESS = (
     " Guess: {} without a new category. This is a rule of thumb: as many as until the last new "
-    "one, and 50 more. On 106 tables whose categories are known it was right 101 times, and stopped too "
-    "early on the other 5; how often it is right on tables like yours, nobody knows."
+    "one, and 50 more. On 106 tables whose categories are known it was right 101 times, and "
+    "stopped too early on the other 5; how often it is right on tables like yours, nobody knows."
 )
 SENTENCES = {
     "nothing asked": (
