@@ -75,6 +75,16 @@ def test_a_whole_recording_is_heard_up_to_half_a_minute(tmp_path):
     assert heard.seconds == pytest.approx(30.5)
 
 
+def test_fewer_samples_than_slowness_are_no_endless_work(tmp_path):
+    with wave.open(str(tmp_path / "odd.wav"), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(1)
+        file.writeframes(b"\1\2" * 3)
+    samples, rate = played(rows(tmp_path, Stretch("odd.wav")).sound(0, 8))
+    assert (len(samples), rate) == (3 * 8192, 8192)
+
+
 def test_silence_stays_silent(tmp_path):
     soundfile.write(tmp_path / "quiet.wav", np.zeros(4000), 4000)
     sounds = rows(tmp_path, Stretch("quiet.wav"))

@@ -200,7 +200,8 @@ def slow_wav(heard: Heard, slowness: int) -> bytes:
     samples = _soft_ends(heard.samples, heard.sample_rate)
     largest = float(np.abs(samples).max(initial=0.0))
     gain = min(_PEAK / largest, _LOUDEST_GAIN) if largest > 0 else 1.0
-    rate, factor = heard.sample_rate // slowness, 1
+    # Where there are fewer samples per second than that, one is the least that doubles.
+    rate, factor = max(1, heard.sample_rate // slowness), 1
     while rate * factor < _LEAST_RATE:
         factor *= 2
     if factor > 1:
@@ -210,7 +211,7 @@ def slow_wav(heard: Heard, slowness: int) -> bytes:
     with wave.open(stream, "wb") as written:
         written.setnchannels(1)
         written.setsampwidth(2)
-        written.setframerate(max(1, rate * factor))
+        written.setframerate(rate * factor)
         written.writeframes(whole.tobytes())
     return stream.getvalue()
 
