@@ -50,6 +50,22 @@ def test_sixteen_bits_are_stretched_from_lowest_to_highest():
     np.testing.assert_array_equal(np.asarray(shown(picture)), [[0, 64], [128, 255]])
 
 
+@pytest.mark.parametrize(
+    ("values", "grey"),
+    [
+        ([[np.nan, 0], [1, 2]], [[0, 0], [128, 255]]),
+        ([[-np.inf, 0], [1, np.inf]], [[0, 0], [255, 255]]),
+        ([[np.nan, np.inf]], [[0, 0]]),
+        ([[3, 3]], [[0, 0]]),
+        ([[-3e38, 3e38]], [[0, 255]]),
+    ],
+)
+def test_pixels_that_are_no_numbers_are_dark_and_infinite_ones_as_the_nearest(values, grey):
+    image = Image.fromarray(np.array(values, dtype=np.float32))
+    picture = reduced_picture(encoded(image, "TIFF"), "sky.tif", 64)
+    np.testing.assert_array_equal(np.asarray(shown(picture)), grey)
+
+
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGBA", "CMYK", "I", "F"])
 def test_every_mode_of_pixels_can_be_shown(mode):
     image = Image.fromarray(COLOURS).convert(mode)

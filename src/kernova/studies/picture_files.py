@@ -158,10 +158,15 @@ def _eight_bits(image: Image.Image) -> Image.Image:
 
 def _stretched(values: NDArray[Any]) -> NDArray[np.uint8]:
     """Bring sixteen bits, or numbers of any size, to eight, from the lowest to the highest."""
-    numbers = np.nan_to_num(values.astype(np.float64), posinf=np.nan, neginf=np.nan)
-    low, high = float(numbers.min()), float(numbers.max())
-    span = high - low if high > low else 1.0
-    return np.rint(255 * (numbers - low) / span).astype(np.uint8)
+    numbers = values.astype(np.float64)
+    usual = numbers[np.isfinite(numbers)]
+    if len(usual) == 0:
+        return np.zeros(numbers.shape, dtype=np.uint8)
+    low, high = float(usual.min()), float(usual.max())
+    # Halves: the whole span of the largest numbers would be infinite.
+    span = high / 2 - low / 2 or 1.0
+    shares = (np.clip(np.nan_to_num(numbers, nan=low), low, high) / 2 - low / 2) / span
+    return np.rint(255 * shares).astype(np.uint8)
 
 
 def _written(image: Image.Image, source_format: str | None) -> Picture:
