@@ -155,6 +155,7 @@ def test_names_of_this_machine_will_do(script, host):
     [
         "evil.example", "evil.example:8317", "127.0.0.1.evil.example", "localhost.evil.example",
         "127.0.0.1@evil.example", "evil.example#127.0.0.1", "192.168.1.7", "0.0.0.0", "", "[::1",
+        "[::1]evil", "127.0.0.1:x", "127.0.0.1:8317:1", "127.0.0.1/x", "a@127.0.0.1",
     ],
 )  # fmt: skip
 def test_any_other_name_is_refused_even_with_the_token(script, host):
@@ -225,6 +226,12 @@ def test_our_own_page_may_change_things(browser, home, headers):
 )
 def test_no_other_page_may(browser, headers):
     assert refused(ask(browser, **headers), 403) == "Only kernova's own page may ask for this."
+
+
+def test_two_origins_are_not_ours(browser, home):
+    two = [("Origin", home), ("Origin", "http://evil.example")]
+    reply = browser.post("/api/question", json={}, headers=two)
+    assert refused(reply, 403) == "Only kernova's own page may ask for this."
 
 
 def test_scripts_need_no_origin_but_pages_that_hold_the_token_do(script):

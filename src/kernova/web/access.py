@@ -194,7 +194,9 @@ class Access:
 
     def _foreign(self, scope: Scope, headers: Headers, *, by_cookie: bool) -> Response | None:
         """Refuse what a page of another origin makes a browser send."""
-        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        site = headers.get("sec-fetch-site")
+        # Browsers send one; of two, each would have to be ours.
+        origin = ", ".join(headers.getlist("origin")) or None
         is_ours = is_same_origin(origin, site, headers["host"])
         if scope["method"] in _SAFE_METHODS:
             is_typed = site in (None, "none", "same-origin")

@@ -5,10 +5,12 @@ server as if to its own. The ``Host`` header gives it away: it still holds that 
 """
 
 import ipaddress
+import re
 import socket
 from collections.abc import Iterable
-from urllib.parse import urlsplit
+from typing import Final
 
+_HOST: Final = re.compile(r"(\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[\w.-]+))(:[0-9]{1,5})?")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -37,12 +39,10 @@ class Hosts:
 
     def takes(self, host: str) -> bool:
         """Tell whether the value of a Host header is one of ours; the port may be another's."""
-        try:
-            name = urlsplit(f"//{host}").hostname
-        except ValueError:
+        written = _HOST.fullmatch(host)
+        if written is None:
             return False
-        if name is None or any(letter in host for letter in "/?#@\\"):
-            return False
+        name = (written["address"] or written["name"]).lower()
         return name in self.names or (self.any_address and _is_address(name))
 
 
