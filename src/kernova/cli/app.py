@@ -17,6 +17,7 @@ from kernova.cli import (
     simulate,
     species,
 )
+from kernova.cli.streams import end_as_if_interrupted, ready_streams
 
 app = typer.Typer(
     name="kernova",
@@ -92,4 +93,6 @@ app.add_typer(reproduce.app, name="reproduce", short_help="Make a paper's figure
 
 def main() -> None:
     """Run the command line."""
+    ready_streams()
+    end_as_if_interrupted()
     app()

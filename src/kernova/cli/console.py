@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import typer
 
 from kernova.cli.readable import in_one_line
+from kernova.cli.streams import give_up_printing, words_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,9 @@ def answering(command: Callable[Parameters, Result]) -> Callable[Parameters, Res
         from kernova.errors import KernovaError, MissingValuesError
 
         try:
-            return command(*args, **kwargs)
+            answer = command(*args, **kwargs)
+            sys.stdout.flush()  # what cannot be printed is told here, not by Python at the end
+            return answer
         except MissingValuesError as error:
             complain(f"{error.found} Fill them in, or pass --missing drop or --missing fill.")
             raise typer.Exit(BAD_INPUT) from None
@@ -48,6 +51,10 @@ def answering(command: Callable[Parameters, Result]) -> Callable[Parameters, Res
             raise typer.Exit(BAD_INPUT) from None
         except MemoryError:
             complain("There is not enough memory for this. Take fewer rows or columns.")
+            raise typer.Exit(BAD_INPUT) from None
+        except OSError as error:
+            give_up_printing(sys.stdout)
+            complain(words_for(error))
             raise typer.Exit(BAD_INPUT) from None
         except KeyboardInterrupt:
             complain("Interrupted; no file was left half-written.")
@@ -58,7 +65,10 @@ def answering(command: Callable[Parameters, Result]) -> Callable[Parameters, Res
 
 def complain(sentence: str) -> None:
     """Print an error for people, in one line, whatever the names in it hold."""
-    print(f"kernova: {in_one_line(sentence)}", file=sys.stderr)
+    try:
+        print(f"kernova: {in_one_line(sentence)}", file=sys.stderr)
+    except OSError:  # where nobody can be told, the exit code still says it
+        give_up_printing(sys.stderr)
 
 
 @contextmanager

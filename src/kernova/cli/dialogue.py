@@ -224,7 +224,7 @@ def line_reader(discovery: "Discovery", out: "Console") -> Callable[[], str]:
     is_person = sys.stdin.isatty()
     if is_person and sys.stdout.isatty():
         _complete_names(discovery)
-        return lambda: input(PROMPT)
+        return lambda: _typed(PROMPT)
     if hasattr(sys.stdin, "reconfigure"):
         # Bytes that are no text come through as such, and are refused with a sentence.
         sys.stdin.reconfigure(errors="surrogateescape")
@@ -232,12 +232,22 @@ def line_reader(discovery: "Discovery", out: "Console") -> Callable[[], str]:
     def read_line() -> str:
         if is_person:  # whose answers go elsewhere
             out.print(PROMPT, end="")
-        line = sys.stdin.readline()
+        try:
+            line = sys.stdin.readline()
+        except OSError as error:  # a folder, or a terminal that was closed
+            raise EOFError from error
         if not line:
             raise EOFError
         return line
 
     return read_line
+
+
+def _typed(prompt: str) -> str:
+    try:
+        return input(prompt)
+    except OSError as error:  # the terminal was closed
+        raise EOFError from error
 
 
 def _complete_names(discovery: "Discovery") -> None:

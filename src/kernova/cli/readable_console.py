@@ -1,5 +1,7 @@
 """A console for people on which names from a table are shown, never obeyed."""
 
+import errno
+import os
 from typing import Any
 
 from rich.console import Console
@@ -14,3 +16,7 @@ class ReadableConsole(Console):
     def render_str(self, text: str, **options: Any) -> Text:
         """Take a text as it is to be seen."""
         return super().render_str(readable(text), **options)
+
+    def on_broken_pipe(self) -> None:
+        """Tell that the reader left, as whoever prints otherwise would be told."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))

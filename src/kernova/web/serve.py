@@ -122,7 +122,9 @@ def serve(
         ws="none",
         http="h11",
         log_config=None,
-        log_level="error",  # what strangers send is no concern of who sits at the terminal
+        # What strangers send, or leave unsent, is no concern of who sits at the terminal; what is
+        # broken in the app is told by the gate.
+        log_level="critical",
         access_log=False,
         server_header=False,
         proxy_headers=False,
