@@ -72,6 +72,14 @@ def test_a_sitting_from_the_first_question_to_the_history(client):
     ]
 
 
+def test_the_curve_begins_with_the_categories_that_were_known_before(tmp_path):
+    fish(tmp_path, 60, known=["carp", "eel", "carp", *[None] * 57])
+    with served(opened(tmp_path, label_column="known")) as client:
+        Expert(client).answer("pike")
+        now = state(client)
+        assert (now["known_before"], now["curve"], now["named"]) == (2, [3], 4)
+
+
 def test_categories_are_renamed_merged_and_deleted_and_keep_their_colours(client):
     expert = Expert(client)
     for label in ("a", "b", "c", "a"):

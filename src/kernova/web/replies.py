@@ -115,6 +115,7 @@ class StateReply(_Reply):
     preparation: Preparation
     categories: list[Category]
     curve: Annotated[list[int], Field(description="Categories met after each question.")]
+    known_before: Annotated[int, Field(description="Categories known before any question.")]
     by_lot: Annotated[
         list[float],
         Field(description="Categories that asking by lot is expected to have met by then."),

@@ -162,6 +162,7 @@ class Overview:
             "skipped": session.n_skipped_,
             "named": session.n_labelled_,
             "curve": session.curve_,
+            "known_before": len({session.label_of(row) for row in self._prior_rows()} - {None}),
             "categories": [
                 {
                     "name": name,

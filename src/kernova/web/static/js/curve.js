@@ -81,13 +81,18 @@ function axes(scales) {
   return [...lines, ...marks, drawn("text", { class: "tick name", x: wide - MARGIN.right, y: high - 3, "text-anchor": "end" }, "questions asked")];
 }
 
+/** Where both begin: what was known before any question. */
+function start() {
+  return store.state.known_before ?? 0;
+}
+
 /** Each question raises the count at once or leaves it. */
 function stepPath(curve, { x, y }) {
-  return `M${x(0)} ${y(0)}` + curve.map((count, place) => `H${x(place + 1).toFixed(1)}V${y(count).toFixed(1)}`).join("");
+  return `M${x(0)} ${y(start())}` + curve.map((count, place) => `H${x(place + 1).toFixed(1)}V${y(count).toFixed(1)}`).join("");
 }
 
 function smoothPath(byLot, { x, y }) {
-  return `M${x(0)} ${y(0)}` + byLot.map((count, place) => `L${x(place + 1).toFixed(1)} ${y(count).toFixed(1)}`).join("");
+  return `M${x(0)} ${y(start())}` + byLot.map((count, place) => `L${x(place + 1).toFixed(1)} ${y(count).toFixed(1)}`).join("");
 }
 
 function standing(curve, byLot, question = curve.length) {
