@@ -107,3 +107,8 @@ def test_an_answer_is_found_in_the_history_and_changed(corrector, digits):
     screen.push(screen.at("change-skip"))
     screen.wait_for_words("saved", "became: skipped.")
     assert digits.get(f"api/rows/{named[1]['row']}")["label"] is None
+    # Out of the field, single keys work again.
+    screen.tab_to(screen.at("history-find"))
+    screen.press("Escape")
+    screen.press("c")
+    expect(screen.page.locator("body")).to_have_attribute("data-view", "categories")

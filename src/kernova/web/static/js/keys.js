@@ -30,11 +30,17 @@ export function switchKeys(isOn) {
 /** Begin to listen. */
 export function startKeys() {
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && isTyping(event.target) && !document.querySelector("dialog[open]")) return leaveField(event);
     const binding = bindingFor(event);
     if (!binding || !isForUs(event)) return;
     event.preventDefault();
     binding.act(event);
   });
+}
+
+/** Out of a field, so that single keys work again. */
+function leaveField(event) {
+  if (!event.defaultPrevented) event.target.closest(".view")?.focus({ preventScroll: true });
 }
 
 function bindingFor(event) {
