@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import soundfile
 from typer.testing import CliRunner
 
 from kernova import SpatialDepth, save_model
@@ -21,6 +20,8 @@ from kernova.load.annotations import ANNOTATION_ENDINGS, read_annotations
 from kernova.studies.note_demo import SAMPLE_RATE
 from kernova.studies.note_journal import JOURNAL_NAME
 from tests.cli.aviary import CHECK, DUSK, FIND, LEARN, run
+
+soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 
 
 def contents(birds):

@@ -7,7 +7,6 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-import soundfile
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -15,6 +14,8 @@ from scipy.signal import resample_poly
 
 from kernova.errors import InputError
 from kernova.load.audio import Audio, audio_blocks, audio_info, read_audio
+
+soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 
 # Whole 128ths: every format but OGG keeps them exactly.
 STEPS = np.random.default_rng(0).integers(-128, 128, size=(4000, 2)) / 128

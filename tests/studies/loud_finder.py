@@ -3,10 +3,12 @@
 import itertools
 
 import numpy as np
-import soundfile
+import pytest
 
 from kernova.load.audio import read_audio
 from kernova.load.segments import Segment
+
+soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 
 RATE = 8000
 

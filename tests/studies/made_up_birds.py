@@ -1,12 +1,14 @@
 """Birds that nobody has heard: plain clips, songs of synthetic notes, and folders of both."""
 
 import numpy as np
-import soundfile
+import pytest
 
 from kernova.load.audio import Audio
 from kernova.studies.mddkm_synthetic_notes import SAMPLE_RATE, synthetic_notes
 from kernova.studies.note_protocols import joined
 from kernova.studies.note_sets import AnnotatedSong, NoteSet
+
+soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 
 RATE = 8000
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import soundfile
 from typer.testing import CliRunner
 
 from kernova.cli.app import app
@@ -13,6 +12,8 @@ from kernova.persist import load_model
 from kernova.studies.discovery_data import open_discovery_data
 from kernova.studies.discovery_learning import learn_from_answers
 from kernova.studies.recognition import load_recognizer, read_new, recognize_rows
+
+soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 
 RATE = 16000
 SHAPES = {

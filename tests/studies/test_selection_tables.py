@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-import soundfile
 
 from kernova.discover.simulation import simulate
 from kernova.errors import InputError
 from kernova.load.annotations import Segment, read_annotations, write_annotations
 from kernova.studies.discovery_data import open_discovery_data
+
+soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 
 RATE = 16000
 HERTZ = {"low": 1000, "middle": 2500, "high": 5000}
@@ -122,6 +123,13 @@ def test_a_table_without_sounds_is_asked_about_by_what_it_says(songs, tmp_path):
     data = open_discovery_data(path)
     assert list(data.table.features) == ["Low Freq (Hz)", "High Freq (Hz)"]
     assert data.media.kind == "none"
+    write_annotations(segments, path, format="raven", sample_rate=RATE)
+    with pytest.raises(InputError) as refused:
+        open_discovery_data(path)
+    assert str(refused.value) == (
+        f"{path} says when sounds are to be heard, but holds no measurements of them. Name their "
+        "recordings with --audio, and they are measured."
+    )
 
 
 def test_whole_recordings_go_with_rows_by_their_names(songs, tmp_path):

@@ -6,7 +6,6 @@ import wave
 
 import numpy as np
 import pytest
-import soundfile
 from PIL import Image
 
 from kernova.errors import InputError, MediaError, MissingMediaError
@@ -14,6 +13,8 @@ from kernova.load.media_files import FolderFiles
 from kernova.studies.discovery_data import open_discovery_data
 from kernova.studies.sound_files import SOUND_ENDINGS, SoundRows, Stretch
 from kernova.studies.spectrograms import colours, spectrogram_picture
+
+soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 
 RATE = 32000
 
