@@ -138,6 +138,11 @@ def test_the_usual_port_gives_way_to_the_next(folder, left_at_once, monkeypatch)
             "--demo brings its own table; leave out fish.csv, or leave out --demo.",
         ),
         (
+            ["--demo", "--images", "photos", "--drop", "kind"],
+            "--demo brings its own table and pictures; leave out --images and --drop, or leave out "
+            "--demo.",
+        ),
+        (
             ["fish.csv", "--questions", "3"],
             "--questions counts what is asked at the terminal: pass --terminal with it. A page is "
             "left when you like.",

@@ -118,6 +118,13 @@ def discover(
     from kernova.studies.discovery_data import demo_data, open_discovery_data
 
     _check_words(data, demo, terminal, questions)
+    if demo:
+        _check_demo(
+            {
+                "--images": images, "--audio": audio, "--id-column": id_column,
+                "--label-column": label_column, "--drop": drop,
+            }
+        )  # fmt: skip
     kept_in = project or default_project("digits" if data is None else data)
     check_targets(output, None, kept=[kept_in] if data is None else [data, kept_in])
     with ExitStack() as left:
@@ -159,6 +166,17 @@ def _check_words(data: Path | None, demo: bool, terminal: bool, questions: int |
         raise InputError(
             "--questions counts what is asked at the terminal: pass --terminal with it. A page is "
             "left when you like."
+        )
+
+
+def _check_demo(of_a_table: "dict[str, object]") -> None:
+    from kernova.errors import InputError
+
+    given = [name for name, value in of_a_table.items() if value]
+    if given:
+        raise InputError(
+            f"--demo brings its own table and pictures; leave out {' and '.join(given)}, or leave "
+            "out --demo."
         )
 
 

@@ -51,6 +51,11 @@ def sounding_rows(
     """Read a table whose rows are recordings or stretches of them; without audio, unheard ones."""
     selections = selections_in(raw, asked.source, asked.named)
     raw, notes = selections.raw, list(selections.notes)
+    if audio is None and not {*raw.columns.column_names} - {*raw.aside, *asked.named}:
+        raise InputError(
+            f"{asked.source} says when sounds are to be heard, but holds no measurements of them. "
+            "Name their recordings with --audio, and they are measured."
+        )
     if audio is None:
         table = asked.table(raw)
         return DiscoveryData(table, RowMedia(table.ids.tolist()), notes)
