@@ -39,6 +39,10 @@ def run(shell, **variables):
             OSError(36, "File name too long", "pictures"),
             "Cannot work with pictures: File name too long. What was saved stays.",
         ),
+        (
+            FileNotFoundError(2, "No such file or directory"),
+            "Cannot work in this folder: No such file or directory. What was saved stays.",
+        ),
     ],
 )
 def test_what_the_system_refuses_is_a_sentence(capsys, error, sentence):
@@ -55,11 +59,10 @@ def test_what_the_system_refuses_is_a_sentence(capsys, error, sentence):
 def test_a_reader_who_left_is_told_as_everybody_is():
     reading, writing = os.pipe()
     os.close(reading)
-    with pytest.raises(BrokenPipeError, match="Broken pipe"), open(writing, "w") as pipe:  # noqa: PTH123
-        try:
+    with os.fdopen(writing, "w") as pipe:
+        with pytest.raises(BrokenPipeError, match="Broken pipe"):
             ReadableConsole(file=pipe).print("something")
-        finally:
-            give_up_printing(pipe)
+        give_up_printing(pipe)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")

@@ -36,9 +36,12 @@ def words_for(error: OSError) -> str:
     'Nothing more can be printed: No space left on device. What was saved stays.'
     """
     reason = error.strerror or str(error)
-    if error.filename is None:  # files have names, streams have not
-        return f"Nothing more can be printed: {reason}. What was saved stays."
-    return f"Cannot work with {error.filename}: {reason}. What was saved stays."
+    if error.filename is not None:
+        return f"Cannot work with {error.filename}: {reason}. What was saved stays."
+    if isinstance(error, FileNotFoundError):  # the folder a process was started in may go
+        return f"Cannot work in this folder: {reason}. What was saved stays."
+    # Files have names, streams have not.
+    return f"Nothing more can be printed: {reason}. What was saved stays."
 
 
 def give_up_printing(stream: TextIO) -> None:
