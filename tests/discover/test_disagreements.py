@@ -263,3 +263,19 @@ def test_a_log_that_undoes_what_does_not_count_is_refused(number):
     assert refused(CategoryDiscovery(InTurn()).replay, log, X) == (
         "The log is damaged: it undoes more than was done."
     )
+
+
+def test_a_row_tells_the_question_that_named_it():
+    session = begun()
+    first = session.next_question().id
+    session.answer("carp")
+    second = session.next_question().id
+    session.skip()
+    (third, *_) = [name for name in session.ids_ if name not in (first, second)]
+    session.label_row(third, "pike")
+    session.label_row(first, "eel", expert="Anna")
+    session.change(2, "cod")
+    questions = [session.question_of(row) for row in range(len(session.ids_))]
+    assert questions == [int(number) or None for number in session.label_questions_]
+    places = [session.ids_.index(name) for name in (first, second, third)]
+    assert [questions[place] for place in places] == [None, 2, None]

@@ -130,6 +130,11 @@ class Findings:
         """Give what each expert last said of a row (its place in the table), the latest last."""
         return self._ledger().opinions.of(row)
 
+    def question_of(self, row: int) -> int | None:
+        """Give the number of the question whose answer gave a row (its place) its label, if any."""
+        entry = self._ledger().entries.get(row)
+        return None if entry is None or entry.label is None else entry.question
+
     def label_of(self, row: int) -> str | None:
         """Give the label of a row (its place in the table), or None."""
         return self._ledger().label_of(row)

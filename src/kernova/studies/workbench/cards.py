@@ -37,12 +37,12 @@ class Cards:
         with self._desk.lock:
             session = self._desk.session
             label, opinions = session.label_of(row), session.opinions_of(row)
-            number = 0 if label is None else int(session.label_questions_[row])
+            number = session.question_of(row)
         return {
             "row": row,
             "id": row_id,
             "label": label,
-            "question": number or None,
+            "question": number,
             "opinions": opinion_lines(opinions),
             "features": [
                 vars(drawing) for drawing in row_card(self._desk.discovery.population, row)
