@@ -116,8 +116,8 @@ def _map(router: APIRouter, workbench: Workbench) -> None:
         """Give one unsigned 16-bit number for each row, the lowest byte first.
 
         0: none; 65535: skipped; else 1 and the category's place in the state of the version that
-        the header X-Kernova-Version names. By what was learnt, the classes are those of
-        /api/learn; 65534: ambiguous; 65533: unknown.
+        the header X-Kernova-Version names. By what was learnt, rows have the place of the category
+        that claims them, 0 if it was renamed or deleted since; 65534: ambiguous; 65533: unknown.
         """
         labels = workbench.learning.codes() if colour == "learnt" else workbench.map.labels()
         return _numbers(*labels)
