@@ -1,5 +1,6 @@
 """Who may speak to the server: the token, the cookie, the name it is called by, the page."""
 
+import mimetypes
 import re
 import socket
 
@@ -311,3 +312,19 @@ def test_other_methods_are_refused_with_those_that_are_taken(script, path, allow
     reply = script.put(path)
     assert refused(reply, 405).startswith("This address does not take requests of this method")
     assert reply.headers["allow"] == allowed
+
+
+# --- what the files are said to be -----------------------------------------------------------
+
+
+def test_scripts_are_scripts_also_where_a_system_takes_them_for_text(tmp_path, monkeypatch):
+    mimetypes.init()
+    fish(tmp_path)
+    monkeypatch.setitem(mimetypes.types_map, ".js", "text/plain")  # as Windows may have it
+    with served(opened(tmp_path, strategy="random")) as script:
+        for path, kind in (
+            ("js/main.js", "text/javascript; charset=utf-8"),
+            ("css/base.css", "text/css; charset=utf-8"),
+            ("icon.svg", "image/svg+xml"),
+        ):
+            assert script.get(f"/static/{path}").headers["content-type"] == kind

@@ -5,6 +5,7 @@ A request is read (:mod:`kernova.web.requests`), the workbench does it
 (:mod:`kernova.web.replies`). Before all that stands the gate (:mod:`kernova.web.access`).
 """
 
+import mimetypes
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,8 @@ from kernova.web.routes_files import file_routes
 from kernova.web.routes_looking import looking_routes
 
 STATIC: Final = Path(__file__).parent / "static"
+# Some systems take scripts for plain text, and browsers then run none of them.
+_KINDS: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _DESCRIPTION: Final = (
     "Everything that the page does can be scripted. Send the token that kernova printed as "
     "`Authorization: Bearer TOKEN`. Rows go by their place in the table, counted from 0. Whatever "
@@ -62,6 +65,8 @@ def create_app(
     tell_faults(app)
     for router in (asking_routes(workbench), looking_routes(workbench), file_routes(workbench)):
         app.include_router(router, prefix="/api")
+    for ending, kind in _KINDS.items():
+        mimetypes.add_type(kind, ending)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
     @app.get("/", include_in_schema=False)
