@@ -341,3 +341,12 @@ def test_real_tables_are_read_whole(data_folder):
         pd.testing.assert_series_equal(table.labels, pd.read_parquet(path)["label"])
     texts = read_table(data_folder / "kdd_u2r.parquet", label_column="label").features
     assert list(texts.select_dtypes(exclude="number")) == ["protocol_type", "service", "flag"]
+
+
+@pytest.mark.parametrize(("array", "words"), [("ids", "ids"), ("feature_names", "feature names")])
+def test_halves_of_characters_are_no_names(tmp_path, monkeypatch, array, words):
+    monkeypatch.chdir(tmp_path)
+    np.savez("odd.npz", X=np.eye(2), **{array: np.array(["a", "\udcff"])})
+    with pytest.raises(InputError) as caught:
+        read_table("odd.npz")
+    assert str(caught.value) == f"odd.npz has {words} that are no text; save them as UTF-8."

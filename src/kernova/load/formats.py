@@ -162,6 +162,7 @@ def _table_of(array: NDArray[Any], names: NDArray[Any] | None, source: str) -> p
             f"{source} has {names.size} feature names for {array.shape[1]} columns; "
             "give one name per column."
         )
+    names = _whole_letters(names, "feature names", source)
     columns: NDArray[Any] = np.asfortranarray(array.astype(native))
     return pa.Table.from_arrays(
         [pa.array(columns[:, j]) for j in range(columns.shape[1])], names=[str(n) for n in names]
@@ -176,7 +177,16 @@ def _beside(array: NDArray[Any], name: str, n_rows: int, source: str) -> pa.Arra
         )
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8", "replace")
-    return pa.array(array.tolist())
+    return pa.array(_whole_letters(array, name, source).tolist())
+
+
+def _whole_letters(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
+    """Refuse halves of characters, which NumPy keeps and no text can hold."""
+    try:
+        "".join(map(str, array.tolist())).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{source} has {name} that are no text; save them as UTF-8.") from error
+    return array
 
 
 _READERS: dict[str, Callable[[str, str | None], RawTable]] = {
