@@ -117,6 +117,12 @@ def _cannot_use(path: Path, error: sqlite3.Error) -> InputError:
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return InputError(f"The project {path} is open in another process. Leave that one first.")
+    # A file that may only be read cannot be locked either.
+    if name.startswith(("SQLITE_READONLY", "SQLITE_IOERR_LOCK")):
+        return InputError(
+            f"The project {path} cannot be written or locked. Make the file and its folder "
+            "writable, or name another."
+        )
     if name == "SQLITE_NOTADB":
         return _no_project(path)
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_IOERR")):
