@@ -365,27 +365,18 @@ def test_a_fingerprint_does_not_see_how_a_table_was_stored():
     )
 
 
-@pytest.mark.parametrize(("file_mode", "folder_mode"), [(0o444, 0o777), (0o666, 0o555)])
-def test_a_project_that_may_only_be_read_is_not_called_damaged(tmp_path, file_mode, folder_mode):
-    folder = tmp_path / "ours"
-    folder.mkdir()
-    path = folder / "p"
+@pytest.mark.parametrize("name", ["SQLITE_IOERR_LOCK", "SQLITE_READONLY_DIRECTORY"])
+def test_a_project_that_may_only_be_read_is_not_called_damaged(path, monkeypatch, name):
     open_project(path, HEAD).close()
-    path.chmod(file_mode)
-    folder.chmod(folder_mode)
-    # Root may write everything, so it becomes nobody, who must be let in.
-    for above in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        above.chmod(above.stat().st_mode | 0o111)
-    was_root = os.geteuid() == 0
-    if was_root:
-        os.seteuid(65534)
-    try:
-        with pytest.raises(InputError) as refused:
-            open_project(path)
-    finally:
-        if was_root:
-            os.seteuid(0)
-        folder.chmod(0o777)
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorname = name  # what SQLite says of a file, or a folder, that is not ours
+
+    def refuse(connection, path):
+        raise error
+
+    monkeypatch.setattr("kernova.discover.project_file._check_ours", refuse)
+    with pytest.raises(InputError) as refused:
+        open_project(path)
     assert str(refused.value) == (
         f"The project {path} cannot be written or locked. Make the file and its folder writable, "
         "or name another."
