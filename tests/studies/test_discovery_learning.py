@@ -217,8 +217,27 @@ def test_where_answers_contradict_one_another_nothing_is_called_known():
     assert learnt.counts["known"] == 0
     assert learnt.notes == [
         "No row can be called known yet: your answers, each left out in turn, are not recognised "
-        "rightly 90 times in 100, however clear they look. More answers may help."
+        "rightly 90 times in 100, however clear they look. More answers may help, and so may whole "
+        "clusters."
     ]
+
+
+def test_rows_named_in_one_step_do_not_vouch_for_one_another():
+    """Ten tight clusters, each named at once and by lot: nothing is known of rows elsewhere."""
+    rng = np.random.default_rng(6)
+    centres = np.repeat(rng.normal(size=(10, 2)) * 5, 6, axis=0)
+    features = pd.DataFrame(
+        np.concatenate([centres + rng.normal(size=(60, 2)) / 50, rng.normal(size=(60, 2)) * 5]),
+        columns=["x", "y"],
+    )
+    clusters = np.repeat(np.arange(10), 6)
+    labels = [*np.array(["wren", "tit"])[clusters % 2], *[None] * 60]
+    alone = learn_from_answers(table_of(features), labels)
+    groups = np.append(clusters, 100 + np.arange(60))
+    together = learn_from_answers(table_of(features), labels, groups=groups)
+    assert np.isfinite(alone.model.lead)
+    assert np.isinf(together.model.lead)
+    assert together.counts["known"] == 0
 
 
 class StoppedError(Exception):

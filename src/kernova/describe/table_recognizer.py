@@ -66,8 +66,27 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         self.encoder = encoder
         self.description = description
 
-    def fit(self, X: pd.DataFrame, y: ArrayLike, ids: Sequence[Any] | None = None) -> Self:
-        """Learn the classes of these rows; without ids, rows are named by their numbers."""
+    def fit(
+        self,
+        X: pd.DataFrame,
+        y: ArrayLike,
+        ids: Sequence[Any] | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Learn the classes of these rows.
+
+        Parameters
+        ----------
+        X : DataFrame
+            The rows.
+        y : array of shape (n_rows,)
+            Their classes.
+        ids : sequence, optional
+            What the rows are called; by default, their numbers.
+        groups : array of shape (n_rows,), optional
+            Rows that belong together, such as a cluster that was named in one step: none is left
+            out while the others stay.
+        """
         if not isinstance(X, pd.DataFrame):
             raise InputError(
                 f"TableRecognizer learns from a DataFrame; got an object of type "
@@ -84,7 +103,7 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         self.n_features_in_, self.feature_names_in_ = len(X.columns), encoder.feature_names_in_
         self._keep(X)
         rows = encoder.transform(X)
-        self.description_ = description.fit(rows, self.labels_)
+        self.description_ = description.fit(rows, self.labels_, groups)
         self.classes_ = description.classes_
         self._leave_out(rows)
         return self

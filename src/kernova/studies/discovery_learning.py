@@ -146,6 +146,7 @@ def learn_from_answers(
     table: Table,
     labels: Sequence[str | None] | NDArray[Any],
     settings: LearnSettings | None = None,
+    groups: NDArray[Any] | None = None,
 ) -> Learnt:
     """Describe the categories by the rows that have a label, and judge all others.
 
@@ -158,6 +159,9 @@ def learn_from_answers(
     settings : LearnSettings, optional
         How strict and by how many rows to describe categories. By default missing values are
         filled in if there are any, and categories are as strict as :func:`fitting_reject` says.
+    groups : array of shape (n_rows,), optional
+        Rows that were named in one step have the same number. They are much alike, so none is
+        left out while the others stay: what is learnt would look better than it is.
 
     Returns
     -------
@@ -198,10 +202,11 @@ def learn_from_answers(
         labels=said[has_label].reset_index(drop=True),
         n_dropped=0,
     )
-    result = learn_classes(learnt_from, chosen)
+    together = None if groups is None else np.asarray(groups)[has_label]
+    result = learn_classes(learnt_from, chosen, together)
     reject = fitting_reject(result.model, features[~has_label])
     if settings is None and reject != chosen.reject:
-        result = learn_classes(learnt_from, replace(chosen, reject=reject))
+        result = learn_classes(learnt_from, replace(chosen, reject=reject), together)
     result.model.want_clear(_RIGHT)
     judged = _judged(result.model, features, np.flatnonzero(~has_label))
     return Learnt(
@@ -305,7 +310,8 @@ def _clarity_notes(model: TableRecognizer) -> list[str]:
         return []
     return [
         "No row can be called known yet: your answers, each left out in turn, are not recognised "
-        f"rightly {100 * _RIGHT:.0f} times in 100, however clear they look. More answers may help."
+        f"rightly {100 * _RIGHT:.0f} times in 100, however clear they look. More answers may help, "
+        "and so may whole clusters."
     ]
 
 

@@ -109,7 +109,9 @@ def read_labelled(
     return table
 
 
-def learn_classes(table: Table, settings: LearnSettings | None = None) -> LearnResult:
+def learn_classes(
+    table: Table, settings: LearnSettings | None = None, groups: NDArray[Any] | None = None
+) -> LearnResult:
     """Describe the classes of a labelled table.
 
     Parameters
@@ -118,6 +120,8 @@ def learn_classes(table: Table, settings: LearnSettings | None = None) -> LearnR
         Rows with labels; those without one are left out, and counted.
     settings : LearnSettings, optional
         How strict and by how many rows to describe classes.
+    groups : array of shape (n_rows,), optional
+        Rows that belong together; see :meth:`TableRecognizer.fit`.
     """
     settings = settings or LearnSettings()
     _check_settings(settings)
@@ -137,7 +141,12 @@ def learn_classes(table: Table, settings: LearnSettings | None = None) -> LearnR
     features = table.features[has_label].reset_index(drop=True)
     model = _recognizer(features, settings)
     with warnings_as_notes(notes):
-        model.fit(features, names, ids=table.ids[has_label].tolist()).read_by(table.reader)
+        model.fit(
+            features,
+            names,
+            ids=table.ids[has_label].tolist(),
+            groups=None if groups is None else groups[has_label],
+        ).read_by(table.reader)
     notes += _notes_on(model)
     return LearnResult(model, _by_class(model), table, settings, notes)
 

@@ -1,16 +1,21 @@
 """Learning from the answers so far: what is known by now, and what is worth asking next."""
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kernova.discover.events import PriorLabels
+from kernova.discover.records import Said
 from kernova.progress import Step
 from kernova.studies.discovery_learning import VERDICTS, Learnt, learn_from_answers
 from kernova.studies.workbench.background import BackgroundJob
 from kernova.studies.workbench.desk import Desk
 from kernova.studies.workbench.refusals import WorkbenchError
+from kernova.studies.workbench.words import rows_of
 
 # How rows are coloured by what was learnt, besides the places of categories.
 UNKNOWN: Final = 65533
@@ -32,6 +37,27 @@ class UnknownRow(NamedTuple):
     reason: str
 
 
+def named_together(said: Iterable[Said], n_rows: int) -> NDArray[np.intp]:
+    """Give rows that were named in one step the same number, and every other row its own.
+
+    Examples
+    --------
+    >>> from kernova.discover.events import Answered, RowLabelled
+    >>> from kernova.discover.records import Said
+    >>> from kernova.studies.workbench.learning import named_together
+    >>> cluster = Said(1, "", None, Answered(0, "carp", others=(2, 3)), counts=True, question=1)
+    >>> corrected = Said(2, "", None, RowLabelled(3, "pike"), counts=True, question=None)
+    >>> named_together([cluster, corrected], 4).tolist()
+    [1, -2, 1, -4]
+    """
+    numbers = -1 - np.arange(n_rows, dtype=np.intp)
+    for one in said:
+        rows = list(rows_of(one.event))
+        if one.counts and rows and not isinstance(one.event, PriorLabels):
+            numbers[rows] = one.number if len(rows) > 1 else -1 - rows[0]
+    return numbers
+
+
 class Learning:
     """Fits a model to the answers so far, and judges all other rows by it.
 
@@ -50,8 +76,14 @@ class Learning:
         with self._desk.lock:
             session = self._desk.session
             labels, n_said, n_labelled = session.labels_, session.n_records_, session.n_labelled_
+            together = named_together(session.said_, self._desk.n_rows)
         table = self._desk.discovery.table
-        self._job.start(lambda: LearntFrom(learn_from_answers(table, labels), n_said, n_labelled))
+
+        def learn() -> LearntFrom:
+            learnt = learn_from_answers(table, labels, groups=together)
+            return LearntFrom(learnt, n_said, n_labelled)
+
+        self._job.start(learn)
         return self.state()
 
     def wait(self, seconds: float) -> bool:
