@@ -366,7 +366,8 @@ def test_a_fingerprint_does_not_see_how_a_table_was_stored():
 
 
 @pytest.mark.parametrize("name", ["SQLITE_IOERR_LOCK", "SQLITE_READONLY_DIRECTORY"])
-def test_a_project_that_may_only_be_read_is_not_called_damaged(path, monkeypatch, name):
+def test_a_project_that_may_only_be_read_is_not_called_damaged(tmp_path, monkeypatch, name):
+    path = tmp_path / "p"
     open_project(path, HEAD).close()
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorname = name  # what SQLite says of a file, or a folder, that is not ours
