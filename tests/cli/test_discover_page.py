@@ -1,10 +1,12 @@
 """``kernova discover`` with its page, as it is started and left."""
 
 import json
+import queue
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from typing import NamedTuple
 
@@ -90,8 +92,8 @@ def test_a_page_is_served_until_someone_leaves(folder, left_by):
 
 
 def test_people_are_told_the_address_and_the_end(folder, left_at_once, monkeypatch):
-    opened = []
-    monkeypatch.setattr(serve.webbrowser, "open", opened.append)
+    opened = queue.Queue()
+    monkeypatch.setattr(serve.webbrowser, "open", opened.put)
     lines = run("fish.csv", *COLUMNS, "--port", "0").stdout.splitlines()
     (place,) = left_at_once
     assert lines[:3] == [
@@ -99,15 +101,31 @@ def test_people_are_told_the_address_and_the_end(folder, left_at_once, monkeypat
         f"Open {place.url} in a browser; Ctrl-C leaves.",
         "",
     ]
-    assert opened == [place.url]
+    assert opened.get(timeout=120) == place.url
     assert lines[3] == "0 questions asked, 0 rows of 60 named, 0 categories."
     assert lines[-1] == (
         "Everything is saved in fish.kernova-project; the same command goes on from here."
     )
     assert len(place.token) == 32
     run("fish.csv", *COLUMNS, "--port", "0", "--no-browser")
-    assert len(opened) == 1
+    assert opened.empty()
     assert left_at_once[1].token != place.token
+
+
+def test_a_browser_that_does_not_return_holds_up_nobody(monkeypatch):
+    left, opened = threading.Event(), queue.Queue()
+
+    def browse(url):
+        opened.put(url)
+        assert left.wait(120)
+
+    monkeypatch.setattr(serve.webbrowser, "open", browse)
+    browser = serve.open_browser("http://127.0.0.1:1/")
+    assert opened.get(timeout=120) == "http://127.0.0.1:1/"
+    assert browser.is_alive()
+    left.set()
+    browser.join(120)
+    assert not browser.is_alive()
 
 
 def test_the_demo_brings_its_own_table(folder, left_at_once):

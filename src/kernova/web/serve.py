@@ -4,6 +4,7 @@ import contextlib
 import gc
 import secrets
 import socket
+import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -138,10 +139,20 @@ def serve(
     server.run(sockets=[place.listener])
 
 
-def open_browser(url: str) -> None:
-    """Open the page, if there is a browser; where there is none, the address was printed."""
-    with contextlib.suppress(Exception):
-        webbrowser.open(url)
+def open_browser(url: str) -> threading.Thread:
+    """Open the page, if there is a browser; where there is none, the address was printed.
+
+    Browsers in a terminal do not return before they are left, and wait for the page meanwhile: they
+    must not hold up who serves it.
+    """
+
+    def open_it() -> None:
+        with contextlib.suppress(Exception):
+            webbrowser.open(url)
+
+    opening = threading.Thread(target=open_it, name="kernova-browser", daemon=True)
+    opening.start()
+    return opening
 
 
 class _Server(uvicorn.Server):
