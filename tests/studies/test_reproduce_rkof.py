@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import urllib.request
 
 import numpy as np
 import pandas as pd
@@ -368,6 +369,8 @@ def test_without_a_network_each_set_is_left_out_with_its_address(tmp_path, monke
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))  # nothing fetched before
     for name in ("http_proxy", "https_proxy"):  # nobody listens there
         monkeypatch.setenv(name, "http://127.0.0.1:9")
+    # urllib asks for proxies once in its life: later tests would be sent there, too.
+    monkeypatch.setattr(urllib.request, "_opener", None)
     loaded = rkof_data.load_sets(None, ["mammography", "ann_thyroid"])
     assert loaded.sets == ()
     assert loaded.notes == (
