@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ from typer.testing import CliRunner
 import kernova
 from kernova import load_model
 from kernova.cli.app import app
+from tests.cli.at_work import wait_until_at_work
 
 KERNOVA = [sys.executable, "-m", "kernova"]
 
@@ -195,12 +195,7 @@ def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):
         # A shell that runs the tests in the background has them, and so the command, ignore it.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    deadline = time.monotonic() + 60
-    while not any(folder.glob("*out*")) and time.monotonic() < deadline:
-        if process.poll() is not None:
-            break
-        if _is_at_work(process.pid):
-            break
+    wait_until_at_work(process)
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=120)
     assert process.returncode == 130
@@ -208,19 +203,6 @@ def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):
     assert {path.name for path in folder.iterdir()} == {
         "known.csv", "new.parquet", "big.parquet", "queries.parquet",
     }  # fmt: skip
-
-
-def _is_at_work(pid):
-    """Long past the start: what the command needs is loaded, and nothing more is being loaded."""
-    maps = Path(f"/proc/{pid}/maps")
-    before = _libraries(maps)
-    time.sleep(1.5)
-    return any("_kd_tree" in name for name in before) and _libraries(maps) == before
-
-
-def _libraries(maps):
-    lines = maps.read_text().splitlines() if maps.exists() else []
-    return {line.split()[-1] for line in lines if line.endswith(".so")}
 
 
 def test_python_dash_m_is_the_same_command(folder):

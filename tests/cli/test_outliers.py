@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kernova.cli.app import app
+from tests.cli.at_work import wait_until_at_work
 
 
 @pytest.fixture
@@ -113,12 +113,7 @@ def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):
         # A shell that runs the tests in the background has them, and so the command, ignore it.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    deadline = time.monotonic() + 120
-    maps = Path(f"/proc/{process.pid}/maps")
-    while time.monotonic() < deadline and process.poll() is None:
-        if maps.exists() and "_ckdtree" in maps.read_text():  # the command itself is at work
-            break
-        time.sleep(0.2)
+    wait_until_at_work(process)
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=300)
     assert process.returncode == 130

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import warnings
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from typer.testing import CliRunner
 from kernova import Landmarks, read_tps, write_tps
 from kernova.cli.app import app
 from kernova.cli.console import warnings_in_words
+from tests.cli.at_work import wait_until_at_work
 from tests.studies.drawn_shapes import drawn
 
 QUICK = ["--halvings", "2", "--components", "4"]
@@ -284,11 +284,7 @@ def test_an_interrupt_leaves_no_file(folder):
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    maps = Path(f"/proc/{process.pid}/maps")
-    deadline = time.monotonic() + 60
-    while "_kd_tree" not in maps.read_text() and time.monotonic() < deadline:
-        time.sleep(0.2)
-    time.sleep(0.5)
+    wait_until_at_work(process)
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
