@@ -186,6 +186,7 @@ def discovery_chapter(folder: Path) -> Chapter:
         table_title="Images of each digit, and the question at which it was met",
         files=[*pictures, data],
         next_commands=[
+            "kernova discover --demo",
             f"kernova discover {data} --id-column id --drop digit --terminal",
             f"kernova simulate {data} --label-column digit --id-column id "
             f"--picture {folder / 'strategies.png'}",
