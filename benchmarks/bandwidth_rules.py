@@ -29,13 +29,13 @@ from sklearn import datasets
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 
+from kernova.anomaly.spatial_depth import KernelSpatialDepth
 from kernova.kernels.bandwidth import (
     median_bandwidth,
     nearest_bandwidth,
     nearest_distinct_distances,
     reach_bandwidth,
 )
-from kernova.score.spatial_depth import KernelSpatialDepth
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]

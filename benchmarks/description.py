@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.measuring import report, seconds
 from kernova import MulticlassDataDescription
-from kernova.describe.class_description import describe_class, extended
+from kernova.description.class_description import describe_class, extended
 
 
 def three_classes(n, seed=0, n_columns=12):

@@ -12,10 +12,10 @@ from sklearn.cluster import HDBSCAN, MeanShift, estimate_bandwidth
 
 from benchmarks.measuring import peak_memory_mb, report
 from kernova import HierarchicalMeanShift
-from kernova.discover.mean_shift import Reference
+from kernova.cluster.mean_shift import Reference
+from kernova.cluster.standardize import standardized_rows
 from kernova.discover.preparation import Preparation
 from kernova.discover.simulation import simulate
-from kernova.discover.standardize import standardized_rows
 
 DATA = Path(os.environ.get("KERNOVA_DATA", Path(__file__).parents[2] / "shared" / "data"))
 RARE = (50, 100, 200, 350, 500)

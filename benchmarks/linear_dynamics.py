@@ -7,12 +7,12 @@ import numpy as np
 from statsmodels.tsa.statespace.kalman_filter import KalmanFilter
 
 from benchmarks.measuring import peak_memory_mb, report, seconds
-from kernova.decide.intervals import best_nonoverlapping
-from kernova.decide.segments import decode_six_steps, decode_viterbi
-from kernova.represent.chains import smoothed_level_blocks
-from kernova.represent.frames import band_power_blocks, framing
-from kernova.represent.kalman import kalman_filter, layered_model
-from kernova.represent.linear_dynamics import HierarchicalLinearDynamics
+from kernova.audio.chains import smoothed_level_blocks
+from kernova.audio.frames import band_power_blocks, framing
+from kernova.audio.kalman import kalman_filter, layered_model
+from kernova.audio.linear_dynamics import HierarchicalLinearDynamics
+from kernova.notes.candidates import best_nonoverlapping
+from kernova.notes.decoding import decode_six_steps, decode_viterbi
 
 LAYERS = (96, 24, 12)
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 from kernova import CalibratedDetector, KernelSpatialDepth, SpatialDepth, false_alarm_threshold
-from kernova.discover.hierarchy import HierarchicalMeanShift
+from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
 from kernova.discover.strategies import DEFAULT_STRATEGY
+from kernova.papers.ksd import reproduce_ksd
 from kernova.report.figures import (
     plot_depth_contours,
     plot_false_alarm_curve,
@@ -21,13 +22,8 @@ from kernova.report.figures import (
     plot_score_distributions,
     save_picture,
 )
-from kernova.studies.demo import write_rare_digits
-from kernova.studies.reproduce_ksd import reproduce_ksd
-from kernova.studies.simulation import (
-    SimulationSettings,
-    read_labelled_rows,
-    simulate_strategies,
-)
+from kernova.workflows.demo import write_rare_digits
+from kernova.workflows.simulate import SimulationSettings, read_labelled_rows, simulate_strategies
 
 FOLDER = Path(__file__).parent / "pictures"
 DPI = 100

@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from kernova import InputError
 from kernova.cli.app import app
-from kernova.studies.novelty import NoveltySettings, find_novelties, read_known_and_new
-from kernova.studies.outliers import find_outliers, read_rows
-from tests.load.bad_files import BAD_FILES
+from kernova.workflows.novelty import NoveltySettings, find_novelties, read_known_and_new
+from kernova.workflows.outliers import find_outliers, read_rows
+from tests.tables.bad_files import BAD_FILES
 
 TOO_FEW = (
     "No threshold keeps false alarms below 0.05: {n} held-out rows prove nothing under {rate}. "

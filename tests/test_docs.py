@@ -1,11 +1,11 @@
 """What README and site show is true: examples run, commands parse, nothing public is missing."""
 
 import doctest
+import importlib.metadata
 import inspect
 import re
 import shlex
 import shutil
-import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -223,9 +223,8 @@ def test_pictures_are_there_used_and_small():
 
 
 def test_one_version_everywhere():
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        version = tomllib.load(file)["project"]["version"]
-    assert kernova.__version__ == version
+    version = kernova.__version__
+    assert importlib.metadata.version("kernova") == version
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
     assert version in re.findall(
         r"^## .*?(\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.M

@@ -42,57 +42,57 @@ True
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from kernova._version import __version__
 
 _HOME_OF = {
-    "read_table": "kernova.load.tables",
-    "Table": "kernova.load.tables",
-    "Landmarks": "kernova.load.landmarks",
-    "read_tps": "kernova.load.landmarks",
-    "write_tps": "kernova.load.landmarks",
-    "read_landmark_table": "kernova.load.landmarks",
-    "groups_from_table": "kernova.load.landmarks",
-    "groups_from_pattern": "kernova.load.landmarks",
-    "Audio": "kernova.load.audio",
-    "AudioInfo": "kernova.load.audio",
-    "audio_blocks": "kernova.load.audio",
-    "audio_info": "kernova.load.audio",
-    "read_audio": "kernova.load.audio",
-    "Segment": "kernova.load.segments",
-    "check_segments": "kernova.load.segments",
-    "segments_by_file": "kernova.load.segments",
-    "read_annotations": "kernova.load.annotations",
-    "write_annotations": "kernova.load.annotations",
-    "TableEncoder": "kernova.represent.encoding",
-    "GeneralizedProcrustes": "kernova.represent.procrustes",
-    "HierarchicalLinearDynamics": "kernova.represent.linear_dynamics",
-    "ShapeFeatures": "kernova.represent.shape_features",
-    "shape_features": "kernova.represent.shape_features",
-    "read_shape_features": "kernova.represent.shape_features",
-    "SpatialDepth": "kernova.score.spatial_depth",
-    "KernelSpatialDepth": "kernova.score.spatial_depth",
-    "RobustKernelOutlierFactor": "kernova.score.outlier_factor",
-    "outlier_factor_path": "kernova.score.outlier_factor",
-    "LocalDensityFactor": "kernova.score.baselines",
-    "LocalPeculiarityFactor": "kernova.score.baselines",
-    "MulticlassDataDescription": "kernova.describe.data_description",
-    "OneClassGaussianProcess": "kernova.describe.one_class",
-    "PossibilisticNeighbors": "kernova.describe.possibilistic",
-    "HierarchicalMeanShift": "kernova.discover.hierarchy",
-    "GaussianMeanShift": "kernova.discover.gaussian_mean_shift",
+    "read_table": "kernova.tables.table",
+    "Table": "kernova.tables.table",
+    "Landmarks": "kernova.shapes",
+    "read_tps": "kernova.shapes",
+    "write_tps": "kernova.shapes",
+    "read_landmark_table": "kernova.shapes",
+    "groups_from_table": "kernova.shapes",
+    "groups_from_pattern": "kernova.shapes",
+    "Audio": "kernova.audio.reading",
+    "AudioInfo": "kernova.audio.reading",
+    "audio_blocks": "kernova.audio.reading",
+    "audio_info": "kernova.audio.reading",
+    "read_audio": "kernova.audio.reading",
+    "Segment": "kernova.audio.annotations.segments",
+    "check_segments": "kernova.audio.annotations.segments",
+    "segments_by_file": "kernova.audio.annotations.segments",
+    "read_annotations": "kernova.audio.annotations",
+    "write_annotations": "kernova.audio.annotations",
+    "TableEncoder": "kernova.tables.encoding",
+    "GeneralizedProcrustes": "kernova.shapes.procrustes",
+    "HierarchicalLinearDynamics": "kernova.audio.linear_dynamics",
+    "ShapeFeatures": "kernova.shapes.features",
+    "shape_features": "kernova.shapes.features",
+    "read_shape_features": "kernova.shapes.features",
+    "SpatialDepth": "kernova.anomaly.spatial_depth",
+    "KernelSpatialDepth": "kernova.anomaly.spatial_depth",
+    "RobustKernelOutlierFactor": "kernova.anomaly.outlier_factor",
+    "outlier_factor_path": "kernova.anomaly.outlier_factor",
+    "LocalDensityFactor": "kernova.anomaly.baselines",
+    "LocalPeculiarityFactor": "kernova.anomaly.baselines",
+    "MulticlassDataDescription": "kernova.description.multiclass",
+    "OneClassGaussianProcess": "kernova.description.one_class",
+    "PossibilisticNeighbors": "kernova.description.possibilistic",
+    "HierarchicalMeanShift": "kernova.cluster.hierarchical_mean_shift",
+    "GaussianMeanShift": "kernova.cluster.gaussian_mean_shift",
     "CategoryDiscovery": "kernova.discover.session",
     "simulate": "kernova.discover.simulation",
-    "false_alarm_threshold": "kernova.decide.false_alarms",
-    "critical_false_alarm": "kernova.decide.false_alarms",
-    "equal_error_rate": "kernova.decide.false_alarms",
-    "conformal_p_values": "kernova.decide.p_values",
-    "select_discoveries": "kernova.decide.p_values",
-    "CalibratedDetector": "kernova.decide.calibrated",
-    "NoteFinder": "kernova.studies.notes",
-    "study_unknown": "kernova.studies.species",
-    "study_each": "kernova.studies.species",
-    "judge_specimens": "kernova.studies.species_specimens",
-    "SpeciesSettings": "kernova.studies.species_space",
+    "false_alarm_threshold": "kernova.calibration.bounds",
+    "critical_false_alarm": "kernova.calibration.bounds",
+    "equal_error_rate": "kernova.calibration.bounds",
+    "conformal_p_values": "kernova.calibration.p_values",
+    "select_discoveries": "kernova.calibration.p_values",
+    "CalibratedDetector": "kernova.calibration.detector",
+    "NoteFinder": "kernova.notes.finder",
+    "study_unknown": "kernova.species.study",
+    "study_each": "kernova.species.study",
+    "judge_specimens": "kernova.species.specimens",
+    "SpeciesSettings": "kernova.species.space",
     "explain": "kernova.explain",
     "top_features": "kernova.explain",
     "save_model": "kernova.persist",
@@ -107,18 +107,25 @@ _HOME_OF = {
 __all__ = [*_HOME_OF, "__version__"]
 
 if TYPE_CHECKING:
-    from kernova.decide.calibrated import CalibratedDetector
-    from kernova.decide.false_alarms import (
+    from kernova.anomaly.baselines import LocalDensityFactor, LocalPeculiarityFactor
+    from kernova.anomaly.outlier_factor import RobustKernelOutlierFactor, outlier_factor_path
+    from kernova.anomaly.spatial_depth import KernelSpatialDepth, SpatialDepth
+    from kernova.audio.annotations import read_annotations, write_annotations
+    from kernova.audio.annotations.segments import Segment, check_segments, segments_by_file
+    from kernova.audio.linear_dynamics import HierarchicalLinearDynamics
+    from kernova.audio.reading import Audio, AudioInfo, audio_blocks, audio_info, read_audio
+    from kernova.calibration.bounds import (
         critical_false_alarm,
         equal_error_rate,
         false_alarm_threshold,
     )
-    from kernova.decide.p_values import conformal_p_values, select_discoveries
-    from kernova.describe.data_description import MulticlassDataDescription
-    from kernova.describe.one_class import OneClassGaussianProcess
-    from kernova.describe.possibilistic import PossibilisticNeighbors
-    from kernova.discover.gaussian_mean_shift import GaussianMeanShift
-    from kernova.discover.hierarchy import HierarchicalMeanShift
+    from kernova.calibration.detector import CalibratedDetector
+    from kernova.calibration.p_values import conformal_p_values, select_discoveries
+    from kernova.cluster.gaussian_mean_shift import GaussianMeanShift
+    from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
+    from kernova.description.multiclass import MulticlassDataDescription
+    from kernova.description.one_class import OneClassGaussianProcess
+    from kernova.description.possibilistic import PossibilisticNeighbors
     from kernova.discover.session import CategoryDiscovery
     from kernova.discover.simulation import simulate
     from kernova.errors import (
@@ -128,10 +135,10 @@ if TYPE_CHECKING:
         ModelFileError,
         TooFewRowsError,
     )
-    from kernova.explain import explain, top_features
-    from kernova.load.annotations import read_annotations, write_annotations
-    from kernova.load.audio import Audio, AudioInfo, audio_blocks, audio_info, read_audio
-    from kernova.load.landmarks import (
+    from kernova.explain.explanation import explain, top_features
+    from kernova.notes.finder import NoteFinder
+    from kernova.persist.models import load_model, save_model
+    from kernova.shapes import (
         Landmarks,
         groups_from_pattern,
         groups_from_table,
@@ -139,20 +146,13 @@ if TYPE_CHECKING:
         read_tps,
         write_tps,
     )
-    from kernova.load.segments import Segment, check_segments, segments_by_file
-    from kernova.load.tables import Table, read_table
-    from kernova.persist import load_model, save_model
-    from kernova.represent.encoding import TableEncoder
-    from kernova.represent.linear_dynamics import HierarchicalLinearDynamics
-    from kernova.represent.procrustes import GeneralizedProcrustes
-    from kernova.represent.shape_features import ShapeFeatures, read_shape_features, shape_features
-    from kernova.score.baselines import LocalDensityFactor, LocalPeculiarityFactor
-    from kernova.score.outlier_factor import RobustKernelOutlierFactor, outlier_factor_path
-    from kernova.score.spatial_depth import KernelSpatialDepth, SpatialDepth
-    from kernova.studies.notes import NoteFinder
-    from kernova.studies.species import study_each, study_unknown
-    from kernova.studies.species_space import SpeciesSettings
-    from kernova.studies.species_specimens import judge_specimens
+    from kernova.shapes.features import ShapeFeatures, read_shape_features, shape_features
+    from kernova.shapes.procrustes import GeneralizedProcrustes
+    from kernova.species.space import SpeciesSettings
+    from kernova.species.specimens import judge_specimens
+    from kernova.species.study import study_each, study_unknown
+    from kernova.tables.encoding import TableEncoder
+    from kernova.tables.table import Table, read_table
 
 
 def __getattr__(name: str) -> object:

@@ -5,6 +5,8 @@ alone and leaves with exit code 2; the library raises it. All of them are ``Valu
 scikit-learn's contract expects that of bad input.
 """
 
+from numbers import Integral
+
 
 class KernovaError(Exception):
     """Root of all errors that kernova raises on purpose."""
@@ -59,3 +61,10 @@ class MissingMediaError(MediaError):
 
 class NotSavedError(InputError):
     """An answer could not be written to its project, so it does not count."""
+
+
+def check_count(value: object, name: str, least: int) -> None:
+    """Refuse what is no whole number, or too small a one."""
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not (is_whole and int(value) >= least):  # type: ignore[call-overload]
+        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from kernova.studies.note_demo import SAMPLE_RATE
+from kernova.notes.demo import SAMPLE_RATE
 from tests.cli.aviary import CLASSES, LEARN, run
 
 

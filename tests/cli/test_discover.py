@@ -9,9 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from kernova.cli.app import app
-from kernova.cli.sayings import HELP, Saying, understood
-from kernova.discover.events import RowLabelled
-from kernova.discover.records import Record
+from kernova.cli.prompt_commands import HELP, Saying, understood
+from kernova.discover.events import Record, RowLabelled
 from kernova.discover.store import open_project
 from tests.cli.twelve_fish import COLUMNS, N_ROWS, RANDOM, twelve_fish
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from kernova.cli.app import app
 from kernova.discover.store import open_project
-from kernova.studies.workbench import Workbench
+from kernova.workbench import Workbench
 from tests.web.in_process import TOKEN, fish  # skips all of this without the extra `web`
 
 serve = pytest.importorskip("kernova.web.serve", reason="the extra `web` is not installed")

@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from kernova import SpatialDepth, save_model
 from kernova.cli.app import app
-from kernova.describe.table_recognizer import TableRecognizer
-from tests.load.bad_files import BAD_FILES
-from tests.studies.test_learn import two_kinds
+from kernova.description.recognizer import TableRecognizer
+from tests.tables.bad_files import BAD_FILES
+from tests.workflows.test_learn import two_kinds
 
 LEARN = ["learn", "labelled.csv", "--label-column", "kind", "--id-column", "fish"]
 RECOGNIZE = ["recognize", "model.kernova", "new.csv", "--id-column", "fish"]

@@ -14,11 +14,11 @@ import pytest
 from typer.testing import CliRunner
 
 from kernova import SpatialDepth, save_model
+from kernova.audio.annotations import ANNOTATION_ENDINGS, read_annotations
 from kernova.cli.app import app
-from kernova.cli.note_find import _interrupted
-from kernova.load.annotations import ANNOTATION_ENDINGS, read_annotations
-from kernova.studies.note_demo import SAMPLE_RATE
-from kernova.studies.note_journal import JOURNAL_NAME
+from kernova.cli.notes_find import _interrupted
+from kernova.notes.demo import SAMPLE_RATE
+from kernova.notes.journal import JOURNAL_NAME
 from tests.cli.aviary import CHECK, DUSK, FIND, LEARN, run
 
 soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernova.load.annotations import ANNOTATION_ENDINGS, read_annotations, write_annotations
-from kernova.load.audio import read_audio
-from kernova.studies.note_check import Compared, check_notes
+from kernova.audio.annotations import ANNOTATION_ENDINGS, read_annotations, write_annotations
+from kernova.audio.reading import read_audio
+from kernova.notes.evaluation import Compared, check_notes
 from tests.cli.aviary import CHECK, CLASSES, DUSK, FIND, LEARN, run
 
 soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")

@@ -7,9 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 from kernova.cli.app import app
-from kernova.studies import rkof_synthetic, rkof_theorem
-from tests.studies.test_reproduce_hms import stand_ins as hms_stand_ins
-from tests.studies.test_reproduce_rkof import FEW_NUMBERS, stand_ins
+from kernova.papers.rkof import synthetic as rkof_synthetic
+from kernova.papers.rkof import synthetic as rkof_theorem
+from tests.papers.test_reproduce_hms import stand_ins as hms_stand_ins
+from tests.papers.test_reproduce_rkof import FEW_NUMBERS, stand_ins
 
 
 def test_reproduce_ksd_leaves_numbers_and_pictures(tmp_path):

@@ -17,7 +17,7 @@ from kernova import Landmarks, read_tps, write_tps
 from kernova.cli.app import app
 from kernova.cli.console import warnings_in_words
 from tests.cli.at_work import wait_until_at_work
-from tests.studies.drawn_shapes import drawn
+from tests.species.drawn_shapes import drawn
 
 QUICK = ["--halvings", "2", "--components", "4"]
 

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from kernova.cli.console import answering
-from kernova.cli.readable_console import ReadableConsole
-from kernova.cli.streams import give_up_printing, ready_streams
+from kernova.cli.console import ReadableConsole, answering, give_up_printing, ready_streams
 from tests.cli.twelve_fish import COLUMNS, RANDOM, twelve_fish
 
 folder = twelve_fish

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernova.discover.chance import curve_by_lot, estimated_sizes, expected_by_lot
+from kernova.discover.random_baseline import curve_by_lot, estimated_sizes, expected_by_lot
 from kernova.discover.simulation import simulate
 from kernova.errors import InputError
 

@@ -13,8 +13,8 @@ from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Answer, tell
 from kernova.discover.simulation import simulate
 from kernova.discover.strategies import DEFAULT_STRATEGY
-from kernova.discover.strategies.strangers_and_crowds import StrangersAndCrowds, spacing_of
-from kernova.studies.hms_data import discovery_sets, kept_back_sets
+from kernova.discover.strategies.novelty_density import StrangersAndCrowds, spacing_of
+from kernova.papers.hms.data import discovery_sets, kept_back_sets
 
 SMALL_GRIDS = hnp.arrays(
     np.float64,

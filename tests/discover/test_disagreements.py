@@ -3,10 +3,18 @@
 import numpy as np
 import pytest
 
-from kernova.discover.events import Changed, Deleted, Passed, RowsLabelled, Settled, Skipped, Undone
-from kernova.discover.opinions import Disagreement
-from kernova.discover.records import Record
+from kernova.discover.events import (
+    Changed,
+    Deleted,
+    Passed,
+    Record,
+    RowsLabelled,
+    Settled,
+    Skipped,
+    Undone,
+)
 from kernova.discover.session import CategoryDiscovery
+from kernova.discover.state import Disagreement
 from kernova.errors import InputError
 from tests.discover.scripted import InTurn
 

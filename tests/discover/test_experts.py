@@ -5,16 +5,9 @@ import threading
 import numpy as np
 import pytest
 
-from kernova.discover.events import (
-    Answered,
-    Passed,
-    RowLabelled,
-    RowsLabelled,
-    Skipped,
-    Undone,
-)
-from kernova.discover.opinions import Disagreement
+from kernova.discover.events import Answered, Passed, RowLabelled, RowsLabelled, Skipped, Undone
 from kernova.discover.session import CategoryDiscovery
+from kernova.discover.state import Disagreement
 from kernova.discover.strategies import STRATEGIES
 from kernova.errors import InputError
 from tests.discover.scripted import FarthestRow, InTurn, ShuffledRows

@@ -5,11 +5,10 @@ import sqlite3
 import numpy as np
 import pytest
 
-from kernova.discover.events import Answered, Skipped, Undone
-from kernova.discover.fingerprint import table_fingerprint
-from kernova.discover.records import Record
+from kernova.discover.events import Answered, Record, Skipped, Undone
 from kernova.discover.session import CategoryDiscovery
 from kernova.discover.store import FORMAT, ProjectHead, open_project
+from kernova.discover.table_identity import table_fingerprint
 from kernova.errors import InputError
 from tests.discover.scripted import ShuffledRows
 

@@ -9,8 +9,8 @@ from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Answer, Question
 from kernova.discover.simulation import Simulation, simulate
 from kernova.discover.strategies import STRATEGIES
-from kernova.discover.strategies.hierarchy_order import HierarchyOrder
-from kernova.discover.strategies.random_order import RandomOrder
+from kernova.discover.strategies.hierarchical import HierarchyOrder
+from kernova.discover.strategies.random import RandomOrder
 from kernova.errors import InputError
 
 

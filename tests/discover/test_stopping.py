@@ -13,7 +13,7 @@ from kernova.discover.questions import Answer
 from kernova.discover.stopping import TRIALS, stopping_advice
 from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
 from kernova.errors import InputError
-from kernova.studies.hms_data import discovery_sets, kept_back_sets
+from kernova.papers.hms.data import discovery_sets, kept_back_sets
 
 UNPROVED = (
     " The other {} rows may hold more: questions that were chosen, not drawn by lot, prove nothing "

@@ -16,6 +16,7 @@ from kernova.discover.events import (
     Changed,
     Merged,
     PriorLabels,
+    Record,
     Renamed,
     RowLabelled,
     Skipped,
@@ -23,10 +24,9 @@ from kernova.discover.events import (
     event_from_json,
     event_to_json,
 )
-from kernova.discover.fingerprint import table_fingerprint
-from kernova.discover.records import Record
 from kernova.discover.session import CategoryDiscovery
 from kernova.discover.store import FORMAT, ProjectHead, open_project
+from kernova.discover.table_identity import table_fingerprint
 from kernova.errors import InputError
 from tests.discover.scripted import ShuffledRows
 
@@ -375,7 +375,7 @@ def test_a_project_that_may_only_be_read_is_not_called_damaged(tmp_path, monkeyp
     def refuse(connection, path):
         raise error
 
-    monkeypatch.setattr("kernova.discover.project_file._check_ours", refuse)
+    monkeypatch.setattr("kernova.discover.store._check_ours", refuse)
     with pytest.raises(InputError) as refused:
         open_project(path)
     assert str(refused.value) == (

@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernova.discover.fingerprint import table_fingerprint
 from kernova.discover.session import CategoryDiscovery
-from kernova.discover.table_changes import what_changed
-from kernova.discover.table_digest import TableDigest, table_digest
+from kernova.discover.table_identity import (
+    TableDigest,
+    table_digest,
+    table_fingerprint,
+    what_changed,
+)
 from kernova.errors import InputError
 from tests.discover.scripted import ShuffledRows
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from kernova import InputError, SpatialDepth, TableEncoder
-from kernova.explain import explain, top_features
+from kernova.explain.explanation import explain, top_features
 from kernova.explain.tables import ordinary_values
 
 COLUMNS = ["row", "feature", "value", "ordinary_value", "share", "nearest"]

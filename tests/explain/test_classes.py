@@ -9,8 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernova import InputError, MulticlassDataDescription, TableEncoder
-from kernova.describe.table_recognizer import TableRecognizer
-from kernova.explain import explain, top_features
+from kernova.description.recognizer import TableRecognizer
+from kernova.explain.explanation import explain, top_features
 
 CENTRES = {"carp": [0, 0, 0, 0], "pike": [8, 0, 0, 0], "eel": [0, 8, 0, 0]}
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import OneClassSVM
 
 from kernova import KernelSpatialDepth, SpatialDepth, TableEncoder
-from kernova.explain import explain
+from kernova.anomaly.outlier_factor import RobustKernelOutlierFactor
 from kernova.explain.contributions import (
     Comparison,
     NoveltyScale,
@@ -21,8 +21,8 @@ from kernova.explain.contributions import (
     novelty_scale,
     shares_of,
 )
+from kernova.explain.explanation import explain
 from kernova.progress import reporting
-from kernova.score.outlier_factor import RobustKernelOutlierFactor
 from tests.explain import literal
 
 

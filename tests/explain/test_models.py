@@ -13,12 +13,12 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import OneClassSVM
 
 from kernova import CalibratedDetector, KernelSpatialDepth, SpatialDepth, TableEncoder
-from kernova.explain import explain
-from kernova.explain.nearest import comparable, nearest_rows
+from kernova.anomaly.baselines import LocalDensityFactor, LocalPeculiarityFactor
+from kernova.anomaly.outlier_factor import RobustKernelOutlierFactor
+from kernova.explain.explanation import explain
+from kernova.explain.tables import comparable, nearest_rows
 from kernova.explain.verdicts import Route, route_through
 from kernova.pyod import as_pyod, from_pyod
-from kernova.score.baselines import LocalDensityFactor, LocalPeculiarityFactor
-from kernova.score.outlier_factor import RobustKernelOutlierFactor
 from tests.explain import literal
 
 

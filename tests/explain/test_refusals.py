@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernova import CalibratedDetector, InputError, SpatialDepth, TableEncoder
-from kernova.explain import explain
+from kernova.anomaly.outlier_factor import RobustKernelOutlierFactor
+from kernova.explain.explanation import explain
 from kernova.pyod import as_pyod
-from kernova.score.outlier_factor import RobustKernelOutlierFactor
 from tests.explain.test_asking import DEPTH, FRAME_DEPTH, TABLE, X
 
 

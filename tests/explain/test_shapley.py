@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernova.explain.shapley import (
+from kernova.explain.contributions import (
     n_coalitions,
     n_pairs_of_orders,
     planned_coalitions,

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from kernova.neighbors import copies
-from kernova.neighbors.copies import distinct_rows
+from kernova.neighbors import duplicates as copies
+from kernova.neighbors.duplicates import distinct_rows
 
 TABLES = arrays(
     np.float64,

@@ -74,8 +74,8 @@ FOREIGN = {
     f"{FUNCTIONS}.Kernel": node("ObjectNode", f"{FUNCTIONS}.Kernel"),
     "kernova.progress.Step": node("ObjectNode", "kernova.progress.Step"),
     # What one of our modules imports is not ours.
-    "kernova.decide.calibrated.BaseEstimator": node(
-        "ObjectNode", "kernova.decide.calibrated.BaseEstimator"
+    "kernova.calibration.detector.BaseEstimator": node(
+        "ObjectNode", "kernova.calibration.detector.BaseEstimator"
     ),
     f"{FUNCTIONS}.np": node("TypeNode", f"{FUNCTIONS}.np"),
     f"{FUNCTIONS}.Nothing": node("ObjectNode", f"{FUNCTIONS}.Nothing"),

@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import IsolationForest
 from sklearn.neighbors import LocalOutlierFactor
 
-from kernova.pyod import as_pyod, outward
+from kernova import pyod as outward
+from kernova.pyod import as_pyod
 
 HAS_PYOD = importlib.util.find_spec("pyod") is not None
 needs_pyod = pytest.mark.skipif(not HAS_PYOD, reason="PyOD is not installed (extra `peers`)")

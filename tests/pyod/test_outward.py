@@ -21,15 +21,16 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from kernova import CalibratedDetector, KernelSpatialDepth, SpatialDepth
+from kernova.anomaly.baselines import LocalDensityFactor, LocalPeculiarityFactor
+from kernova.anomaly.outlier_factor import RobustKernelOutlierFactor
 from kernova.errors import InputError
-from kernova.pyod import as_pyod, from_pyod
-from kernova.pyod.strangeness import (
+from kernova.pyod import (
+    as_pyod,
+    from_pyod,
     label_stability,
     linear_probabilities,
     unified_probabilities,
 )
-from kernova.score.baselines import LocalDensityFactor, LocalPeculiarityFactor
-from kernova.score.outlier_factor import RobustKernelOutlierFactor
 from tests.pyod.cases import FOREST, IS_STRANGE, NEW, Closeness, X, lof_as_pyod_without_pyod
 
 

@@ -8,12 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from kernova.pyod.strangeness import (
-    label_stability,
-    linear_probabilities,
-    moments,
-    unified_probabilities,
-)
+from kernova.pyod import label_stability, linear_probabilities, moments, unified_probabilities
 
 SCORES = arrays(
     np.float64, st.integers(1, 30), elements=st.floats(allow_nan=False, allow_infinity=False)

@@ -4,8 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from kernova.report.cards import Bar, Card, cards
-from kernova.report.page import Section, page
+from kernova.report.page import Bar, Card, Section, cards, page
 
 
 class Reader(HTMLParser):

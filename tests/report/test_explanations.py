@@ -6,7 +6,7 @@ import pytest
 from matplotlib.colors import to_rgba
 
 from kernova import InputError, SpatialDepth
-from kernova.explain import explain
+from kernova.explain.explanation import explain
 from kernova.report.canvas import KNOWN, MUTED, NEW
 from kernova.report.figures import explanation_figure, picture_png
 

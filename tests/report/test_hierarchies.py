@@ -5,7 +5,7 @@ import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from kernova.discover.hierarchy import HierarchicalMeanShift
+from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
 from kernova.report.canvas import KNOWN, NEW
 from kernova.report.figures import picture_png, plot_hierarchy
 from kernova.report.hierarchies import NodeLines, chosen_tips, laid_out

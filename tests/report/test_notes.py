@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
 
+from kernova.audio.annotations.segments import Segment
 from kernova.errors import InputError
-from kernova.load.segments import Segment
 from kernova.report.figures import picture_png, plot_note_thresholds, plot_notes
 from kernova.report.notes import busiest_stretch
 

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import uvicorn
 
-from kernova.studies.discovery import open_discovery
-from kernova.studies.discovery_data import open_discovery_data
-from kernova.studies.workbench import Workbench
+from kernova.media.opening import open_discovery_data
 from kernova.web.app import create_app
 from kernova.web.serve import find_place
+from kernova.workbench import Workbench
+from kernova.workbench.discovery import open_discovery
 
 TOKEN = "a token for tests"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}

@@ -22,10 +22,10 @@ import pandas as pd
 
 from kernova.discover.events import Answered
 from kernova.discover.store import open_project
-from kernova.load.tables import Table
-from kernova.studies.discovery import open_discovery
-from kernova.studies.workbench import Workbench
+from kernova.tables.table import Table
 from kernova.web.serve import Place, find_place, serve
+from kernova.workbench import Workbench
+from kernova.workbench.discovery import open_discovery
 
 TOKEN = "a token for tests"
 N_ROWS = 3000

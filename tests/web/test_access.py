@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from kernova.web.hosts import hosts_for
+from kernova.web.access import hosts_for
 from tests.web.in_process import BEARER, TOKEN, client_of, fish, opened, refused, served
 
 NOTICE = (

@@ -7,8 +7,8 @@ import pytest
 
 from kernova.discover.simulation import simulate
 from kernova.errors import InputError
-from kernova.studies.discovery import Discovery
-from kernova.studies.workbench.presence import Presence
+from kernova.workbench.discovery import Discovery
+from kernova.workbench.shared import Presence
 from tests.web.in_process import Expert, fish, opened, refused, served
 
 

@@ -5,7 +5,7 @@ import io
 import pandas as pd
 import pytest
 
-from kernova.studies.workbench.presence import Presence
+from kernova.workbench.shared import Presence
 from tests.web.in_process import Expert, fish, opened, refused, served
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kernova import __version__
+from kernova._version import __version__
 from kernova.cli import (
     demo,
     discover,
@@ -17,7 +17,7 @@ from kernova.cli import (
     simulate,
     species,
 )
-from kernova.cli.streams import end_as_if_interrupted, ready_streams
+from kernova.cli.console import end_as_if_interrupted, ready_streams
 
 app = typer.Typer(
     name="kernova",

@@ -23,8 +23,8 @@ def demo(
     it finds mistakes made in typing a table of wines, and says what is wrong with each. Last, it
     meets every digit of a table, rare ones too, by asking few questions.
     """
-    from kernova.cli.folders import made_folder
-    from kernova.studies.demo import run_demo
+    from kernova.cli.console import made_folder
+    from kernova.workflows.demo import run_demo
 
     target = made_folder(folder)
     out = console()

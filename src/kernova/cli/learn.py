@@ -5,18 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from kernova.cli.console import (
-    MAX_SEED,
-    answering,
-    console,
-    print_json,
-    print_table,
-    progress_bars,
-)
+from kernova.cli.console import MAX_SEED, answering, console, print_json, print_table, progress_bars
 from kernova.cli.options import AsJson, Drop, IdColumn, Missing, check_targets
 
 if TYPE_CHECKING:
-    from kernova.studies.learn import LearnResult
+    from kernova.workflows.learn import LearnResult
 
 EXAMPLE = (
     "\b\nExample:\n"
@@ -69,8 +62,8 @@ def learn(
     here. Every class is tried on its own rows, each left out in turn.
     """
     from kernova.files import check_ending
-    from kernova.persist import save_model
-    from kernova.studies.learn import LearnSettings, learn_classes, read_labelled
+    from kernova.persist.models import save_model
+    from kernova.workflows.learn import LearnSettings, learn_classes, read_labelled
 
     check_ending(output, (".kernova",), "a model")
     check_targets(None, None, output, kept=[labelled])

@@ -1,27 +1,128 @@
-"""``kernova notes``: known notes in long recordings, learnt, found and checked."""
+"""``kernova notes check``: how well learnt notes are found, against an annotation.
+
+``kernova notes``: known notes in long recordings, learnt, found and checked.
+"""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from kernova.cli.console import answering, console, print_json, print_table, progress_bars
-from kernova.cli.note_check import EXAMPLE as CHECK_EXAMPLE
-from kernova.cli.note_check import check
-from kernova.cli.note_find import EXAMPLE as FIND_EXAMPLE
-from kernova.cli.note_find import find
-from kernova.cli.note_options import (
+from kernova.cli.console import (
+    answering,
+    bars_by_file,
+    console,
+    print_json,
+    print_table,
+    progress_bars,
+)
+from kernova.cli.notes_find import EXAMPLE as FIND_EXAMPLE
+from kernova.cli.notes_find import find
+from kernova.cli.options import (
     AnnotationFormat,
+    AsJson,
     ChannelToLearn,
+    ChannelToSearch,
     Columns,
     Labels,
+    Model,
     Sources,
+    Threshold,
     Tier,
+    check_targets,
     read_channel,
     read_sources,
+    set_channel,
+    set_threshold,
     split_labels,
 )
-from kernova.cli.options import AsJson, check_targets
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kernova.notes.check import CheckedFinder
+
+
+EXAMPLE = (
+    "\b\nExamples:\n"
+    "  kernova notes check model.kernova song.wav song.selections.txt\n"
+    "  kernova notes check model.kernova songs/annotations.csv --tolerance 0.01 -o checked"
+)
+
+
+@answering
+def check(
+    model: Model,
+    sources: Sources,
+    tolerance: Annotated[
+        float, typer.Option(help="How far onsets may be apart, in seconds.")
+    ] = 0.02,
+    threshold: Threshold = None,
+    labels: Labels = None,
+    channel: ChannelToSearch = None,
+    annotation_format: AnnotationFormat = None,
+    column: Columns = None,
+    tier: Tier = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for tables and pictures, made if need be."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find notes where it is known where they are, and count what is right and what is wrong.
+
+    A found note is right if its onset is close to that of a true note of its class, one to one;
+    windows are right or wrong on their own, every 2 ms. Labels that were never learnt count as
+    none. The mean F over windows is over the classes and none, that over notes over the classes.
+    """
+    from kernova.cli.console import made_folder
+    from kernova.notes.check import check_finder, save_check
+    from kernova.notes.training import known_labels, load_note_finder
+
+    finder = load_note_finder(model)
+    classes = known_labels(finder, split_labels(labels))
+    set_threshold(finder, threshold)
+    set_channel(finder, channel)
+    lessons = read_sources(sources, annotation_format, column, tier, may_be_empty=True)
+    folder = None if output is None else made_folder(output)
+    with bars_by_file():
+        checked = check_finder(finder, lessons, classes, tolerance=tolerance)
+        written = [] if folder is None else save_check(checked, folder)
+    if as_json:
+        files = [str(path) for path in written]
+        print_json({**checked.to_json_dict(), "files": files})
+    else:
+        _print(checked, written)
+
+
+def _print(checked: "CheckedFinder", written: list[Path]) -> None:
+    out = console()
+    for sentence in checked.sentences:
+        out.print(sentence, markup=False)
+    out.print()
+    tolerance = f"{1000 * checked.check.tolerance:.6g} ms"
+    print_table(checked.check.notes, f"Note by note (onset within {tolerance})")
+    print_table(checked.check.windows, "Window by window")
+    print_table(
+        _with_names(checked.check.confusion), "Notes: annotated (lines) and found (columns)"
+    )
+    out.print()
+    for path in written:
+        out.print(f"written: {path}", markup=False)
+    if not written:
+        out.print("Write tables and pictures with -o FOLDER.")
+
+
+def _with_names(confusion: "pd.DataFrame") -> "pd.DataFrame":
+    import pandas as pd
+
+    columns: dict[str, Any] = {"annotated": [str(name) for name in confusion.index]}
+    for name in confusion.columns:
+        columns[f"as {name}"] = confusion[name].tolist()
+    return pd.DataFrame(columns)
+
+
+CHECK_EXAMPLE = EXAMPLE  # SELF-ALIAS
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -75,9 +176,9 @@ def learn(
     columns file, label, start and end; files are looked for from the table's folder on.
     """
     from kernova.files import check_ending
-    from kernova.persist import save_model
-    from kernova.studies.note_learning import learn_notes
-    from kernova.studies.notes import NoteFinder
+    from kernova.notes.finder import NoteFinder
+    from kernova.notes.training import learn_notes
+    from kernova.persist.models import save_model
 
     check_ending(output, (".kernova",), "a model")
     check_targets(None, None, output, kept=sources)
@@ -121,8 +222,8 @@ def demo(
     In one recording the notes of the three birds are marked; two others are to be searched. What
     is in those stands in annotations of their own, for comparison.
     """
-    from kernova.cli.folders import made_folder
-    from kernova.studies.note_demo import write_note_demo
+    from kernova.cli.console import made_folder
+    from kernova.notes.demo import write_note_demo
 
     files = write_note_demo(made_folder(folder))
     out = console()

@@ -23,7 +23,7 @@ from kernova.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from kernova.studies.novelty import NoveltyResult
+    from kernova.workflows.novelty import NoveltyResult
 
 EXAMPLE = (
     "\b\nExample:\n"
@@ -84,7 +84,7 @@ def novelty(
     of NEW gets a novelty (0 is the threshold, -1 is typical of known rows), a p-value and a
     verdict.
     """
-    from kernova.studies.novelty import NoveltySettings, find_novelties, read_known_and_new
+    from kernova.workflows.novelty import NoveltySettings, find_novelties, read_known_and_new
 
     check_targets(output, report, save_model, kept=[known, new])
     settings = NoveltySettings(
@@ -117,16 +117,16 @@ def _write(
     result: "NoveltyResult", output: Path | None, report: Path | None, model: Path | None
 ) -> None:
     if output is not None:
-        from kernova.report.tables import save_table
+        from kernova.tables.formats import save_table
 
         save_table(result.rows, output)
     if model is not None:
-        from kernova.persist import save_model
+        from kernova.persist.models import save_model
 
         save_model(result.detector, model)
     if report is not None:
         from kernova.report.page import save_page
-        from kernova.studies.novelty_page import novelty_page
+        from kernova.workflows.novelty_page import novelty_page
 
         save_page(novelty_page(result), report)
 

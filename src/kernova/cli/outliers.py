@@ -23,7 +23,7 @@ from kernova.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from kernova.studies.outliers import OutlierResult
+    from kernova.workflows.outliers import OutlierResult
 
 EXAMPLE = (
     "\b\nExample:\n"
@@ -92,8 +92,8 @@ def outliers(
     most against each. With --max-false-alarm, the threshold is proven on rows that the detector
     had not seen, and each row gets a p-value.
     """
-    from kernova.studies.outlier_verdicts import OutlierSettings
-    from kernova.studies.outliers import find_outliers, read_rows
+    from kernova.workflows.outlier_verdicts import OutlierSettings
+    from kernova.workflows.outliers import find_outliers, read_rows
 
     check_targets(output, report, kept=[data])
     settings = OutlierSettings(
@@ -139,12 +139,12 @@ def _neighbor_numbers(option: str, texts: list[str]) -> tuple[int, ...]:
 
 def _write(result: "OutlierResult", output: Path | None, report: Path | None) -> None:
     if output is not None:
-        from kernova.report.tables import save_table
+        from kernova.tables.formats import save_table
 
         save_table(result.rows, output)
     if report is not None:
         from kernova.report.page import save_page
-        from kernova.studies.outliers_page import outliers_page
+        from kernova.workflows.outliers_page import outliers_page
 
         save_page(outliers_page(result), report)
 

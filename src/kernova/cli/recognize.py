@@ -9,7 +9,7 @@ from kernova.cli.console import answering, console, print_json, print_table, pro
 from kernova.cli.options import AsJson, Drop, IdColumn, Output, Report, check_targets
 
 if TYPE_CHECKING:
-    from kernova.studies.recognition import RecognizeResult
+    from kernova.workflows.recognize import RecognizeResult
 
 EXAMPLE = (
     "\b\nExample:\n"
@@ -63,7 +63,7 @@ def recognize(
     sum to one), whether several classes claim it, and the nearest training rows. Unknown rows
     that lie together are numbered as groups.
     """
-    from kernova.studies.recognition import (
+    from kernova.workflows.recognize import (
         RecognizeSettings,
         load_recognizer,
         read_new,
@@ -89,12 +89,12 @@ def recognize(
 
 def _write(result: "RecognizeResult", output: Path | None, report: Path | None) -> None:
     if output is not None:
-        from kernova.report.tables import save_table
+        from kernova.tables.formats import save_table
 
         save_table(result.rows, output)
     if report is not None:
         from kernova.report.page import save_page
-        from kernova.studies.recognition_page import recognition_page
+        from kernova.workflows.recognize_page import recognition_page
 
         save_page(recognition_page(result), report)
 

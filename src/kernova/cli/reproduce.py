@@ -5,14 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kernova.cli.console import (
-    MAX_SEED,
-    answering,
-    console,
-    print_json,
-    print_table,
-    progress_bars,
-)
+from kernova.cli.console import MAX_SEED, answering, console, print_json, print_table, progress_bars
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -63,10 +56,10 @@ def ksd(
     pooled and against each Gaussian alone; how often the bound of Theorem 1 held; and with --data
     the study of fishes, on cichlids by tribe, genus and species, with four other scores beside it.
     """
-    from kernova.cli.folders import made_folder, save_json
+    from kernova.cli.console import made_folder, save_json
+    from kernova.papers.ksd import reproduce_ksd
     from kernova.report.figures import save_picture
-    from kernova.report.tables import save_table
-    from kernova.studies.reproduce_ksd import reproduce_ksd
+    from kernova.tables.formats import save_table
 
     target = made_folder(folder)
     with progress_bars():
@@ -130,9 +123,9 @@ def rkof(
     kdd_u2r_idf (its categories encoded otherwise), mammography, ann_thyroid and shuttle. The two
     of kdd take half an hour or more.
     """
-    from kernova.cli.folders import made_folder, save_json
-    from kernova.studies.reproduce_rkof import DATASETS, reproduce_rkof
-    from kernova.studies.rkof_page import save_everything
+    from kernova.cli.console import made_folder, save_json
+    from kernova.papers.rkof import DATASETS, reproduce_rkof
+    from kernova.papers.rkof.report import save_everything
 
     listed = [name.strip() for name in datasets.split(",")]
     names = {"all": list(DATASETS), "none": []}.get(datasets, listed)
@@ -183,10 +176,10 @@ def hms(
     bandwidth and the reference change; and which of the paper's statements hold. All of it takes
     about ten minutes.
     """
-    from kernova.cli.folders import made_folder, save_json
-    from kernova.studies.hms_data import SET_NAMES
-    from kernova.studies.hms_page import save_everything
-    from kernova.studies.reproduce_hms import reproduce_hms
+    from kernova.cli.console import made_folder, save_json
+    from kernova.papers.hms import reproduce_hms
+    from kernova.papers.hms.data import SET_NAMES
+    from kernova.papers.hms.report import save_everything
 
     names = SET_NAMES if sets == "all" else [name.strip() for name in sets.split(",")]
     target = made_folder(folder)
@@ -235,9 +228,9 @@ def mddkm_tables(
     are held out: who tells their rows from the known ones, and who knows the known ones best? Also
     what length-scale and ridge do. All of it takes about a minute.
     """
-    from kernova.cli.folders import made_folder, save_json
-    from kernova.studies.mddkm_page import save_everything
-    from kernova.studies.reproduce_mddkm import reproduce_mddkm
+    from kernova.cli.console import made_folder, save_json
+    from kernova.papers.mddkm import reproduce_mddkm
+    from kernova.papers.mddkm.report import save_everything
 
     names = None if sets == "all" else [name.strip() for name in sets.split(",")]
     target = made_folder(folder)
@@ -291,9 +284,9 @@ def mddkm(
     --data and on synthetic ones. Then whole songs, false alarms, and F against the threshold.
     All of it takes about five minutes.
     """
-    from kernova.cli.folders import made_folder, save_json
-    from kernova.studies.mddkm_note_page import save_everything
-    from kernova.studies.reproduce_mddkm_notes import reproduce_mddkm_notes
+    from kernova.cli.console import made_folder, save_json
+    from kernova.papers.mddkm_notes import reproduce_mddkm_notes
+    from kernova.papers.mddkm_notes.report import save_everything
 
     target = made_folder(folder)
     with progress_bars():

@@ -9,7 +9,7 @@ from kernova.cli.console import answering, console, print_json, print_table, pro
 from kernova.cli.options import AsJson, Drop, IdColumn, Missing, check_targets
 
 if TYPE_CHECKING:
-    from kernova.studies.simulation import SimulationResult
+    from kernova.workflows.simulate import SimulationResult
 
 EXAMPLE = (
     "\b\nExample:\n"
@@ -60,7 +60,7 @@ def simulate(
     """
     from kernova.discover.strategies import STRATEGIES
     from kernova.files import check_ending
-    from kernova.studies.simulation import (
+    from kernova.workflows.simulate import (
         SimulationSettings,
         read_labelled_rows,
         simulate_strategies,
@@ -100,7 +100,7 @@ def simulate(
 
 def _write(result: "SimulationResult", output: Path | None, picture: Path | None) -> None:
     if output is not None:
-        from kernova.report.tables import save_table
+        from kernova.tables.formats import save_table
 
         save_table(result.lines(), output)
     if picture is not None:

@@ -19,10 +19,10 @@ from kernova.cli.options import AsJson, Report, check_targets, number_or_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kernova.load.landmarks import Landmarks
-    from kernova.represent.shape_features import ShapeFeatures
-    from kernova.studies.species_answers import SpeciesAnswer
-    from kernova.studies.species_space import SpeciesSettings
+    from kernova.shapes import Landmarks
+    from kernova.shapes.features import ShapeFeatures
+    from kernova.species.results import SpeciesAnswer
+    from kernova.species.space import SpeciesSettings
 
 EXAMPLE = (
     "\b\nExamples:\n"
@@ -125,8 +125,8 @@ def species(
     held out to count false alarms. The unknown is held against all known groups together and
     against each one alone, over many halvings, and the verdict comes in words, with its reasons.
     """
-    from kernova.studies.species_files import Reading, check_question, groups_of, read_specimens
-    from kernova.studies.species_space import SpeciesSettings
+    from kernova.species.inputs import Reading, check_question, groups_of, read_specimens
+    from kernova.species.space import SpeciesSettings
 
     check_question(unknown, each, test)
     read = [path for path in (specimens, groups, test) if path is not None]
@@ -164,7 +164,7 @@ def species(
 def _features(source: str | None) -> "ShapeFeatures | None":
     if source is None:
         return None
-    from kernova.represent.shape_features import read_shape_features
+    from kernova.shapes.features import read_shape_features
 
     return read_shape_features(source)
 
@@ -177,7 +177,7 @@ def _answer(
     settings: "SpeciesSettings",
     least_specimens: int,
 ) -> "SpeciesAnswer":
-    from kernova.studies.species_answers import answer_each, answer_specimens, answer_unknown
+    from kernova.species.results import answer_each, answer_specimens, answer_unknown
 
     if unknown is not None:
         return answer_unknown(known, groups, unknown, settings)
@@ -188,12 +188,12 @@ def _answer(
 
 def _write(answer: "SpeciesAnswer", output: Path | None, report: Path | None) -> None:
     if output is not None:
-        from kernova.report.tables import save_table
+        from kernova.tables.formats import save_table
 
         save_table(answer.rows, output)
     if report is not None:
         from kernova.report.page import save_page
-        from kernova.studies.species_page import species_page
+        from kernova.species.page import species_page
 
         save_page(species_page(answer), report)
 

@@ -10,14 +10,14 @@ from kernova.discover.events import (
     Answered,
     Event,
     Passed,
+    Record,
     RowLabelled,
     RowsLabelled,
     Skipped,
+    now,
 )
 from kernova.discover.names import category_name, expert_name
-from kernova.discover.open_questions import AskedQuestion, proposal
-from kernova.discover.questions import Asker, Question, Strategy, tell
-from kernova.discover.records import Record, now
+from kernova.discover.questions import AskedQuestion, Asker, Question, Strategy, proposal, tell
 from kernova.errors import InputError
 
 

@@ -18,10 +18,10 @@ from kernova.discover.events import (
     RowsLabelled,
     Settled,
     Undone,
+    checked_key,
 )
-from kernova.discover.findings import Findings
 from kernova.discover.names import category_name, expert_name
-from kernova.discover.records import checked_key
+from kernova.discover.results import Findings
 from kernova.errors import InputError
 
 

@@ -1,12 +1,19 @@
-"""What strategies need to know of a table before the first question, computed once and shared."""
+"""What strategies need to know of a table before the first question, computed once and shared.
 
-from typing import NamedTuple
+What a strategy works out for a table once, kept as long as the table's preparation lives.
+
+Undoing an answer replays all others from a fresh start, so a start must cost next to nothing.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import NamedTuple, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernova.discover.hierarchy import HierarchicalMeanShift
-from kernova.discover.standardize import Standardization, standardized_rows
+from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
+from kernova.cluster.standardize import Standardization, standardized_rows
 
 
 class PreparedParts(NamedTuple):
@@ -82,3 +89,26 @@ class Preparation:
         """Take what was worked out for the same table before, and leave what is there."""
         self._rows = parts.rows | self._rows
         self._hierarchies = parts.hierarchies | self._hierarchies
+
+
+Value = TypeVar("Value")
+
+_kept: "WeakKeyDictionary[Preparation, dict[Hashable, object]]" = WeakKeyDictionary()
+
+
+def kept(preparation: "Preparation", key: Hashable, make: Callable[[], Value]) -> Value:
+    """Return what ``make`` gave when it was first called for this table and key."""
+    of_table = _kept.setdefault(preparation, {})
+    if key not in of_table:
+        of_table[key] = make()
+    return cast(Value, of_table[key])
+
+
+def kept_values(preparation: "Preparation") -> dict[Hashable, object]:
+    """Return everything that strategies have worked out for this table so far, by its key."""
+    return dict(_kept.get(preparation, {}))
+
+
+def bring_back(preparation: "Preparation", values: dict[Hashable, object]) -> None:
+    """Keep values that were worked out for the same table before, unless there are some."""
+    _kept[preparation] = values | _kept.get(preparation, {})

@@ -1,7 +1,7 @@
 """The loop of question and answer: what an expert can say, and what is then so.
 
 Everything said becomes an event (:mod:`kernova.discover.events`) in a log that only grows. What
-is so is what the :class:`~kernova.discover.ledger.Ledger` makes of the events that count. So a
+is so is what the :class:`~kernova.discover.state.Ledger` makes of the events that count. So a
 log, from memory or from disk, always leads back to the same state and the same next question.
 """
 
@@ -14,16 +14,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from kernova.discover.asking import Asking
-from kernova.discover.events import Event, PriorLabels
-from kernova.discover.fingerprint import table_fingerprint
-from kernova.discover.logbook import LogBook
-from kernova.discover.open_questions import AskedQuestion, OpenQuestions
+from kernova.discover.events import Event, PriorLabels, Record
+from kernova.discover.log import LogBook
 from kernova.discover.preparation import Preparation
-from kernova.discover.questions import Strategy
-from kernova.discover.records import Record
+from kernova.discover.questions import AskedQuestion, OpenQuestions, Strategy
+from kernova.discover.rows import RowIds, finite_numbers, given_ids, prior_labels
 from kernova.discover.store import ProjectHead, ProjectStore, open_project
-from kernova.discover.table_digest import table_digest
-from kernova.discover.table_rows import RowIds, finite_numbers, given_ids, prior_labels
+from kernova.discover.table_identity import table_digest, table_fingerprint
 from kernova.errors import InputError
 
 __all__ = ["AskedQuestion", "CategoryDiscovery"]

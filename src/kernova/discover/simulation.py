@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 
 from kernova.discover.preparation import Preparation
-from kernova.discover.questions import Answer, Rows, Strategy
+from kernova.discover.questions import Answer, Strategy
 from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
 from kernova.errors import InputError
+from kernova.typing import Indices
 
 # The paper's curves end here, and so does the area under them.
 AREA_QUESTIONS: Final = 200
@@ -36,8 +37,8 @@ class Simulation:
     """
 
     strategy: str
-    asked: Rows
-    classes_seen: Rows
+    asked: Indices
+    classes_seen: Indices
     n_classes: int
 
     @property
@@ -56,7 +57,7 @@ class Simulation:
         """
         return float(self.curve(AREA_QUESTIONS).mean() / self.n_classes)
 
-    def curve(self, n_questions: int) -> Rows:
+    def curve(self, n_questions: int) -> Indices:
         """Return classes seen after 1, 2 ... questions; it stays at its end after the last."""
         last = int(self.classes_seen[-1]) if len(self.classes_seen) else 0
         missing = max(0, n_questions - len(self.classes_seen))
@@ -67,7 +68,7 @@ class Simulation:
 class FixedOrder(Protocol):
     """A strategy whose questions do not depend on the answers."""
 
-    def first_rows(self, preparation: Preparation, n: int) -> Rows:
+    def first_rows(self, preparation: Preparation, n: int) -> Indices:
         """Return the first ``n`` rows to be asked."""
         ...
 
@@ -78,14 +79,14 @@ class _Expert:
     def __init__(self, labels: ArrayLike, error_rate: float, random_state: object) -> None:
         classes, codes = np.unique(np.asarray(labels).astype(np.str_), return_inverse=True)
         self.names: list[str] = classes.tolist()
-        self.codes: Rows = codes.astype(np.intp)
+        self.codes: Indices = codes.astype(np.intp)
         rng = check_random_state(random_state)
         is_wrong = rng.random_sample(len(codes)) < error_rate
         n_classes = len(classes)
         # One class has no other to be mistaken for.
         others = rng.randint(1, n_classes, size=len(codes)) if n_classes > 1 else 0
         self.is_right: NDArray[np.bool_] = ~is_wrong if n_classes > 1 else np.ones_like(is_wrong)
-        self.said: Rows = np.where(self.is_right, codes, (codes + others) % n_classes)
+        self.said: Indices = np.where(self.is_right, codes, (codes + others) % n_classes)
 
     def answer(self, row: int) -> Answer:
         return Answer(row, self.names[self.said[row]])
@@ -172,7 +173,7 @@ def _check(n_rows: int, labels: ArrayLike, error_rate: float, max_questions: int
         raise InputError(f"max_questions must be at least 1, or None; got {max_questions}.")
 
 
-def _classes_seen(asked: Rows, expert: _Expert) -> Rows:
+def _classes_seen(asked: Indices, expert: _Expert) -> Indices:
     """Count after each question the classes that had been rightly named."""
     right = asked[expert.is_right[asked]]
     _, firsts = np.unique(expert.codes[right], return_index=True)
@@ -181,7 +182,7 @@ def _classes_seen(asked: Rows, expert: _Expert) -> Rows:
     return np.cumsum(is_new)
 
 
-def _fixed(first_rows: Callable[[int], Rows], expert: _Expert, limit: int) -> Rows:
+def _fixed(first_rows: Callable[[int], Indices], expert: _Expert, limit: int) -> Indices:
     """Look at ever more of a fixed order until all classes are in it."""
     n = min(limit, _FIRST_LOOK)
     while True:
@@ -195,7 +196,9 @@ def _fixed(first_rows: Callable[[int], Rows], expert: _Expert, limit: int) -> Ro
         n = min(limit, 2 * n)
 
 
-def _interactive(strategy: Strategy, preparation: Preparation, expert: _Expert, limit: int) -> Rows:
+def _interactive(
+    strategy: Strategy, preparation: Preparation, expert: _Expert, limit: int
+) -> Indices:
     """Ask and answer, one by one."""
     asker = strategy.start(preparation)
     missing = set(range(len(expert.names)))

@@ -10,18 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from kernova.describe.data_description import MulticlassDataDescription
+from kernova.description.multiclass import MulticlassDataDescription
 from kernova.errors import InputError
 from kernova.explain.contributions import Novelty, NoveltyScale
-from kernova.explain.nearest import CANDIDATES_PER_ROW, most_ordinary, nearest_rows
-from kernova.explain.tables import Rows, picked
+from kernova.explain.tables import CANDIDATES_PER_ROW, Rows, most_ordinary, nearest_rows, picked
 from kernova.explain.verdicts import Route, Standing
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
-RowNumbers = NDArray[np.intp]
+from kernova.typing import Indices, Matrix, Vector
 
 UNKNOWN = "unknown"
 # Memberships below this are all equally none.
@@ -37,7 +32,7 @@ class Claims(NamedTuple):
     strength: Matrix
 
     @property
-    def classes(self) -> RowNumbers:
+    def classes(self) -> Indices:
         """Of the classes that claim a row, the one that explains it best; -1 if none does."""
         is_claimed = self.strength >= 0
         best = np.where(is_claimed, self.membership, -1.0).argmax(axis=1)
@@ -51,7 +46,7 @@ class ClassQuestion(NamedTuple):
     the closest. ``rival`` is the class that a recognised row is told from, and -1 for others.
     """
 
-    nearest: RowNumbers
+    nearest: Indices
     own: int
     rival: int
 
@@ -107,7 +102,7 @@ class ClassJudge:
         return UNKNOWN if code < 0 else self.description.classes_.tolist()[code]
 
     def questions(
-        self, table: Rows, reference: Rows, numbers: RowNumbers, n_nearest: int
+        self, table: Rows, reference: Rows, numbers: Indices, n_nearest: int
     ) -> list[ClassQuestion]:
         """Decide what each row is compared with.
 
@@ -134,13 +129,13 @@ class ClassJudge:
             questions.append(ClassQuestion(nearest, *pair))
         return questions
 
-    def answer(self, questions: list[ClassQuestion], numbers: RowNumbers) -> Novelty:
+    def answer(self, questions: list[ClassQuestion], numbers: Indices) -> Novelty:
         """Give what is shared out among features: how much speaks for what the row is called."""
         own = np.array([question.own for question in questions])
         rival = np.array([question.rival for question in questions])
         order = np.argsort(numbers)
 
-        def speaks_for_verdict(X: Rows, row_numbers: RowNumbers) -> Vector:
+        def speaks_for_verdict(X: Rows, row_numbers: Indices) -> Vector:
             which = order[np.searchsorted(numbers, row_numbers, sorter=order)]
             points, spoken = self.points(X), np.zeros(len(which))
             for side, sign in ((own, np.where(rival < 0, -1.0, 1.0)), (rival, -1.0 + 0 * rival)):
@@ -165,7 +160,7 @@ class ClassJudge:
         )
 
 
-def _closest_class(membership: Vector, strength: Vector, nearest_first: RowNumbers) -> int:
+def _closest_class(membership: Vector, strength: Vector, nearest_first: Indices) -> int:
     """Choose the class that claims a row most, of those that there are rows of."""
     there = np.unique(nearest_first)
     if membership[there].max() <= _LEAST:  # too far away to be told apart by what they explain

@@ -1,4 +1,7 @@
-"""The user's own rows: their names, their ordinary values, and mixtures of two of them."""
+"""The user's own rows: their names, their ordinary values, and mixtures of two of them.
+
+The ordinary rows most like a row, as the model itself compares rows where that is known.
+"""
 
 from typing import Any, NamedTuple
 
@@ -6,12 +9,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.svm import OneClassSVM
 
 from kernova.errors import InputError
-from kernova.load.sentences import listed
+from kernova.explain.verdicts import Route
+from kernova.parallel import row_blocks
+from kernova.tables.columns import category_columns
+from kernova.tables.encoding import TableEncoder
+from kernova.text import listed
+from kernova.typing import Indices, Matrix, Vector
 
 Rows = pd.DataFrame | NDArray[Any]
-RowNumbers = NDArray[np.intp]
 
 # As pandas.api.types.infer_dtype names Python objects that have a median.
 _NUMBER_KINDS = {"integer", "floating", "mixed-integer-float"}
@@ -20,8 +30,8 @@ _NUMBER_KINDS = {"integer", "floating", "mixed-integer-float"}
 class Mixtures(NamedTuple):
     """Hypothetical rows: each has some features of one row of a table, the rest of another."""
 
-    own: RowNumbers
-    other: RowNumbers
+    own: Indices
+    other: Indices
     takes_own: NDArray[np.bool_]  # of shape (n_rows, n_features)
 
 
@@ -87,7 +97,7 @@ def as_the_model_saw(rows: Rows, model: Any) -> Rows:
     return rows.to_numpy(dtype=np.float64, na_value=np.nan) if is_numeric else rows
 
 
-def chosen_rows(rows: Any, n_rows: int) -> RowNumbers:
+def chosen_rows(rows: Any, n_rows: int) -> Indices:
     """Read row numbers, or a mask with a true or false for each row."""
     chosen = np.atleast_1d(np.asarray(rows))
     if chosen.ndim != 1:
@@ -124,7 +134,7 @@ def check_labels_differ(labels: "pd.Index[Any]") -> None:
         )
 
 
-def picked(rows: Rows, numbers: RowNumbers) -> Rows:
+def picked(rows: Rows, numbers: Indices) -> Rows:
     """Give some of the rows, in the order of their numbers."""
     return rows.iloc[numbers] if isinstance(rows, pd.DataFrame) else rows[numbers]
 
@@ -155,7 +165,7 @@ def value_codes(rows: Rows) -> NDArray[np.intp]:
     return np.stack(codes, axis=1)
 
 
-def ordinary_values(rows: Rows, groups: list[RowNumbers]) -> list[list[Any]]:
+def ordinary_values(rows: Rows, groups: list[Indices]) -> list[list[Any]]:
     """Give, for each group of rows, each column's median or commonest value.
 
     Of values equally common, it is the one that comes first in the group. Missing values count
@@ -178,7 +188,7 @@ def _column(rows: Rows, j: int) -> "pd.Series[Any]":
     return rows.iloc[:, j] if isinstance(rows, pd.DataFrame) else pd.Series(rows[:, j])
 
 
-def _ordinary_in(column: "pd.Series[Any]", groups: list[RowNumbers]) -> list[Any]:
+def _ordinary_in(column: "pd.Series[Any]", groups: list[Indices]) -> list[Any]:
     dtype = column.dtype
     is_numeric = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
     if is_numeric or pd.api.types.infer_dtype(column, skipna=True) in _NUMBER_KINDS:
@@ -198,3 +208,106 @@ def _median(numbers: NDArray[np.float64]) -> float:
 def _commonest(codes: list[int]) -> int:
     present = [code for code in codes if code >= 0]
     return max(present, key=present.count, default=-1)
+
+
+# Of so many nearest rows one is taken (measured: an isolation forest in ten dimensions names the
+# one outlying feature first in 30 % of trials with 1, in 95 % with 4; depths hardly mind).
+CANDIDATES_PER_ROW = 4
+# Squares of such numbers, summed over millions of columns, stay finite.
+_FARTHEST = 1e150
+
+
+def comparable(route: Route, ordinary: Rows, others: Rows) -> tuple[Any, Any]:
+    """Give the ordinary rows, and others, as numbers on which a distance makes sense.
+
+    Behind a pipeline's transformers it is what these give. A bare detector that measures
+    distances between rows as they come (kernova's own, LocalOutlierFactor, OneClassSVM) has them
+    compared as they come. For any other, columns of numbers are divided by the interquartile
+    range of the ordinary rows, and a differing category counts as much as one such range.
+    """
+    if route.transformers:
+        return _plain(route.transformed(ordinary)), _plain(route.transformed(others))
+    if _measures_as_it_comes(route.detector):
+        return _plain(ordinary), _plain(others)
+    return _on_common_scale(ordinary, others)
+
+
+def nearest_rows(row: Any, ordinary: Any, n_nearest: int, leave_out: int | None) -> Indices:
+    """Give the numbers of the nearest ordinary rows, nearest first; of equals the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.explain.tables import nearest_rows
+    >>> ordinary = np.array([[0.0], [5.0], [1.0], [5.0]])
+    >>> nearest_rows(np.array([[4.0]]), ordinary, 3, leave_out=None)
+    array([1, 3, 2])
+    """
+    if issparse(ordinary):
+        distances = euclidean_distances(row, ordinary).ravel()
+    else:
+        distances = _distances(row, ordinary)
+    if leave_out is not None:
+        distances[leave_out] = np.inf
+    n_there = len(distances) - (leave_out is not None)
+    return np.argsort(distances, kind="stable")[: min(n_nearest, n_there)]
+
+
+def most_ordinary(candidates: Indices, novelty: Vector, n: int) -> Indices:
+    """Choose the ``n`` rows of lowest novelty and leave them in their order."""
+    return candidates[np.sort(np.argsort(novelty[candidates], kind="stable")[:n])]
+
+
+def _distances(row: Matrix, ordinary: Matrix) -> Vector:
+    distances = np.empty(len(ordinary))
+    for block in row_blocks(len(ordinary), 3 * ordinary.shape[1]):
+        # A power of two, so that nothing is rounded and no square overflows or vanishes.
+        halves = ordinary[block] / 2 - row / 2
+        exponent = np.frexp(np.abs(halves).max(axis=1))[1]
+        np.ldexp(halves, -exponent[:, np.newaxis], out=halves)
+        with np.errstate(over="ignore"):
+            lengths = np.sqrt(np.einsum("ij,ij->i", halves, halves))
+            distances[block] = np.ldexp(lengths, exponent)
+    return distances
+
+
+def _plain(rows: Any) -> Any:
+    return rows.tocsr() if issparse(rows) else np.asarray(rows, dtype=np.float64)
+
+
+def _measures_as_it_comes(detector: Any) -> bool:
+    is_ours = type(detector).__module__.startswith("kernova.anomaly.")
+    return is_ours or isinstance(detector, LocalOutlierFactor | OneClassSVM)
+
+
+def _on_common_scale(ordinary: Rows, others: Rows) -> tuple[Matrix, Matrix]:
+    names = [f"x{j}" for j in range(ordinary.shape[1])]
+    frame, other_frame = (pd.DataFrame(rows).set_axis(names, axis=1) for rows in (ordinary, others))
+    # A column without any value says nothing of who is near.
+    kept = frame.columns[frame.notna().any()]
+    frame, other_frame = frame[kept], other_frame[kept]
+    spreads = {name: _spread(_numbers(frame[name])) for name in kept[~category_columns(frame)]}
+    divided, other_divided = (_divided(rows, spreads) for rows in (frame, other_frame))
+    encoder = TableEncoder(scaling="none", missing="fill").fit(divided)
+    return encoder.transform(divided), encoder.transform(other_divided)
+
+
+def _divided(frame: pd.DataFrame, spreads: dict[str, float]) -> pd.DataFrame:
+    columns: dict[Any, Any] = dict(frame.items())
+    for name, spread in spreads.items():
+        with np.errstate(over="ignore"):
+            scaled = _numbers(frame[name]) / spread
+        columns[name] = np.clip(scaled, -_FARTHEST, _FARTHEST)
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def _numbers(column: "pd.Series[Any]") -> Vector:
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _spread(numbers: Vector) -> float:
+    """Give the interquartile range; where half of the values are one value, the whole range."""
+    quarters = np.nanquantile(numbers / 2, [0.25, 0.75])
+    whole = np.nanmax(numbers / 2) - np.nanmin(numbers / 2)
+    spread = quarters[1] - quarters[0] if quarters[1] > quarters[0] else whole
+    return 2 * float(spread) if spread > 0 else 1.0

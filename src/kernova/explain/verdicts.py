@@ -10,13 +10,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from kernova.decide.calibrated import CalibratedDetector, scores_strangeness
-from kernova.describe.data_description import MulticlassDataDescription
-from kernova.describe.table_recognizer import TableRecognizer
+from kernova.calibration.detector import CalibratedDetector, scores_strangeness
+from kernova.description.multiclass import MulticlassDataDescription
+from kernova.description.recognizer import TableRecognizer
 from kernova.errors import InputError
-
-Vector = NDArray[np.float64]
-RowNumbers = NDArray[np.intp]
+from kernova.typing import Indices, Vector
 
 # A training row scored again, where it stands, gives the score of fit but for rounding.
 _SAME_SCORE = 1e-6
@@ -82,7 +80,7 @@ class NewRowJudge:
         limit = detector.threshold_ if scores_strangeness(detector) else 0.0
         return Standing(novelty, novelty > limit)
 
-    def novelty(self, X: Any, row_numbers: RowNumbers | None = None) -> Vector:
+    def novelty(self, X: Any, row_numbers: Indices | None = None) -> Vector:
         """Tell how strange each row is; where it stands does not matter."""
         name = "decision_function" if hasattr(self.model, "decision_function") else "score_samples"
         scores = _scores(getattr(self.model, name), X, self.route.name)
@@ -103,7 +101,7 @@ class InPlaceJudge:
             raise self._other_rows(f"X has {len(X)} rows and fit saw {len(scores)}")
         return Standing(_finite(-scores), scores < detector.offset_)
 
-    def novelty(self, X: Any, row_numbers: RowNumbers) -> Vector:
+    def novelty(self, X: Any, row_numbers: Indices) -> Vector:
         """Tell how strange training row ``row_numbers[i]`` would be if it were ``X[i]``."""
 
         def score(rows: Any) -> Any:
@@ -111,7 +109,7 @@ class InPlaceJudge:
 
         return -_scores(score, X, self.route.name)
 
-    def check_are_training_rows(self, X: Any, row_numbers: RowNumbers) -> None:
+    def check_are_training_rows(self, X: Any, row_numbers: Indices) -> None:
         """Refuse rows that do not score as the training rows of these numbers did."""
         if getattr(self.route.detector, "neighbor_recall_", 1.0) < 1:
             return  # neighbours found approximately may be others the second time

@@ -4,15 +4,12 @@ from collections.abc import Callable
 from numbers import Real
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernova.blocks import row_blocks
 from kernova.errors import InputError
 from kernova.kernels.distances import squared_distances
 from kernova.neighbors.neighborhoods import nearest_distances
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from kernova.parallel import row_blocks
+from kernova.typing import Matrix, Vector
 
 # Above so many rows the overall median is taken over the distances of a sample to all rows.
 _MANY_ROWS = 4000

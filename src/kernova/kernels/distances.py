@@ -1,10 +1,9 @@
 """Squared Euclidean distances that are right for near copies too."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-Matrix = NDArray[np.float64]
+from kernova.typing import Matrix
 
 # Up to here summing squared differences is as fast as the expanded product (measured: 0.05 s
 # against 0.04 s for 2,000 x 5,000 pairs in ten dimensions), and it never cancels.

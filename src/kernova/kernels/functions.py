@@ -17,13 +17,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernova.errors import InputError
 from kernova.kernels.distances import squared_distances
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from kernova.typing import Matrix, Vector
 
 # So many bandwidths from the origin, squares would overflow.
 _FAR = 1e150

@@ -1,17 +1,24 @@
-"""Sums over a kernel's n x n distance matrix, tile by tile: the matrix itself is never held."""
+"""Sums over a kernel's n x n distance matrix, tile by tile: the matrix itself is never held.
+
+A low-rank factor of a kernel's centred Gram matrix, grown until it is good enough.
+
+Columns are chosen in blocks, at random with probabilities proportional to what is left on the
+diagonal (randomly pivoted Cholesky). What is left over, R, stays positive semidefinite, so its
+norms bound its largest eigenvalue, and every error made by leaving it out is bounded too.
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf
 
-from kernova.blocks import cached_blocks, in_threads, slices
 from kernova.kernels.functions import KernelLike
+from kernova.parallel import cached_blocks, in_threads, slices
 from kernova.progress import track
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from kernova.typing import Indices, Matrix, Vector
 
 # Columns of a tile: wide enough for BLAS to run at full speed, narrow enough that the upper
 # triangle of tiles is little more than half of the square (measured: best from 400 to 1,000).
@@ -65,3 +72,159 @@ def mean_squared_distances(X: Matrix, kernel: KernelLike) -> Vector:
         totals[rows] += squared.sum(axis=1)
         totals[columns] += squared[: columns.start].sum(axis=0)
     return totals / len(X)
+
+
+_BLOCK_COLUMNS = 64
+# Rank grows by this factor between two looks at the error, so that looking stays cheap.
+_STRIDE = 1.2
+# A pivot that has fallen to this share of the diagonal is a linear combination of earlier ones.
+_DEPENDENT = 1e-12
+# Rounding error of an entry of G, relative to the mean distances it is computed from.
+_ENTRY_ROUNDING = 1e-14
+# How many columns of the residual are watched to estimate its norm while the factor grows.
+_WATCHED_COLUMNS = 256
+# The largest of all rows exceeds the largest watched one by about this factor (measured).
+_HIGHER_THAN_WATCHED = 1.3
+
+
+@dataclass(frozen=True)
+class CentredGram:
+    """G = LL' + R, the inner products of the reference rows around their mean in feature space.
+
+    Attributes
+    ----------
+    mean_distances : ndarray of shape (n,)
+        Mean squared distance in feature space of each row to all rows.
+    factor : ndarray of shape (n, rank)
+        L.
+    residual_diagonal : ndarray of shape (n,)
+        The diagonal of R.
+    residual_norm : float
+        The largest eigenvalue of R, or an upper bound of it once certified.
+    """
+
+    mean_distances: Vector
+    factor: Matrix
+    residual_diagonal: Vector
+    residual_norm: float
+
+    @property
+    def rank(self) -> int:
+        """Number of columns of the factor."""
+        return self.factor.shape[1]
+
+    @property
+    def diagonal(self) -> Vector:
+        """The diagonal of G = -½ JΔJ, from the row means of Δ alone."""
+        return np.maximum(self.mean_distances - 0.5 * self.mean_distances.mean(), 0.0)
+
+    def centre(
+        self, squared_distances: Matrix, rows: Indices | slice, columns: Indices | slice
+    ) -> Matrix:
+        """Turn a piece of Δ into the same piece of G, in place."""
+        squared_distances -= self.mean_distances[rows][:, None]
+        squared_distances -= self.mean_distances[columns]
+        squared_distances += self.mean_distances.mean()
+        squared_distances *= -0.5
+        return squared_distances
+
+
+class GrowthStep(NamedTuple):
+    """A factor on its way: its norm is a guess yet, and ``weights`` help to prove a bound."""
+
+    gram: CentredGram
+    weights: Vector
+
+
+def growing_factors(
+    X: Matrix, kernel: KernelLike, max_rank: int, random_state: np.random.RandomState
+) -> Iterator[GrowthStep]:
+    """Yield ever better factors of the centred Gram matrix, from rank 0 to ``max_rank``.
+
+    Their ``residual_norm`` is an estimate; :func:`certified` turns it into a bound.
+    """
+    gram = CentredGram(mean_squared_distances(X, kernel), np.empty((len(X), 0)), np.empty(0), 0.0)
+    gram = replace(gram, residual_diagonal=gram.diagonal)
+    n_watched = min(_WATCHED_COLUMNS, len(X))
+    watched = random_state.choice(len(X), n_watched, replace=False)
+    residual_columns = gram.centre(kernel.squared_distance(X, X[watched]), slice(None), watched)
+    negligible = _DEPENDENT * gram.diagonal.sum()
+    next_look = 0
+    is_last = False
+    while True:
+        is_last |= gram.rank >= max_rank or gram.residual_diagonal.sum() <= negligible
+        if is_last or gram.rank >= next_look:
+            yield _looked_at(gram, residual_columns, watched)
+            next_look = max(gram.rank + _BLOCK_COLUMNS, int(_STRIDE * gram.rank))
+        if is_last:
+            return
+        new = _next_columns(gram, X, kernel, random_state)
+        is_last = new.shape[1] == 0  # nothing but rounding is left
+        residual_columns -= new @ new[watched].T
+        left = gram.residual_diagonal - np.einsum("ij,ij->i", new, new)
+        gram = replace(
+            gram,
+            factor=np.hstack([gram.factor, new]),
+            residual_diagonal=np.maximum(left, 0.0),  # rounding leaves -1e-17 at a pivot
+        )
+
+
+def certified(step: GrowthStep, X: Matrix, kernel: KernelLike) -> CentredGram:
+    """Replace the estimated norm of the residual by a proven bound, in one pass over all pairs.
+
+    R is positive semidefinite: its largest eigenvalue is at most its trace, its Frobenius norm,
+    and, for any positive weights w, the largest of (|R| w)_i / w_i. The smallest is taken.
+    """
+    gram, weights = step
+    sum_of_squares = np.float64(0.0)
+    weighted_sums = np.zeros(len(X))
+    for rows, columns, squared in distance_strips(X, kernel, "proving the error"):
+        residual = gram.centre(squared, rows, columns)
+        residual -= gram.factor[rows] @ gram.factor[columns].T
+        above = residual[: columns.start]  # pairs that stand once here and count twice
+        sum_of_squares += np.vdot(residual, residual) + np.vdot(above, above)
+        np.abs(residual, out=residual)
+        weighted_sums[rows] += residual @ weights[columns]
+        weighted_sums[columns] += weights[: columns.start] @ above
+    bounds = (
+        gram.residual_diagonal.sum(),
+        np.sqrt(sum_of_squares),
+        np.max(weighted_sums / weights),
+    )
+    return replace(gram, residual_norm=float(min(bounds)))
+
+
+def _looked_at(gram: CentredGram, residual_columns: Matrix, watched: Indices) -> GrowthStep:
+    """Estimate from some columns of R what :func:`certified` will find on all of them."""
+    n, n_watched = residual_columns.shape
+    magnitudes = np.abs(residual_columns)
+    # Row sums of |R| lean towards its leading eigenvector, for which the bound is sharpest; the
+    # floor keeps rows that few watched columns touch from dominating it.
+    row_means = magnitudes.mean(axis=1)
+    weights = row_means + 0.3 * row_means.mean() + np.finfo(float).tiny
+    weighted = np.max(weights @ magnitudes / weights[watched]) * _HIGHER_THAN_WATCHED
+    frobenius = np.sqrt(np.vdot(residual_columns, residual_columns) * n / n_watched)
+    norm = min(gram.residual_diagonal.sum(), frobenius, weighted)
+    return GrowthStep(replace(gram, residual_norm=float(norm)), weights)
+
+
+def _next_columns(
+    gram: CentredGram, X: Matrix, kernel: KernelLike, random_state: np.random.RandomState
+) -> Matrix:
+    """Up to a block of further columns of L; none if what is left is rounding."""
+    n_candidates = min(_BLOCK_COLUMNS, int(np.count_nonzero(gram.residual_diagonal)))
+    probabilities = gram.residual_diagonal / gram.residual_diagonal.sum()
+    pivots = random_state.choice(len(X), n_candidates, replace=False, p=probabilities)
+    columns = gram.centre(kernel.squared_distance(X, X[pivots]), slice(None), pivots)
+    columns -= gram.factor @ gram.factor[pivots].T
+    # A pivoted factor of the small square leaves out candidates that depend on the others, or
+    # whose pivot is noise, which a division by it would spread over all rows.
+    square = columns[pivots]
+    noise = _ENTRY_ROUNDING * float(gram.mean_distances[pivots].max())
+    tolerance = max(_DEPENDENT * float(np.trace(square)), noise, np.finfo(float).tiny)
+    if square.diagonal().max() <= tolerance:
+        return np.empty((len(X), 0))
+    packed, order, rank, _ = dpstrf(square, lower=1, tol=tolerance)
+    kept = order[:rank] - 1
+    triangle = np.tril(packed[:rank, :rank])
+    return solve_triangular(triangle, columns[:, kept].T, lower=True, check_finite=False).T

@@ -7,10 +7,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from kernova.errors import InputError
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from kernova.typing import Indices, Matrix, Vector
 
 # Rows are sorted into about so many times sqrt(n) lists around centres.
 _LISTS_PER_ROOT = 2

@@ -11,16 +11,13 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
-from kernova.blocks import cached_blocks, in_threads
+from kernova._sklearn import openmp_effective_n_threads
 from kernova.errors import InputError
 from kernova.neighbors.approximate import InvertedLists, require_faiss
-from kernova.neighbors.copies import distinct_rows
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from kernova.neighbors.duplicates import distinct_rows
+from kernova.parallel import cached_blocks, in_threads
+from kernova.typing import Indices, Matrix, Vector
 
 ALGORITHMS = ("auto", "kd_tree", "brute", "approximate")
 
@@ -296,7 +293,7 @@ def _is_tree_faster(index: NeighborIndex, k: int) -> bool:
         return n_columns <= _FEW_COLUMNS_OF_FEW_ROWS
     tree = (10 + 1.3 * n_columns) * _rows_visited(index, k) + 20 * k * n_columns
     brute_force = (4.5 + 0.07 * n_columns) * n_rows + 700 * k
-    return bool(tree / index.n_workers < brute_force / _openmp_effective_n_threads())
+    return bool(tree / index.n_workers < brute_force / openmp_effective_n_threads())
 
 
 def _rows_visited(index: NeighborIndex, k: int) -> float:

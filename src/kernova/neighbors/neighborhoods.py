@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernova.blocks import in_threads, row_blocks, slices
-from kernova.neighbors.index import Matrix, NeighborIndex, Vector, build_index
+from kernova.neighbors.index import NeighborIndex, build_index
+from kernova.parallel import in_threads, row_blocks, slices
 from kernova.progress import track
-
-Indices = NDArray[np.intp]
+from kernova.typing import Indices, Matrix, Vector
 
 # Distances this near to each other, relative to themselves, are tied.
 TIE = 1e-12

@@ -21,12 +21,24 @@ from sklearn.base import BaseEstimator
 
 from kernova.errors import InputError
 
-# The folders whose modules a file's names may make us import. No others: `kernova.__main__`, for
+# The packages whose modules a file's names may make us import. No others: `kernova.__main__`, for
 # one, would start the command line.
-_HOMES_OF_MODELS = ("neighbors", "kernels", "represent", "score", "describe", "discover", "decide")
-# Whole jobs that are models too: what finds notes is made of several stations' parts.
-_STUDIES_OF_MODELS = tuple(
-    f"studies.{name}" for name in ("notes", "note_engines", "song_notes", "paper_notes")
+_PACKAGES_OF_MODELS = (
+    "neighbors",
+    "kernels",
+    "tables",
+    "shapes",
+    "audio",
+    "anomaly",
+    "cluster",
+    "description",
+    "discover",
+    "calibration",
+)
+# Of higher packages, single modules only: what finds notes is made of several packages' parts.
+_MODULES_OF_MODELS = tuple(
+    f"notes.{name}"
+    for name in ("finder", "engines", "features", "description", "candidates", "verification")
 )
 
 _SPARSE = ("csr", "csc")
@@ -63,7 +75,7 @@ def _is_our_own(name: str) -> bool:
     """Tell whether this is an estimator or a frozen value class, defined where ours are."""
     module_name, _, class_name = name.rpartition(".")
     package, _, inside = module_name.partition(".")
-    is_home = inside.partition(".")[0] in _HOMES_OF_MODELS or inside in _STUDIES_OF_MODELS
+    is_home = inside.partition(".")[0] in _PACKAGES_OF_MODELS or inside in _MODULES_OF_MODELS
     if package != "kernova" or not is_home:
         return False
     try:

@@ -22,12 +22,10 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike, NDArray
 
-from kernova.decide.false_alarms import rounded_up
+from kernova.calibration.bounds import rounded_up
 from kernova.errors import InputError
 from kernova.files import replacing
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from kernova.typing import Matrix, Vector
 
 # Told apart with any colour vision, and in grey print: the two also differ in lightness.
 KNOWN: Final = "#2b6ca3"

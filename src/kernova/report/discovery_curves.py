@@ -10,13 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
 from kernova.errors import InputError
-from kernova.report.canvas import (
-    MUTED,
-    axes_or_new,
-    count_ticks,
-    label_axes,
-    legend_below,
-)
+from kernova.report.canvas import MUTED, axes_or_new, count_ticks, label_axes, legend_below
 
 Curve = NDArray[np.float64]
 

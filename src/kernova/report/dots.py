@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.lines import Line2D
 
-from kernova.report.canvas import Entry, Matrix, View, counted, legend_below, note_above
+from kernova.report.canvas import Entry, View, counted, legend_below, note_above
+from kernova.typing import Matrix
 
 # More dots than this only make a blot and a slow picture.
 _MOST_DOTS: Final = 5000

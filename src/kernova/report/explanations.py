@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from kernova.errors import InputError
-from kernova.load.sentences import listed
 from kernova.report.canvas import KNOWN, MUTED, NEW, PERCENT, Entry, counted, ink, legend_below
-from kernova.represent.value_words import shortened, value_words
+from kernova.text import listed, shortened, value_words
 
 _NEEDED: Final = ("row", "feature", "value", "ordinary_value", "share")
 _WIDTH: Final = 7.2

@@ -6,18 +6,20 @@ legend stands below the axes, where it hides nothing.
 """
 
 from kernova.report.canvas import picture_png, save_picture
-from kernova.report.curves import plot_false_alarm_curve, plot_p_values
+from kernova.report.curves import plot_false_alarm_curve, plot_p_values, plot_score_distributions
 from kernova.report.discovery_curves import plot_discovery_curves
-from kernova.report.distributions import plot_score_distributions
 from kernova.report.explanations import explanation_figure
 from kernova.report.hierarchies import plot_hierarchy
 from kernova.report.memberships import plot_confusion, plot_recognized
-from kernova.report.morphospace import plot_error_rates, plot_morphospace
 from kernova.report.notes import plot_note_thresholds, plot_notes
 from kernova.report.planes import plot_depth_contours, plot_map
-from kernova.report.rank_stability import rank_stability_figure
-from kernova.report.rankings import plot_outlier_map, plot_ranking
-from kernova.report.shapes import plot_aligned_shapes, plot_deformation
+from kernova.report.rankings import plot_outlier_map, plot_ranking, rank_stability_figure
+from kernova.report.shapes import (
+    plot_aligned_shapes,
+    plot_deformation,
+    plot_error_rates,
+    plot_morphospace,
+)
 
 __all__ = [
     "explanation_figure",

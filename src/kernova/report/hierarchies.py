@@ -21,11 +21,11 @@ from kernova.report.canvas import (
     legend_below,
     note_above,
 )
+from kernova.typing import Indices
 
 if TYPE_CHECKING:
-    from kernova.discover.hierarchy import HierarchicalMeanShift
+    from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
 
-Indices = NDArray[np.intp]
 
 # A cluster with this share of the rows is large.
 _LARGE: Final = 0.05
@@ -100,7 +100,7 @@ def plot_hierarchy(model: "HierarchicalMeanShift", ax: Axes | None = None) -> Ax
     Examples
     --------
     >>> import numpy as np
-    >>> from kernova.discover.hierarchy import HierarchicalMeanShift
+    >>> from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
     >>> from kernova.report.figures import plot_hierarchy
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(0, 1, (60, 2)), rng.normal(9, 0.2, (4, 2))])

@@ -17,7 +17,6 @@ from kernova.report.canvas import (
     MUTED,
     NEW,
     Entry,
-    Matrix,
     View,
     axes_or_new,
     counted,
@@ -26,7 +25,8 @@ from kernova.report.canvas import (
     view_of,
 )
 from kernova.report.dots import Plane, at_the_edge, draw_crowd, draw_marked, finish_plane
-from kernova.represent.value_words import shortened
+from kernova.text import shortened
+from kernova.typing import Matrix
 
 UNKNOWN: Final = "unknown"
 # Told apart with any colour vision; the colour of what is new is kept for unknown rows.

@@ -11,22 +11,21 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
+from kernova.audio.annotations.segments import Segment
 from kernova.errors import InputError
-from kernova.load.segments import Segment
 from kernova.report.canvas import (
     KNOWN,
     MUTED,
     NEW,
     USUAL,
-    Matrix,
-    Vector,
     axes_or_new,
     ink,
     label_axes,
     legend_below,
     note_above,
 )
-from kernova.represent.value_words import shortened
+from kernova.text import shortened
+from kernova.typing import Matrix, Vector
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +51,7 @@ STRETCH_SECONDS: Final = 12.0
 
 
 class Scan(Protocol):
-    """What a picture needs: see :meth:`kernova.studies.notes.NoteFinder.scan`."""
+    """What a picture needs: see :meth:`kernova.notes.finder.NoteFinder.scan`."""
 
     @property
     def times(self) -> Any:
@@ -107,7 +106,7 @@ def busiest_stretch(
 
     Examples
     --------
-    >>> from kernova.load.segments import Segment
+    >>> from kernova.audio.annotations.segments import Segment
     >>> from kernova.report.notes import busiest_stretch
     >>> notes = [Segment(start, start + 0.1, "a") for start in (3.0, 40.0, 41.0, 42.0)]
     >>> busiest_stretch(notes, 60.0, most=10)
@@ -134,7 +133,7 @@ def plot_notes(
     Parameters
     ----------
     scan : NoteScan
-        What :meth:`~kernova.studies.notes.NoteFinder.scan` gave for a stretch of a recording; up
+        What :meth:`~kernova.notes.finder.NoteFinder.scan` gave for a stretch of a recording; up
         to twenty seconds can be made out.
     truth : iterable of Segment, default=None
         What an annotation says, drawn as frames under the notes; labels that are no class get a
@@ -151,7 +150,7 @@ def plot_notes(
     --------
     >>> from typing import NamedTuple
     >>> import numpy as np
-    >>> from kernova.load.segments import Segment
+    >>> from kernova.audio.annotations.segments import Segment
     >>> from kernova.report.figures import plot_notes
     >>> class Scan(NamedTuple):
     ...     times: np.ndarray = np.arange(50) / 500
@@ -190,7 +189,7 @@ def plot_note_thresholds(
     Parameters
     ----------
     curve : DataFrame
-        What :func:`kernova.studies.note_check.threshold_curve` gave.
+        What :func:`kernova.notes.evaluation.threshold_curve` gave.
     threshold : float, default=None
         Mark this score.
     ax : Axes, default=None

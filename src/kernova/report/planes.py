@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike, NDArray
 
-from kernova.decide.false_alarms import finite_scores
+from kernova.calibration.bounds import finite_scores
 from kernova.errors import InputError
 from kernova.report.canvas import (
     KNOWN,
@@ -18,7 +18,6 @@ from kernova.report.canvas import (
     NEW,
     USUAL,
     Entry,
-    Matrix,
     View,
     axes_or_new,
     check_pair,
@@ -29,6 +28,7 @@ from kernova.report.canvas import (
     view_of,
 )
 from kernova.report.dots import Plane, draw_crowd, draw_marked, finish_plane
+from kernova.typing import Matrix
 
 # Scores that differ by less, relative to their size, are the same.
 _ROUNDING: Final = 1e-13

@@ -1,8 +1,8 @@
 """The app: every address, what it takes and what it gives.
 
-A request is read (:mod:`kernova.web.requests`), the workbench does it
-(:mod:`kernova.studies.workbench`), and what comes of it is written
-(:mod:`kernova.web.replies`). Before all that stands the gate (:mod:`kernova.web.access`).
+A request is read (:mod:`kernova.web.schemas`), the workbench does it
+(:mod:`kernova.workbench`), and what comes of it is written
+(:mod:`kernova.web.schemas`). Before all that stands the gate (:mod:`kernova.web.access`).
 """
 
 import mimetypes
@@ -13,14 +13,11 @@ from fastapi import FastAPI
 from starlette.responses import FileResponse
 from starlette.staticfiles import StaticFiles
 
-from kernova import __version__
-from kernova.studies.workbench import Workbench
-from kernova.web.access import Access, Key
-from kernova.web.faults import tell_faults
-from kernova.web.hosts import Hosts
-from kernova.web.routes_asking import asking_routes
-from kernova.web.routes_files import file_routes
-from kernova.web.routes_looking import looking_routes
+from kernova._version import __version__
+from kernova.web.access import Access, Hosts, Key
+from kernova.web.errors import tell_faults
+from kernova.web.routes import asking_routes, file_routes, looking_routes
+from kernova.workbench import Workbench
 
 STATIC: Final = Path(__file__).parent / "static"
 # Some systems take scripts for plain text, and browsers then run none of them.

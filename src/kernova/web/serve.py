@@ -14,9 +14,9 @@ from urllib.parse import quote
 import uvicorn
 
 from kernova.errors import InputError
-from kernova.studies.workbench import Workbench
+from kernova.web.access import hosts_for, is_loopback
 from kernova.web.app import create_app
-from kernova.web.hosts import hosts_for, is_loopback
+from kernova.workbench import Workbench
 
 DEFAULT_PORT: Final = 8317
 _PORTS_TRIED: Final = 20

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernova.discover.hierarchy import HierarchicalMeanShift
+from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
 from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Answer
 from kernova.discover.strategies import DEFAULT_STRATEGY, STRATEGIES, strategy_named
-from kernova.discover.strategies.hierarchy_order import (
+from kernova.discover.strategies.hierarchical import (
     FarthestAsker,
     HierarchyOrder,
     NodeAsker,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import multivariate_normal
 
-from kernova.discover.strategies.clamped_mixture import (
+from kernova.discover.strategies.interleave import (
     Mixture,
     expectation_maximization,
     first_mixture,
@@ -16,8 +16,8 @@ from kernova.discover.strategies.clamped_mixture import (
     reestimated,
     with_component_at,
 )
-from kernova.discover.strategies.density_steps import density_scales, steepest_row
 from kernova.discover.strategies.mean_shift_interleave import nearest_level, round_robin
+from kernova.discover.strategies.nndm import density_scales, steepest_row
 
 
 @given(
@@ -141,7 +141,7 @@ def test_nearest_level(bandwidth, level):
 
 
 def test_many_rows_are_counted_by_a_tree_as_few_are_by_blocks(monkeypatch):
-    from kernova.discover.strategies import density_steps
+    from kernova.discover.strategies import nndm as density_steps
 
     Z = np.random.default_rng(0).standard_normal((300, 3))
     exact = density_scales(Z, [4, 30])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from kernova.discover.strategies.node_ranking import (
+from kernova.discover.strategies.hierarchical import (
     distances_to,
     farthest_place,
     ranked_nodes,
@@ -70,7 +70,7 @@ def test_ranking_follows_its_rules_literally(numbers, tolerance):
     assert rows_in_order(ranking).tolist() == expected
     for place in range(len(values)):
         end = tied_until(ranking, place, tolerance)
-        good = [ranking.values[place] - value <= tolerance for value in ranking.values]
+        good = [ranking.criterion_values[place] - value <= tolerance for value in ranking.criterion_values]
         assert end == sum(good)
 
 

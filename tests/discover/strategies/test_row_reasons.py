@@ -3,7 +3,7 @@
 import pytest
 
 from kernova.discover.questions import Answer
-from kernova.discover.strategies.row_reasons import RowFacts, reason_of_row
+from kernova.discover.strategies.spacing import RowFacts, reason_of_row
 
 CROWD = RowFacts(
     n_group=14,

@@ -2,7 +2,7 @@
 
 import uuid
 
-from kernova.studies.digit_images import rare_digits
+from kernova.datasets import rare_digits
 
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 

@@ -3,9 +3,9 @@
 from contextlib import contextmanager
 from urllib.parse import quote
 
-from kernova.studies.discovery import open_discovery
-from kernova.studies.discovery_data import open_discovery_data
-from kernova.studies.workbench import Workbench
+from kernova.media.opening import open_discovery_data
+from kernova.workbench import Workbench
+from kernova.workbench.discovery import open_discovery
 from tests.web.in_process import TOKEN, served
 from tests.web.running import Running
 

@@ -17,12 +17,12 @@ from collections.abc import Callable
 from typing import Final
 
 from kernova.discover.questions import Strategy
-from kernova.discover.strategies.hierarchy_order import HierarchyOrder
+from kernova.discover.strategies.hierarchical import HierarchyOrder
 from kernova.discover.strategies.interleave import Interleave
 from kernova.discover.strategies.mean_shift_interleave import MeanShiftInterleave
 from kernova.discover.strategies.nndm import DensityJumps
-from kernova.discover.strategies.random_order import RandomOrder
-from kernova.discover.strategies.strangers_and_crowds import StrangersAndCrowds
+from kernova.discover.strategies.novelty_density import StrangersAndCrowds
+from kernova.discover.strategies.random import RandomOrder
 from kernova.errors import InputError
 
 _MAKERS: Final[dict[str, Callable[[], Strategy]]] = {

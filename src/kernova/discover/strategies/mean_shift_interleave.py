@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernova.discover.questions import Answer, Question, Rows, free_rows
-from kernova.discover.standardize import Standardization
-from kernova.discover.strategies.kept import kept
-from kernova.discover.strategies.node_ranking import Vector
+from kernova.cluster.standardize import Standardization
+from kernova.discover.preparation import kept
+from kernova.discover.questions import Answer, Question, free_rows
+from kernova.typing import Indices, Vector
 
 if TYPE_CHECKING:
-    from kernova.discover.hierarchy import HierarchicalMeanShift
+    from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
     from kernova.discover.preparation import Preparation
 
 
@@ -43,7 +43,7 @@ class MeanShiftInterleave:
         """Return a fresh asker over the clusters of one level."""
         return ShiftAsker(self.clusters(preparation))
 
-    def first_rows(self, preparation: "Preparation", n: int) -> Rows:
+    def first_rows(self, preparation: "Preparation", n: int) -> Indices:
         """Return the first ``n`` rows to be asked: no answer changes them."""
         return self.clusters(preparation).order[:n]
 
@@ -77,7 +77,7 @@ def nearest_level(bandwidths: Vector, bandwidth: float) -> int:
     return int(np.argmin(np.abs(np.log(bandwidths / bandwidth))))
 
 
-def round_robin(owners: Rows, shifts: Vector) -> Rows:
+def round_robin(owners: Indices, shifts: Vector) -> Indices:
     """Give rows round by round: of every owner its row with the largest shift that is left.
 
     Examples
@@ -98,7 +98,7 @@ class ShiftedClusters:
 
     def __init__(self, model: "HierarchicalMeanShift", level: int) -> None:
         self.bandwidth = float(model.bandwidths_[level])
-        self.owners: Rows = np.asarray(model.labels_at(level), dtype=np.intp)
+        self.owners: Indices = np.asarray(model.labels_at(level), dtype=np.intp)
         nodes = model.nodes_
         is_there = ((nodes["born"] <= level) & (nodes["last"] >= level)).to_numpy()
         node_of_first = np.zeros(len(self.owners), dtype=np.intp)

@@ -1,120 +1,173 @@
-/** Everything an expert can say. Each goes out once, and what comes of it is shown. */
+/** Everything an expert can do. Each request is sent once, and the result is shown. */
 
-import { Refusal, get, send } from "./api.js";
-import { announce, saySaved, sayRefused } from "./notices.js";
-import { say } from "./outbox.js";
+import { RequestError, address, get, messageOf, post } from "./api.js";
+import { announce, showFailed, showSaved } from "./notices.js";
+import { submit } from "./outbox.js";
 import { refresh, store, update } from "./store.js";
-import { counted, quoted } from "./words.js";
+import { counted, listed, quoted } from "./words.js";
 
+/** @typedef {import("./types.js").QuestionShown} Question */
+/** @typedef {import("./types.js").SavedReply} SavedReply */
+/** @typedef {{row?: number, source?: "strategy"|"unknown"}} Wish */
+/** @typedef {import("./types.js").PostCalls & import("./types.js").PatchCalls} Calls */
+
+/** @type {Promise<void>|null} */
 let asking = null;
 
-/** Send something; give the reply, or null where it was refused, which has then been said. */
-async function done(method, path, body, words, tell = savedWords, failed = "Not saved") {
+/**
+ * Send a change.
+ * @template {keyof Calls} P
+ * @param {P} path
+ * @param {Calls[P]["parameters"]} parameters
+ * @param {Omit<Calls[P]["body"], "expert"|"key">} body
+ * @param {string} words what is shown while it is not saved
+ * @param {{method?: "POST"|"PATCH", tell?: (saved: import("./types.js").Saved) => string, failed?: string}} [options]
+ * @returns {Promise<SavedReply|null>} the reply; null where it was rejected, which has then been shown
+ */
+async function done(path, parameters, body, words, { method = "POST", tell = savedWords, failed = "Not saved" } = {}) {
   try {
-    const reply = await say(method, path, { expert: store.expert, ...body }, words);
-    saySaved(tell(reply.saved));
-    // Before preparation is through, there is no question to go on with.
+    const reply = await submit(method, address(path, parameters), { expert: store.expert, ...body }, words);
+    showSaved(tell(reply.saved));
+    // Before preparation is finished, there is no question to continue with.
     if ((reply.question || reply.message) && !(store.isAmongUnknown && (await askUnknown()))) takeQuestion(reply);
     await refresh();
     return reply;
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    sayRefused(error, failed);
+    if (!(error instanceof RequestError)) throw error;
+    showFailed(error, failed);
     if (store.isAsked) await askNext();
     await refresh();
     return null;
   }
 }
 
-/** What is on the disk now, in the server's words. */
+/**
+ * What is on disk now, in the server's words.
+ * @param {{words: string}} saved
+ */
 export function savedWords({ words }) {
   return `Saved. ${words}`;
 }
 
-/** Ask for the expert's question; the server gives the open one again, if there is one. */
+/**
+ * Request the expert's question; the server gives the open one again, if there is one.
+ * @param {Wish} wish
+ * @returns {Promise<void>}
+ */
 export function askNext(wish = {}) {
   if (wish.row !== undefined || wish.source) return ask(wish);
   asking ??= ask(wish).finally(() => (asking = null));
   return asking;
 }
 
-/** Ask about the rows that what was learnt does not know, one after the other; tell whether one was left. */
+/** Ask about the rows that the learnt model does not know, one after the other; tell whether one was left. */
 export async function askUnknown() {
-  const { total } = await get("/api/learn/rows?verdict=unknown&limit=1").catch(() => ({ total: 0 }));
+  const { total } = await get("/api/learn/rows", { verdict: "unknown", limit: 1 }).catch(() => ({ total: 0 }));
   update({ isAmongUnknown: total > 0 });
   if (total > 0) await ask({ source: "unknown" });
   return total > 0;
 }
 
-/** Go on with the questions that the strategy chooses; the one in hand stays. */
+/** Continue with the questions that the strategy chooses; the current one stays. */
 export function leaveUnknown() {
   update({ isAmongUnknown: false });
 }
 
+/**
+ * @param {Wish} wish
+ * @returns {Promise<void>}
+ */
 async function ask(wish) {
   try {
-    takeQuestion(await send("POST", "/api/question", { expert: store.expert, ...wish }));
+    takeQuestion(await post("/api/question", { expert: store.expert, ...wish }));
   } catch (error) {
-    if (error.code === "preparing") return void (await refresh());
-    if (!(error instanceof Refusal)) return void setTimeout(askNext, 1500, wish);
-    if (wish.row !== undefined) return void sayRefused(error);
-    update({ question: null, message: error.message, isAsked: true });
+    if (error instanceof RequestError && error.code === "preparing") return void (await refresh());
+    if (!(error instanceof RequestError)) return void setTimeout(askNext, 1500, wish);
+    if (wish.row !== undefined) return void showFailed(error);
+    update({ question: null, message: messageOf(error), isAsked: true });
   }
 }
 
-function takeQuestion({ question, message = "" }) {
+/** @param {{question: Question|null, message: string|null}} reply */
+function takeQuestion({ question, message }) {
   const isSame = question && question.row === store.question?.row && question.n_members === store.question.n_members;
-  // The same question again leaves the picture, ticks and focus alone.
+  // The same question again leaves the picture, the selection and the focus alone.
   if (isSame) return;
   update({ question, message: message ?? "", isAsked: true });
   if (question) announce(`Question ${question.number}: ${question.id}. ${question.reason}`);
-  else announce(message || "No question is left.");
+  else announce(message || "No questions left.");
 }
 
 /**
- * Answer the question in hand.
- * @param {any} question
+ * Answer the current question.
+ * @param {Question} question
  * @param {string} label
- * @param {null|"all"|number[]} members which rows of its cluster are named with it
+ * @param {null|"all"|number[]} members which rows of its cluster are labelled with it
  */
 export function answer(question, label, members = null) {
   const words = `${question.id} is ${quoted(label)}.`;
-  return done("POST", "/api/answers", { row: question.row, label, members }, words, ({ n_rows: rows, is_new: isNew }) => {
-    const what = rows > 1 ? `${question.id} and ${counted(rows - 1, "row")} like it are` : `${question.id} is`;
-    return `Saved: ${what} ${quoted(label)}${isNew ? ", a new category" : ""}.`;
+  return done("/api/answers", {}, { row: question.row, label, members }, words, {
+    tell: ({ n_rows: rows, is_new: isNew }) => {
+      const what = rows > 1 ? `${question.id} and ${counted(rows - 1, "other row")} are` : `${question.id} is`;
+      return `Saved: ${what} ${quoted(label)}${isNew ? ", a new category" : ""}.`;
+    },
   });
 }
 
+/** @param {Question} question */
 export function skip(question) {
-  return done("POST", "/api/skips", { row: question.row }, `${question.id} is skipped.`, () => `Saved: ${question.id} is skipped.`);
+  return done("/api/skips", {}, { row: question.row }, `${question.id} is skipped.`, { tell: () => `Saved: ${question.id} is skipped.` });
 }
 
 export function undo() {
-  return done("POST", "/api/undo", {}, "The last step is taken back.", savedWords, "Not undone");
+  return done("/api/undo", {}, {}, "The last step is undone.", { failed: "Not undone" });
 }
 
-/** Change an answer; its row goes along, since the number may have become another question's. */
+/**
+ * Change an answer; its row is sent as well, since the number may belong to another question by now.
+ * @param {number} number
+ * @param {number|null} row
+ * @param {string|null} label
+ */
 export function changeAnswer(number, row, label) {
-  const words = label === null ? `Answer ${number} counts as skipped.` : `Answer ${number} is ${quoted(label)}.`;
-  return done("PATCH", `/api/answers/${number}`, { row, label }, words);
+  const words = `Answer ${number} is changed to ${label === null ? "skipped" : quoted(label)}.`;
+  return done("/api/answers/{number}", { number }, { row, label }, words, { method: "PATCH" });
 }
 
+/**
+ * @param {number[]} rows
+ * @param {string} label
+ */
 export function labelRows(rows, label) {
-  return done("POST", "/api/labels", { rows, label }, `${counted(rows.length, "row")}: ${quoted(label)}.`);
+  return done("/api/labels", {}, { rows, label }, `Label ${quoted(label)} for ${counted(rows.length, "row")}.`);
 }
 
+/**
+ * @param {string} old
+ * @param {string} name
+ */
 export function rename(old, name) {
-  return done("POST", "/api/categories/rename", { old, new: name }, `${quoted(old)} becomes ${quoted(name)}.`);
+  return done("/api/categories/rename", {}, { old, new: name }, `${quoted(old)} is renamed ${quoted(name)}.`);
 }
 
+/**
+ * @param {string} into
+ * @param {string[]} others
+ */
 export function merge(into, others) {
-  return done("POST", "/api/categories/merge", { into, others }, `${others.map(quoted).join(", ")} become ${quoted(into)}.`);
+  return done("/api/categories/merge", {}, { into, others }, `Merge ${listed(others.map(quoted))} into ${quoted(into)}.`);
 }
 
+/** @param {string} name */
 export function deleteCategory(name) {
-  return done("POST", "/api/categories/delete", { name }, `${quoted(name)} is deleted.`);
+  return done("/api/categories/delete", {}, { name }, `${quoted(name)} is deleted.`);
 }
 
+/**
+ * @param {number} row
+ * @param {string} id
+ * @param {string} label
+ */
 export function settle(row, id, label) {
-  return done("POST", `/api/disagreements/${row}`, { label }, `${id} is ${quoted(label)}, settled.`);
+  return done("/api/disagreements/{row}", { row }, { label }, `${id} is settled as ${quoted(label)}.`);
 }

@@ -1,4 +1,4 @@
-/** The categories met so far: how many rows each has, what they look like, and how to put them in order. */
+/** The categories so far: how many rows each has, what they look like, and renaming, merging and deleting them. */
 
 import { deleteCategory, merge, rename } from "./actions.js";
 import { confirmed, openDialog } from "./dialogs.js";
@@ -10,7 +10,9 @@ import { isSeen, onShown } from "./router.js";
 import { openRow } from "./row_dialog.js";
 import { rowLabels, rowsAt } from "./row_labels.js";
 import { categories, listen } from "./store.js";
-import { counted, quoted, whole } from "./words.js";
+import { counted, listed, quoted, whole } from "./words.js";
+
+/** @typedef {import("./types.js").Category} Category */
 
 const THUMBS = 12;
 const THUMBS_MORE = 120;
@@ -19,7 +21,7 @@ let shownFor = "";
 /** Build the view. */
 export function startCategories() {
   onShown("categories", show);
-  listen("state", () => isSeen("categories") && show());
+  listen(["state"], () => isSeen("categories") && show());
 }
 
 async function show() {
@@ -31,13 +33,18 @@ async function show() {
   keepingFocus(byId("view-categories"), () => fill(byId("view-categories"),
     element("header", { class: "view-head" }, element("h1", { id: "categories-heading" }, "Categories"),
       now.length > 1 && button("Merge …", () => void mergeSome(), { "data-testid": "merge" })),
-    element("p", { class: "lead" }, now.length ? `${counted(now.length, "category", "categories")} so far, in the order in which you met them.` : "No category has been named yet."),
+    element("p", { class: "lead" }, now.length ? `${counted(now.length, "category", "categories")} so far, in order of discovery.` : "No categories yet."),
     list));
   await showThumbs(now, list);
 }
 
-function categoryItem({ name, rows, asked, colour }, place) {
-  const key = place < 9 && element("kbd", { title: `Key ${place + 1}` }, String(place + 1));
+/**
+ * @param {Category} category
+ * @param {number} index
+ */
+function categoryItem({ name, rows, asked, colour }, index) {
+  const key = index < 9 && element("kbd", { title: `Key ${index + 1}` }, String(index + 1));
+  /** @type {(words: string, act: () => void, testid: string, properties?: import("./dom.js").Properties) => HTMLElement} */
   const control = (words, act, testid, properties = {}) => button(words, act, { class: "small", "data-testid": testid, "aria-label": `${words.replace(" …", "")} ${name}`, ...properties });
   return element("li", { class: "category", data: { name } },
     element("div", { class: "category-head" }, key, glyph(colour), element("h2", {}, name),
@@ -49,49 +56,70 @@ function categoryItem({ name, rows, asked, colour }, place) {
     element("div", { class: "thumb-row" }));
 }
 
+/**
+ * @param {number} rows
+ * @param {number} asked
+ */
 function askedWords(rows, asked) {
-  if (asked === undefined || rows === 1) return "";
-  return asked === rows ? ", all asked" : `, ${whole(asked)} of them asked`;
+  if (rows === 1) return "";
+  return asked === rows ? ", all asked about" : `, ${whole(asked)} of them asked about`;
 }
 
+/**
+ * @param {Category[]} now
+ * @param {HTMLElement} list
+ */
 async function showThumbs(now, list) {
   const { labels } = await rowLabels().catch(() => ({ labels: new Uint16Array() }));
-  now.forEach(({ name, rows }, place) => {
-    const box = list.children[place]?.querySelector(".thumb-row");
-    if (box) fill(box, ...thumbButtons(rowsAt(labels, place, THUMBS)), rows > THUMBS && button(`all ${rows}`, () => openRows(name, rowsAt(labels, place, THUMBS_MORE), rows), { class: "small quiet" }));
+  now.forEach(({ name, rows }, index) => {
+    const box = list.children[index]?.querySelector(".thumb-row");
+    if (box) fill(box, ...thumbButtons(rowsAt(labels, index, THUMBS)), rows > THUMBS && button(`all ${rows}`, () => openRows(name, rowsAt(labels, index, THUMBS_MORE), rows), { class: "small quiet" }));
   });
 }
 
+/** @param {number[]} rows */
 function thumbButtons(rows) {
-  return rows.map((row) => button([thumbnail(row)], () => void openRow(row), { class: "thumb-button", "aria-label": `Look at row ${row + 1}` }));
+  return rows.map((row) => button([thumbnail(row)], () => void openRow(row), { class: "thumb-button", "aria-label": `View row ${row + 1}` }));
 }
 
+/**
+ * @param {string} name
+ * @param {number[]} rows
+ * @param {number} total
+ */
 function openRows(name, rows, total) {
   const words = rows.length < total ? `The first ${rows.length} of ${total} rows.` : `${counted(total, "row")}.`;
   openDialog(name, [element("p", { class: "hint" }, words), element("div", { class: "thumb-row many" }, ...thumbButtons(rows))], { isWide: true, testid: "category-rows" });
 }
 
+/** @param {string} old */
 async function renameOne(old) {
-  const name = await askName({ title: `Rename ${quoted(old)}`, words: "Its rows keep together under the new name. To put two categories together, merge them.", value: old, but: old, action: "Rename" });
+  const name = await askName({ title: `Rename ${quoted(old)}`, words: "All its rows get the new name. To combine two categories, merge them.", value: old, but: old, action: "Rename" });
   if (name === null || name === old) return;
   const isKnown = categories().some((category) => category.name === name);
   if (isKnown) return void (await offerMerge(name, [old]));
   await rename(old, name);
 }
 
+/**
+ * @param {string} into
+ * @param {string[]} others
+ */
 async function offerMerge(into, others) {
   const isAgreed = await confirmed(`Merge into ${quoted(into)}?`, [
-    `${others.map(quoted).join(" and ")} will be part of ${quoted(into)}: all their rows get that name. One undo takes it back.`,
+    `All rows of ${listed(others.map(quoted))} will be labelled ${quoted(into)}. A single undo reverses this.`,
   ], "Merge");
   if (isAgreed) await merge(into, others);
 }
 
-/** Choose the categories that become one, and which name stays. */
+/**
+ * Choose the categories to merge, and the name to keep.
+ * @param {string} [first] selected from the start
+ */
 function mergeSome(first) {
-  const names = categories().map(({ name }) => name);
-  const boxes = new Map(names.map((name) => [name, element("input", { type: "checkbox", checked: name === first, value: name })]));
+  const choices = categories().map((category) => ({ category, box: element("input", { type: "checkbox", checked: category.name === first, value: category.name }) }));
   const stays = element("select", { id: "merge-into", "data-testid": "merge-into-name" });
-  const chosen = () => names.filter((name) => boxes.get(name).checked);
+  const chosen = () => choices.filter(({ box }) => box.checked).map(({ category }) => category.name);
   const go = button("Merge", async () => {
     const into = stays.value;
     const others = chosen().filter((name) => name !== into);
@@ -103,24 +131,28 @@ function mergeSome(first) {
     fill(stays, ...chosen().map((name) => element("option", { value: name, selected: name === before }, name)));
     go.disabled = chosen().length < 2;
   };
-  const items = categories().map(({ name, colour, rows }) => {
-    boxes.get(name).addEventListener("change", refreshChoice);
-    return element("li", {}, element("label", { class: "check-line" }, boxes.get(name), glyph(colour), element("span", {}, name), element("small", {}, counted(rows, "row"))));
+  const items = choices.map(({ category: { name, colour, rows }, box }) => {
+    box.addEventListener("change", refreshChoice);
+    return element("li", {}, element("label", { class: "check-line" }, box, glyph(colour), element("span", {}, name), element("small", {}, counted(rows, "row"))));
   });
   const dialog = openDialog("Merge categories", [
-    element("p", { class: "hint" }, "Tick those that are one and the same. One undo takes it back."),
+    element("p", { class: "hint" }, "Select the categories that are the same. A single undo reverses the merge."),
     element("ul", { class: "check-list" }, ...items),
-    element("p", { class: "line" }, element("label", { for: "merge-into" }, "The name that stays"), stays),
+    element("p", { class: "line" }, element("label", { for: "merge-into" }, "Name to keep"), stays),
     element("div", { class: "line ending" }, go),
   ], { testid: "merge-dialog" });
   refreshChoice();
-  (names.map((name) => boxes.get(name)).find((box) => !box.checked) ?? go).focus();
+  (choices.find(({ box }) => !box.checked)?.box ?? go).focus();
 }
 
+/**
+ * @param {string} name
+ * @param {number} rows
+ */
 async function deleteOne(name, rows) {
   const isAgreed = await confirmed(`Delete ${quoted(name)}?`, [
-    `${counted(rows, "row")} will have no name. Rows that were asked count as skipped; those named with others, or out of turn, are open again and may be asked.`,
-    "Undo brings the category back.",
+    `${counted(rows, "row")} will lose the label. Rows that were asked about will count as skipped; rows labelled with a cluster, or outside a question, can be asked about again.`,
+    "Undo restores the category.",
   ], "Delete", { isGrave: true });
   if (isAgreed) await deleteCategory(name);
 }

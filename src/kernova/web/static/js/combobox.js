@@ -1,8 +1,8 @@
-/** A field for a name, with the known names to choose from; what is typed is never replaced unasked. */
+/** A field for a name, with the existing names to choose from; what is typed is never replaced automatically. */
 
 import { element, fill } from "./dom.js";
 import { glyph } from "./glyph.js";
-import { suitingNames } from "./names.js";
+import { matchingNames } from "./names.js";
 import { whole } from "./words.js";
 
 const MOST_OFFERED = 50;
@@ -10,24 +10,26 @@ let made = 0;
 
 /**
  * Make a field for a category's name.
- * @param {{label: string, categories: () => any[], onChoose: (name: string, isPicked: boolean) => void, value?: string}} options
- *   `onChoose` hears the name at Enter or click, and whether it was picked from the list
+ * @param {{label: string, categories: () => import("./types.js").Category[], onChoose: (name: string, isPicked: boolean) => void, value?: string}} options
+ *   `onChoose` gets the name at Enter or click, and whether it was picked from the list
  * @returns {{node: HTMLElement, input: HTMLInputElement, value: () => string}}
  */
 export function nameField({ label, categories, onChoose, value = "" }) {
   const id = `names-${(made += 1)}`;
-  const list = element("ul", { id, role: "listbox", class: "names-list", "aria-label": "Known categories" });
+  const list = element("ul", { id, role: "listbox", class: "names-list", "aria-label": "Existing categories" });
   const input = element("input", {
     type: "text", role: "combobox", id: `${id}-input`, class: "name-input", value, maxlength: 200,
     autocomplete: "off", autocapitalize: "off", spellcheck: "false", enterkeyhint: "done",
     "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list", "data-testid": "name-input",
   });
   let active = -1;
+  /** @type {string[]} */
   let names = [];
 
   const options = () => [...list.children];
-  const mark = (place) => {
-    active = place;
+  /** @param {number} index */
+  const mark = (index) => {
+    active = index;
     options().forEach((option, at) => option.setAttribute("aria-selected", String(at === active)));
     const chosen = options()[active];
     chosen?.scrollIntoView({ block: "nearest" });
@@ -36,18 +38,20 @@ export function nameField({ label, categories, onChoose, value = "" }) {
   };
   const offer = () => {
     const known = categories();
-    names = suitingNames(input.value.trim(), known.map(({ name }) => name)).slice(0, MOST_OFFERED);
-    fill(list, names.map((name, place) => {
+    names = matchingNames(input.value.trim(), known.map(({ name }) => name)).slice(0, MOST_OFFERED);
+    fill(list, names.map((name, index) => {
       const category = known.find((one) => one.name === name);
-      const count = element("small", {}, whole(category.rows ?? 0));
+      const count = element("small", {}, whole(category?.rows ?? 0));
+      /** @param {Event} event */
       const choose = (event) => (event.preventDefault(), onChoose(name, true));
-      return element("li", { role: "option", id: `${id}-${place}`, "aria-selected": "false", on: { pointerdown: (event) => event.preventDefault(), click: choose } },
-        glyph(category.colour), element("span", {}, name), count);
+      return element("li", { role: "option", id: `${id}-${index}`, "aria-selected": "false", on: { pointerdown: (event) => event.preventDefault(), click: choose } },
+        glyph(category?.colour), element("span", {}, name), count);
     }));
     list.hidden = names.length === 0;
     input.setAttribute("aria-expanded", String(names.length > 0));
     mark(-1);
   };
+  /** @type {Object<string, number>} */
   const steps = { ArrowDown: 1, ArrowUp: -1 };
   input.addEventListener("input", offer);
   input.addEventListener("keydown", (event) => {

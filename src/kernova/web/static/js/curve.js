@@ -1,4 +1,4 @@
-/** How many categories were met after each question, beside what asking by lot would be expected to meet. */
+/** How many categories were discovered after each question, and how many random sampling would be expected to discover. */
 
 import { byId, drawn, element, fill } from "./dom.js";
 import { isSeen, onShown } from "./router.js";
@@ -6,14 +6,19 @@ import { ticks } from "./sound.js";
 import { listen, store } from "./store.js";
 import { counted, whole } from "./words.js";
 
+/** @typedef {{wide: number, high: number, questions: number, most: number, x: (question: number) => number, y: (count: number) => number}} Scales */
+
 const MARGIN = { left: 34, right: 14, top: 12, bottom: 34 };
+/** @type {ReturnType<typeof build>|null} */
 let parts = null;
+/** @type {Scales|null} */
+let scales = null;
 let shownFor = "";
 
 /** Build the view. */
 export function startCurve() {
   onShown("curve", show);
-  listen("state", () => isSeen("curve") && show());
+  listen(["state"], () => isSeen("curve") && show());
 }
 
 function build() {
@@ -22,14 +27,18 @@ function build() {
   const advice = element("div", { class: "advice", "data-testid": "advice" });
   fill(byId("view-curve"),
     element("header", { class: "view-head" }, element("h1", { id: "curve-heading" }, "Discovery curve")),
-    element("p", { class: "curve-legend" }, legendLine("met", "categories met"), legendLine("by-lot", "expected by lot")),
+    element("p", { class: "curve-legend" }, legendLine("discovered", "categories discovered"), legendLine("baseline", "expected with random sampling")),
     figure, readout, advice);
   new ResizeObserver(() => show(true)).observe(figure);
   figure.addEventListener("pointermove", (event) => point(event.clientX));
   figure.addEventListener("pointerleave", () => point(null));
-  return { figure, readout, advice, atQuestion: null };
+  return { figure, readout, advice };
 }
 
+/**
+ * @param {string} kind
+ * @param {string} words
+ */
 function legendLine(kind, words) {
   const line = drawn("svg", { viewBox: "0 0 28 6", "aria-hidden": "true" }, drawn("path", { class: kind, d: "M0 3H28" }));
   return element("span", {}, line, words);
@@ -43,16 +52,24 @@ function show(isResized = false) {
   const signature = `${state.version} ${wide} ${parts.figure.clientHeight}`;
   if (!isResized && signature === shownFor) return;
   shownFor = signature;
-  const byLot = (state.by_lot ?? []).filter((value) => value !== null);
-  parts.scales = scalesFor(state.curve, byLot, wide, parts.figure.clientHeight || 220);
-  fill(parts.figure, drawing(state.curve, byLot, parts.scales));
-  fill(parts.readout, standing(state.curve, byLot));
+  const { curve } = state;
+  const baseline = baselineOf(state);
+  scales = scalesFor(curve, baseline, wide, parts.figure.clientHeight || 220);
+  fill(parts.figure, drawing(curve, baseline, scales));
+  fill(parts.readout, standing(curve, baseline));
   fill(parts.advice, ...adviceParts(state.advice));
 }
 
-function scalesFor(curve, byLot, wide, high) {
-  const questions = Math.max(10, curve.length, byLot.length);
-  const most = Math.max(4, ...curve, ...byLot) * 1.08;
+/**
+ * @param {number[]} curve
+ * @param {number[]} baseline
+ * @param {number} wide
+ * @param {number} high
+ * @returns {Scales}
+ */
+function scalesFor(curve, baseline, wide, high) {
+  const questions = Math.max(10, curve.length, baseline.length);
+  const most = Math.max(4, ...curve, ...baseline) * 1.08;
   return {
     wide, high, questions, most,
     x: (question) => MARGIN.left + (question / questions) * (wide - MARGIN.left - MARGIN.right),
@@ -60,16 +77,22 @@ function scalesFor(curve, byLot, wide, high) {
   };
 }
 
-function drawing(curve, byLot, scales) {
+/**
+ * @param {number[]} curve
+ * @param {number[]} baseline
+ * @param {Scales} scales
+ */
+function drawing(curve, baseline, scales) {
   const { wide, high } = scales;
-  const words = standing(curve, byLot);
+  const words = standing(curve, baseline);
   return drawn("svg", { width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": words },
     ...axes(scales),
-    byLot.length > 0 && drawn("path", { class: "by-lot", d: smoothPath(byLot, scales) }),
-    drawn("path", { class: "met", d: stepPath(curve, scales) }),
+    baseline.length > 0 && drawn("path", { class: "baseline", d: smoothPath(baseline, scales) }),
+    drawn("path", { class: "discovered", d: stepPath(curve, scales) }),
     drawn("line", { class: "pointer", y1: MARGIN.top, y2: high - MARGIN.bottom, x1: -9, x2: -9 }));
 }
 
+/** @param {Scales} scales */
 function axes(scales) {
   const { wide, high } = scales;
   const lines = ticks(0, scales.most, 4).filter(Number.isInteger).flatMap((count) => [
@@ -81,48 +104,76 @@ function axes(scales) {
   return [...lines, ...marks, drawn("text", { class: "tick name", x: wide - MARGIN.right, y: high - 3, "text-anchor": "end" }, "questions asked")];
 }
 
-/** Where both begin: what was known before any question. */
-function start() {
-  return store.state.known_before ?? 0;
+/**
+ * Categories that random sampling is expected to discover; what cannot be estimated comes as null.
+ * @param {import("./types.js").StateReply} state
+ */
+function baselineOf({ by_lot: baseline }) {
+  return baseline.filter((value) => value !== null);
 }
 
-/** Each question raises the count at once or leaves it. */
+/** Where both begin: the categories known before any question. */
+function origin() {
+  return store.state?.known_before ?? 0;
+}
+
+/**
+ * Each question raises the count at once or leaves it.
+ * @param {number[]} curve
+ * @param {Scales} scales
+ */
 function stepPath(curve, { x, y }) {
-  return `M${x(0)} ${y(start())}` + curve.map((count, place) => `H${x(place + 1).toFixed(1)}V${y(count).toFixed(1)}`).join("");
+  return `M${x(0)} ${y(origin())}` + curve.map((count, index) => `H${x(index + 1).toFixed(1)}V${y(count).toFixed(1)}`).join("");
 }
 
-function smoothPath(byLot, { x, y }) {
-  return `M${x(0)} ${y(start())}` + byLot.map((count, place) => `L${x(place + 1).toFixed(1)} ${y(count).toFixed(1)}`).join("");
+/**
+ * @param {number[]} baseline
+ * @param {Scales} scales
+ */
+function smoothPath(baseline, { x, y }) {
+  return `M${x(0)} ${y(origin())}` + baseline.map((count, index) => `L${x(index + 1).toFixed(1)} ${y(count).toFixed(1)}`).join("");
 }
 
-function standing(curve, byLot, question = curve.length) {
-  if (curve.length === 0) return "No question was answered yet.";
-  const met = counted(curve[question - 1], "category", "categories");
-  const lot = byLot[question - 1];
-  const expected = lot === undefined ? "" : ` Asking by lot would be expected to have met ${lot.toFixed(1)} of them.`;
-  return `After ${counted(question, "question")}: ${met} met.${expected}`;
+/**
+ * @param {number[]} curve
+ * @param {number[]} baseline
+ * @param {number} question
+ */
+function standing(curve, baseline, question = curve.length) {
+  if (curve.length === 0) return "No questions answered yet.";
+  const discovered = counted(curve[question - 1], "category", "categories");
+  const random = baseline[question - 1];
+  const expected = random === undefined ? "" : ` Random sampling would be expected to have discovered ${random.toFixed(1)} of them.`;
+  return `After ${counted(question, "question")}: ${discovered} discovered.${expected}`;
 }
 
-/** Show the numbers at the question under the pointer. */
+/**
+ * Show the numbers at the question under the pointer.
+ * @param {number|null} clientX
+ */
 function point(clientX) {
-  const { curve = [], by_lot: byLot } = store.state ?? {};
-  const line = parts.figure.querySelector(".pointer");
-  if (!line || curve.length === 0) return;
+  const line = parts?.figure.querySelector(".pointer");
+  if (!parts || !scales || !store.state || !line || store.state.curve.length === 0) return;
+  const { curve } = store.state;
+  const baseline = baselineOf(store.state);
   const { left } = parts.figure.getBoundingClientRect();
-  const share = clientX === null ? 1 : (clientX - left - MARGIN.left) / (parts.scales.x(parts.scales.questions) - MARGIN.left);
-  const question = Math.min(curve.length, Math.max(1, Math.round(share * parts.scales.questions)));
-  const x = clientX === null ? -9 : parts.scales.x(question);
-  line.setAttribute("x1", x);
-  line.setAttribute("x2", x);
-  fill(parts.readout, standing(curve, byLot ?? [], clientX === null ? curve.length : question));
+  const fraction = clientX === null ? 1 : (clientX - left - MARGIN.left) / (scales.x(scales.questions) - MARGIN.left);
+  const question = Math.min(curve.length, Math.max(1, Math.round(fraction * scales.questions)));
+  const x = clientX === null ? -9 : scales.x(question);
+  line.setAttribute("x1", String(x));
+  line.setAttribute("x2", String(x));
+  fill(parts.readout, standing(curve, baseline, clientX === null ? curve.length : question));
 }
 
-/** What is known and what is guessed stand apart, in the server's words. */
+/**
+ * What is known and what is estimated are kept apart, in the server's words.
+ * @param {import("./types.js").Advice} advice
+ */
 function adviceParts(advice) {
-  if (!advice) return [];
-  const part = (title, sentences, kind) => sentences?.length > 0 && element("section", { class: kind },
-    element("h2", {}, title), ...[sentences].flat().map((sentence) => element("p", {}, sentence)));
-  // The heading says that it is a guess; without it, the sentence would have to.
-  const guessed = [advice.guessed ?? []].flat().map((sentence) => sentence.replace(/^Guess: ./, (start) => start.at(-1).toUpperCase()));
-  return [part("Known", advice.known, "known"), part("Guessed", guessed, "guessed")];
+  /** @type {(title: string, sentences: string[], kind: string) => Node|false} */
+  const part = (title, sentences, kind) => sentences.length > 0 && element("section", { class: kind },
+    element("h2", {}, title), ...sentences.map((sentence) => element("p", {}, sentence)));
+  // The heading says that it is an estimate: the sentence need not repeat it.
+  const guessed = advice.guessed.map((sentence) => sentence.replace(/^(?:Guess|Estimate): ./, (start) => start.slice(-1).toUpperCase()));
+  return [part("Known", advice.known, "known"), part("Estimated", guessed, "guessed")];
 }

@@ -1,13 +1,13 @@
 /** Dialogs: shown over the page, closed by Escape, gone from it afterwards. */
 
-import { button, element, fill } from "./dom.js";
+import { button, element, fill, focusedElement } from "./dom.js";
 
 let made = 0;
 
 /**
  * Show a dialog.
  * @param {string} title
- * @param {Array<Node|string>} content
+ * @param {import("./dom.js").Child[]} content
  * @param {{testid?: string, isWide?: boolean, onClose?: () => void}} [options]
  * @returns {{node: HTMLDialogElement, close: () => void, say: (problem: string) => void}}
  */
@@ -17,11 +17,11 @@ export function openDialog(title, content, { testid = "dialog", isWide = false, 
   const closer = button("×", () => node.close(), { class: "quiet icon-only closer", "aria-label": "Close", "data-testid": "dialog-close" });
   const node = element("dialog", { class: isWide ? "wide" : null, "aria-labelledby": heading, "data-testid": testid },
     element("header", {}, element("h2", { id: heading }, title), closer), ...content, problem);
-  const opener = document.activeElement;
+  const opener = focusedElement();
   node.addEventListener("close", () => {
     node.remove();
     onClose?.();
-    // Whoever opened it may have gone meanwhile, with the list it stood in.
+    // The control that opened it may be gone, with the list that it was in.
     if (opener?.isConnected && opener !== document.body) opener.focus();
   });
   node.addEventListener("click", (event) => {
@@ -57,6 +57,10 @@ export function confirmed(title, sentences, yes, { isGrave = false } = {}) {
   });
 }
 
+/**
+ * @param {Element} node
+ * @param {MouseEvent} event
+ */
 function isWithin(node, { clientX, clientY }) {
   const { left, right, top, bottom } = node.getBoundingClientRect();
   return clientX >= left && clientX <= right && clientY >= top && clientY <= bottom;

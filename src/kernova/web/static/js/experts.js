@@ -1,4 +1,4 @@
-/** Who is here, and where experts said different things about a row. */
+/** The experts, and the rows that they label differently. */
 
 import { settle } from "./actions.js";
 import { get } from "./api.js";
@@ -12,11 +12,14 @@ import { categoryNamed, listen, store } from "./store.js";
 import { counted } from "./words.js";
 
 let shownFor = "";
+/** On the view's tab: how many disagreements there are. */
+const badge = element("span", { class: "badge", id: "disagreement-badge", hidden: true });
 
 /** Build the view. */
 export function startExperts() {
+  byId("tab-experts").append(badge);
   onShown("experts", () => void show());
-  listen("state", () => {
+  listen(["state"], () => {
     showBadge();
     if (isSeen("experts")) void show();
   });
@@ -24,14 +27,14 @@ export function startExperts() {
 
 function showBadge() {
   const number = store.state?.disagreements ?? 0;
-  const badge = byId("disagreement-badge");
   badge.hidden = number === 0;
   fill(badge, String(number));
   badge.setAttribute("aria-label", counted(number, "disagreement"));
 }
 
 async function show() {
-  const { experts = [], version } = store.state ?? {};
+  const experts = store.state?.experts ?? [];
+  const version = store.state?.version;
   const signature = JSON.stringify([experts, version]);
   if (signature === shownFor) return;
   shownFor = signature;
@@ -40,19 +43,21 @@ async function show() {
   if (signature !== shownFor) return;
   keepingFocus(byId("view-experts"), () => fill(byId("view-experts"),
     element("header", { class: "view-head" }, element("h1", { id: "experts-heading" }, "Experts")),
-    element("p", { class: "lead" }, "Several experts can answer at once: each opens this address in a browser of their own. No two are asked about the same row."),
+    element("p", { class: "lead" }, "Several experts can work at the same time: each opens this address in their own browser. No two are asked about the same row."),
     element("ul", { class: "expert-list", "data-testid": "expert-list" }, ...experts.map(expertItem)),
     element("h2", {}, "Disagreements"),
-    element("p", { class: "hint" }, disagreements.length ? "The latest word stands until a row is settled." : "No two experts disagree about a row."),
+    element("p", { class: "hint" }, disagreements.length ? "The most recent label counts until a disagreement is settled." : "There are no disagreements."),
     element("ul", { class: "disagreement-list", "data-testid": "disagreements", "data-version": version }, ...disagreements.map(disagreementItem))));
 }
 
+/** @param {import("./types.js").ExpertHere} expert */
 function expertItem({ name, questions, is_here: isHere }) {
   const isSelf = name === store.expert;
   return element("li", { class: isHere ? "here" : null }, element("b", {}, name || "unnamed"), isSelf && " (you)",
-    element("small", {}, `${counted(questions ?? 0, "answer")} · ${isHere ? "here now" : "not here"}`));
+    element("small", {}, `${counted(questions, "answer")} · ${isHere ? "online" : "offline"}`));
 }
 
+/** @param {import("./types.js").Disagreement} disagreement */
 function disagreementItem({ row, id, opinions, label }) {
   const names = [...new Set([...opinions.map((one) => one.label), label])];
   const other = async () => {
@@ -60,9 +65,9 @@ function disagreementItem({ row, id, opinions, label }) {
     if (name !== null) await settle(row, id, name);
   };
   return element("li", { data: { row: String(row) } },
-    button([thumbnail(row)], () => void openRow(row), { class: "thumb-button", "aria-label": `Look at ${id}` }),
+    button([thumbnail(row)], () => void openRow(row), { class: "thumb-button", "aria-label": `View ${id}` }),
     element("div", {}, element("h3", {}, id),
       element("ul", { class: "opinions" }, ...opinions.map((one) => element("li", {}, `${one.expert || "unnamed"}: `, labelTag(categoryNamed(one.label), one.label)))),
-      element("div", { class: "line" }, "It is ", ...names.map((name) => button([labelTag(categoryNamed(name), name)], () => void settle(row, id, name), { class: "small", "data-testid": "settle" })),
-        button("another …", () => void other(), { class: "small quiet" }))));
+      element("div", { class: "line" }, "Correct label:", ...names.map((name) => button([labelTag(categoryNamed(name), name)], () => void settle(row, id, name), { class: "small", "data-testid": "settle" })),
+        button("Other …", () => void other(), { class: "small quiet" }))));
 }

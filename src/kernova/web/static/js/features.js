@@ -5,87 +5,108 @@ import { drawn, element } from "./dom.js";
 const WIDTH = 200;
 const HEIGHT = 34;
 
-/** @typedef {import("./types.js").FeatureDrawing} FeatureDrawing */
+/** @typedef {import("./types.js").Feature} Feature */
 
-/** Draw all values of a card. */
+/**
+ * Draw all values of a card.
+ * @param {Feature[]} features
+ */
 export function featureList(features) {
   return element("ul", { class: "features", "data-testid": "features" }, ...features.map(featureItem));
 }
 
-/** "higher than 98 % of rows"; for a category, how many rows have it. */
-export function placeWords({ kind, place }) {
+/**
+ * "higher than 98 % of rows"; for a category, how many rows have it.
+ * @param {Feature} feature
+ */
+function placeWords({ kind, place }) {
   const percentile = Number(place);
   if (kind !== "number" || place === "" || Number.isNaN(percentile)) return place;
   if (percentile > 55) return `higher than ${Number(percentile.toFixed(2))} % of rows`;
   if (percentile < 45) return `lower than ${Number((100 - percentile).toFixed(2))} % of rows`;
-  return "in the middle";
+  return "close to the median";
 }
 
-/** Draw several values of a row as dots on thin lines: a row at a glance, beside others of its cluster. */
+/**
+ * Draw several values of a row as dots on thin lines: a row at a glance, beside others of its cluster.
+ * @param {Feature[]} features
+ * @param {string[]} names
+ */
 export function featureStrip(features, names) {
   const byName = new Map(features.map((feature) => [feature.name, feature]));
-  const shown = names.map((name) => byName.get(name)).filter(Boolean);
+  const shown = names.map((name) => byName.get(name)).filter((feature) => feature !== undefined);
   const lines = (shown.length > 0 ? shown : features).slice(0, 6);
   const step = 9;
   const strip = drawn("svg", { class: "strip", viewBox: `0 0 100 ${lines.length * step + 2}`, "aria-hidden": "true" });
-  lines.forEach((feature, place) => {
-    const y = (place + 0.5) * step + 1;
+  lines.forEach((feature, line) => {
+    const y = (line + 0.5) * step + 1;
     strip.append(drawn("line", { x1: 4, x2: 96, y1: y, y2: y }));
     const at = feature.kind === "number" ? feature.position : feature.own_share;
-    const dot = at === null || at === undefined ? null : drawn("circle", { cx: 4 + 92 * at, cy: y, r: 3.2, class: oddness(feature) });
+    const dot = at === null ? null : drawn("circle", { cx: 4 + 92 * at, cy: y, r: 3.2, class: oddness(feature) });
     if (dot) strip.append(dot);
   });
   const words = lines.map((feature) => `${feature.name}: ${feature.value} (${placeWords(feature)})`).join("\n");
   return { strip, words };
 }
 
+/** @param {Feature} feature */
 function featureItem(feature) {
   const head = element("div", { class: "feature-head" },
     element("span", { class: "feature-name", title: feature.name }, feature.name),
     element("b", {}, feature.value));
   const words = element("p", { class: "feature-words" }, element("span", { class: oddness(feature) }, placeWords(feature)),
-    ` · usually ${feature.usual}`, feature.axis_words ? ` · ${feature.axis_words}` : "");
-  return element("li", {}, head, feature.kind === "number" ? histogram(feature) : shares(feature), words);
+    ` · typically ${feature.usual}`, feature.axis_words ? ` · ${feature.axis_words}` : "");
+  return element("li", {}, head, feature.kind === "number" ? histogram(feature) : fractions(feature), words);
 }
 
-/** So rare a value that it is marked: fewer than 1 of 20 rows lie as far out. */
+/**
+ * A value is marked as unusual where fewer than 1 in 20 rows are as extreme.
+ * @param {{surprise: number}} feature
+ */
 function oddness({ surprise }) {
   return surprise > Math.log2(20) ? "odd" : "plain";
 }
 
+/** @param {Feature} feature */
 function histogram({ histogram: counts, position, usual_position: usual, lowest_words: low, highest_words: high, surprise }) {
   const most = Math.max(1, ...counts);
   const wide = WIDTH / Math.max(1, counts.length);
-  // Roots, so that a bin of one row can be seen beside one of thousands.
+  // Square roots, so that a bin of one row is visible beside one of thousands.
   const bars = counts.map((count, bin) => {
     const tall = count === 0 ? 0 : Math.max(1.5, Math.sqrt(count / most) * (HEIGHT - 6));
     return drawn("rect", { x: bin * wide + 0.4, y: HEIGHT - tall, width: Math.max(0.6, wide - 0.8), height: tall });
   });
   const marks = [
-    usual !== null && usual !== undefined && drawn("line", { class: "usual", x1: usual * WIDTH, x2: usual * WIDTH, y1: 6, y2: HEIGHT }),
-    position !== null && position !== undefined && needle(position * WIDTH, oddness({ surprise })),
+    usual !== null && drawn("line", { class: "usual", x1: usual * WIDTH, x2: usual * WIDTH, y1: 6, y2: HEIGHT }),
+    position !== null && needle(position * WIDTH, oddness({ surprise })),
   ];
   const figure = drawn("svg", { class: "histogram", viewBox: `-5 0 ${WIDTH + 10} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" }, ...bars, ...marks);
   return element("div", {}, figure, element("div", { class: "ends", "aria-hidden": "true" }, element("span", {}, low), element("span", {}, high)));
 }
 
+/**
+ * @param {number} x
+ * @param {string} kind
+ */
 function needle(x, kind) {
   return drawn("g", { class: `needle ${kind}` },
     drawn("line", { x1: x, x2: x, y1: 4, y2: HEIGHT }), drawn("path", { d: `M${x - 4.5} 0h9l-4.500 6z` }));
 }
 
-function shares({ shares: parts, value, n_categories: number }) {
-  const lines = parts.map(({ name, share }) => {
+/** @param {Feature} feature */
+function fractions({ shares: parts, value, n_categories: number }) {
+  const lines = parts.map(({ name, share: fraction }) => {
     const bar = element("i", {});
-    bar.style.width = `${Math.max(0.5, share * 100)}%`;
-    return element("div", { class: name === value ? "share own" : "share" },
-      element("span", { title: name }, name), element("span", { class: "share-bar" }, bar), element("small", {}, sharePercent(share)));
+    bar.style.width = `${Math.max(0.5, fraction * 100)}%`;
+    return element("div", { class: name === value ? "fraction own" : "fraction" },
+      element("span", { title: name }, name), element("span", { class: "fraction-bar" }, bar), element("small", {}, percentWords(fraction)));
   });
   const left = number - parts.length;
-  return element("div", { class: "shares", "aria-hidden": "true" }, ...lines, left > 0 && element("small", {}, `and ${left} more`));
+  return element("div", { class: "fractions", "aria-hidden": "true" }, ...lines, left > 0 && element("small", {}, `and ${left} more`));
 }
 
-function sharePercent(share) {
-  const percent = share * 100;
+/** @param {number} fraction */
+function percentWords(fraction) {
+  const percent = fraction * 100;
   return `${percent >= 10 ? percent.toFixed(0) : percent.toPrecision(2)} %`;
 }

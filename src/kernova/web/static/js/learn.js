@@ -1,7 +1,7 @@
-/** Learning from the answers so far: every other row is known, ambiguous or unknown then. */
+/** Learning from the answers so far: every other row is then known, ambiguous or unknown. */
 
 import { askUnknown, labelRows } from "./actions.js";
-import { Refusal, get, send } from "./api.js";
+import { RequestError, get, messageOf, post } from "./api.js";
 import { button, byId, element, fill } from "./dom.js";
 import { downloadLinks } from "./downloads.js";
 import { labelTag } from "./glyph.js";
@@ -12,25 +12,49 @@ import { openRow } from "./row_dialog.js";
 import { categoryNamed, listen, phase, refresh, store } from "./store.js";
 import { counted, whole } from "./words.js";
 
+/** @typedef {import("./types.js").LearnReply} LearnReply */
+/** @typedef {keyof import("./types.js").LearnCounts} Verdict */
+/** @typedef {{name: string, title: string, write?: (value: unknown) => string}} Column */
+
+/** @type {Verdict[]} */
 const VERDICTS = ["unknown", "ambiguous", "known"];
 const MEANINGS = {
-  unknown: "unlike everything that was named",
-  ambiguous: "like more than one category",
-  known: "like one category",
+  unknown: "unlike every labelled category",
+  ambiguous: "similar to more than one category",
+  known: "similar to one category",
 };
-const share = (value) => (typeof value === "number" ? `${Math.round(100 * value)} %` : "");
-/** What people ask of a category; the model file holds more. */
-const COLUMNS = [["class", "category"], ["rows", "answers", whole], ["recognized", "recognised rightly", share], ["unknown", "called unknown", share],
-  ["confused_with", "taken for"], ["claimed", "other rows most like it", whole]];
+const HINTS = {
+  unknown: "Most unusual first.",
+  ambiguous: "Select rows to label them together.",
+  known: "These rows are not labelled automatically: select rows to label them.",
+};
+/** @param {unknown} value */
+const percent = (value) => (typeof value === "number" ? `${Math.round(100 * value)} %` : "");
+/** @param {unknown} value */
+const count = (value) => (typeof value === "number" ? whole(value) : "");
+/**
+ * What is shown of a category; the model file holds more.
+ * @type {Column[]}
+ */
+const COLUMNS = [
+  { name: "class", title: "category" },
+  { name: "rows", title: "labelled rows", write: count },
+  { name: "recognized", title: "recognised correctly", write: percent },
+  { name: "unknown", title: "classified as unknown", write: percent },
+  { name: "confused_with", title: "confused with" },
+  { name: "claimed", title: "other rows most similar to it", write: count },
+];
 const PART = 60;
+/** @type {ReturnType<typeof build>|null} */
 let parts = null;
-let verdict = null;
+/** @type {Verdict} */
+let verdict = "unknown";
 let shownFor = "";
 
 /** Build the view. */
 export function startLearn() {
   onShown("learn", () => void show());
-  listen("state", () => isSeen("learn") && void show());
+  listen(["state"], () => isSeen("learn") && void show());
 }
 
 function build() {
@@ -40,25 +64,25 @@ function build() {
   const downloads = element("div", { "data-testid": "downloads" });
   fill(byId("view-learn"),
     element("header", { class: "view-head" }, element("h1", { id: "learn-heading" }, "Learn"), start),
-    element("p", { class: "lead" }, "From the answers so far a description of each category is learnt. Every row without a name is then known, ambiguous or unknown."),
-    status, result, element("h2", {}, "Take along"), downloads);
+    element("p", { class: "lead" }, "A description of each category is learnt from the answers so far. Every unlabelled row is then classified as known, ambiguous or unknown."),
+    status, result, element("h2", {}, "Downloads"), downloads);
   return { start, status, result, downloads };
 }
 
 async function learn() {
   try {
-    await send("POST", "/api/learn", { expert: store.expert });
+    await post("/api/learn", { expert: store.expert });
     shownFor = "";
     await refresh();
     await show();
   } catch (error) {
-    fill(parts.status, element("p", { class: "problem" }, error.message));
+    if (parts) fill(parts.status, element("p", { class: "problem" }, messageOf(error)));
   }
 }
 
 async function show() {
   parts ??= build();
-  const learnt = await get("/api/learn").catch((error) => ({ state: "none", message: error instanceof Refusal ? error.message : "" }));
+  const learnt = await get("/api/learn").catch(nothingLearnt);
   const isRunning = learnt.state === "running";
   // How far it is changes without a new version of the state.
   if (isRunning) setTimeout(() => isSeen("learn") && void show(), 400);
@@ -73,68 +97,93 @@ async function show() {
   else fill(parts.result);
 }
 
+/**
+ * What is shown where the server cannot be read.
+ * @param {unknown} error
+ * @returns {LearnReply}
+ */
+function nothingLearnt(error) {
+  const message = error instanceof RequestError ? error.message : "";
+  return { state: "none", message, task: "", done: 0, total: 0, summary: "", notes: [], classes: [], counts: null, n_labelled: 0, is_stale: false, version: 0 };
+}
+
+/** @param {LearnReply} learnt */
 function showStatus({ state, message, done, total, task, is_stale: isStale }) {
+  if (!parts) return;
   if (state === "running") {
     const bar = element("progress", { "aria-label": "Learning", "data-testid": "learn-bar", ...(total > 0 ? { max: total, value: done } : {}) });
     return void fill(parts.status, element("p", {}, message || task || "Learning …"), bar);
   }
-  if (state === "ready" && isStale) return void fill(parts.status, element("p", { class: "hint", "data-testid": "learn-stale" }, "Something was said since: learn again to take it in."));
+  if (state === "ready" && isStale) return void fill(parts.status, element("p", { class: "hint", "data-testid": "learn-stale" }, "Labels have changed since then. Learn again to include the changes."));
   fill(parts.status, message && element("p", { class: state === "failed" ? "problem" : "hint" }, message));
 }
 
+/** @param {LearnReply} learnt */
 async function showResult(learnt) {
-  // Unknown rows are what one learns for; without any, the next list that has some.
-  if (!learnt.counts?.[verdict]) verdict = VERDICTS.find((name) => learnt.counts?.[name] > 0) ?? "unknown";
-  const summary = [learnt.summary].flat().filter(Boolean).map((sentence) => element("p", {}, sentence));
-  const tabs = VERDICTS.map((name) => button([element("b", {}, whole(learnt.counts?.[name] ?? 0)), element("span", {}, name), element("small", {}, MEANINGS[name])],
+  if (!parts) return;
+  const counts = learnt.counts ?? { known: 0, ambiguous: 0, unknown: 0 };
+  // Unknown rows are of most interest; without any, the next list that has some.
+  if (!counts[verdict]) verdict = VERDICTS.find((name) => counts[name] > 0) ?? "unknown";
+  const tabs = VERDICTS.map((name) => button([element("b", {}, whole(counts[name])), element("span", {}, name), element("small", {}, MEANINGS[name])],
     () => void choose(name), { class: "verdict", "aria-pressed": String(name === verdict), data: { verdict: name }, "data-testid": `verdict-${name}` }));
-  const notes = [learnt.notes ?? []].flat().map((note) => element("li", {}, note));
+  const notes = learnt.notes.map((note) => element("li", {}, note));
   const rows = element("div", { class: "learn-rows", "data-testid": "learn-rows" });
-  fill(parts.result, ...summary, notes.length > 0 && element("ul", { class: "notes" }, ...notes),
-    element("div", { class: "verdicts", role: "group", "aria-label": "Rows without a name" }, ...tabs), rows, classTable(learnt.classes));
+  fill(parts.result, learnt.summary !== "" && element("p", {}, learnt.summary), notes.length > 0 && element("ul", { class: "notes" }, ...notes),
+    element("div", { class: "verdicts", role: "group", "aria-label": "Unlabelled rows" }, ...tabs), rows, classTable(learnt.classes));
+  /** @param {Verdict} name */
   const choose = async (name) => {
     verdict = name;
     for (const tab of tabs) tab.setAttribute("aria-pressed", String(tab.dataset.verdict === name));
-    await showRows(rows, learnt.counts?.[name] ?? 0);
+    await showRows(rows, counts[name]);
   };
   await choose(verdict);
 }
 
+/**
+ * @param {HTMLElement} box
+ * @param {number} total
+ */
 async function showRows(box, total) {
+  /** @type {Set<number>} */
   const chosen = new Set();
   const list = element("ul", { class: "thumbs" });
-  const name = button("Name those ticked …", () => void nameTicked(chosen), { disabled: true, "data-testid": "name-ticked" });
+  const name = button("Label selected rows …", () => void nameTicked(chosen), { disabled: true, "data-testid": "name-ticked" });
   const ask = verdict === "unknown" && total > 0 && phase() !== "preparing" && button("Ask me about these next", () => void askAndGo(), { class: "primary", "data-testid": "ask-unknown" });
   const more = button("Load more", () => void read(), { class: "small" });
+  /** @type {(row: number, isTicked: boolean) => void} */
   const tick = (row, isTicked) => {
     if (isTicked) chosen.add(row);
     else chosen.delete(row);
     name.disabled = chosen.size === 0;
-    fill(name, chosen.size ? `Name ${counted(chosen.size, "row")} …` : "Name those ticked …");
+    fill(name, chosen.size ? `Label ${counted(chosen.size, "row")} …` : "Label selected rows …");
   };
   const read = async () => {
     const shown = list.childElementCount;
-    const reply = await get(`/api/learn/rows?verdict=${verdict}&limit=${PART}&offset=${shown}`).catch(() => ({ rows: [], total: 0 }));
+    const reply = await get("/api/learn/rows", { verdict, limit: PART, offset: shown }).catch(() => ({ rows: [], total: 0 }));
     const { rows, total: left } = reply;
     list.append(...rows.map((row) => learntItem(row, tick)));
     more.hidden = list.childElementCount >= left || rows.length === 0;
   };
-  const order = { unknown: "The strangest first.", ambiguous: "Tick rows to name them together.", known: "Nothing is written down for them: tick rows to name them." }[verdict];
-  fill(box, element("div", { class: "line" }, ask, name), element("p", { class: "hint" }, total ? order : `No row is ${verdict}.`), list, more);
+  fill(box, element("div", { class: "line" }, ask, name), element("p", { class: "hint" }, total ? HINTS[verdict] : `No rows are ${verdict}.`), list, more);
   await read();
 }
 
+/**
+ * @param {import("./types.js").LearntRow} learnt
+ * @param {(row: number, isTicked: boolean) => void} onTick
+ */
 function learntItem({ row, id, recognized, membership }, onTick) {
   const box = element("input", { type: "checkbox", "aria-label": id });
   box.addEventListener("change", () => onTick(row, box.checked));
   const likely = recognized && element("span", { class: "caption" }, labelTag(categoryNamed(recognized), recognized),
-    membership !== null && membership !== undefined && element("small", { title: "membership" }, Number(membership).toFixed(2)));
+    membership !== null && element("small", { title: "membership" }, membership.toFixed(2)));
   return element("li", {}, element("label", { class: "tick" }, box, thumbnail(row), element("span", { class: "caption", title: id }, id), likely),
-    button("⤢", () => void openRow(row), { class: "quiet look", "aria-label": `Look at ${id}`, title: "Look at it" }));
+    button("⤢", () => void openRow(row), { class: "quiet look", "aria-label": `View ${id}`, title: "View" }));
 }
 
+/** @param {Set<number>} chosen */
 async function nameTicked(chosen) {
-  const name = await askName({ title: `Name ${counted(chosen.size, "row")} together`, words: "One undo takes it back." });
+  const name = await askName({ title: `Label ${counted(chosen.size, "row")}`, words: "A single undo reverses this." });
   if (name !== null) await labelRows([...chosen], name);
 }
 
@@ -143,11 +192,15 @@ async function askAndGo() {
   goTo("question");
 }
 
+/** @param {LearnReply["classes"]} classes */
 function classTable(classes) {
-  if (!Array.isArray(classes) || classes.length === 0) return null;
-  const line = (one) => element("tr", {}, ...COLUMNS.map(([name, , write], place) => element(place === 0 ? "th" : "td", place === 0 ? { scope: "row" } : { class: write ? "number" : null }, write ? write(one[name]) : one[name] ?? "")));
-  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What was learnt of each category" },
-    element("table", {}, element("caption", {}, "What was learnt of each category: its answers are judged one by one, as if each had not been given."),
-      element("thead", {}, element("tr", {}, ...COLUMNS.map(([, words]) => element("th", { scope: "col" }, words)))),
+  if (classes.length === 0) return null;
+  /** @type {(one: Object<string, unknown>, column: Column, index: number) => HTMLElement} */
+  const cell = (one, { name, write }, index) => element(index === 0 ? "th" : "td", index === 0 ? { scope: "row" } : { class: write ? "number" : null }, write ? write(one[name]) : String(one[name] ?? ""));
+  /** @param {Object<string, unknown>} one */
+  const line = (one) => element("tr", {}, ...COLUMNS.map((column, index) => cell(one, column, index)));
+  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Results for each category" },
+    element("table", {}, element("caption", {}, "Results for each category, leave-one-out: each labelled row is classified as if its label were not known."),
+      element("thead", {}, element("tr", {}, ...COLUMNS.map(({ title }) => element("th", { scope: "col" }, title)))),
       element("tbody", {}, ...classes.map(line))));
 }

@@ -1,26 +1,35 @@
-/** Words to the expert: what was saved, what could not be, and what is new for those who listen. */
+/** Messages to the expert: what was saved, what could not be, and what is announced to screen readers. */
 
-import { Refusal } from "./api.js";
+import { messageOf } from "./api.js";
 import { button, byId, element, fill, say } from "./dom.js";
 import { onOutbox, outbox, tryAgain } from "./outbox.js";
 import { listen, store } from "./store.js";
 
-/** Say what was saved; it stays until something else is. */
-export function saySaved(words) {
+/**
+ * Show what was saved; it stays until something else is.
+ * @param {string} words
+ */
+export function showSaved(words) {
   const line = byId("saved");
-  line.classList.remove("refused");
+  line.classList.remove("failed");
   fill(line, words);
 }
 
-/** Say that something was refused, in the server's own sentence. */
-export function sayRefused(error, failed = "Not saved") {
-  const words = error instanceof Refusal ? error.message : String(error?.message ?? error);
+/**
+ * Show why something was not done, in the server's own sentence.
+ * @param {unknown} error
+ * @param {string} failed
+ */
+export function showFailed(error, failed = "Not saved") {
   const line = byId("saved");
-  line.classList.add("refused");
-  fill(line, `${failed}: ${words}`);
+  line.classList.add("failed");
+  fill(line, `${failed}: ${messageOf(error)}`);
 }
 
-/** Tell those who listen rather than look. */
+/**
+ * Announce something to screen readers.
+ * @param {string} words
+ */
 export function announce(words) {
   say(byId("announcer"), words);
 }
@@ -28,7 +37,7 @@ export function announce(words) {
 /** Keep the line about what is not saved yet up to date. */
 export function startNotices() {
   onOutbox(showTrouble);
-  listen("lost", showTrouble);
+  listen(["lost"], showTrouble);
 }
 
 function showTrouble() {
@@ -38,15 +47,15 @@ function showTrouble() {
   document.body.dataset.pending = String(outbox.waiting);
   if (!words) return void fill(box);
   if (box.firstChild?.textContent === words) return;
-  const again = outbox.attempt > 0 && button("Try now", tryAgain, { class: "small", "data-testid": "try-again" });
+  const again = outbox.attempt > 0 && button("Retry now", tryAgain, { class: "small", "data-testid": "try-again" });
   fill(box, element("span", {}, words), again);
 }
 
 function troubleWords() {
   const isSignedOut = outbox.isSignedOut || store.lost === "signed-out";
   const way = isSignedOut
-    ? "This page is no longer signed in: open the address that the terminal shows, in this browser."
-    : "The server does not answer. Is it still running in the terminal?";
-  if (outbox.attempt > 0) return `Not saved yet, trying again: ${outbox.words} ${way} Nothing is lost: it is kept here until it is saved.`;
+    ? "This page is no longer signed in. In this browser, open the address shown in the terminal."
+    : "The server is not responding. Is it still running in the terminal?";
+  if (outbox.attempt > 0) return `Not saved yet, trying again: ${outbox.words} ${way} Nothing is lost: it is kept in this browser until it is saved.`;
   return store.lost ? way : "";
 }

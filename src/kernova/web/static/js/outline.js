@@ -4,8 +4,7 @@ import { drawn } from "./dom.js";
 
 /**
  * Draw an outline; y grows downwards already.
- * @param {{points: number[][], consensus: number[][], border: number[], links: number[][], curves: number[][][],
- *   missing: number[], box: number[]}} outline
+ * @param {import("./page_types.js").Outline} outline
  * @param {{isSmall?: boolean, words?: string}} [options] small ones show the specimen's form alone
  */
 export function outlineDrawing(outline, { isSmall = false, words = "" } = {}) {
@@ -19,26 +18,46 @@ export function outlineDrawing(outline, { isSmall = false, words = "" } = {}) {
   return drawn("svg", { class: "outline", viewBox: `${left} ${top} ${right - left} ${bottom - top}`, role: words ? "img" : "presentation", "aria-label": words || null }, ...parts);
 }
 
-/** The border around the landmarks and the links inside it. */
+/**
+ * The border around the landmarks and the links inside it.
+ * @param {import("./page_types.js").Outline} outline
+ * @param {number[][]} shape
+ * @param {string} kind
+ */
 function form({ border, links }, shape, kind) {
-  const around = border.length > 0 ? `${pathThrough(border.map((place) => shape[place]))}Z` : "";
-  const inside = links.map((ends) => pathThrough(ends.map((place) => shape[place]))).join("");
+  const around = border.length > 0 ? `${pathThrough(border.map((landmark) => shape[landmark]))}Z` : "";
+  const inside = links.map((ends) => pathThrough(ends.map((landmark) => shape[landmark]))).join("");
   return drawn("g", { class: kind }, drawn("path", { class: "border", d: around || "M0 0" }), drawn("path", { class: "links", d: inside || "M0 0" }));
 }
 
+/** @param {number[][]} points */
 function pathThrough(points) {
   return `M${points.map(([x, y]) => `${x} ${y}`).join("L")}`;
 }
 
-/** Landmarks that were estimated are hollow. */
+/**
+ * Landmarks that were estimated are hollow.
+ * @param {number[][]} shape
+ * @param {string} kind
+ * @param {number} radius
+ * @param {number[]} missing
+ */
 function dots(shape, kind, radius, missing = []) {
-  return shape.map(([cx, cy], place) => drawn("circle", { cx, cy, r: radius, class: missing.includes(place) ? `${kind} estimated` : kind }));
+  return shape.map(([cx, cy], landmark) => drawn("circle", { cx, cy, r: radius, class: missing.includes(landmark) ? `${kind} estimated` : kind }));
 }
 
+/**
+ * @param {number[][]} points
+ * @param {number[][]} consensus
+ */
 function shifts(points, consensus) {
-  return consensus.map((mean, place) => drawn("path", { class: "shift", d: pathThrough([mean, points[place]]) }));
+  return consensus.map((mean, landmark) => drawn("path", { class: "shift", d: pathThrough([mean, points[landmark]]) }));
 }
 
+/**
+ * @param {number[][]} points
+ * @param {number} size
+ */
 function numbers(points, size) {
-  return points.map(([x, y], place) => drawn("text", { x: x + 0.012 * size, y: y - 0.012 * size, "font-size": 0.028 * size }, place + 1));
+  return points.map(([x, y], landmark) => drawn("text", { x: x + 0.012 * size, y: y - 0.012 * size, "font-size": 0.028 * size }, landmark + 1));
 }

@@ -1,29 +1,39 @@
-/** A picture under other light: inverted, brighter, or as large as the window. */
+/** Tools for a picture: inverted, brighter, or enlarged. */
 
 import { openDialog } from "./dialogs.js";
-import { button, element } from "./dom.js";
+import { button, element, within } from "./dom.js";
 import { keep, kept } from "./kept.js";
 import { bind } from "./keys.js";
 
 const WAYS = { inverted: "Invert", brighter: "Brighter", pixels: "Pixels" };
-let inHand = null;
+/** @typedef {keyof typeof WAYS} Way */
+
+/**
+ * The picture of the question: what the keys reach.
+ * @type {{turn: (way: Way) => void, enlarge: () => void}|null}
+ */
+let current = null;
 
 /** Bind the keys for pictures. */
 export function startPictureTools() {
-  bind("i", "Look", "invert the picture", () => inHand?.turn("inverted"));
-  bind("b", "Look", "a brighter picture", () => inHand?.turn("brighter"));
-  bind("z", "Look", "the picture as large as the window", () => inHand?.enlarge());
+  bind("i", "Picture", "invert the picture", () => current?.turn("inverted"));
+  bind("b", "Picture", "brighten the picture", () => current?.turn("brighter"));
+  bind("z", "Picture", "enlarge the picture", () => current?.enlarge());
 }
 
-/** Put a picture's frame into a panel with its tools; what was chosen holds for the next picture, too. */
+/**
+ * Put a picture's frame into a panel with its tools; what was chosen applies to the next picture, too.
+ * @param {HTMLElement} frame
+ */
 export function picturePanel(frame) {
-  const image = frame.querySelector("img");
-  const controls = {};
+  const image = /** @type {HTMLImageElement} */ (within(frame, "img"));
+  /** @param {Way} way */
   const show = (way) => {
     const isOn = kept(way) === "on";
     frame.classList.toggle(way, isOn);
     controls[way].setAttribute("aria-pressed", String(isOn));
   };
+  /** @param {Way} way */
   const turn = (way) => {
     keep(way, kept(way) === "on" ? null : "on");
     show(way);
@@ -32,10 +42,12 @@ export function picturePanel(frame) {
     const large = element("img", { src: image.src.replace(/largest=\d+/, "largest=2048"), alt: image.alt, class: image.className });
     openDialog(image.alt, [element("figure", { class: `${frame.className} enlarged` }, large)], { testid: "enlarged", isWide: true });
   };
-  for (const [way, words] of Object.entries(WAYS)) controls[way] = button(words, () => turn(way), { class: "small quiet", "aria-pressed": "false" });
+  /** @param {Way} way */
+  const control = (way) => button(WAYS[way], () => turn(way), { class: "small quiet", "aria-pressed": "false" });
+  const controls = { inverted: control("inverted"), brighter: control("brighter"), pixels: control("pixels") };
   image.addEventListener("click", enlarge);
-  inHand = { turn, enlarge };
-  for (const way of Object.keys(WAYS)) show(way);
+  current = { turn, enlarge };
+  for (const way of /** @type {Way[]} */ (Object.keys(WAYS))) show(way);
   const tools = element("div", { class: "picture-tools", role: "group", "aria-label": "Picture" }, ...Object.values(controls), button("Enlarge", enlarge, { class: "small quiet" }));
   return element("div", { class: "picture-panel" }, frame, tools);
 }

@@ -1,55 +1,59 @@
-/** The question in hand: what the row looks like, why it is asked, and what the expert says to it. */
+/** The current question: what the row looks like, why it is asked, and the expert's answer. */
 
 import { answer, askNext, leaveUnknown, skip, undo } from "./actions.js";
 import { answerPad } from "./answers.js";
 import { clusterPanel } from "./cluster.js";
-import { button, byId, element, fill } from "./dom.js";
+import { downloadLinks } from "./downloads.js";
+import { button, byId, element, fill, focusedElement } from "./dom.js";
 import { featureList } from "./features.js";
 import { bind } from "./keys.js";
 import { largeMedia } from "./media.js";
 import { askName } from "./naming.js";
 import { onOutbox, outbox } from "./outbox.js";
-import { picturePanel } from "./picture_tools.js";
+import { picturePanel, startPictureTools } from "./picture_tools.js";
 import { currentView, goTo } from "./router.js";
 import { playSlower, silence, togglePlay } from "./sound.js";
 import { categories, listen, phase, store } from "./store.js";
 import { counted } from "./words.js";
-import { downloadLinks } from "./downloads.js";
 
-/** A press within this time after a question came up belongs to the one before: nobody sees a row so fast. */
+/** @typedef {import("./types.js").QuestionShown} Question */
+
+/** A key pressed within this time after a question appeared was meant for the one before. */
 const SETTLING_MS = 300;
 
-let pad;
+const pad = answerPad({ onName: give, onNew: giveNew, onSkip: pass, onUndo: takeBack });
+/** @type {import("./cluster.js").ClusterPanel|null} */
 let cluster = null;
 let shownAt = -Infinity;
+/** @type {Question|null|undefined} */
 let shown;
 let settling = 0;
-/** Stands beside the number while unknown rows are asked. */
-const amongUnknown = element("span", { class: "among-unknown", "data-testid": "among-unknown", hidden: true }, ", among the unknown rows ",
-  button("Back to the usual ones", leaveUnknown, { class: "small quiet", "data-testid": "leave-unknown" }));
+/** Shown beside the number while the questions are about unknown rows. */
+const amongUnknown = element("span", { class: "among-unknown", "data-testid": "among-unknown", hidden: true }, ", about the unknown rows ",
+  button("Back to regular questions", leaveUnknown, { class: "small quiet", "data-testid": "leave-unknown" }));
 
 /** Build the view and bind its keys. */
 export function startQuestion() {
-  pad = answerPad({ onName: give, onNew: giveNew, onSkip: pass, onUndo: takeBack });
-  listen("question", showQuestion);
-  listen("isAmongUnknown", () => (amongUnknown.hidden = !store.isAmongUnknown));
-  listen("state", () => pad.show());
-  listen("state expert", () => phase() === "asking" && !store.isAsked && void askNext());
+  listen(["question"], showQuestion);
+  listen(["isAmongUnknown"], () => (amongUnknown.hidden = !store.isAmongUnknown));
+  listen(["state"], () => pad.show());
+  listen(["state", "expert"], () => phase() === "asking" && !store.isAsked && void askNext());
   onOutbox(showReadiness);
-  for (let place = 0; place < 9; place += 1) {
-    const act = () => isAsking() && categories()[place] && give(categories()[place].name);
-    bind(String(place + 1), "Answer", "the category with this number", act, place === 0 ? "1 … 9" : "");
+  for (let index = 0; index < 9; index += 1) {
+    const act = () => isAsking() && categories()[index] && give(categories()[index].name);
+    bind(String(index + 1), "Answer", "the category with this number", act, index === 0 ? "1 … 9" : "");
   }
-  bind("n", "Answer", "a new category, or any by its first letters", () => isAsking() && giveNew());
-  bind("a", "Answer", "the next name goes to the whole cluster", () => isAsking() && cluster?.toggle());
-  bind("s", "Answer", "skip: pass over this row", () => isAsking() && pass());
-  bind("u", "Answer", "undo what you said last; may be repeated", takeBack);
-  bind(" ", "Listen", "play the sound, or stop it", togglePlay, "Space");
-  bind("w", "Listen", "play slower: ½, ¼, ⅛, and again as it is", playSlower);
-  bind("Escape", "Answer", "only this row, not the cluster; from elsewhere, back to the question", () => (currentView() === "question" ? cluster?.reset() : store.expert && goTo("question")), "Esc");
+  bind("n", "Answer", "new category, or find one by typing", () => isAsking() && giveNew());
+  bind("a", "Answer", "label the whole cluster", () => isAsking() && cluster?.toggle());
+  bind("s", "Answer", "skip this row", () => isAsking() && pass());
+  bind("u", "Answer", "undo your last step; can be repeated", takeBack);
+  bind(" ", "Sound", "play or pause the sound", togglePlay, "Space");
+  bind("w", "Sound", "play slower: ½, ¼, ⅛, then normal speed again", playSlower);
+  bind("Escape", "Answer", "label only this row, not the cluster; in other views, back to the question", () => (currentView() === "question" ? cluster?.reset() : store.expert && goTo("question")), "Esc");
+  startPictureTools();
 }
 
-/** Whether what is said now can only be meant for the question in sight. */
+/** Whether an answer given now can only be meant for the question on the screen. */
 function accepts() {
   return Boolean(store.question) && outbox.waiting === 0 && performance.now() - shownAt >= SETTLING_MS;
 }
@@ -63,24 +67,23 @@ function showReadiness() {
   byId("view-question").setAttribute("aria-busy", String(outbox.waiting > 0));
 }
 
+/** @param {string} label */
 function give(label) {
-  if (!accepts()) return;
-  const members = cluster.members();
-  void answer(store.question, label, members);
+  if (accepts() && store.question && cluster) void answer(store.question, label, cluster.members());
 }
 
 async function giveNew() {
-  if (!accepts()) return;
   const { question } = store;
+  if (!accepts() || !question || !cluster) return;
   const count = cluster.count();
-  const title = count > 1 ? `Name ${counted(count, "row")} together` : `What is ${question.id}?`;
-  const name = await askName({ title, words: categories().length ? "A new name makes a new category; a known one can be chosen." : "The first category." });
+  const title = count > 1 ? `Label ${counted(count, "row")}` : `What is ${question.id}?`;
+  const name = await askName({ title, words: categories().length ? "Type a new name to create a category, or choose an existing one." : "This will be the first category." });
   // While the name was typed, the question may have been answered elsewhere.
   if (name !== null && store.question === question) give(name);
 }
 
 function pass() {
-  if (accepts()) void skip(store.question);
+  if (accepts() && store.question) void skip(store.question);
 }
 
 function takeBack() {
@@ -100,25 +103,30 @@ function showQuestion() {
   settling = setTimeout(showReadiness, SETTLING_MS + 5);
 }
 
+/**
+ * @param {HTMLElement} view
+ * @param {Question} question
+ */
 function showAsked(view, question) {
-  cluster = clusterPanel(question, { onScope: () => pad.showScope(cluster.isAll() ? cluster.count() : null) });
+  const panel = clusterPanel(question, { onScope: () => pad.showScope(panel.isAll() ? panel.count() : null) });
+  cluster = panel;
   pad.showScope(null);
   pad.show();
   const large = largeMedia(question.card, { isInHand: true });
   const values = element("section", { class: "values", "aria-labelledby": "values-heading" },
-    element("h2", { id: "values-heading" }, "Its values against all rows"), featureList(question.card.features));
-  const keepsFocus = view.contains(document.activeElement) && pad.node.contains(document.activeElement);
+    element("h2", { id: "values-heading" }, "Values compared with all rows"), featureList(question.card.features));
+  const focused = view.contains(pad.node) && pad.node.contains(document.activeElement) ? focusedElement() : null;
   const layout = element("div", { class: large ? "asked" : "asked plain-rows", data: { row: String(question.row), number: String(question.number) } },
     element("div", { class: "seen-side" },
       element("div", { class: "show" }, large ? (question.card.media.picture ? picturePanel(large) : large) : values),
       large && question.card.features.length > 0 && values),
-    element("div", { class: "said-side" }, questionHead(question), pad.node, cluster.node));
-  const focused = keepsFocus ? document.activeElement : null;
+    element("div", { class: "answer-side" }, questionHead(question), pad.node, panel.node));
   fill(view, layout);
   focused?.focus({ preventScroll: true });
   if (currentView() === "question") scrollTo(0, 0);
 }
 
+/** @param {Question} question */
 function questionHead(question) {
   return element("header", { class: "question-head" },
     element("p", { class: "kicker" }, `Question ${question.number}`, amongUnknown),
@@ -126,12 +134,13 @@ function questionHead(question) {
     element("p", { class: "reason", "data-testid": "reason" }, question.reason));
 }
 
+/** @param {HTMLElement} view */
 function showNone(view) {
   cluster = null;
   if (!store.isAsked) {
-    return void fill(view, element("h1", { id: "question-heading", class: phase() === "asking" ? "" : "unseen" }, "The question comes …"));
+    return void fill(view, element("h1", { id: "question-heading", class: phase() === "asking" ? "" : "unseen" }, "Loading the question …"));
   }
-  fill(view, element("h1", { id: "question-heading", "data-testid": "no-question" }, "No question is left"),
-    element("p", { class: "lead" }, store.message || "Every row has been asked or named."),
-    downloadLinks(), element("div", { class: "line" }, button("Undo the last step", takeBack, { "data-testid": "undo" }), button("Look again", () => void askNext())));
+  fill(view, element("h1", { id: "question-heading", "data-testid": "no-question" }, "No questions left"),
+    element("p", { class: "lead" }, store.message || "Every row has been asked about or labelled."),
+    downloadLinks(), element("div", { class: "line" }, button("Undo the last step", takeBack, { "data-testid": "undo" }), button("Check again", () => void askNext())));
 }

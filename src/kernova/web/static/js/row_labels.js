@@ -1,19 +1,22 @@
-/** The label of every row, as numbers: read when somebody needs them, once for each version of the state. */
+/** The label of every row, as numbers: read on demand, once for each version of the state. */
 
 import { getNumbers } from "./api.js";
 import { store } from "./store.js";
+
+/** @typedef {{labels: Uint16Array, version: number}} RowLabels */
 
 export const NO_LABEL = 0;
 export const SKIPPED = 65535;
 export const AMBIGUOUS = 65534;
 export const UNKNOWN = 65533;
 
+/** @type {Map<string, {version: string, promise: Promise<RowLabels>}>} */
 const read = new Map();
 
 /**
- * Give a number for each row: 0 none, 1 + its place among the categories, 65535 skipped.
- * @param {"labels"|"learnt"} colour as answered, or as learnt
- * @returns {Promise<{labels: Uint16Array, version: number}>}
+ * Give a number for each row: 0 unlabelled, 1 + the index of its category, 65535 skipped.
+ * @param {"labels"|"learnt"} colour as answered, or as predicted by the learnt model
+ * @returns {Promise<RowLabels>}
  */
 export function rowLabels(colour = "labels") {
   const version = `${store.state?.version} ${store.state?.learn?.version ?? ""}`;
@@ -25,9 +28,15 @@ export function rowLabels(colour = "labels") {
   return promise;
 }
 
-/** Give the rows of a category by its place, at most so many. */
-export function rowsAt(labels, place, most) {
+/**
+ * Give the rows of a category by its index, at most so many.
+ * @param {Uint16Array} labels
+ * @param {number} index
+ * @param {number} most
+ */
+export function rowsAt(labels, index, most) {
+  /** @type {number[]} */
   const rows = [];
-  for (let row = labels.indexOf(place + 1); row >= 0 && rows.length < most; row = labels.indexOf(place + 1, row + 1)) rows.push(row);
+  for (let row = labels.indexOf(index + 1); row >= 0 && rows.length < most; row = labels.indexOf(index + 1, row + 1)) rows.push(row);
   return rows;
 }

@@ -1,30 +1,36 @@
-/** A sound with its spectrogram: axes, a line that runs along, and speeds down to an eighth. */
+/** A sound with its spectrogram: axes, a playhead, and speeds down to one eighth. */
 
 import { getPicture } from "./api.js";
-import { button, element } from "./dom.js";
+import { button, element, within } from "./dom.js";
 import { axisNumber } from "./words.js";
 
-export const SLOWNESSES = [1, 2, 4, 8];
-const SPEED_WORDS = { 1: "1×", 2: "½×", 4: "¼×", 8: "⅛×" };
-const SPOKEN = { 1: "normal speed", 2: "half speed", 4: "quarter speed", 8: "an eighth of the speed" };
+/** @typedef {1|2|4|8} Slowness */
 
-/** The sound of the question: what the keys reach. */
-let inHand = null;
+/** @type {Slowness[]} */
+const SLOWNESSES = [1, 2, 4, 8];
+const SPEED_WORDS = { 1: "1×", 2: "½×", 4: "¼×", 8: "⅛×" };
+const SPOKEN = { 1: "normal speed", 2: "half speed", 4: "quarter speed", 8: "one-eighth speed" };
+
+/**
+ * The sound of the question: what the keys reach.
+ * @type {{toggle: () => void, slower: () => void, stop: () => void}|null}
+ */
+let current = null;
 
 /** Play or stop the question's sound. */
 export function togglePlay() {
-  inHand?.toggle();
+  current?.toggle();
 }
 
 /** Play the question's sound slower, and after the slowest at its own speed. */
 export function playSlower() {
-  inHand?.slower();
+  current?.slower();
 }
 
-/** Forget the sound in hand, and be silent. */
+/** Stop the question's sound, and forget it. */
 export function silence() {
-  inHand?.stop();
-  inHand = null;
+  current?.stop();
+  current = null;
 }
 
 /**
@@ -36,10 +42,12 @@ export function silence() {
 export function soundPlayer(media, id, { isInHand = false } = {}) {
   const audio = new Audio();
   audio.preload = "auto";
+  /** @type {Slowness} */
   let slowness = 1;
-  const load = () => (audio.src = withSlowness(media.sound, slowness));
+  const load = () => (audio.src = withSlowness(media.sound ?? "", slowness));
   const play = () => void audio.play().catch(() => {});
   const toggle = () => (audio.paused ? play() : audio.pause());
+  /** @type {(chosen: Slowness, isPlayed?: boolean) => void} */
   const choose = (chosen, isPlayed = true) => {
     slowness = chosen;
     for (const control of speeds) control.setAttribute("aria-pressed", String(Number(control.value) === slowness));
@@ -51,9 +59,9 @@ export function soundPlayer(media, id, { isInHand = false } = {}) {
   const head = element("i", { class: "playhead" });
   const picture = spectrogramFigure(media, id, head);
   const follow = () => {
-    const share = audio.duration > 0 ? audio.currentTime / audio.duration : 0;
-    head.style.left = `${share * 100}%`;
-    head.hidden = share === 0;
+    const fraction = audio.duration > 0 ? audio.currentTime / audio.duration : 0;
+    head.style.left = `${fraction * 100}%`;
+    head.hidden = fraction === 0;
     if (!audio.paused) requestAnimationFrame(follow);
   };
   const showState = () => {
@@ -62,26 +70,31 @@ export function soundPlayer(media, id, { isInHand = false } = {}) {
   };
   for (const event of ["play", "pause", "ended", "seeked"]) audio.addEventListener(event, showState);
   picture.addEventListener("click", (event) => {
-    const plot = picture.querySelector(".plot").getBoundingClientRect();
-    const share = (event.clientX - plot.left) / plot.width;
-    if (share >= 0 && share <= 1 && audio.duration > 0) audio.currentTime = share * audio.duration;
+    const plot = within(picture, ".plot").getBoundingClientRect();
+    const fraction = (event.clientX - plot.left) / plot.width;
+    if (fraction >= 0 && fraction <= 1 && audio.duration > 0) audio.currentTime = fraction * audio.duration;
     play();
   });
   choose(1, false);
   if (isInHand) {
     silence();
     const slower = () => choose(SLOWNESSES[(SLOWNESSES.indexOf(slowness) + 1) % SLOWNESSES.length]);
-    inHand = { toggle, slower, stop: () => audio.pause() };
+    current = { toggle, slower, stop: () => audio.pause() };
   }
   return element("div", { class: "sound" }, picture, element("div", { class: "line", role: "group", "aria-label": "Sound" }, player, ...speeds));
 }
 
-/** The spectrogram with its axes: seconds along, kilohertz up. */
+/**
+ * The spectrogram with its axes: seconds across, kilohertz up.
+ * @param {import("./types.js").Media} media
+ * @param {string} id
+ * @param {HTMLElement} head the playhead
+ */
 function spectrogramFigure(media, id, head) {
   const image = element("img", { alt: `Spectrogram of ${id}`, draggable: "false" });
   const plot = element("div", { class: "plot" }, image, head);
   const figure = element("div", { class: "spectrogram with-axes" }, plot);
-  getPicture(media.spectrogram).then(({ address, headers }) => {
+  getPicture(media.spectrogram ?? "").then(({ address, headers }) => {
     image.addEventListener("load", () => URL.revokeObjectURL(address));
     image.src = address;
     figure.append(...spectrogramAxes(headers));
@@ -89,8 +102,12 @@ function spectrogramFigure(media, id, head) {
   return figure;
 }
 
-/** What the axes span stands in the headers of the picture. */
+/**
+ * The range of the axes is in the headers of the picture.
+ * @param {Headers} headers
+ */
 function spectrogramAxes(headers) {
+  /** @param {string} name */
   const value = (name) => Number(headers.get(`X-Kernova-${name}`));
   const [start, seconds, lowest, highest] = ["Start", "Seconds", "Lowest-Hz", "Highest-Hz"].map(value);
   const up = ticks(lowest / 1000, highest / 1000, 5).map((kilohertz) => tickMark("bottom", (kilohertz - lowest / 1000) / ((highest - lowest) / 1000), kilohertz));
@@ -101,22 +118,36 @@ function spectrogramAxes(headers) {
   ];
 }
 
-function tickMark(side, share, value) {
+/**
+ * @param {"bottom"|"left"} side
+ * @param {number} fraction
+ * @param {number} value
+ */
+function tickMark(side, fraction, value) {
   const mark = element("span", {}, axisNumber(value));
-  mark.style[side] = `${share * 100}%`;
+  mark.style[side] = `${fraction * 100}%`;
   return mark;
 }
 
-/** Give round numbers between two ends, about as many as wished. */
-export function ticks(low, high, wished) {
-  const rough = (high - low) / wished;
+/**
+ * Give round numbers between two ends, about as many as wanted.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} wanted
+ */
+export function ticks(low, high, wanted) {
+  const rough = (high - low) / wanted;
   if (!(rough > 0)) return [low];
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999);
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999) ?? 10 * power;
   const first = Math.ceil(low / step - 1e-9);
-  return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, place) => Number(((first + place) * step).toPrecision(12)));
+  return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)));
 }
 
+/**
+ * @param {string} address
+ * @param {Slowness} slowness
+ */
 function withSlowness(address, slowness) {
   const url = new URL(address, location.href);
   url.searchParams.set("slowness", String(slowness));

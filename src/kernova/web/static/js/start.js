@@ -1,42 +1,48 @@
-/** The way in: who is answering, and how far preparation is. */
+/** The start: who is answering, and how far preparation is. */
 
-import { send } from "./api.js";
+import { messageOf, post } from "./api.js";
 import { byId, element, fill, say } from "./dom.js";
 import { keep, kept } from "./kept.js";
 import { goTo } from "./router.js";
 import { listen, phase, preparation, store, update } from "./store.js";
 import { counted, listed, whole } from "./words.js";
 
-/** Make the form work, and come in at once where the name is known from before. */
+/** Make the form work, and continue at once where the name is known from an earlier visit. */
 export async function startStart() {
   byId("start-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    void comeIn(byId("expert-name").value).then((isIn) => isIn && goTo("question"));
+    void comeIn(nameInput().value).then((isIn) => isIn && goTo("question"));
   });
   byId("expert-button").addEventListener("click", comeAgain);
-  listen("session state expert question", show);
+  listen(["session", "state", "expert", "question"], show);
   show();
   const name = kept("expert", "sessionStorage") ?? kept("expert");
-  byId("expert-name").value = name ?? "";
+  nameInput().value = name ?? "";
   if (name) await comeIn(name);
-  else byId("expert-name").focus();
+  else nameInput().focus();
 }
 
+function nameInput() {
+  return byId("expert-name", HTMLInputElement);
+}
+
+/** @param {string} typed */
 async function comeIn(typed) {
   const name = typed.trim();
   if (!name) {
-    say(byId("start-problem"), "Please give a name.");
+    say(byId("start-problem"), "Please enter a name.");
     return false;
   }
   try {
-    const { name: expert } = await send("POST", "/api/experts", { name });
-    // The tab's own name first: two experts may share a browser in two tabs.
-    for (const storage of ["localStorage", "sessionStorage"]) keep("expert", expert, storage);
+    const { name: expert } = await post("/api/experts", { name });
+    // In the tab's own storage, too: two experts may use one browser in two tabs.
+    keep("expert", expert, "localStorage");
+    keep("expert", expert, "sessionStorage");
     say(byId("start-problem"), "");
     update({ expert, question: null, isAsked: false });
     return true;
   } catch (error) {
-    say(byId("start-problem"), error.message);
+    say(byId("start-problem"), messageOf(error));
   }
   return false;
 }
@@ -44,19 +50,19 @@ async function comeIn(typed) {
 function comeAgain() {
   keep("expert", null, "sessionStorage");
   update({ expert: "", question: null, isAsked: false });
-  byId("expert-name").focus();
-  byId("expert-name").select();
+  nameInput().focus();
+  nameInput().select();
 }
 
 function show() {
   const now = phase();
   document.body.dataset.state = now;
   byId("view-start").hidden = now !== "starting";
-  for (const view of document.querySelectorAll(".desk .view")) view.hidden = now === "starting";
+  for (const view of byId("desk").children) view.toggleAttribute("hidden", now === "starting");
   byId("expert-button").hidden = now === "starting";
-  byId("expert-button").title = "Change the name";
+  byId("expert-button").title = "Change name";
   say(byId("expert-button"), store.expert);
-  byId("expert-button").setAttribute("aria-label", `You are ${store.expert}. Change the name.`);
+  byId("expert-button").setAttribute("aria-label", `You are ${store.expert}. Change name.`);
   showSession();
   showPreparation();
 }
@@ -64,15 +70,15 @@ function show() {
 function showSession() {
   const { session } = store;
   if (!session) return;
-  say(byId("data-name"), session.data.split(/[\\/]/).at(-1));
+  say(byId("data-name"), session.data.split(/[\\/]/).at(-1) ?? "");
   byId("data-name").title = session.data;
-  const experts = (session.experts ?? []).map(({ name }) => name).filter(Boolean);
-  const here = experts.length > 0 ? ` Here so far: ${listed(experts)}.` : "";
+  const experts = session.experts.map(({ name }) => name).filter(Boolean);
+  const here = experts.length > 0 ? ` Experts so far: ${listed(experts)}.` : "";
   fill(byId("known-experts"), ...experts.map((name) => element("option", { value: name })));
-  const again = session.is_resumed ? " Earlier answers are here: you go on where it stopped." : "";
-  say(byId("start-words"), `${whole(session.rows)} rows of ${byId("data-name").textContent}. The program chooses rows, you name them, until nothing new turns up.${again}${here}`);
+  const again = session.is_resumed ? " Earlier answers were loaded: you continue where they stop." : "";
+  say(byId("start-words"), `${whole(session.rows)} rows from ${byId("data-name").textContent}. The program chooses rows and you label them, until no new categories turn up.${again}${here}`);
   if (byId("start-notes").childElementCount === 0) {
-    fill(byId("start-notes"), ...(session.notes ?? []).map((note) => element("li", {}, note)));
+    fill(byId("start-notes"), ...session.notes.map((note) => element("li", {}, note)));
   }
 }
 
@@ -82,7 +88,7 @@ function showPreparation() {
   box.hidden = !store.session || state === "ready";
   if (box.hidden) return;
   const isFailed = state === "failed";
-  say(byId("preparation-words"), isFailed ? `Preparation failed. ${message ?? ""}` : preparationWords(task, done, total));
+  say(byId("preparation-words"), isFailed ? `Preparation failed. ${message}` : preparationWords(task, done, total));
   box.classList.toggle("failed", isFailed);
   byId("preparation-hint").hidden = isFailed;
   const bar = byId("preparation-bar");
@@ -91,7 +97,12 @@ function showPreparation() {
   else bar.removeAttribute("value");
 }
 
+/**
+ * @param {string} task
+ * @param {number} done
+ * @param {number} total
+ */
 function preparationWords(task, done, total) {
-  const what = task ? `Preparing: ${task}` : `Preparing ${counted(store.session.rows, "row")}`;
+  const what = task ? `Preparing: ${task}` : `Preparing ${counted(store.session?.rows ?? 0, "row")}`;
   return total > 0 ? `${what}, ${Math.floor((100 * done) / total)} %` : `${what} …`;
 }

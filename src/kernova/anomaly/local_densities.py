@@ -1,0 +1,146 @@
+"""Kernel densities at rows, each neighbour with a width of its own, and their means nearby.
+
+Everything is kept as logarithms: densities span more powers of ten than numbers have.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernova.kernels.profiles import Profile
+from kernova.neighbors.index import NeighborIndex
+from kernova.neighbors.neighborhoods import NeighborBlock, Neighborhoods, nearest_distances
+from kernova.typing import Vector
+
+# Larger u and powers, and widths outside of these powers of e, are brought within, for finite
+# arithmetic.
+LARGEST_U = 1e150
+_LARGEST_POWER = 1e140
+_LARGEST_LOG_WIDTH = 690.0
+# Logarithms of factors beyond this are compressed, so that factors stay finite, and in order.
+_LOG_BEND = 600.0
+_LOG_SPREAD = 100 / np.log(1e308 / _LOG_BEND)
+
+
+class DensitySettings(NamedTuple):
+    """The parameters of a local kernel density and of its weighted mean."""
+
+    profile: Profile
+    scale: float  # C
+    alpha: float
+    gamma: float
+    sigma: float
+
+
+class LocalDensities(NamedTuple):
+    """What must be known of the training rows to judge others, for one k."""
+
+    k: int
+    kth_distances: Vector  # none of them zero
+    inverse_widths: Vector  # 1 / w_o
+    log_heights: Vector  # -gamma log w_o
+    log_densities: Vector
+
+
+def learn_densities(
+    neighborhoods: Neighborhoods, k: int, settings: DensitySettings
+) -> LocalDensities:
+    """Give the log density of every distinct row, kde(p) in Definition 3 of the RKOF paper."""
+    index = neighborhoods.index
+    kth = without_zeros(neighborhoods.kth_distances(k), index)
+    # w_o = C k-dist(o)^alpha, in the index's unit.
+    log_unit = index.exponent * np.log(2.0)
+    alpha, gamma = min(settings.alpha, _LARGEST_POWER), min(settings.gamma, _LARGEST_POWER)
+    log_widths = np.log(settings.scale) + alpha * np.log(kth) + (alpha - 1) * log_unit
+    within_range = np.clip(log_widths, -_LARGEST_LOG_WIDTH, _LARGEST_LOG_WIDTH)
+    known = LocalDensities(k, kth, np.exp(-within_range), -gamma * log_widths, np.empty(len(kth)))
+
+    def fill(block: NeighborBlock) -> None:
+        known.log_densities[block.numbers] = log_densities(block, known, settings)
+
+    neighborhoods.for_each(k, fill)
+    return known
+
+
+def without_zeros(kth_distances: Vector, index: NeighborIndex) -> Vector:
+    """Give rows with k copies or more, whose k-th distance is zero, the smallest other one.
+
+    If all are zero, it is the smallest distance of two distinct rows; and if all rows are alike,
+    the last digit of the largest number.
+    """
+    is_zero = kth_distances == 0
+    if not is_zero.any():
+        return kth_distances
+    if not is_zero.all():
+        smallest = kth_distances[~is_zero].min()
+    elif len(index.rows) > 1:
+        smallest = nearest_distances(index.rows).min()
+    else:
+        smallest = 0.0
+    return np.where(is_zero, smallest or np.finfo(np.float64).eps, kth_distances)
+
+
+def log_densities(block: NeighborBlock, known: LocalDensities, settings: DensitySettings) -> Vector:
+    """Log of the mean over N_k(p) of w_o^(-gamma) K(|p - o| / w_o)."""
+    with np.errstate(over="ignore"):
+        u = block.distances * known.inverse_widths[block.indices]
+    terms = settings.profile(np.minimum(u, LARGEST_U)) + known.log_heights[block.indices]
+    return _log_sums(block, terms) - np.log(block.totals)
+
+
+def log_weighted_means(block: NeighborBlock, known: LocalDensities, sigma: float) -> Vector:
+    """Log of wde(p): densities in the neighbourhood, those in sparse places counting less."""
+    densities = known.log_densities[block.indices]
+    if np.isinf(sigma):
+        return _log_sums(block, densities) - np.log(block.totals)
+    kth = known.kth_distances[block.indices]
+    smallest = block.minima(kth)
+    with np.errstate(over="ignore"):
+        log_weights = -0.5 * ((kth / block.spread(smallest) - 1) / sigma) ** 2
+    # Some neighbour has the smallest k-th distance, so the largest weight is 1: no sum vanishes.
+    weights = np.exp(log_weights)
+    if block.weights is not None:
+        weights *= block.weights
+    return _log_sums(block, densities + log_weights) - np.log(block.sums(weights))
+
+
+def log_factors(block: NeighborBlock, known: LocalDensities, settings: DensitySettings) -> Vector:
+    """Log of RKOF(p) = wde(p) / kde(p) for rows that are not among the known ones."""
+    means = log_weighted_means(block, known, settings.sigma)
+    return means - log_densities(block, known, settings)
+
+
+def known_log_factors(
+    neighborhoods: Neighborhoods, known: LocalDensities, settings: DensitySettings
+) -> Vector:
+    """Log of RKOF(p) for the distinct known rows, each without itself."""
+    factors = np.empty(len(known.log_densities))
+
+    def fill(block: NeighborBlock) -> None:
+        factors[block.numbers] = log_weighted_means(block, known, settings.sigma)
+
+    neighborhoods.for_each(known.k, fill)
+    return factors - known.log_densities
+
+
+def bounded_exp(logarithms: Vector) -> Vector:
+    """Exponentials that neither overflow nor vanish: beyond e^±600 they grow ever more slowly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(bounded_exp(np.array([0.0, 1e3, 1e300, -1e3])))
+    [1.00000000e+000 4.05747252e+260 7.37619242e+302 2.46458847e-261]
+    """
+    size = np.abs(logarithms)
+    excess = np.log(np.maximum(size, _LOG_BEND) / _LOG_BEND)
+    return np.exp(np.sign(logarithms) * (np.minimum(size, _LOG_BEND) + _LOG_SPREAD * excess))
+
+
+def _log_sums(block: NeighborBlock, terms: Vector) -> Vector:
+    """Log of the sum of exp(term) over each neighbourhood, copies counted."""
+    largest = block.maxima(terms)
+    values = np.exp(terms - block.spread(largest))
+    if block.weights is not None:
+        values *= block.weights
+    return largest + np.log(block.sums(values))

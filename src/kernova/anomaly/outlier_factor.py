@@ -1,0 +1,194 @@
+"""How much sparser is a row than its neighbourhood? The robust kernel outlier factor."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_array
+
+from kernova.anomaly.local_densities import DensitySettings, bounded_exp
+from kernova.anomaly.local_factor import (
+    DensityRatioDetector,
+    checked_exponent,
+    checked_neighbor_numbers,
+    checked_positive,
+    learnt_factors,
+)
+from kernova.kernels.profiles import Profile, profile_named
+from kernova.neighbors.index import build_index
+from kernova.typing import Vector
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# As scikit-learn's LocalOutlierFactor has it: the Volcano factor too is about 1 in a cluster.
+_AUTO_OFFSET_OF_VOLCANO = -1.5
+
+
+class RobustKernelOutlierFactor(DensityRatioDetector):
+    """Robust kernel outlier factor (RKOF): how much sparser a row is than its neighbourhood.
+
+    The factor is about 1 inside a cluster, whatever the cluster's density, and larger for a row
+    that lies where it is sparser than around its neighbours. Unlike the local outlier factor
+    (LOF) it weighs the neighbours, those in sparse places less, so that a small group of outliers
+    does not hide itself, and its Volcano kernel keeps factors inside a cluster near 1.
+
+    Copies of a row, ties, constant columns and more neighbours than rows are ordinary input:
+    factors are always finite. A row with ``n_neighbors`` copies or more has a k-th distance of
+    zero; the smallest positive one takes its place, so that piles of copies are not outliers.
+    Factors beyond e^600 grow ever more slowly, so that they stay finite, and in order.
+
+    Parameters
+    ----------
+    n_neighbors : int or list of int, default=20
+        Number of neighbours, k. Of several, the factor is the geometric mean over them, from one
+        neighbour search. Groups of outliers are found if k exceeds their size.
+    kernel : {"volcano", "gaussian", "epanechnikov"} or callable, default="volcano"
+        The kernel's profile; a function takes an array of u = distance / width and gives values
+        of zero or more.
+    alpha : float, default=1.0
+        A neighbour's width is ``scale * k_distance ** alpha``. With 1, factors do not change if
+        all columns are multiplied by a constant.
+    gamma : float or "dimension", default=2.0
+        A neighbour's share in a density is divided by its width to this power; "dimension" is the
+        number of columns, as in a proper density.
+    scale : float, default=1.0
+        See ``alpha``.
+    sigma : float, default=1.0
+        How fast neighbours in sparser places lose weight; infinity gives them all the same.
+    contamination : "auto" or float in (0, 0.5], default="auto"
+        Share of the rows that are called outliers. "auto" calls rows with a factor above 1.5
+        outliers if the kernel is "volcano", and otherwise those whose log factor is above the
+        upper quartile by more than one and a half times the distance between the quartiles.
+    novelty : bool, default=False
+        False to judge the rows fitted to (``fit_predict``); True to judge new rows among them
+        (``score_samples``, ``decision_function``, ``predict``).
+    algorithm : {"auto", "kd_tree", "brute", "approximate"}, default="auto"
+        How neighbours are searched. "auto" takes the exact engine that costs less on these rows;
+        "approximate" needs the extra ``fast``, and ``neighbor_recall_`` tells how good it was.
+    n_jobs : int or None, default=None
+        Threads for searching a tree; brute force uses what scikit-learn's compiled parts use.
+
+    Attributes
+    ----------
+    negative_outlier_factor_ : ndarray of shape (n_samples,)
+        The negated factors of the rows fitted to; high is usual.
+    offset_ : float
+        Rows with a score below it are called outliers.
+    n_neighbors_ : int or ndarray
+        The number of neighbours in use: at most the number of other rows.
+    algorithm_ : str
+        The engine in use.
+    neighbor_recall_ : float
+        Share of the true neighbours that were found; 1 for exact engines.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    References
+    ----------
+    Gao, Hu, Zhang, Zhang and Wu, "RKOF: Robust Kernel-Based Local Outlier Detection", PAKDD 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova import RobustKernelOutlierFactor
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [20.0]])
+    >>> detector = RobustKernelOutlierFactor(n_neighbors=3)
+    >>> detector.fit_predict(X)
+    array([ 1,  1,  1,  1,  1, -1])
+    >>> detector.negative_outlier_factor_.round(1)
+    array([  -0.9,   -1. ,   -1.2,   -1. ,   -0.9, -356.7])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: "int | Iterable[int]" = 20,
+        kernel: "str | Profile" = "volcano",
+        alpha: float = 1.0,
+        gamma: "float | str" = 2.0,
+        scale: float = 1.0,
+        sigma: float = 1.0,
+        contamination: "str | float" = "auto",
+        novelty: bool = False,
+        algorithm: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.alpha = alpha
+        self.gamma = gamma
+        self.scale = scale
+        self.sigma = sigma
+        self.contamination = contamination
+        self.novelty = novelty
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+
+    def _settings(self, n_columns: int) -> DensitySettings:
+        is_dimension = isinstance(self.gamma, str) and self.gamma == "dimension"
+        return DensitySettings(
+            profile_named(self.kernel),
+            checked_positive("scale", self.scale),
+            checked_exponent("alpha", self.alpha),
+            n_columns if is_dimension else checked_exponent("gamma", self.gamma, _OR_DIMENSION),
+            checked_positive("sigma", self.sigma, or_infinite=True),
+        )
+
+    def _offset(self, logs: Vector, share: float | None) -> float:
+        if share is None and isinstance(self.kernel, str) and self.kernel == "volcano":
+            return _AUTO_OFFSET_OF_VOLCANO
+        return super()._offset(logs, share)
+
+
+_OR_DIMENSION = ' or "dimension"'
+
+
+def outlier_factor_path(
+    X: ArrayLike, n_neighbors: Iterable[int], *, algorithm: str = "auto", **parameters: Any
+) -> "pd.DataFrame":
+    """Give robust kernel outlier factors for many numbers of neighbours, from one search.
+
+    A small k sees single outliers only, a large one groups of them too, but blurs small clusters.
+    Rows that stay on top over a range of k are safe to report;
+    :func:`kernova.report.figures.rank_stability_figure` shows them.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The rows.
+    n_neighbors : list of int
+        The numbers of neighbours; those beyond the number of other rows count as that number.
+    algorithm : str, default="auto"
+        As in :class:`RobustKernelOutlierFactor`.
+    **parameters : dict
+        Other parameters of :class:`RobustKernelOutlierFactor`, such as ``kernel`` or ``sigma``.
+
+    Returns
+    -------
+    DataFrame of shape (n_samples, number of different k)
+        Factors (high is strange), one column for each k in rising order; the rows keep the index
+        of ``X`` if it is a DataFrame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova import outlier_factor_path
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [20.0], [20.5]])
+    >>> outlier_factor_path(X, [1, 3]).round(1).iloc[-1].to_list()
+    [1.0, 131.2]
+    """
+    import pandas as pd
+
+    numbers = np.unique(checked_neighbor_numbers(n_neighbors))
+    detector = RobustKernelOutlierFactor(n_neighbors, algorithm=algorithm, **parameters)
+    detector._check_parameters()
+    labels = X.index if isinstance(X, pd.DataFrame) else None
+    rows = check_array(X, dtype=np.float64, order="C")
+    reachable = np.minimum(numbers, max(1, len(rows) - 1))
+    index = build_index(rows, algorithm, detector.n_jobs, int(reachable.max()))
+    path = learnt_factors(index, np.unique(reachable), detector._settings(rows.shape[1]))
+    factors = {known.k: bounded_exp(logs)[index.inverse] for known, logs in path}
+    columns = {int(k): factors[int(used)] for k, used in zip(numbers, reachable, strict=True)}
+    return pd.DataFrame(columns, index=labels).rename_axis(columns="n_neighbors")

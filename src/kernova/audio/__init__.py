@@ -1,0 +1,1 @@
+"""Sound: reading recordings, resampling, frames, linear dynamics (HLDS), annotations."""

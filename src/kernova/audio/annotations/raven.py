@@ -1,0 +1,136 @@
+"""Raven's selection tables: tabs, a header line, and one row for each view of a selection."""
+
+from collections.abc import Mapping, Sequence
+
+from kernova.audio.annotations.fields import (
+    TIME_DECIMALS,
+    Place,
+    checked_segment,
+    columns_by_role,
+    frequency_text,
+    one_line,
+    optional_number,
+    score_text,
+    time_text,
+)
+from kernova.audio.annotations.segments import Segment
+from kernova.errors import InputError
+from kernova.textfiles import lines_of, number_in
+
+BEGIN, END = "Begin Time (s)", "End Time (s)"
+_LOW, _HIGH = "Low Freq (Hz)", "High Freq (Hz)"
+_FILE, _OFFSET = "Begin File", "File Offset (s)"
+_WRITTEN = ("Selection", "View", "Channel", BEGIN, END, _LOW, _HIGH, "Annotation", "Score")
+
+_USUAL_NAMES = {
+    "start": (BEGIN,),
+    "end": (END,),
+    # Raven lets people name the column of labels; programs that write its tables do so too.
+    "label": ("Annotation", "Label", "Species", "Common Name", "Species Code", "Tag"),
+    "score": ("Score", "Confidence"),
+    "low": (_LOW,),
+    "high": (_HIGH,),
+    "file": (_FILE, "Begin Path"),
+}
+
+
+def read_raven(text: str, source: str, columns: Mapping[str, str] | None) -> list[Segment]:
+    r"""Read a selection table; a selection that is listed once for each view is one segment.
+
+    Where the table covers several recordings, ``File Offset (s)`` counts from the start of
+    ``Begin File``, and ``Begin Time (s)`` from the start of the first recording; segments count
+    from the start of their own file.
+
+    Examples
+    --------
+    >>> from kernova.audio.annotations.raven import read_raven
+    >>> table = "Selection\tBegin Time (s)\tEnd Time (s)\tSpecies\n1\t0.5\t0.75\tEATO\n"
+    >>> read_raven(table, "song.selections.txt", None)[0].label
+    'EATO'
+    """
+    rows = [(Place(source, i), line) for i, line in enumerate(lines_of(text), 1) if line.strip()]
+    if not rows:
+        raise InputError(f"{source} is empty; a selection table needs at least a header line.")
+    header = rows[0][1].split("\t")
+    found = columns_by_role(header, _USUAL_NAMES, columns, source)
+    positions = {name.strip(): i for i, name in enumerate(header)}
+    chosen: dict[tuple[object, ...], Segment] = {}
+    for place, line in rows[1:]:
+        fields = _fields(line, len(header), place)
+        cells = {name: fields[at] for name, at in positions.items()}
+        segment = _segment({role: fields[at] for role, at in found.items()}, cells, place)
+        # Without a number, each row is a selection of its own.
+        number = cells.get("Selection", "").strip() or place
+        key = (number, segment.start, segment.end, segment.label, segment.file)
+        if key not in chosen or cells.get("View", "").startswith("Spectrogram"):
+            chosen[key] = segment
+    return list(chosen.values())
+
+
+def raven_table(segments: Sequence[Segment], sample_rate: float | None, channel: int = 1) -> str:
+    """Write a selection table; selections without frequencies span all that were recorded.
+
+    That is how Raven itself shows them, and it takes the sample rate to know. Without it, the
+    cells stay empty.
+    """
+    has_files = any(segment.file for segment in segments)
+    names = (*_WRITTEN, _FILE, _OFFSET) if has_files else _WRITTEN
+    rows = [
+        (
+            str(number),
+            f"Spectrogram {channel}",
+            str(channel),
+            *_row(segment, sample_rate, has_files),
+        )
+        for number, segment in enumerate(segments, start=1)
+    ]
+    return "".join("\t".join(row) + "\n" for row in [names, *rows])
+
+
+def _fields(line: str, n_columns: int, place: Place) -> list[str]:
+    fields = line.split("\t")
+    if len(fields) > n_columns and any(field.strip() for field in fields[n_columns:]):
+        raise InputError(
+            f"{place} has {len(fields)} fields where the header has {n_columns}; correct it."
+        )
+    # Editors cut the tabs of empty cells off the end of a line.
+    return fields[:n_columns] + [""] * (n_columns - len(fields))
+
+
+def _segment(fields: Mapping[str, str], cells: Mapping[str, str], place: Place) -> Segment:
+    start = number_in(fields["start"], "the begin time", place)
+    end = number_in(fields["end"], "the end time", place)
+    file = fields.get("file", "") or None
+    if file is not None:
+        offset = optional_number(cells.get(_OFFSET, ""), "the file offset", place)
+        if offset is not None and offset != start:
+            # The sum of three decimal numbers is one again, not 12.340000000000003.
+            start, end = offset, round(end + (offset - start), TIME_DECIMALS)
+    return checked_segment(
+        place,
+        Segment(
+            start,
+            end,
+            fields["label"],
+            optional_number(fields.get("score", ""), "the score", place),
+            optional_number(fields.get("low", ""), "the low frequency", place),
+            optional_number(fields.get("high", ""), "the high frequency", place),
+            file,
+        ),
+    )
+
+
+def _row(segment: Segment, sample_rate: float | None, has_files: bool) -> tuple[str, ...]:
+    low, high = segment.low_hz, segment.high_hz
+    if sample_rate is not None:
+        low = 0.0 if low is None else low
+        high = sample_rate / 2 if high is None else high
+    row = (
+        time_text(segment.start),
+        time_text(segment.end),
+        "" if low is None else frequency_text(low),
+        "" if high is None else frequency_text(high),
+        one_line(segment.label),
+        "" if segment.score is None else score_text(segment.score),
+    )
+    return (*row, one_line(segment.file or ""), time_text(segment.start)) if has_files else row

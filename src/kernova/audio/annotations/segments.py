@@ -1,0 +1,194 @@
+"""A stretch of a recording with a label, and what can be wrong with it."""
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from kernova.errors import InputError
+
+# People round times, mostly to hundredths; a border this far past the end still means the end.
+EDGE_TOLERANCE_SECONDS = 0.01
+
+_MOST_FAULTS = 5
+
+
+class Segment(NamedTuple):
+    """One note, call or other labelled stretch; times in seconds from the recording's start.
+
+    Attributes
+    ----------
+    start, end : float
+        Its borders. They are equal for a point in time.
+    label : str
+        Its class, as text: ``"01"`` is not ``"1"``.
+    score : float or None
+        How sure a program was of it.
+    low_hz, high_hz : float or None
+        The frequencies it lies between, where somebody drew a box.
+    file : str or None
+        Its recording, as written in the table, where one table covers several recordings.
+
+    Examples
+    --------
+    >>> from kernova.audio.annotations.segments import Segment
+    >>> Segment(1.063, 1.151, "0").label
+    '0'
+    """
+
+    start: float
+    end: float
+    label: str
+    score: float | None = None
+    low_hz: float | None = None
+    high_hz: float | None = None
+    file: str | None = None
+
+
+def in_words(segment: Segment) -> str:
+    """Name a segment in a sentence.
+
+    Examples
+    --------
+    >>> from kernova.audio.annotations.segments import Segment, in_words
+    >>> in_words(Segment(0.5, 1.25, "trill"))
+    "'trill' from 0.5 s to 1.25 s"
+    """
+    where = "" if segment.file is None else f" in {segment.file}"
+    return f"{str(segment.label)!r} from {segment.start:.9g} s to {segment.end:.9g} s{where}"
+
+
+def segments_by_file(
+    segments: Iterable[Segment], folder: str | Path | None = None
+) -> dict[str | None, list[Segment]]:
+    """Sort the segments of one table by recording, in the order of first appearance.
+
+    Parameters
+    ----------
+    segments : iterable of Segment
+        What a table of several recordings held; segments without a file come under None.
+    folder : path, optional
+        Where the names of the recordings start from: the folder of the table. The keys are then
+        paths that can be opened.
+
+    Returns
+    -------
+    dict of str or None to list of Segment
+        The segments themselves are unaltered.
+
+    Examples
+    --------
+    >>> from kernova.audio.annotations.segments import Segment, segments_by_file
+    >>> table = [Segment(0, 1, "a", file="1.wav"), Segment(2, 3, "b", file="1.wav")]
+    >>> {file: len(segments) for file, segments in segments_by_file(table, "songs").items()}
+    {'songs/1.wav': 2}
+    """
+    sorted_out: dict[str | None, list[Segment]] = {}
+    for segment in segments:
+        file = segment.file
+        if file is not None and folder is not None:
+            file = str(Path(folder) / file)
+        sorted_out.setdefault(file, []).append(segment)
+    return sorted_out
+
+
+def segment_faults(
+    segments: Sequence[Segment], duration: float | None = None, *, may_overlap: bool = False
+) -> list[str]:
+    """Say what is wrong with the segments, one sentence for each fault; none if all is well.
+
+    Parameters
+    ----------
+    segments : sequence of Segment
+        Of one recording, or of several that each segment names.
+    duration : float, optional
+        Length of the recording in seconds; without it, nothing can lie past the end.
+    may_overlap : bool, default=False
+        Whether two segments may share time.
+
+    Returns
+    -------
+    list of str
+        Sentences without a full stop.
+
+    Examples
+    --------
+    >>> from kernova.audio.annotations.segments import Segment, segment_faults
+    >>> segment_faults([Segment(0.5, 1.5, "a"), Segment(1.0, 2.5, "b")], duration=2.0)
+    ["'b' from 1 s to 2.5 s lies past the end of the recording (2 s)",
+     "'a' from 0.5 s to 1.5 s and 'b' from 1 s to 2.5 s overlap"]
+    """
+    alone = [fault for segment in segments for fault in _faults_of(segment, duration)]
+    if may_overlap:
+        return alone
+    return alone + [
+        f"{in_words(earlier)} and {in_words(later)} overlap"
+        for together in segments_by_file(segments).values()
+        for earlier, later in _overlaps(together)
+    ]
+
+
+def check_segments(
+    segments: Sequence[Segment],
+    duration: float | None = None,
+    *,
+    source: str = "the annotation",
+    may_overlap: bool = False,
+) -> None:
+    """Refuse segments with any of the faults that :func:`segment_faults` finds.
+
+    Parameters
+    ----------
+    segments, duration, may_overlap
+        As for :func:`segment_faults`.
+    source : str
+        What the sentence calls the table: its file.
+
+    Raises
+    ------
+    InputError
+        Naming the first five faults.
+
+    Examples
+    --------
+    >>> from kernova.audio.annotations.segments import Segment, check_segments
+    >>> check_segments([Segment(0.5, 0.5, "a")], source="song.txt")
+    Traceback (most recent call last):
+      ...
+    kernova.errors.InputError: song.txt cannot be used: 'a' from 0.5 s to 0.5 s has no length.
+    Correct it.
+    """
+    faults = segment_faults(segments, duration, may_overlap=may_overlap)
+    if not faults:
+        return
+    extra = len(faults) - _MOST_FAULTS
+    named = faults[:_MOST_FAULTS] + ([f"and {extra} more faults"] if extra > 0 else [])
+    raise InputError(f"{source} cannot be used: {'; '.join(named)}. Correct it.")
+
+
+def _faults_of(segment: Segment, duration: float | None) -> list[str]:
+    name = in_words(segment)
+    if not (math.isfinite(segment.start) and math.isfinite(segment.end)):
+        return [f"{name} has a time that is no number"]
+    faults = []
+    if segment.start < 0:
+        faults.append(f"{name} begins before the recording")
+    if segment.end < segment.start:
+        faults.append(f"{name} ends before it begins")
+    if segment.end == segment.start:
+        faults.append(f"{name} has no length")
+    if duration is not None and segment.end > duration + EDGE_TOLERANCE_SECONDS:
+        faults.append(f"{name} lies past the end of the recording ({duration:.9g} s)")
+    return faults
+
+
+def _overlaps(segments: Iterable[Segment]) -> list[tuple[Segment, Segment]]:
+    """Give each segment that begins before an earlier one has ended, after that earlier one."""
+    found = []
+    latest: Segment | None = None
+    for segment in sorted(segments, key=lambda segment: (segment.start, segment.end)):
+        if latest is not None and segment.start < latest.end and segment.end > segment.start:
+            found.append((latest, segment))
+        if latest is None or segment.end > latest.end:
+            latest = segment
+    return found

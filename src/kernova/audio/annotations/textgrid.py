@@ -1,0 +1,284 @@
+"""Praat's TextGrid files, as text: the long form, the short form, and any form in between.
+
+Praat reads a TextGrid as a row of free-standing values: texts in quotation marks, numbers, and
+flags in angle brackets. All else ("xmin =", "intervals [3]:", what follows an exclamation mark)
+is there for people. So does this reader, to which the two forms are therefore the same.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kernova.audio.annotations.fields import (
+    Place,
+    checked_segment,
+    one_line,
+    refuse_several_files,
+    time_text,
+)
+from kernova.audio.annotations.segments import Segment
+from kernova.errors import InputError
+from kernova.text import listed
+from kernova.textfiles import is_number, number_in
+
+_TOKEN = re.compile(r'"(?P<text>(?:[^"]|"")*)"|(?P<open>")|![^\n\r]*|(?P<word>[^\s"]+)')
+_HEAD = re.compile(r'\s*(File type\s*=\s*)?"ooTextFile[^"]*"\s+(Object class\s*=\s*)?"TextGrid"')
+_FIRST_OF_A_VALUE = frozenset("+-.,0123456789<")
+_TIER_NAME = "notes"
+
+
+class _Value(NamedTuple):
+    """A free-standing value and the line that it begins on."""
+
+    kind: str  # "text", "number" or "flag"
+    content: str
+    line: int
+
+
+class _Values:
+    """The file's values, taken one after another."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self.source = source
+        self._values = _values(text, source)
+        self._n_lines = text.rstrip().count("\n") + 1
+        self._line = 1
+
+    def text(self, what: str) -> str:
+        return self._next("text", what).content
+
+    def number(self, what: str) -> float:
+        value = self._next("number", what)
+        return number_in(value.content, what, Place(self.source, value.line))
+
+    def count(self, what: str) -> int:
+        value = self._next("number", what)
+        if not value.content.isdecimal():
+            raise InputError(
+                f"{Place(self.source, value.line)} has {value.content} as {what}, which is no "
+                "whole number; correct it."
+            )
+        return int(value.content)
+
+    def flag(self, what: str) -> str:
+        return self._next("flag", what).content
+
+    def place(self) -> Place:
+        """Give the line of the value that was taken last."""
+        return Place(self.source, self._line)
+
+    def _next(self, kind: str, what: str) -> _Value:
+        value = next(self._values, None)
+        if value is None:
+            raise InputError(
+                f"{self.source} ends on line {self._n_lines}, where {what} is expected; it was "
+                "cut short, or a number of tiers or intervals in it is too high."
+            )
+        self._line = value.line
+        if value.kind != kind:
+            raise InputError(
+                f"{self.place()} has the {value.kind} {value.content!r} where {what} is expected; "
+                "correct it."
+            )
+        return value
+
+
+def read_textgrid(text: str, source: str, tier: str | None) -> list[Segment]:
+    r"""Read the intervals and points that have a text, of one tier or of all, in order of time.
+
+    Examples
+    --------
+    >>> from kernova.audio.annotations.textgrid import read_textgrid
+    >>> grid = '"ooTextFile" "TextGrid" 0 2 <exists> 1 '
+    >>> grid += '"IntervalTier" "notes" 0 2 2   0 0.5 ""   0.5 2 "a ""b"" c"'
+    >>> read_textgrid(grid, "song.TextGrid", None)[0][:3]
+    (0.5, 2.0, 'a "b" c')
+    """
+    if not _HEAD.match(text):
+        raise InputError(f"{source} is no TextGrid in text form; save it from Praat as text file.")
+    values = _Values(text, source)
+    values.text("the file type")
+    values.text("the object class")
+    values.number("the start of the grid")
+    values.number("the end of the grid")
+    n_tiers = values.count("the number of tiers") if _has_tiers(values) else 0
+    tiers = [_tier(values) for _ in range(n_tiers)]
+    if tier is not None and tier not in [name for name, _ in tiers]:
+        raise InputError(
+            f"{source} has no tier {tier!r}; its tiers are {listed(name for name, _ in tiers)}. "
+            "Name one of them."
+        )
+    wanted = [segment for name, found in tiers if tier in (None, name) for segment in found]
+    return sorted(wanted, key=lambda segment: segment.start)
+
+
+def textgrid(segments: Sequence[Segment], duration: float | None) -> str:
+    """Write the long form: gaps are intervals without text, overlaps go to tiers of their own.
+
+    Segments that overlap are sorted into one tier for each label, and points in time into a tier
+    of points. Scores and frequencies have no place.
+    """
+    refuse_several_files(segments, "A TextGrid")
+    if duration is None and not segments:
+        raise InputError(
+            "A TextGrid without notes still spans its recording, whose length is not known; give "
+            "duration."
+        )
+    # As far as the file can tell, times are what is written.
+    rounded = sorted(_as_written(segment) for segment in segments)
+    end = max([0.0 if duration is None else _rounded(duration), *(s.end for s in rounded)])
+    tiers = _interval_tiers([s for s in rounded if s.end > s.start])
+    blocks = [_interval_lines(name, tier, end) for name, tier in tiers]
+    points = _apart([s for s in rounded if s.end == s.start])
+    blocks += [_point_lines(tier, end) for tier in points]
+    lines = [
+        'File type = "ooTextFile"',
+        'Object class = "TextGrid"',
+        "",
+        "xmin = 0",
+        f"xmax = {time_text(end)}",
+        "tiers? <exists>",
+        f"size = {len(blocks)}",
+        "item []:",
+    ]
+    for i, block in enumerate(blocks, start=1):
+        lines += [f"    item [{i}]:", *block]
+    return "\n".join(lines) + "\n"
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def _values(text: str, source: str) -> Iterator[_Value]:
+    line_ends = [found.start() for found in re.finditer(r"\r\n|\n|\r", text)]
+    for token in _TOKEN.finditer(text):
+        word = token["word"]
+        if word is not None and word[0] not in _FIRST_OF_A_VALUE:
+            continue
+        line = bisect_right(line_ends, token.start()) + 1
+        if token["open"]:
+            raise InputError(
+                f"{Place(source, line)} opens a quotation mark that is never closed; close it."
+            )
+        if token["text"] is not None:
+            yield _Value("text", token["text"].replace('""', '"'), line)
+        elif word is not None and is_number(word):
+            yield _Value("number", word, line)
+        elif word in ("<exists>", "<absent>"):
+            yield _Value("flag", word, line)
+
+
+def _has_tiers(values: _Values) -> bool:
+    return values.flag("<exists>") == "<exists>"
+
+
+def _tier(values: _Values) -> tuple[str, list[Segment]]:
+    kind = values.text("the class of a tier")
+    if kind not in ("IntervalTier", "TextTier"):
+        raise InputError(
+            f"{values.place()} has a tier of class {kind!r}; a TextGrid has 'IntervalTier' and "
+            "'TextTier'."
+        )
+    name = values.text("the name of a tier")
+    values.number("the start of a tier")
+    values.number("the end of a tier")
+    segments = []
+    for _ in range(values.count("the size of a tier")):
+        start = values.number("a start")
+        place = values.place()
+        end = values.number("an end") if kind == "IntervalTier" else start
+        label = values.text("a label")
+        if label.strip():
+            segments.append(checked_segment(place, Segment(start, end, label)))
+    return name, segments
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _rounded(seconds: float) -> float:
+    return float(time_text(seconds))
+
+
+def _as_written(segment: Segment) -> Segment:
+    if not segment.label.strip():
+        raise InputError(
+            f"The segment from {segment.start:.9g} s to {segment.end:.9g} s has no label, which "
+            "means silence in a TextGrid; give it one, or write another format."
+        )
+    return Segment(_rounded(segment.start), _rounded(segment.end), one_line(segment.label))
+
+
+def _interval_tiers(segments: list[Segment]) -> list[tuple[str, list[Segment]]]:
+    """Give one tier if nothing overlaps (also if there is nothing), else tiers by label."""
+    together = _apart(segments)
+    if len(together) < 2:
+        return [(_TIER_NAME, segments)]
+    labels = dict.fromkeys(segment.label for segment in segments)
+    return [
+        (label, tier)
+        for label in labels
+        for tier in _apart([segment for segment in segments if segment.label == label])
+    ]
+
+
+def _apart(segments: list[Segment]) -> list[list[Segment]]:
+    """Deal sorted segments to as few tiers as hold them side by side."""
+    tiers: list[list[Segment]] = []
+    for segment in segments:
+        for tier in tiers:
+            # Two points at one time would be one point to Praat.
+            if tier[-1].end < segment.end and tier[-1].end <= segment.start:
+                tier.append(segment)
+                break
+        else:
+            tiers.append([segment])
+    return tiers
+
+
+def _interval_lines(name: str, tier: Sequence[Segment], end: float) -> list[str]:
+    intervals: list[tuple[float, float, str]] = []
+    reached = 0.0
+    for segment in tier:
+        if segment.start > reached:
+            intervals.append((reached, segment.start, ""))
+        intervals.append((segment.start, segment.end, segment.label))
+        reached = segment.end
+    if end > reached or not intervals:
+        intervals.append((reached, end, ""))
+    lines = _tier_head("IntervalTier", name, end, f"intervals: size = {len(intervals)}")
+    for i, (begin, finish, label) in enumerate(intervals, start=1):
+        lines += [
+            f"        intervals [{i}]:",
+            f"            xmin = {time_text(begin)}",
+            f"            xmax = {time_text(finish)}",
+            f"            text = {_quoted(label)}",
+        ]
+    return lines
+
+
+def _point_lines(tier: Sequence[Segment], end: float) -> list[str]:
+    lines = _tier_head("TextTier", "points", end, f"points: size = {len(tier)}")
+    for i, point in enumerate(tier, start=1):
+        lines += [
+            f"        points [{i}]:",
+            f"            number = {time_text(point.start)}",
+            f"            mark = {_quoted(point.label)}",
+        ]
+    return lines
+
+
+def _tier_head(kind: str, name: str, end: float, size: str) -> list[str]:
+    return [
+        f'        class = "{kind}"',
+        f"        name = {_quoted(name)}",
+        "        xmin = 0",
+        f"        xmax = {time_text(end)}",
+        f"        {size}",
+    ]
+
+
+def _quoted(label: str) -> str:
+    doubled = label.replace('"', '""')
+    return f'"{doubled}"'

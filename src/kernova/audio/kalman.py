@@ -1,0 +1,160 @@
+"""The Kalman filter for any linear model, plain: one frame after the other, all states at once."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import cho_factor, cho_solve
+
+from kernova.errors import InputError
+from kernova.typing import Matrix, Vector
+
+
+class LinearModel(NamedTuple):
+    """States that follow from the last ones, and what is seen of them, both in Gaussian noise.
+
+    Attributes
+    ----------
+    transition : ndarray of shape (n_states, n_states)
+        F in ``x_t = F x_{t-1} + noise``.
+    observation : ndarray of shape (n_columns, n_states)
+        H in ``y_t = H x_t + noise``.
+    state_noise : ndarray of shape (n_states, n_states)
+        Covariance Q of the noise of states.
+    observation_noise : ndarray of shape (n_columns, n_columns)
+        Covariance R of the noise of what is seen.
+    """
+
+    transition: Matrix
+    observation: Matrix
+    state_noise: Matrix
+    observation_noise: Matrix
+
+
+class Filtered(NamedTuple):
+    """What the frames so far say about the states.
+
+    Attributes
+    ----------
+    means : ndarray of shape (n_frames, n_states)
+        Expected states after each frame.
+    mean : ndarray of shape (n_states,)
+        After the last frame: where the next block goes on.
+    covariance : ndarray of shape (n_states, n_states)
+        Uncertainty of the states after the last frame.
+    """
+
+    means: Matrix
+    mean: Vector
+    covariance: Matrix
+
+
+def layered_model(
+    layers: Sequence[int],
+    *,
+    observation: ArrayLike | None = None,
+    observation_noise: float = 1.0,
+    state_noise: Sequence[float] | None = None,
+) -> LinearModel:
+    """Give all states of a hierarchical linear dynamical system (HLDS) as one model.
+
+    Parameters
+    ----------
+    layers : sequence of int
+        States per layer, the lowest first; each divides the one before.
+    observation : array-like of shape (n_columns, layers[0]), optional
+        What is seen of the lowest layer; by default each state of it.
+    observation_noise : float, default=1.0
+        Factor on the variance of what is seen, which is the number of columns times this.
+    state_noise : sequence of float, optional
+        Variance that a state of each layer gains per frame; by default the layer's size.
+
+    Returns
+    -------
+    LinearModel
+        States in order of layers, the highest first.
+
+    Examples
+    --------
+    >>> from kernova.audio.kalman import layered_model
+    >>> layered_model((2, 1)).transition
+    array([[1., 0., 0.],
+           [1., 1., 0.],
+           [1., 0., 1.]])
+    """
+    sizes = [int(size) for size in layers][::-1]
+    noise = sizes if state_noise is None else [*state_noise][::-1]
+    F = np.eye(sum(sizes))
+    first = 0
+    for upper, lower in pairwise(sizes):
+        # B[i, s] = 2 S / N where state i of the lower layer is in group s.
+        groups = np.repeat(np.eye(upper), lower // upper, axis=0)
+        begin = first + upper
+        F[begin : begin + lower, first:begin] = 2 * upper / lower * groups
+        first = begin
+    H_lowest = np.eye(sizes[-1]) if observation is None else np.asarray(observation, np.float64)
+    H = np.hstack([np.zeros((len(H_lowest), first)), H_lowest])
+    Q = np.diag(np.repeat(np.asarray(noise, dtype=np.float64), sizes))
+    return LinearModel(F, H, Q, observation_noise * len(H) * np.eye(len(H)))
+
+
+def kalman_filter(
+    Y: ArrayLike,
+    model: LinearModel,
+    *,
+    mean: ArrayLike | None = None,
+    covariance: ArrayLike | None = None,
+) -> Filtered:
+    """Filter frames: predict, then update by what is seen, for each in turn.
+
+    The update is in Joseph's form, which keeps covariances positive.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_frames, n_columns)
+        Frames in order of time.
+    model : LinearModel
+        How states follow each other and what is seen of them.
+    mean : array-like of shape (n_states,), optional
+        Expected states before the first frame; by default 0.
+    covariance : array-like of shape (n_states, n_states), optional
+        Their uncertainty; by default the identity.
+
+    Returns
+    -------
+    Filtered
+        Expected states, and what the next block of frames starts from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.audio.kalman import kalman_filter, layered_model
+    >>> model = layered_model((2, 1))
+    >>> frames = np.array([[1.0, 1.0], [2.0, 2.0]])
+    >>> first = kalman_filter(frames[:1], model)
+    >>> rest = kalman_filter(frames[1:], model, mean=first.mean, covariance=first.covariance)
+    >>> bool((rest.means[-1] == kalman_filter(frames, model).mean).all())
+    True
+    """
+    Y = np.asarray(Y, dtype=np.float64)
+    F, H, Q, R = model
+    if Y.ndim != 2 or Y.shape[1] != len(H):
+        raise InputError(
+            f"The frames have shape {Y.shape}, but the model sees {len(H)} columns; give one row "
+            "per frame and one column for each."
+        )
+    identity = np.eye(len(F))
+    x = np.zeros(len(F)) if mean is None else np.asarray(mean, dtype=np.float64)
+    P = identity if covariance is None else np.asarray(covariance, dtype=np.float64)
+    means = np.empty((len(Y), len(F)))
+    for t, y in enumerate(Y):
+        x, P = F @ x, F @ P @ F.T + Q
+        HP = H @ P
+        K = cho_solve(cho_factor(HP @ H.T + R), HP).T
+        x = x + K @ (y - H @ x)
+        kept = identity - K @ H
+        P = kept @ P @ kept.T + K @ R @ K.T
+        means[t] = x
+    return Filtered(means, x, P)

@@ -1,0 +1,368 @@
+"""Any detector, with a threshold whose false alarms are proven, on one scale."""
+
+import math
+from decimal import Decimal
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, OutlierMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags, check_random_state, get_tags, indexable
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernova._sklearn import num_samples, safe_indexing
+from kernova.calibration.bounds import (
+    FalseAlarmThreshold,
+    allowed_false_alarms,
+    false_alarm_threshold,
+    finite_scores,
+    rounded_up,
+)
+from kernova.calibration.p_values import conformal_p_values, select_discoveries
+from kernova.calibration.splits import (
+    ROUNDING,
+    check_holdout,
+    holdout_size,
+    is_row_number,
+    split_rows,
+)
+from kernova.errors import InputError, TooFewRowsError
+
+
+class Judgement(NamedTuple):
+    """All that a calibrated detector says of some rows, from one scoring of them."""
+
+    scores: NDArray[np.float64]
+    novelty: NDArray[np.float64]
+    p_values: NDArray[np.float64]
+    is_novel: NDArray[np.bool_]
+
+
+def novelty_scale(sorted_holdout_scores: NDArray[np.float64], threshold: float) -> float:
+    """Give the length of one unit of novelty: from the threshold up to the median held-out row.
+
+    Where the median is not above the first held-out row that is no alarm, as with many ties
+    or when half of the rows may be alarms, it is the range of the held-out scores instead;
+    where that is 0 too, it is 1.
+    """
+    with np.errstate(over="ignore"):
+        median = np.median(sorted_holdout_scores)
+        # From the row just above the threshold the distance is one rounding step: no scale.
+        is_clear = median > math.nextafter(threshold, math.inf)
+        top, bottom = (
+            (median, threshold)
+            if is_clear
+            else (sorted_holdout_scores[-1], sorted_holdout_scores[0])
+        )
+        scale = min(float(top - bottom), np.finfo(np.float64).max)
+    return scale if scale > 0 else 1.0
+
+
+def novelty_of(scores: NDArray[np.float64], threshold: float, scale: float) -> NDArray[np.float64]:
+    """Turn scores (high is usual) into novelty: (threshold - score) / scale, always finite."""
+    limits = np.finfo(np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        novelty = (threshold - scores) / scale
+    novelty = np.clip(novelty, limits.min, limits.max)
+    # A tiny step above the threshold must not vanish in the division: its row is not novel.
+    return np.where(scores > threshold, np.minimum(novelty, -limits.tiny), novelty)
+
+
+def guarantee_sentence(
+    result: FalseAlarmThreshold, max_false_alarm: float, confidence: float
+) -> str:
+    """Say what is proven, rounding so that it stays true.
+
+    Examples
+    --------
+    >>> from kernova.calibration.detector import guarantee_sentence
+    >>> from kernova.calibration.bounds import false_alarm_threshold
+    >>> guarantee_sentence(false_alarm_threshold(range(59), 0.05, 0.95, "binomial"), 0.05, 0.95)
+    'With 95 % confidence, at most 4.96 % of ordinary rows are called novel
+    (5 % was asked for; of 59 held-out rows none was).'
+    """
+    n_alarms = round(result.observed_rate * result.n)
+    counted = {0: "none was", 1: "1 was"}.get(n_alarms, f"{n_alarms} were")
+    proven = (100 * Decimal(rounded_up(result.bound))).normalize()
+    return (
+        f"With {100 * confidence:.12g} % confidence, at most {proven:f} % of ordinary rows "
+        f"are called novel ({100 * max_false_alarm:.12g} % was asked for; "
+        f"of {result.n} held-out row{'' if result.n == 1 else 's'} {counted})."
+    )
+
+
+class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
+    """Give any detector a threshold with a proven bound on its false alarms.
+
+    Some rows are held out; the detector learns from the others; the scores of the held-out rows
+    set the threshold, the p-values and the scale of novelty. So every detector answers on
+    one scale, and ``guarantee`` says in words what its answer is worth.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        A detector with ``score_samples`` (high is usual), or else ``decision_function``, such as
+        those of kernova and scikit-learn and pipelines that end in one. None stands for
+        :class:`~kernova.KernelSpatialDepth`.
+    max_false_alarm : float, default=0.05
+        Wanted limit on the probability that an ordinary row is called novel.
+    confidence : float, default=0.95
+        Probability, over the draw of the held-out rows, with which the limit holds.
+    bound : {"binomial", "hoeffding"}, default="binomial"
+        How it is proven; see :func:`~kernova.false_alarm_threshold`.
+    holdout : float or int, default=0.5
+        Rows to hold out: a share in (0, 1), rounded down, or their number.
+    random_state : int, RandomState or None, default=None
+        Decides which rows are held out, and seeds the estimator where it has no seed of its own.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The detector, fitted on the reference rows.
+    threshold_ : float
+        Rows whose score is at most this are called novel.
+    offset_ : float
+        The next number above ``threshold_``: ``decision_function`` is the score minus this.
+    false_alarm_bound_ : float
+        With ``confidence``, the probability of a false alarm is at most this.
+    observed_false_alarm_ : float
+        Share of the held-out rows that are called novel.
+    holdout_scores_ : ndarray of shape (n_holdout,)
+        Scores of the held-out rows, in rising order.
+    reference_indices_, holdout_indices_ : ndarray of int
+        Rows of ``X`` that the detector learnt from, and those held out. Known after ``fit``
+        only; ``calibrate`` takes the held-out rows from elsewhere.
+    n_features_in_ : int
+        Number of features seen.
+    feature_names_in_ : ndarray of str
+        Names of the features, if they had names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import IsolationForest
+    >>> from kernova import CalibratedDetector
+    >>> X = np.random.default_rng(0).normal(size=(400, 2))
+    >>> detector = CalibratedDetector(IsolationForest(), random_state=0).fit(X)
+    >>> detector.predict([[0, 0], [9, 9]])
+    array([ 1, -1])
+    >>> detector.guarantee()
+    'With 95 % confidence, at most 4.52 % of ordinary rows are called novel
+    (5 % was asked for; of 200 held-out rows 4 were).'
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        max_false_alarm: float = 0.05,
+        confidence: float = 0.95,
+        bound: str = "binomial",
+        holdout: float = 0.5,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.max_false_alarm = max_false_alarm
+        self.confidence = confidence
+        self.bound = bound
+        self.holdout = holdout
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Split the rows, fit the detector on one part and set the threshold on the other.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Ordinary rows, in whatever form the detector takes.
+        y : None
+            Not used; here because scikit-learn's pipelines pass it.
+
+        Returns
+        -------
+        self
+        """
+        check_holdout(self.holdout)
+        validate_data(self, X, skip_check_array=True)  # names and number of features only
+        n_rows = num_samples(X)
+        n_holdout = holdout_size(n_rows, self.holdout)
+        self._check_enough_rows(n_rows, n_holdout)
+        random = check_random_state(self.random_state)
+        split = split_rows(n_rows, n_holdout, random)
+        detector = _seeded(clone(self._detector()), random)
+        _scoring_method(detector)  # refused now rather than after a long fit
+        (rows,) = indexable(X)  # what cannot be cut into rows, as some sparse formats, now can
+        detector.fit(safe_indexing(rows, split.reference))
+        self._calibrate(detector, safe_indexing(rows, split.holdout))
+        self.reference_indices_, self.holdout_indices_ = split
+        return self
+
+    def calibrate(self, X_holdout: Any) -> Self:
+        """Set the threshold anew on rows given here, without fitting the detector again.
+
+        After ``fit`` this takes the place of the rows held out then. Without ``fit``,
+        ``estimator`` must be fitted already and is used as it is. The guarantee holds only
+        if none of the rows was used for fitting.
+
+        Parameters
+        ----------
+        X_holdout : array-like, sparse matrix or DataFrame of shape (n_holdout, n_features)
+            Ordinary rows that the detector has not seen.
+
+        Returns
+        -------
+        self
+        """
+        is_first = not hasattr(self, "estimator_")
+        detector = self._fitted_detector() if is_first else self.estimator_
+        validate_data(self, X_holdout, reset=is_first, skip_check_array=True)
+        self._calibrate(detector, X_holdout)
+        if hasattr(self, "holdout_indices_"):
+            del self.holdout_indices_  # the rows held out are no longer rows of fit's X
+        return self
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Give the detector's own scores; high is usual."""
+        check_is_fitted(self, "threshold_")
+        return _scores_by(self.estimator_, X)
+
+    def judge(self, X: Any) -> Judgement:
+        """Score rows once, and give scores, novelty, p-values and verdicts together."""
+        scores = self.score_samples(X)
+        scale = novelty_scale(self.holdout_scores_, self.threshold_)
+        return Judgement(
+            scores=scores,
+            novelty=novelty_of(scores, self.threshold_, scale),
+            p_values=conformal_p_values(self.holdout_scores_, scores),
+            is_novel=scores <= self.threshold_,
+        )
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Give the scores shifted by ``offset_``: below 0 is novel."""
+        scores = self.score_samples(X)
+        with np.errstate(over="ignore"):
+            return np.nan_to_num(scores - self.offset_)
+
+    def predict(self, X: Any) -> NDArray[np.int_]:
+        """Give -1 where a row is called novel, +1 where it is not."""
+        return np.where(self.judge(X).is_novel, -1, 1)
+
+    def novelty(self, X: Any) -> NDArray[np.float64]:
+        """Give the scale for people: high is strange, 0 is the threshold.
+
+        -1 is the median held-out row, and 0 or more is called novel. See
+        :func:`~kernova.calibration.detector.novelty_scale` for held-out scores too alike to
+        have such a scale.
+        """
+        return self.judge(X).novelty
+
+    def p_values(self, X: Any) -> NDArray[np.float64]:
+        """Give the chance that an ordinary row looks at least as novel; low is strange."""
+        return self.judge(X).p_values
+
+    def discoveries(self, X: Any, false_discovery_rate: float) -> NDArray[np.bool_]:
+        """Choose rows so that, on average, at most this share of them is ordinary."""
+        return select_discoveries(self.p_values(X), false_discovery_rate)
+
+    def guarantee(self) -> str:
+        """Say in one sentence what is proven about false alarms."""
+        check_is_fitted(self, "threshold_")
+        return self._guarantee
+
+    def _check_enough_rows(self, n_rows: int, n_holdout: int) -> None:
+        """Fail before the fit: what can be proven depends on the number of rows alone."""
+        try:
+            allowed_false_alarms(n_holdout, self.max_false_alarm, self.confidence, self.bound)
+        except TooFewRowsError as error:
+            needed = error.rows_needed
+            if is_row_number(self.holdout):
+                wish = f"Set holdout to {needed} or more"
+            else:
+                in_all = math.ceil(needed / self.holdout - ROUNDING)
+                wish = f"With holdout={self.holdout:g} that takes {in_all} rows in all"
+            raise TooFewRowsError(
+                f"{error} {wish}; there are {n_rows}.",
+                rows_needed=needed,
+                smallest_provable=error.smallest_provable,
+            ) from None
+
+    def _calibrate(self, detector: Any, X_holdout: Any) -> None:
+        """Set all that the held-out rows decide; nothing is changed if that fails."""
+        scores = np.sort(_scores_by(detector, X_holdout))
+        result = false_alarm_threshold(scores, self.max_false_alarm, self.confidence, self.bound)
+        self.estimator_ = detector
+        self.holdout_scores_ = scores
+        self.threshold_ = result.threshold
+        self.offset_ = math.nextafter(result.threshold, math.inf)
+        self.false_alarm_bound_ = result.bound
+        self.observed_false_alarm_ = result.observed_rate
+        # Worded now: parameters changed later do not change what was proven.
+        self._guarantee = guarantee_sentence(result, self.max_false_alarm, self.confidence)
+
+    def _detector(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        from kernova.anomaly.spatial_depth import KernelSpatialDepth
+
+        return KernelSpatialDepth()
+
+    def _fitted_detector(self) -> Any:
+        if self.estimator is None:
+            raise NotFittedError(
+                "There is no fitted detector to calibrate. Call fit, or give a fitted estimator."
+            )
+        check_is_fitted(self.estimator)
+        return self.estimator
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        detector = self._detector()
+        if hasattr(detector, "__sklearn_tags__"):
+            tags.input_tags = get_tags(detector).input_tags
+        return tags
+
+
+def last_step(detector: Any) -> Any:
+    """Give the detector that a pipeline ends in; any other detector is its own last step."""
+    return last_step(detector.steps[-1][1]) if isinstance(detector, Pipeline) else detector
+
+
+def scores_strangeness(detector: Any) -> bool:
+    """Tell whether this is a detector as PyOD has them, or ends in one: there high is strange."""
+    marks = ("decision_scores_", "predict_confidence")  # PyOD's, after fit and before
+    return any(hasattr(last_step(detector), mark) for mark in marks)
+
+
+def _scoring_method(detector: Any) -> Any:
+    name = type(detector).__name__
+    if scores_strangeness(detector):
+        # Taken as they are, such scores would call the most usual rows novel.
+        raise InputError(
+            f"{type(last_step(detector)).__name__} gives high scores to strange rows; here high "
+            "is usual. Wrap it in kernova.pyod.from_pyod, which turns them."
+        )
+    for method in ("score_samples", "decision_function"):
+        if hasattr(detector, method):
+            return getattr(detector, method)
+    raise InputError(
+        f"{name} cannot score new rows: it has neither score_samples nor decision_function. "
+        "Choose a detector that has one (LocalOutlierFactor: with novelty=True)."
+    )
+
+
+def _scores_by(detector: Any, X: Any) -> NDArray[np.float64]:
+    return finite_scores(
+        _scoring_method(detector)(X), f"scores that {type(detector).__name__} gives"
+    )
+
+
+def _seeded(detector: Any, random: np.random.RandomState) -> Any:
+    """Seed every part of the detector that has no seed, so that one random_state repeats all."""
+    unseeded = [
+        name
+        for name, value in sorted(detector.get_params(deep=True).items(), key=lambda item: item[0])
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    ]
+    seeds = {name: int(random.randint(np.iinfo(np.int32).max)) for name in unseeded}
+    return detector.set_params(**seeds)

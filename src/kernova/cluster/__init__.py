@@ -1,0 +1,1 @@
+"""Clustering: mean shift and hierarchical mean shift (HMS)."""

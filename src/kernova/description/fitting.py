@@ -1,0 +1,139 @@
+"""The steps of a fit: shared hyperparameters, rows that count, thresholds."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernova.description.class_description import (
+    CenteredDescription,
+    ClassDescription,
+    affinities,
+    describe_centered,
+    describe_class,
+    leave_group_out_of_others,
+    pivot_rows,
+)
+from kernova.description.hyperparameters import (
+    Hyperparameters,
+    fit_all_three,
+    fit_length_scale,
+    median_distance,
+)
+from kernova.kernels.distances import squared_distances
+from kernova.typing import Indices, Matrix, Vector
+
+# A row is an outlier of its class if its distance to the fifth nearest row of the class is, in
+# logarithms, so many robust standard deviations above the class's median.
+_FAR = 4.0
+_NEIGHBOR = 5
+_NORMAL_SPREAD = 1.4826
+# Rows at regular distances deviate by nothing; still those at the edge are no outliers.
+_LEAST_SPREAD = 0.25
+_MEDIAN_ROWS = 1000
+
+
+class Rules(NamedTuple):
+    """What a fit was asked for."""
+
+    length_scale: float | str
+    ridge: float
+    random_state: np.random.RandomState
+
+
+def shared_hyperparameters(rows: Matrix, rules: Rules) -> Hyperparameters:
+    """Return what all classes share."""
+    if rules.length_scale == "literal":
+        return fit_all_three(rows, rules.random_state)
+    if rules.length_scale == "likelihood":
+        return fit_length_scale(rows, rules.ridge, rules.random_state)
+    if rules.length_scale == "median":
+        if len(rows) > _MEDIAN_ROWS:
+            rows = rows[rules.random_state.choice(len(rows), _MEDIAN_ROWS, replace=False)]
+        return Hyperparameters(median_distance(squared_distances(rows, rows)), 1.0, rules.ridge)
+    return Hyperparameters(float(rules.length_scale), 1.0, rules.ridge)
+
+
+def is_outlier_of_its_class(rows: Matrix) -> NDArray[np.bool_]:
+    """Tell which rows of one class lie far from the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.r_[np.linspace(0, 1, 20), 50.0][:, None]
+    >>> np.flatnonzero(is_outlier_of_its_class(rows))
+    array([20])
+    """
+    n = len(rows)
+    if n <= 2 * _NEIGHBOR:
+        return np.zeros(n, dtype=bool)
+    fifth = np.empty(n)
+    for start in range(0, n, 2048):
+        block = slice(start, start + 2048)
+        squared = squared_distances(rows[block], rows)
+        fifth[block] = np.sqrt(np.partition(squared, _NEIGHBOR, axis=1)[:, _NEIGHBOR])
+    is_apart = fifth > 0
+    if not is_apart.any():
+        return np.zeros(n, dtype=bool)
+    logs = np.log(np.maximum(fifth, fifth[is_apart].min()))
+    middle = np.median(logs)
+    spread = max(_NORMAL_SPREAD * float(np.median(np.abs(logs - middle))), _LEAST_SPREAD)
+    return np.asarray(logs > middle + _FAR * spread)
+
+
+class Described(NamedTuple):
+    """A description, and q of every training row of the class when it is left out."""
+
+    description: ClassDescription | CenteredDescription
+    left_out: Vector
+
+
+def described(
+    rows: Matrix,
+    shared: Hyperparameters,
+    *,
+    max_rows: int | None,
+    groups: Indices | None,
+    is_centered: bool = False,
+    random_state: np.random.RandomState,
+) -> Described:
+    """Describe a class, by its most telling rows where it has too many."""
+    ell, ridge = shared.length_scale, shared.ridge
+    if is_centered:
+        if max_rows is not None and len(rows) > max_rows:
+            rows = rows[pivot_rows(rows, max_rows, ell, random_state)]
+        centered = describe_centered(rows, ell, ridge)
+        return Described(centered, centered.left_out)
+    if max_rows is None or len(rows) <= max_rows:
+        description = describe_class(rows, ell, ridge, groups)
+        return Described(description, description.left_out)
+    kept = pivot_rows(rows, max_rows, ell, random_state)
+    description = describe_class(rows[kept], ell, ridge, None if groups is None else groups[kept])
+    left_out = np.empty(len(rows))
+    left_out[kept] = description.left_out
+    others = np.setdiff1d(np.arange(len(rows)), kept)
+    if groups is None:  # rows that describe nothing need not be left out
+        left_out[others] = np.exp(description.log_membership(rows[others]))
+    else:
+        left_out[others] = leave_group_out_of_others(
+            description, affinities(description.rows, rows[others], ell), groups[kept],
+            groups[others],
+        )  # fmt: skip
+    return Described(description, left_out)
+
+
+def thresholds_of(left_out: list[Vector], reject: float, ridge: float = 0.0) -> Vector:
+    """Return the membership below which each class turns rows away.
+
+    A class without rows to leave out takes the threshold of all classes together; but a class of
+    one row never turns that row away, of which it explains 1 / (1 + ridge).
+    """
+    known = [q[~np.isnan(q)] for q in left_out]
+    pooled = np.concatenate(known)
+    fallback = _threshold(pooled, reject) if len(pooled) else 0.5
+    fallback = min(fallback, (1 - 1e-9) / (1 + ridge))
+    return np.array([_threshold(q, reject) if len(q) else fallback for q in known])
+
+
+def _threshold(left_out: Vector, reject: float) -> float:
+    return float(np.quantile(left_out, reject, method="lower"))

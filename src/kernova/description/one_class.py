@@ -1,0 +1,194 @@
+"""One class described on its own: how well its rows explain any other row."""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernova._sklearn import Interval, StrOptions
+from kernova.description.fitting import (
+    Rules,
+    described,
+    is_outlier_of_its_class,
+    shared_hyperparameters,
+)
+from kernova.description.hyperparameters import Scale, feature_scaling
+from kernova.neighbors.duplicates import distinct_rows
+from kernova.typing import Matrix, Vector
+
+# Below this share of explained variance a row is called novel where nothing can be left out.
+_UNPROVEN_THRESHOLD = 0.5
+
+
+class OneClassGaussianProcess(OutlierMixin, BaseEstimator):
+    """Describe one class of rows, and say which others do not belong (OCC-GP).
+
+    The known rows explain a share of any row's variance under a Gaussian process: nearly all of
+    it among them, nothing far away. That share's logarithm is the score. It is one class of
+    :class:`kernova.MulticlassDataDescription`, with a length-scale of its own.
+
+    Parameters
+    ----------
+    scale : {"feature", "common", "none"}, default="feature"
+        Divide each column by its own spread, for mixed units; all by one, for like columns (pixels,
+        bands); or leave them.
+    length_scale : "likelihood", "literal", "median" or float, default="likelihood"
+        How far one row speaks for others, in scaled units. "likelihood" fits it to the rows with
+        the ridge fixed; "literal" fits signal variance, length-scale and ridge together, as
+        published; "median" takes the median distance between rows.
+    ridge : float, default=1e-4
+        Added to the diagonal, as a share of the signal variance. 1e-2 to 1e-8 all work.
+    contamination : float, default=0.05
+        Share of the known rows, each left out in turn, that the threshold calls novel. For a
+        threshold with a guarantee, wrap the detector in :class:`kernova.CalibratedDetector`.
+    max_rows : int or None, default=None
+        Describe the class by at most so many rows, chosen one by one where the others explain
+        least.
+    robust : bool, default=False
+        Withstand bad known rows: centre and scale by medians, and leave out rows that lie far
+        from all others before the length-scale is fitted.
+    random_state : int, RandomState or None, default=None
+        For drawing the 400 rows on which a length-scale is fitted, where there are more.
+
+    Attributes
+    ----------
+    length_scale_, signal_variance_, ridge_ : float
+    offset_ : float
+        Rows whose score is below it are called novel.
+    n_outliers_ : int
+        Known rows left out because of ``robust``.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    References
+    ----------
+    Kalantari, Principe and Sieving, "Uncertainty quantification for multiclass data description".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova import OneClassGaussianProcess
+    >>> known = np.random.default_rng(0).normal(size=(100, 2))
+    >>> detector = OneClassGaussianProcess().fit(known)
+    >>> detector.predict([[0.0, 0.1], [9.0, 9.0]])
+    array([ 1, -1])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "scale": [StrOptions({"feature", "common", "none"})],
+        "length_scale": [
+            StrOptions({"likelihood", "literal", "median"}),
+            Interval(Real, 0, None, closed="neither"),
+        ],
+        "ridge": [Interval(Real, 0, 1, closed="right")],
+        "contamination": [Interval(Real, 0, 0.5, closed="right")],
+        "max_rows": [None, Interval(Integral, 1, None, closed="left")],
+        "robust": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        scale: Scale = "feature",
+        length_scale: float | str = "likelihood",
+        ridge: float = 1e-4,
+        contamination: float = 0.05,
+        max_rows: int | None = None,
+        robust: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.scale = scale
+        self.length_scale = length_scale
+        self.ridge = ridge
+        self.contamination = contamination
+        self.max_rows = max_rows
+        self.robust = robust
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Take the rows of ``X`` as the known ones.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            The known rows.
+        y : ignored
+            Here for scikit-learn's convention.
+        """
+        self._validate_params()
+        X = np.asarray(validate_data(self, X, dtype=np.float64))
+        random_state = check_random_state(self.random_state)
+        is_kept = np.ones(len(X), dtype=bool)
+        if self.robust:
+            is_kept = ~is_outlier_of_its_class(feature_scaling(X, self.scale, is_robust=True)(X))
+        self.n_outliers_ = int(np.count_nonzero(~is_kept))
+        self._scaling = feature_scaling(X[is_kept], self.scale)
+        rows = self._scaling(X)
+        shared = shared_hyperparameters(
+            rows[is_kept], Rules(self.length_scale, self.ridge, random_state)
+        )
+        self.length_scale_, self.signal_variance_, self.ridge_ = shared
+        one = described(
+            rows[is_kept], shared, max_rows=self.max_rows, groups=None, random_state=random_state
+        )
+        self._description = one.description
+        self._known = X[is_kept]
+        self._log_left_out = _log_left_out(one.left_out)
+        self.offset_ = float(np.quantile(self._log_left_out, self.contamination))
+        return self
+
+    def score_samples(self, X: ArrayLike) -> Vector:
+        """Return the logarithm of the membership: it keeps ranks where that is below all numbers.
+
+        A row that is itself known is scored by the other known rows alone.
+        """
+        check_is_fitted(self)
+        X = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        scores = self._description.log_membership(self._scaling(X))
+        copied = _row_copied(X, self._known)
+        scores[copied >= 0] = self._log_left_out[copied[copied >= 0]]
+        return scores
+
+    def membership(self, X: ArrayLike) -> Vector:
+        """Return how well the known rows explain each row: from 0, not at all, to 1."""
+        return np.asarray(np.exp(self.score_samples(X)))
+
+    def uncertainty(self, X: ArrayLike) -> Vector:
+        """Return d: the variance of each row that the known ones leave unexplained."""
+        unexplained = 1 - self.membership(X)
+        return self.signal_variance_ * unexplained
+
+    def decision_function(self, X: ArrayLike) -> Vector:
+        """Return the score minus the threshold ``offset_``: negative where a row is novel."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Return +1 for usual rows and -1 for novel ones."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+
+def _row_copied(X: Matrix, known: Matrix) -> NDArray[np.intp]:
+    """Return which known row each row equals, and -1 where it equals none."""
+    groups = distinct_rows(np.concatenate([known, X])).inverse
+    row_of_group = np.full(len(groups), -1)
+    row_of_group[groups[: len(known)]] = np.arange(len(known))
+    return row_of_group[groups[len(known) :]]
+
+
+def _log_left_out(left_out: Vector) -> Vector:
+    if np.isnan(left_out).any():
+        warnings.warn(
+            "One row cannot be left out of itself, so the threshold is a convention: a row is "
+            f"usual if {_UNPROVEN_THRESHOLD:g} of its variance is explained. Fit more rows to have "
+            "a better one.",
+            UserWarning,
+            stacklevel=3,
+        )
+        left_out = np.full(len(left_out), _UNPROVEN_THRESHOLD)
+    # A row that the others explain by nothing, to rounding, still has a place on the scale.
+    return np.asarray(np.log(np.maximum(left_out, np.finfo(np.float64).tiny)))

@@ -1,0 +1,125 @@
+"""The table of a session as users hand it over: its numbers, the rows' ids, labels known before."""
+
+import difflib
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from kernova.discover.events import PriorLabels
+from kernova.discover.names import category_name, is_missing_label
+from kernova.errors import InputError
+
+
+class RowIds:
+    """What the rows are called, and which row is called so.
+
+    Examples
+    --------
+    >>> from kernova.discover.rows import RowIds
+    >>> ids = RowIds(["carp-1", "carp-2"], n_rows=2)
+    >>> ids.row_of("carp-2"), ids[0]
+    (1, 'carp-1')
+    """
+
+    def __init__(self, ids: Iterable[Hashable], n_rows: int) -> None:
+        # NumPy's numbers and texts become Python's, which print plainly.
+        self.ids: list[Any] = [one.item() if hasattr(one, "item") else one for one in ids]
+        if len(self.ids) != n_rows:
+            raise InputError(
+                f"There are {len(self.ids)} ids for {n_rows} rows; give one for each row."
+            )
+        self._rows = {one: row for row, one in enumerate(self.ids)}
+        if len(self._rows) < n_rows:
+            raise self._repeated()
+
+    def __getitem__(self, row: int) -> Any:
+        return self.ids[row]
+
+    def row_of(self, one: Hashable) -> int:
+        """Find the row with this id."""
+        try:
+            return self._rows[one]
+        except (KeyError, TypeError):
+            texts = [other for other in self.ids if isinstance(other, str)]
+            close = difflib.get_close_matches(str(one), texts, n=1) if len(texts) < 10_000 else []
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise InputError(f"No row has the id {one!r}.{hint}") from None
+
+    def _repeated(self) -> InputError:
+        second = next(row for row, one in enumerate(self.ids) if self._rows[one] != row)
+        one = self.ids[second]
+        other = self.ids.index(one, second + 1)
+        return InputError(
+            f"Ids must differ, but {one!r} is the id of both row {second} and row {other}, "
+            "counted from 0."
+        )
+
+
+def finite_numbers(X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
+    """Give the table as an array of finite numbers, or say why that cannot be."""
+    numbers = _as_numbers(X)
+    if numbers.ndim != 2:
+        raise InputError(
+            f"A table has two dimensions, rows and columns; got an array of shape {numbers.shape}."
+        )
+    if numbers.size == 0:
+        raise InputError(
+            f"The table has {numbers.shape[0]} rows and {numbers.shape[1]} columns; at least one "
+            "of each is needed."
+        )
+    is_finite = np.isfinite(numbers)
+    if not is_finite.all():
+        row, column = np.argwhere(~is_finite)[0].tolist()
+        raise InputError(
+            f"The table holds {numbers[row, column]} in row {row} and column {column}, counted "
+            "from 0. Only finite numbers can be used: fill in or drop missing values first."
+        )
+    return numbers
+
+
+def _as_numbers(X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
+    if isinstance(X, pd.DataFrame):
+        for name, column in X.items():
+            if not pd.api.types.is_numeric_dtype(column):
+                raise InputError(
+                    f"Column {name!r} does not hold numbers. Encode the table first, for example "
+                    "with TableEncoder().fit_transform(X)."
+                )
+        return X.to_numpy(dtype=np.float64, na_value=np.nan)
+    try:
+        return np.ascontiguousarray(np.asarray(X, dtype=np.float64))
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            "The table does not hold numbers only. Encode it first, for example with "
+            "TableEncoder().fit_transform(X)."
+        ) from error
+
+
+def given_ids(
+    ids: Iterable[Hashable] | None, X: ArrayLike | pd.DataFrame, n_rows: int
+) -> Iterable[Hashable]:
+    """Give the ids as handed over; without any, a DataFrame's index, or places from 0."""
+    if ids is not None:
+        return ids
+    return X.index if isinstance(X, pd.DataFrame) else range(n_rows)
+
+
+def prior_labels(known: Mapping[Hashable, object] | ArrayLike | None, ids: RowIds) -> PriorLabels:
+    """Turn labels known before, by id or one for each row, into the event that begins a log."""
+    if known is None:
+        return PriorLabels((), ())
+    if isinstance(known, Mapping):
+        pairs = [(ids.row_of(one), label) for one, label in known.items()]
+    else:
+        labels = np.asarray(known, dtype=object)
+        if labels.shape != (len(ids.ids),):
+            raise InputError(
+                f"Prior labels come as one for each of the {len(ids.ids)} rows, missing where none "
+                f"is known, or as a mapping from ids; got an array of shape {labels.shape}."
+            )
+        pairs = list(enumerate(labels.tolist()))
+    told = [(row, category_name(label)) for row, label in pairs if not is_missing_label(label)]
+    return PriorLabels(tuple(row for row, _ in told), tuple(name for _, name in told))

@@ -1,0 +1,366 @@
+"""Why this row? Each feature's share in a row's outlyingness, and the ordinary rows beside it."""
+
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from kernova.description.multiclass import MulticlassDataDescription
+from kernova.errors import InputError
+from kernova.explain.classes import CLAIM_SCALE, ClassJudge
+from kernova.explain.contributions import Comparison, contributions_of, novelty_scale, shares_of
+from kernova.explain.tables import (
+    CANDIDATES_PER_ROW,
+    Rows,
+    as_the_model_saw,
+    check_columns,
+    check_labels_differ,
+    checked_rows,
+    chosen_rows,
+    comparable,
+    feature_names,
+    most_ordinary,
+    nearest_rows,
+    ordinary_values,
+    picked,
+    row_labels,
+    stacked,
+    values_of,
+)
+from kernova.explain.verdicts import InPlaceJudge, NewRowJudge, Standing, judge_of
+from kernova.text import listed, shortened, value_words
+from kernova.typing import Indices
+
+Judge = NewRowJudge | InPlaceJudge | ClassJudge
+
+_COLUMNS = ("row", "feature", "value", "ordinary_value", "share", "nearest")
+# Features with less than this part of the first one's share are not named.
+_WORTH_A_WORD = 0.02
+
+
+def explain(
+    model: Any,
+    X: Any,
+    rows: Any = None,
+    *,
+    known: Any = None,
+    n_nearest: int = 5,
+    budget: int = 1000,
+    random_state: Any = 0,
+) -> pd.DataFrame:
+    """Tell which features make rows outlying, and which ordinary rows they are nearest to.
+
+    Each row is compared with its nearest ordinary rows, one after the other. Between the two lie
+    hypothetical rows that have some features of the one and the rest of the other. The model
+    scores them, and a feature's contribution is what changing it from the ordinary value to
+    the row's own adds to the novelty, averaged over the orders in which the features can be
+    changed (its Shapley value) and over the ordinary rows. So the contributions of a row sum
+    to its novelty minus the mean novelty of its nearest ordinary rows; features that the model
+    does not look at contribute nothing; features that do the same contribute the same.
+
+    All orders are taken where features are few (seven that differ, with the default budget);
+    otherwise a random sample of orders, each together with its reverse.
+
+    Novelty is the negated score. It is counted in units of the ordinary rows' spread (the
+    interquartile range of their novelty), plainly up to about ten units above their median and
+    by its logarithm beyond, so that a factor of 1e300 does not hide all other features.
+
+    A feature's ``share`` is its contribution, divided by the sum of the positive contributions
+    of its row: the shares of the features that speak against a row sum to 1. A feature that
+    speaks for it has a negative share: -0.2 takes back a fifth of what the others add. If no
+    feature speaks against a row, all its shares are 0.
+
+    Parameters
+    ----------
+    model : fitted detector
+        A detector with ``decision_function`` or ``score_samples``: kernova's, scikit-learn's or
+        PyOD's, pipelines that end in one (features are then the columns before the first
+        step), and :class:`~kernova.CalibratedDetector`. An outlier factor with
+        ``novelty=False`` explains the rows it was fitted on, each among the others. A
+        :class:`~kernova.MulticlassDataDescription` has two kinds of rows: an unknown one is
+        compared with the closest class (what takes it away from there?), one of a class with the
+        class that comes second (what makes it this one?); what is shared out is how strongly
+        classes claim it, as the logarithm of membership over threshold.
+    X : DataFrame or array-like of shape (n_rows, n_features)
+        The rows, as the model takes them.
+    rows : array-like of int or bool, default=None
+        Which rows of ``X`` to explain: their positions from 0 on, or a mask. None takes those
+        that the model calls outliers, the most outlying first.
+    known : DataFrame or array-like of shape (n_known, n_features), default=None
+        Where to look for ordinary rows, such as those that the model was fitted on. None looks
+        in ``X``. Rows that the model calls outliers are left out in either case.
+    n_nearest : int, default=5
+        How many ordinary rows to compare each row with. Of the four times as many that are
+        nearest, those with the lowest novelty are taken: the very nearest to an outlier are
+        often all but outliers themselves. At the end of a pipeline, distances are taken
+        between the rows as its last step sees them. For a bare detector that measures distances
+        between rows as they come (kernova's, LocalOutlierFactor, OneClassSVM), so they are here;
+        for any other, columns are put on a common scale first, by the interquartile range of
+        the ordinary rows.
+    budget : int, default=1000
+        About how many hypothetical rows to score for each row explained. One order and its
+        reverse are taken for each ordinary row however many features there are.
+    random_state : int, RandomState or None, default=0
+        Decides on the orders. What it says of a row does not depend on the other rows explained.
+
+    Returns
+    -------
+    DataFrame
+        A line for each row and feature; a row's features in falling order of share.
+
+        ``row``
+            The row's label in the index of ``X``, or its position if ``X`` is an array.
+        ``feature``
+            The column's name; "x0", "x1" and so on if ``X`` is an array.
+        ``value``, ``ordinary_value``
+            What the row has there, and the median (or the commonest value) of its nearest
+            ordinary rows.
+        ``share``
+            The feature's share in the row's outlyingness.
+        ``nearest``
+            The labels of the nearest ordinary rows, a tuple, nearest first.
+        ``verdict``, ``compared_with``
+            For a description of classes only: what the row is called, and the class that its
+            nearest ordinary rows are of.
+
+    See Also
+    --------
+    top_features : the same in a few words for each row.
+    kernova.report.figures.explanation_figure : the same as a picture.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from kernova import KernelSpatialDepth
+    >>> from kernova.explain import explain
+    >>> random = np.random.default_rng(0)
+    >>> fish = pd.DataFrame(random.normal(20, 1, size=(200, 3)), columns=["length", "width", "age"])
+    >>> fish.loc[200] = [20.0, 27.0, 20.0]
+    >>> model = KernelSpatialDepth(bandwidth="median").fit(fish)
+    >>> explain(model, fish, rows=[200])[["row", "feature", "value", "share"]].round(2)
+       row feature  value  share
+    0  200   width   27.0   1.00
+    1  200  length   20.0  -0.01
+    2  200     age   20.0  -0.04
+    """
+    judge = _judge_of(model)
+    _check_counts(n_nearest=n_nearest, budget=budget)
+    seed = int(check_random_state(random_state).randint(2**31 - 1))
+    table = _checked_table(X, model, "X")
+    reference = table if known is None else _checked_known(known, model, judge)
+    standing = judge.standing(reference.seen)
+    numbers = _rows_to_explain(rows, judge, table, standing if known is None else None)
+    if len(numbers) == 0:
+        return _described(table.given, numbers, [], np.empty((0, 0)), reference.given)
+    if isinstance(judge, ClassJudge):
+        questions = judge.questions(table.seen, reference.seen, numbers, n_nearest)
+        nearest = [question.nearest for question in questions]
+        comparison = _comparison(numbers, nearest, table, reference)
+        spoken = judge.answer(questions, numbers)
+        shares = shares_of(contributions_of(comparison, spoken, CLAIM_SCALE, budget, seed))
+        answer = _described(table.given, numbers, nearest, shares, reference.given)
+        return judge.named(answer, questions)
+    if isinstance(judge, InPlaceJudge):
+        judge.check_are_training_rows(picked(table.seen, numbers), numbers)
+    ordinary = _ordinary_rows(standing, numbers if known is None else None)
+    candidates = _candidates(numbers, ordinary, judge, table, reference, n_nearest)
+    nearest = [most_ordinary(found, standing.novelty, n_nearest) for found in candidates]
+    scale = novelty_scale(standing.novelty[ordinary])
+    comparison = _comparison(numbers, nearest, table, reference)
+    shares = shares_of(contributions_of(comparison, judge.novelty, scale, budget, seed))
+    return _described(table.given, numbers, nearest, shares, reference.given)
+
+
+def top_features(explanation: pd.DataFrame, n: int = 3) -> "pd.Series[str]":
+    """Say in a few words which features speak most against each row.
+
+    Parameters
+    ----------
+    explanation : DataFrame
+        What :func:`explain` gives.
+    n : int, default=3
+        How many features to name at most. Those that do not speak against a row, or say next
+        to nothing beside its first one, are not named.
+
+    Returns
+    -------
+    Series of str
+        A text for each row, by the rows' labels, in the order of ``explanation``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernova.explain import top_features
+    >>> explanation = pd.DataFrame({
+    ...     "row": ["A7", "A7", "A7"],
+    ...     "feature": ["TSH", "sex", "age"],
+    ...     "value": [0.53, "f", 61],
+    ...     "ordinary_value": [0.02, "m", 60],
+    ...     "share": [0.8, 0.2, -0.1],
+    ...     "nearest": [("B1", "C2")] * 3,
+    ... })
+    >>> top_features(explanation)["A7"]
+    'TSH = 0.53 (usually 0.02), sex = f (usually m)'
+    """
+    _check_counts(n=n)
+    missing = [name for name in _COLUMNS if name not in explanation.columns]
+    if missing:
+        raise InputError(
+            f"An explanation has the columns {listed(_COLUMNS)}; missing are {listed(missing)}."
+        )
+    groups = explanation.groupby("row", sort=False, dropna=False)
+    texts = {label: _top_words(features, n) for label, features in groups}
+    labels = pd.Index(list(texts), tupleize_cols=False, name="row")
+    return pd.Series(list(texts.values()), index=labels, name="features", dtype=object)
+
+
+def _top_words(features: pd.DataFrame, n: int) -> str:
+    first = features["share"].max()
+    if first <= 0:
+        return "no feature speaks against it"
+    against = features[features["share"] >= _WORTH_A_WORD * first].nlargest(n, "share")
+    return ", ".join(
+        f"{shortened(str(line.feature))} = {value_words(line.value, line.ordinary_value)} "
+        f"({_usually(line)} {value_words(line.ordinary_value, line.value)})"
+        for line in against.itertuples()
+    )
+
+
+def _usually(line: Any) -> str:
+    known_class = getattr(line, "compared_with", None)
+    return "usually" if known_class is None else f"{shortened(str(known_class))}:"
+
+
+def _judge_of(model: Any) -> Judge:
+    judge = judge_of(model)
+    is_of_classes = isinstance(judge.route.detector, MulticlassDataDescription)
+    return ClassJudge(judge.route) if is_of_classes else judge
+
+
+class _Table(NamedTuple):
+    given: Rows  # with the names that people know
+    seen: Rows  # as the model takes it
+
+
+def _checked_table(X: Any, model: Any, what: str) -> _Table:
+    rows = checked_rows(X, what)
+    check_columns(rows, model, what)
+    return _Table(rows, as_the_model_saw(rows, model))
+
+
+def _checked_known(known: Any, model: Any, judge: Judge) -> _Table:
+    if isinstance(judge, InPlaceJudge):
+        raise InputError(
+            f"With novelty=False, {judge.route.name} compares rows with the others it was fitted "
+            "on. Leave known out, or fit with novelty=True."
+        )
+    return _checked_table(known, model, "known")
+
+
+def _check_counts(**counts: Any) -> None:
+    for name, count in counts.items():
+        if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
+            raise InputError(f"{name} must be a whole number of at least 1; got {count!r}.")
+
+
+def _rows_to_explain(rows: Any, judge: Judge, table: _Table, standing: Standing | None) -> Indices:
+    """Read ``rows``; None stands for the model's outliers, the most outlying first."""
+    if rows is not None:
+        numbers = chosen_rows(rows, len(table.given))
+    else:
+        novelty, is_outlier = standing or judge.standing(table.seen)
+        if is_outlier is None:
+            raise InputError(
+                f"{judge.route.name} scores rows but calls none of them outliers. Say which rows "
+                "to explain."
+            )
+        numbers = np.flatnonzero(is_outlier)
+        numbers = numbers[np.argsort(-novelty[numbers], kind="stable")]
+    check_labels_differ(row_labels(table.given)[numbers])
+    return numbers
+
+
+def _ordinary_rows(standing: Standing, explained: Indices | None) -> Indices:
+    """Give those not called outliers; where the model calls rows nothing, those not explained."""
+    is_ordinary = np.ones(len(standing.novelty), dtype=np.bool_)
+    if standing.is_outlier is not None:
+        is_ordinary = ~standing.is_outlier
+    elif explained is not None:
+        is_ordinary[explained] = False
+    if not is_ordinary.any():
+        raise _nothing_to_compare_with()
+    return np.flatnonzero(is_ordinary)
+
+
+def _nothing_to_compare_with() -> InputError:
+    return InputError(
+        "There is no ordinary row to compare with: all rows looked at are outliers, or are to be "
+        "explained. Give ordinary rows as known."
+    )
+
+
+def _candidates(
+    numbers: Indices,
+    ordinary: Indices,
+    judge: Judge,
+    table: _Table,
+    reference: _Table,
+    n_nearest: int,
+) -> list[Indices]:
+    """Give for each row the numbers, in the reference, of the ordinary rows to choose from."""
+    ordinary_points, points = comparable(
+        judge.route, picked(reference.seen, ordinary), picked(table.seen, numbers)
+    )
+    candidates = []
+    for i, number in enumerate(numbers.tolist()):
+        place = int(np.searchsorted(ordinary, number))
+        is_itself = table is reference and ordinary[place : place + 1].tolist() == [number]
+        found = nearest_rows(
+            points[[i]],
+            ordinary_points,
+            CANDIDATES_PER_ROW * n_nearest,
+            leave_out=place if is_itself else None,
+        )
+        if len(found) == 0:
+            raise _nothing_to_compare_with()
+        candidates.append(ordinary[found])
+    return candidates
+
+
+def _comparison(
+    numbers: Indices, nearest: list[Indices], table: _Table, reference: _Table
+) -> Comparison:
+    used, places = np.unique(np.concatenate(nearest), return_inverse=True)
+    if table is reference:
+        pool = picked(table.seen, np.concatenate([numbers, used]))
+    else:
+        pool = stacked(picked(table.seen, numbers), picked(reference.seen, used))
+    ends = np.cumsum([len(found) for found in nearest])
+    return Comparison(pool, numbers, np.split(len(numbers) + places, ends[:-1]))
+
+
+def _described(
+    table: Rows,
+    numbers: Indices,
+    nearest: list[Indices],
+    shares: NDArray[np.float64],
+    reference: Rows,
+) -> pd.DataFrame:
+    """Write the answer: a line for each row and feature."""
+    names, labels, known_labels = feature_names(table), row_labels(table), row_labels(reference)
+    lines: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+    own = values_of(picked(table, numbers))
+    usual = ordinary_values(reference, nearest) if nearest else []
+    for i in range(len(numbers)):
+        order = np.argsort(-shares[i], kind="stable").tolist()
+        lines["feature"] += [names[j] for j in order]
+        lines["value"] += [own[i][j] for j in order]
+        lines["ordinary_value"] += [usual[i][j] for j in order]
+        lines["share"] += shares[i, order].tolist()
+        lines["nearest"] += [tuple(known_labels[nearest[i]].tolist())] * len(order)
+    rows = labels[np.repeat(numbers, len(names))]
+    answer = pd.DataFrame({**lines, "row": rows})
+    return answer.astype({"share": np.float64})

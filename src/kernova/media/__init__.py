@@ -1,0 +1,1 @@
+"""Media: what the rows of a table look and sound like."""

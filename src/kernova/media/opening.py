@@ -1,0 +1,249 @@
+"""Rows that have pictures: which picture goes with which row.
+
+Rows that are specimens: their shape as columns, an outline or a photograph to see.
+
+What discovery begins with: a table, and what there is to see and to hear of its rows.
+
+This is the door. Behind it, pictures are found in :mod:`kernova.media.opening`, sounds
+in :mod:`kernova.media.recordings`, and landmarks are read in
+:mod:`kernova.media.opening`.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal
+from zipfile import is_zipfile
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from kernova.datasets import rare_digits
+from kernova.errors import InputError
+from kernova.files import is_folder
+from kernova.linalg import principal_directions
+from kernova.media.files import (
+    FolderFiles,
+    MediaFiles,
+    RowFiles,
+    ZipFiles,
+    column_texts,
+    files_named_in,
+    files_of_rows,
+    refuse_no_files,
+    without_file_note,
+)
+from kernova.media.outlines import OutlineRows
+from kernova.media.pictures import PICTURE_ENDINGS
+from kernova.media.recordings import folder_of_recordings, is_raven, sounding_rows
+from kernova.media.request import DataRequest, DiscoveryData
+from kernova.media.row_media import PictureRows, RowMedia, pixel_pictures
+from kernova.shapes.columns import ShapeColumns, fit_shape_columns
+from kernova.shapes.landmarks import Landmarks
+from kernova.shapes.tps import read_tps
+from kernova.tables.formats import RawTable, read_raw
+from kernova.tables.table import Missing, Table, row_ids
+from kernova.text import listed
+
+__all__ = ["DiscoveryData", "demo_data", "open_discovery_data"]
+
+
+def pictured_rows(
+    asked: DataRequest, raw: RawTable, images: str | os.PathLike[str]
+) -> DiscoveryData:
+    """Read a table whose rows have pictures in a folder or archive, or by a column."""
+    ids = row_ids(raw, asked.id_column, asked.source).tolist()
+    files, found = picture_files(asked, raw, ids, os.fspath(images))
+    refuse_no_files(found.names, "picture", asked.source, ids, files)
+    table = asked.table(raw, found.columns)
+    names = _of_rows(table, found.names)
+    notes = [*asked.aside_note(found.columns), *without_file_note(names, "picture")]
+    return DiscoveryData(table, PictureRows(table.ids.tolist(), files, names), notes)
+
+
+def picture_files(
+    asked: DataRequest, raw: RawTable, ids: list[str], images: str
+) -> tuple[MediaFiles, RowFiles]:
+    """Find the pictures that were named, and which row each belongs to."""
+    if images in raw.columns.column_names:
+        folder = Path(asked.source).parent
+        files: MediaFiles = FolderFiles(
+            folder, PICTURE_ENDINGS, among=column_texts(raw.columns, images)
+        )
+        return files, files_named_in(raw.columns, images, files, str(folder))
+    files = _folder_or_archive(images, raw, asked.source)
+    return files, files_of_rows(raw.columns, ids, files, numbered=asked.is_numbered(raw))
+
+
+def _folder_or_archive(name: str, raw: RawTable, source: str) -> MediaFiles:
+    path = Path(name)
+    if path.is_dir():
+        return FolderFiles(path, PICTURE_ENDINGS)
+    if path.is_file():
+        if is_zipfile(path):
+            return ZipFiles(path, PICTURE_ENDINGS)
+        raise InputError(f"{name} is no ZIP archive; name a folder, a ZIP archive or a column.")
+    raise InputError(
+        f"{name!r} is neither a folder nor a ZIP archive, nor a column of {source}, whose columns "
+        f"are {listed(raw.columns.column_names)}; check its name."
+    )
+
+
+def _of_rows(table: Table, names: list[str | None]) -> list[str | None]:
+    """Leave out the files of rows that were left out of the table."""
+    return names if table.places is None else [names[place] for place in table.places]
+
+
+def specimen_rows(
+    asked: DataRequest,
+    images: str | os.PathLike[str] | None,
+    audio: str | os.PathLike[str] | None,
+) -> DiscoveryData:
+    """Read a TPS file: its rows are specimens, its columns components of their shape."""
+    given = {
+        "audio": audio, "id column": asked.id_column, "label column": asked.label_column,
+        "columns to drop": asked.drop,
+    }  # fmt: skip
+    useless = [name for name, value in given.items() if value]
+    if useless:
+        raise InputError(
+            f"{asked.source} holds landmarks of specimens, which are named by their ID and have no "
+            f"columns; leave out {' and '.join(useless)}."
+        )
+    landmarks = read_tps(asked.source)
+    known = asked.reader if isinstance(asked.reader, ShapeColumns) else None
+    columns = fit_shape_columns(landmarks.coordinates) if known is None else known
+    placed = columns.place(landmarks.coordinates)
+    features = pd.DataFrame(placed.rows, columns=columns.names)
+    ids = pd.Series(landmarks.ids, name="specimen", dtype=object)
+    table = Table(
+        features, ids, None, asked.source, columns=("specimen", *columns.names), reader=columns
+    )
+    notes = _estimated_note(landmarks)
+    if images is not None:
+        media, more = _photographs(asked, landmarks, os.fspath(images))
+        return DiscoveryData(table, media, [*notes, *more])
+    return DiscoveryData(
+        table, OutlineRows(landmarks, placed.aligned, columns.procrustes.consensus_), notes
+    )
+
+
+def _photographs(
+    asked: DataRequest, landmarks: Landmarks, images: str
+) -> tuple[RowMedia, list[str]]:
+    """Find the photographs that the landmarks were set on: by IMAGE, or by ID."""
+    raw = RawTable(pa.table({"IMAGE": list(landmarks.images)}), own_id="ID")
+    ids = list(landmarks.ids)
+    files, found = picture_files(asked, raw, ids, images)
+    refuse_no_files(found.names, "picture", asked.source, ids, files)
+    return PictureRows(ids, files, found.names), without_file_note(found.names, "picture")
+
+
+def _estimated_note(landmarks: Landmarks) -> list[str]:
+    n_specimens = int(np.isnan(landmarks.coordinates).any(axis=(1, 2)).sum())
+    if not n_specimens:
+        return []
+    have = "specimen has" if n_specimens == 1 else "specimens have"
+    return [f"{n_specimens:,} {have} missing landmarks, which are estimated."]
+
+
+_DEMO_COMPONENTS: Final = 16
+
+
+def open_discovery_data(
+    data: str | os.PathLike[str],
+    *,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    drop: Sequence[str] = (),
+    missing: Missing | Literal["fill"] = "refuse",
+    images: str | os.PathLike[str] | None = None,
+    audio: str | os.PathLike[str] | None = None,
+    reader: object | None = None,
+) -> DiscoveryData:
+    r"""Read a table, and find the pictures or sounds of its rows.
+
+    Parameters
+    ----------
+    data : str or path
+        A table of features; landmarks of specimens (``.tps``), whose features are components of
+        their shape; Raven's selection table, whose rows are stretches of recordings; or a folder
+        of recordings, each of them a row.
+    id_column, label_column, drop, missing
+        As for :func:`kernova.read_table`; ``"fill"`` keeps missing values.
+    images : str or path, optional
+        A folder or a ZIP archive of pictures, or a column of paths, which start from the table's
+        folder. Files in a folder or archive go with rows by the rows' ids, with or without an
+        ending, or by a column of texts that names them, which is found by itself.
+    audio : str or path, optional
+        A folder of recordings or a column of paths, as for pictures; or one recording. Columns
+        ``start`` and ``end`` (or Raven's) say which stretch a row is. If there are no numbers
+        beside times and frequencies, the sounds are measured.
+    reader : ShapeColumns or SoundColumns, optional
+        How landmarks or sounds become features, as another table's ``reader`` has it; by default
+        it is learnt from this file.
+
+    Returns
+    -------
+    DiscoveryData
+        Columns that name files are no features.
+
+    Raises
+    ------
+    InputError
+        If anything named cannot be used, or no row has a file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernova.media.opening import open_discovery_data
+    >>> from kernova.media.pictures import pixel_picture
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "007.png").write_bytes(pixel_picture([[0.0, 1.0]]).content)
+    >>> _ = (folder / "fish.csv").write_text("fish,length\n007,10.5\n008,12\n")
+    >>> opened = open_discovery_data(folder / "fish.csv", id_column="fish", images=folder)
+    >>> opened.media.kind, opened.media.has(0), opened.notes
+    ('picture', True, ['1 of 2 rows has no picture.'])
+    """
+    source = os.fspath(data)
+    named = [drop] if isinstance(drop, str) else list(drop)
+    kept: Missing = "keep" if missing == "fill" else missing
+    asked = DataRequest(source, id_column, label_column, named, kept, reader)
+    if images is not None and audio is not None:
+        raise InputError(
+            "Rows are shown as pictures or as sounds, not as both; leave out images or audio."
+        )
+    if source.lower().endswith(".tps"):
+        return specimen_rows(asked, images, audio)
+    if is_folder(Path(source)):
+        return folder_of_recordings(asked, images, audio)
+    raw = read_raw(source, id_column)
+    if audio is not None or is_raven(raw):
+        return sounding_rows(asked, raw, audio)
+    if images is not None:
+        return pictured_rows(asked, raw, images)
+    table = asked.table(raw)
+    return DiscoveryData(table, RowMedia(table.ids.tolist()))
+
+
+def demo_data() -> DiscoveryData:
+    """Give scikit-learn's digits, some of them rare, shown as pictures; nothing tells the digit.
+
+    Examples
+    --------
+    >>> from kernova.media.opening import demo_data
+    >>> demo = demo_data()
+    >>> demo.table.features.shape, demo.media.kind, demo.table.labels is None
+    ((750, 16), 'picture', True)
+    """
+    images = rare_digits().reset_index(drop=True)
+    pixels = images.drop(columns=["id", "digit"]).to_numpy()
+    ids = images["id"].astype(str)
+    # Of 64 pixels most say nothing, and all are given the same weight: a few components of them
+    # tell digits apart in fewer questions (31 against 55, over 20 other draws).
+    centred = pixels - pixels.mean(axis=0)
+    rows = (centred @ principal_directions(centred, _DEMO_COMPONENTS)).round(3)
+    names = [f"component {number}" for number in range(1, _DEMO_COMPONENTS + 1)]
+    table = Table(pd.DataFrame(rows, columns=names), ids, None, "digits", columns=("id", *names))
+    return DiscoveryData(table, pixel_pictures(ids.tolist(), pixels))

@@ -1,0 +1,212 @@
+"""What a page shows of a row beside its numbers: a picture, a sound, an outline, or nothing."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernova.errors import MissingMediaError
+from kernova.media.files import MediaFiles
+from kernova.media.pictures import Picture, pixel_picture, reduced_picture
+
+if TYPE_CHECKING:
+    from kernova.media.spectrogram import Spectrogram
+
+MediaKind = Literal["none", "picture", "sound", "outline"]
+
+# Asked sizes are rounded up to one of these, so that few versions are kept.
+_SIZES: Final = (32, 64, 128, 256, 512, 1024, 2048)
+_CACHE_BYTES: Final = 64 * 1024**2
+
+_Value = TypeVar("_Value")
+
+
+class RowMedia:
+    """What there is to see or to hear of each row; this one has nothing.
+
+    Rows are counted from 0. Several threads may ask at once.
+
+    Attributes
+    ----------
+    kind : {"none", "picture", "sound", "outline"}
+        What rows have, where they have anything.
+
+    Examples
+    --------
+    >>> from kernova.media.row_media import RowMedia
+    >>> RowMedia(["a", "b"]).has(1)
+    False
+    """
+
+    kind: MediaKind = "none"
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self._ids = [str(name) for name in ids]
+
+    def has(self, row: int) -> bool:
+        """Tell whether there is anything of this row."""
+        return False
+
+    def picture(self, row: int, largest: int = 256) -> Picture:
+        """Give the row's picture, no side longer than about ``largest`` pixels (2048 at most)."""
+        raise self._nothing(row, "picture")
+
+    def sound(self, row: int, slowness: int = 1) -> bytes:
+        """Give the row's sound as a WAV file, played 1, 2, 4 or 8 times as slowly."""
+        raise self._nothing(row, "sound")
+
+    def spectrogram(self, row: int) -> "Spectrogram":
+        """Give the picture of the row's sound."""
+        raise self._nothing(row, "sound")
+
+    def outline(self, row: int) -> dict[str, Any]:
+        """Give the row's landmarks over the mean shape, ready for JSON."""
+        raise self._nothing(row, "outline")
+
+    def close(self) -> None:
+        """Let go of what is open."""
+
+    def _is_row(self, row: int) -> bool:
+        return 0 <= row < len(self._ids)
+
+    def _nothing(self, row: int, what: str) -> MissingMediaError:
+        if not self._is_row(row):
+            return MissingMediaError(
+                f"There is no row {row}; rows are counted from 0 to {len(self._ids) - 1:,}."
+            )
+        return MissingMediaError(f"Row {self._ids[row]!r} has no {what}.")
+
+
+class PictureRows(RowMedia):
+    """Rows that have pictures in a folder or an archive.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        What the rows are called.
+    files : MediaFiles
+        Where the pictures are.
+    names : sequence of str or None
+        For each row the name of its file; None where there is none.
+    """
+
+    kind: MediaKind = "picture"
+
+    def __init__(self, ids: Sequence[str], files: MediaFiles, names: Sequence[str | None]) -> None:
+        super().__init__(ids)
+        self._files = files
+        self._names = list(names)
+        self._pictures: Kept[Picture] = Kept(lambda picture: len(picture.content))
+
+    def has(self, row: int) -> bool:
+        """Tell whether the row has a picture."""
+        return self._is_row(row) and self._names[row] is not None
+
+    def picture(self, row: int, largest: int = 256) -> Picture:
+        """Read, reduce and keep the row's picture."""
+        name = self._names[row] if self._is_row(row) else None
+        if name is None:
+            raise self._nothing(row, "picture")
+        size = usual_size(largest)
+        return self._pictures.get(
+            (row, size), lambda: reduced_picture(self._files.content(name), name, size)
+        )
+
+    def close(self) -> None:
+        """Close the archive, if it is one."""
+        self._files.close()
+
+
+class PixelRows(RowMedia):
+    """Rows whose features are themselves the pixels of small grey pictures.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        What the rows are called.
+    pixels : ndarray of shape (n_rows, height, width)
+        Between 0, which is drawn black, and 1.
+    """
+
+    kind: MediaKind = "picture"
+
+    def __init__(self, ids: Sequence[str], pixels: NDArray[np.float64]) -> None:
+        super().__init__(ids)
+        self._pixels = pixels
+
+    def has(self, row: int) -> bool:
+        """Every row is a picture."""
+        return self._is_row(row)
+
+    def picture(self, row: int, largest: int = 256) -> Picture:
+        """Draw each number as a square, so large that the picture comes near ``largest``."""
+        if not self._is_row(row):
+            raise self._nothing(row, "picture")
+        sides = self._pixels.shape[1:]
+        return pixel_picture(self._pixels[row], max(1, usual_size(largest) // max(sides)))
+
+
+def pixel_pictures(ids: Sequence[str], features: Any, height: int = 8, width: int = 8) -> PixelRows:
+    """Show rows of numbers as pictures, the lowest number of all black and the highest white.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        What the rows are called.
+    features : array-like of shape (n_rows, height * width)
+        The pixels, line by line.
+    height, width : int
+        Of one picture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.media.row_media import pixel_pictures
+    >>> pixel_pictures(["a"], np.arange(64.0)[None]).picture(0, 64).media_type
+    'image/png'
+    """
+    pixels = np.asarray(features, dtype=np.float64).reshape(-1, height, width)
+    low, high = float(pixels.min()), float(pixels.max())
+    return PixelRows(ids, (pixels - low) / (high - low if high > low else 1.0))
+
+
+def usual_size(largest: int) -> int:
+    """Round up to one of a few sizes.
+
+    Examples
+    --------
+    >>> from kernova.media.row_media import usual_size
+    >>> usual_size(100), usual_size(10**9)
+    (128, 2048)
+    """
+    return next((size for size in _SIZES if size >= largest), _SIZES[-1])
+
+
+class Kept(Generic[_Value]):
+    """What was made lately, up to so many bytes; what was not asked for longest goes first."""
+
+    def __init__(self, n_bytes: Callable[[_Value], int], most_bytes: int = _CACHE_BYTES) -> None:
+        self._n_bytes = n_bytes
+        self._most = most_bytes
+        self._values: OrderedDict[Hashable, _Value] = OrderedDict()
+        self._held = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
+        """Give what is kept under the key, or make it; two threads may both make it."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        value = make()
+        with self._lock:
+            if key not in self._values:
+                self._values[key] = value
+                self._held += self._n_bytes(value)
+            while self._held > self._most and self._values:
+                _, oldest = self._values.popitem(last=False)
+                self._held -= self._n_bytes(oldest)
+        return value

@@ -1,0 +1,1 @@
+"""Calls and notes: finding them in recordings from a few examples."""

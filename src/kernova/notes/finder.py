@@ -1,0 +1,317 @@
+"""Find every further instance of a few known notes in long recordings."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import gcd
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.signal import resample_poly
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from kernova._sklearn import Interval, StrOptions
+from kernova.audio.annotations.segments import Segment, check_segments
+from kernova.audio.frames import PAPER_FRAMING
+from kernova.audio.reading import (
+    STRETCH_SECONDS,
+    Audio,
+    Channel,
+    Stretch,
+    audio_blocks,
+    audio_info,
+    read_audio,
+    stretches,
+)
+from kernova.errors import InputError
+from kernova.notes.engines import Heard, engine_of
+from kernova.progress import track
+from kernova.typing import Samples
+
+Recording = str | Path | Audio
+
+
+class NoteScan(NamedTuple):
+    """What was heard in a stretch of recording, for a picture of it.
+
+    Attributes
+    ----------
+    times : array of shape (n_frames,)
+        In seconds, from the start of the recording.
+    levels : array of shape (n_frames, n_bands)
+        How loud each band is, as a logarithm.
+    band_hz : array of shape (n_bands,)
+        The middle of each band.
+    scores : array of shape (n_frames, n_classes)
+        How much each frame looks like a part of each class.
+    classes : array of str
+    segments : list of Segment
+    """
+
+    times: NDArray[np.float64]
+    levels: NDArray[np.float64]
+    band_hz: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    classes: NDArray[Any]
+    segments: list[Segment]
+
+
+class NoteFinder(BaseEstimator):
+    """Learn a few examples of each note, and find every further one, segmented and named at once.
+
+    Everything else in a recording, foreign notes and noise, is called nothing. Times are seconds.
+
+    Parameters
+    ----------
+    preset : {"song", "paper"}, default="song"
+        "song" describes whole notes in frequency bands, tries every stretch of a recording, and
+        asks of the finds which are kin of their class. "paper" is the published pipeline: frames,
+        the top layer of a hierarchical linear dynamical system (HLDS), data description
+        (MDD-KM), and a decision in six steps.
+    method : {"mddkm", "pknn"}, default="mddkm"
+        What scores frames or notes: :class:`~kernova.MulticlassDataDescription` or
+        :class:`~kernova.PossibilisticNeighbors`.
+    decoder : {"auto", "six-steps", "viterbi"}, default="auto"
+        For the preset "paper": the literal six steps ("auto"), or a search that keeps notes apart
+        which follow each other without a gap. The preset "song" always does the latter.
+    threshold : float or None, default=None
+        The least score of a note. With None it comes from the recording itself ("song") or from
+        known notes, each left out in turn ("paper").
+    channel : int or "mean", default="mean"
+        Which channel of a file to listen to, counted from 1, or the mean of all.
+
+    Attributes
+    ----------
+    classes_ : array of str
+    sample_rate_ : int
+        Recordings of another rate are resampled to this one.
+    n_notes_ : array of int
+        Examples of each class.
+
+    References
+    ----------
+    Kalantari, Principe and Sieving, "Uncertainty quantification for multiclass data description".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova import Audio, NoteFinder
+    >>> t = np.arange(2400) / 32000
+    >>> rng = np.random.default_rng(0)
+    >>> def chirp(rise):
+    ...     return np.sin(2 * np.pi * (3000 + rise * t) * t) * np.hanning(len(t))
+    >>> up, down = chirp(20000), chirp(-12000)
+    >>> song = rng.normal(0, 0.001, 64000)
+    >>> song[16000:18400] += up
+    >>> finder = NoteFinder().fit([Audio(up, 32000), Audio(down, 32000)], ["up", "down"])
+    >>> [(note.label, round(note.start, 2)) for note in finder.find(Audio(song, 32000))]
+    [('up', 0.5)]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "preset": [StrOptions({"song", "paper"})],
+        "method": [StrOptions({"mddkm", "pknn"})],
+        "decoder": [StrOptions({"auto", "six-steps", "viterbi"})],
+        "threshold": [None, Interval(Real, 0, None, closed="left")],
+        "channel": [StrOptions({"mean"}), Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        preset: Literal["song", "paper"] = "song",
+        method: Literal["mddkm", "pknn"] = "mddkm",
+        decoder: Literal["auto", "six-steps", "viterbi"] = "auto",
+        threshold: float | None = None,
+        channel: Channel = "mean",
+    ) -> None:
+        self.preset = preset
+        self.method = method
+        self.decoder = decoder
+        self.threshold = threshold
+        self.channel = channel
+
+    def fit(self, clips: Sequence[Recording], labels: Sequence[str] | ArrayLike) -> Self:
+        """Learn notes from clips that hold one note each, cut out at its borders.
+
+        Parameters
+        ----------
+        clips : sequence of Audio or path
+        labels : sequence of str
+            The class of each.
+        """
+        clips = list(clips)
+        names = [str(label) for label in np.asarray(labels, dtype=object).ravel()]
+        if len(clips) != len(names):
+            raise InputError(
+                f"There are {len(clips)} clips and {len(names)} labels; give one label for each."
+            )
+        if not clips:
+            raise InputError("There are no notes to learn from; give at least one clip.")
+        self._validate_params()
+        rate = self._rate_of(clips)
+        samples = [_clip_at(clip, rate, self.channel) for clip in clips]
+        for clip, name, sound in zip(clips, names, samples, strict=True):
+            _check_clip(sound, name, clip)
+        return self._learn(samples, names, rate)
+
+    def fit_recordings(self, recordings: Iterable[tuple[Recording, Sequence[Segment]]]) -> Self:
+        """Learn notes from recordings in which somebody has marked some.
+
+        Parameters
+        ----------
+        recordings : iterable of (Audio or path, sequence of Segment)
+        """
+        self._validate_params()
+        clips: list[Audio] = []
+        names: list[str] = []
+        for recording, segments in recordings:
+            seconds = _seconds_of(recording)
+            check_segments(segments, seconds, source=_name_of(recording), may_overlap=True)
+            clips += [_cut(recording, one, self.channel) for one in segments]
+            names += [one.label for one in segments]
+        return self.fit(clips, names)
+
+    def _rate_of(self, clips: Sequence[Recording]) -> int:
+        if self.preset == "paper":
+            return int(PAPER_FRAMING.sample_rate)
+        # The lowest: what a clip of a lower rate does not hold cannot be learnt from the others.
+        return min(_rate_of(clip) for clip in clips)
+
+    def _learn(self, samples: list[Samples], names: list[str], rate: int) -> Self:
+        self.classes_, codes = np.unique(np.array(names, dtype=object), return_inverse=True)
+        self.classes_ = self.classes_.astype(str)
+        self.n_notes_ = np.bincount(codes, minlength=len(self.classes_))
+        self.sample_rate_ = rate
+        self._engine = engine_of(
+            self.preset, self.method, self.decoder, samples, codes.astype(np.intp), rate
+        )
+        return self
+
+    def find(self, recording: Recording) -> list[Segment]:
+        """Find the known notes of a recording.
+
+        Parameters
+        ----------
+        recording : Audio or path
+            A file is read in blocks; memory does not grow with its length.
+
+        Returns
+        -------
+        list of Segment
+            In order of time. With the preset "song" the ``score`` lies between 0 and 1: the lower,
+            the stranger the note and those like it are to the known ones of its class.
+        """
+        check_is_fitted(self)
+        self._validate_params()
+        found: list[Segment] = []
+        for stretch in self._stretches(recording):
+            heard = self._engine.hear(stretch.samples, self.threshold)
+            found += self._own_segments(heard, stretch)
+        return found
+
+    def scan(self, recording: Recording, start: float = 0.0, end: float | None = None) -> NoteScan:
+        """Tell what is heard between two moments, as a picture shows it.
+
+        The notes are those of this stretch alone: :meth:`find` hears the whole recording.
+        """
+        check_is_fitted(self)
+        audio = _cut_out(recording, start, end, self.sample_rate_, self.channel)
+        heard = self._engine.hear(audio.samples, self.threshold)
+        whole = Stretch(audio.samples, 0, 0, len(audio.samples))
+        segments = [
+            one._replace(start=one.start + start, end=one.end + start)
+            for one in self._own_segments(heard, whole)
+        ]
+        frames = np.arange(len(heard.levels), dtype=np.float64)
+        times = start + (frames + 0.5) * heard.frame_seconds
+        scores = self._engine.frame_scores(heard)
+        return NoteScan(times, heard.levels, heard.band_hz, scores, self.classes_, segments)
+
+    def _stretches(self, recording: Recording) -> Iterator[Stretch]:
+        rate = self.sample_rate_
+        if isinstance(recording, Audio):
+            blocks: Iterable[Samples] = [_resampled(recording, rate).samples]
+        else:
+            blocks = audio_blocks(recording, sample_rate=rate, channel=self.channel)
+        n_stretches = max(1, int(_seconds_of(recording) / STRETCH_SECONDS))
+        pieces = stretches(blocks, rate)
+        for _ in track(range(n_stretches), f"searching {_name_of(recording)}"):
+            piece = next(pieces, None)
+            if piece is not None:
+                yield piece
+        yield from pieces
+
+    def _own_segments(self, heard: Heard, stretch: Stretch) -> list[Segment]:
+        """Give the notes whose middle lies in the stretch itself, in seconds of the recording."""
+        rate = self.sample_rate_
+        from_start = stretch.offset / rate
+        first, last = stretch.own_start / rate, stretch.own_stop / rate
+        found = []
+        for start, stop, code, score in heard.notes:
+            begin = max(from_start + start, 0.0)
+            end = min(from_start + stop, stretch.offset / rate + len(stretch.samples) / rate)
+            if first <= (begin + end) / 2 < last and end > begin:
+                found.append(
+                    Segment(round(begin, 6), round(end, 6), str(self.classes_[code]), score)
+                )
+        return found
+
+
+def _name_of(recording: Recording) -> str:
+    return "the recording" if isinstance(recording, Audio) else str(recording)
+
+
+def _rate_of(recording: Recording) -> int:
+    if isinstance(recording, Audio):
+        return recording.sample_rate
+    return audio_info(recording).sample_rate
+
+
+def _seconds_of(recording: Recording) -> float:
+    return recording.seconds if isinstance(recording, Audio) else audio_info(recording).seconds
+
+
+def _resampled(audio: Audio, rate: int) -> Audio:
+    samples = np.asarray(audio.samples, dtype=np.float64)
+    if audio.sample_rate == rate:
+        return Audio(samples, rate)
+    shared = gcd(audio.sample_rate, rate)
+    return Audio(resample_poly(samples, rate // shared, audio.sample_rate // shared), rate)
+
+
+def _clip_at(clip: Recording, rate: int, channel: Channel) -> Samples:
+    if isinstance(clip, Audio):
+        return _resampled(clip, rate).samples
+    return read_audio(clip, sample_rate=rate, channel=channel).samples
+
+
+def _cut(recording: Recording, segment: Segment, channel: Channel) -> Audio:
+    if isinstance(recording, Audio):
+        rate = recording.sample_rate
+        return Audio(
+            recording.samples[round(segment.start * rate) : round(segment.end * rate)], rate
+        )
+    return read_audio(recording, segment.start, segment.end, channel=channel)
+
+
+def _cut_out(
+    recording: Recording, start: float, end: float | None, rate: int, channel: Channel
+) -> Audio:
+    if isinstance(recording, Audio):
+        end = recording.seconds if end is None else end
+        return _resampled(_cut(recording, Segment(start, end, ""), channel), rate)
+    return read_audio(recording, start, end, sample_rate=rate, channel=channel)
+
+
+def _check_clip(samples: Samples, name: str, clip: Recording) -> None:
+    where = "A clip" if isinstance(clip, Audio) else str(clip)
+    if len(samples) == 0:
+        raise InputError(f"{where} of {name!r} holds no sound; leave it out, or mark the note.")
+    if not np.isfinite(samples).all():
+        raise InputError(f"{where} of {name!r} holds values that are no numbers; leave it out.")
+    if not np.any(samples):
+        raise InputError(
+            f"{where} of {name!r} is silent; leave it out, or look at where the note was marked."
+        )

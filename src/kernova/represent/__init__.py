@@ -1,1 +1,0 @@
-"""Station two: what was loaded, as numbers that a distance makes sense on."""

@@ -1,0 +1,21 @@
+"""Landmarks of specimens, from the files that people have: TPS, or a wide table.
+
+This is the door. Behind it, the value stands in :mod:`kernova.shapes.landmarks`, the TPS format in
+:mod:`kernova.shapes.tps`, wide tables in :mod:`kernova.shapes.wide_tables`, and who belongs to
+which group in :mod:`kernova.shapes.groups`.
+"""
+
+from kernova.shapes.groups import groups_from_pattern, groups_from_table
+from kernova.shapes.landmarks import Landmarks
+from kernova.shapes.tps import read_tps, write_tps
+from kernova.shapes.wide_tables import LandmarkTable, read_landmark_table
+
+__all__ = [
+    "LandmarkTable",
+    "Landmarks",
+    "groups_from_pattern",
+    "groups_from_table",
+    "read_landmark_table",
+    "read_tps",
+    "write_tps",
+]

@@ -1,0 +1,325 @@
+"""Shape features by formula: lengths, angles, areas and ratios between numbered landmarks."""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kernova.errors import InputError
+from kernova.shapes.formulas import (
+    Formula,
+    FormulaError,
+    Points,
+    UndefinedMeasureError,
+    parse_formula,
+)
+from kernova.text import listed
+from kernova.textfiles import Line, read_lines
+
+# Files of features that come with the package, by the name that stands for them.
+SHIPPED_FEATURES = {"cichlids": Path(__file__).with_name("cichlid_features.toml")}
+
+
+class _Written(NamedTuple):
+    """A feature as it stands in a file."""
+
+    line: int | None
+    name: str
+    formula: str
+
+
+@dataclass(frozen=True)
+class ShapeFeatures:
+    """Features to measure on specimens, each by a formula.
+
+    A formula is made of lengths ``|1-2|``, angles in degrees ``angle(1-2, 3-4)`` between two
+    directions, ``angle(1, 2, 3)`` at the landmark in the middle, ``angle(1-2, vertical)`` and
+    ``angle(1-2, horizontal)`` against upwards and rightwards, areas of polygons
+    ``area(1, 2, 3, ...)`` with their corners in the order around, numbers, ``+ - * /`` and
+    parentheses. Unlike things, such as a length and an area, cannot be added.
+
+    Attributes
+    ----------
+    names, formulas : tuple of str
+        The features in their order.
+    source : str
+        Where they come from, for sentences.
+    lines : tuple of int or None
+        The line of each feature in its file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.shapes.features import shape_features
+    >>> features = shape_features({"slenderness": "|1-2| / |1-3|", "snout": "angle(1-2, vertical)"})
+    >>> features.measure(np.array([[[0, 0], [3, 4], [10, 0]]]))
+    array([[ 0.5 , 36.87]])
+    """
+
+    names: tuple[str, ...]
+    formulas: tuple[str, ...]
+    source: str = "the features"
+    lines: tuple[int | None, ...] = ()
+    _parsed: tuple[Formula, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        lines = self.lines or (None,) * len(self.names)
+        written = [
+            _Written(line, name, formula)
+            for line, name, formula in zip(lines, self.names, self.formulas, strict=True)
+        ]
+        if not written:
+            raise InputError(
+                f"{self.source} holds no features; write one per line, as in "
+                "slenderness = |4-11| / |13-7|."
+            )
+        _refuse_named_twice(written, self.source)
+        parsed = tuple(_parsed(feature, self.source) for feature in written)
+        object.__setattr__(self, "lines", lines)
+        object.__setattr__(self, "_parsed", parsed)
+
+    @property
+    def landmarks(self) -> frozenset[int]:
+        """The numbers of the landmarks that some feature needs, from 1."""
+        return frozenset().union(*(formula.landmarks for formula in self._parsed))
+
+    @property
+    def size_dependent(self) -> tuple[str, ...]:
+        """The features that change as a specimen grows without changing its shape."""
+        named = zip(self.names, self._parsed, strict=True)
+        return tuple(name for name, formula in named if formula.length_power != 0)
+
+    @property
+    def orientation_dependent(self) -> tuple[str, ...]:
+        """The features that change as a specimen is turned, so that it must be aligned before."""
+        named = zip(self.names, self._parsed, strict=True)
+        return tuple(name for name, formula in named if formula.uses_axis)
+
+    def measure(
+        self, coordinates: ArrayLike, *, ids: Sequence[str] | None = None
+    ) -> NDArray[np.float64]:
+        """Measure every specimen.
+
+        Parameters
+        ----------
+        coordinates : array of shape (n_specimens, n_landmarks, 2 or 3)
+            The landmarks, as in :class:`kernova.shapes.Landmarks`.
+        ids : sequence of str, optional
+            What to call the specimens in sentences; numbers from 1 by default.
+
+        Returns
+        -------
+        array of shape (n_specimens, n_features)
+            Finite numbers.
+
+        Raises
+        ------
+        InputError
+            If a feature needs a landmark that there is not, that is missing, or that lies on
+            another where a direction or a divisor is wanted.
+        """
+        points = np.asarray(coordinates, dtype=np.float64)
+        if points.ndim != 3 or points.shape[2] not in (2, 3):
+            raise InputError(
+                f"Coordinates have the shape {points.shape}; shape features are measured on "
+                "specimens × landmarks × 2 (or 3)."
+            )
+        names = [str(k + 1) for k in range(len(points))] if ids is None else list(ids)
+        if len(names) != len(points):
+            raise InputError(f"There are {len(names)} ids for {len(points)} specimens.")
+        measured = np.empty((len(points), len(self.names)))
+        for column, formula in enumerate(self._parsed):
+            self._refuse_absent(column, points, names)
+            measured[:, column] = self._values(column, formula, points, names)
+        return measured
+
+    def _refuse_absent(self, column: int, points: Points, ids: list[str]) -> None:
+        needed = np.array(sorted(self._parsed[column].landmarks))
+        if needed[-1] > points.shape[1]:
+            raise InputError(
+                f"{self._where(column)} needs landmark {needed[-1]}, but the specimens have "
+                f"{points.shape[1]}; correct the formula, or digitise the landmark."
+            )
+        is_absent = ~np.isfinite(points[:, needed - 1]).all(axis=2)
+        if is_absent.any():
+            specimen, place = np.argwhere(is_absent)[0].tolist()
+            raise InputError(
+                f"{self._where(column)} needs landmark {needed[place]}, which specimen "
+                f"{ids[specimen]!r} lacks; estimate missing landmarks first, or leave the "
+                "specimen out."
+            )
+
+    def _values(
+        self, column: int, formula: Formula, points: Points, ids: list[str]
+    ) -> NDArray[np.float64]:
+        try:
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                values = formula.values(points)
+            if not np.isfinite(values).all():
+                raise UndefinedMeasureError(~np.isfinite(values), "it is too large for a number")
+        except UndefinedMeasureError as error:
+            raise InputError(
+                f"{self._where(column)} cannot be measured on specimen {ids[error.specimen]!r}: "
+                f"{error.reason}. Correct the specimen or the formula, or leave one of them out."
+            ) from error
+        return values
+
+    def _where(self, column: int) -> str:
+        return _where(self.lines[column], self.names[column], self.source)
+
+
+def shape_features(formulas: Mapping[str, str]) -> ShapeFeatures:
+    """Give the features that a mapping names, each with its formula.
+
+    Parameters
+    ----------
+    formulas : mapping of str to str
+        Formulas by the names of their features.
+
+    Returns
+    -------
+    ShapeFeatures
+        The features in the order of the mapping.
+    """
+    return ShapeFeatures(tuple(formulas), tuple(formulas.values()))
+
+
+def read_shape_features(path: str | os.PathLike[str]) -> ShapeFeatures:
+    r"""Read shape features from a file, or take a set that comes with the package by its name.
+
+    A file that ends in ``.toml`` holds ``name = "formula"`` at its top, or under ``[features]``;
+    any other holds ``name = formula``, one per line. What follows ``#`` is a remark. For the
+    formulas see :class:`ShapeFeatures`.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, or ``"cichlids"``: twelve features of fishes with 21 landmarks.
+
+    Returns
+    -------
+    ShapeFeatures
+        The features in the order of the file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read; the sentence names the line and where the formula breaks off.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernova.shapes.features import read_shape_features
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "features.txt"
+    >>> _ = path.write_text("slenderness = |4-11| / |13-7|  # of the body\n")
+    >>> read_shape_features(path).names
+    ('slenderness',)
+    >>> len(read_shape_features("cichlids").names)
+    12
+    """
+    source = os.fspath(path)
+    if not Path(source).exists():
+        if source not in SHIPPED_FEATURES:
+            raise InputError(
+                f"There is no file {source}; check its name and folder. Features that ship: "
+                f"{listed(SHIPPED_FEATURES)}."
+            )
+        source = str(SHIPPED_FEATURES[source])
+    lines = read_lines(source)
+    is_toml = source.lower().endswith(".toml")
+    written = _toml_features(lines, source) if is_toml else _text_features(lines, source)
+    _refuse_named_twice(written, source)
+    return ShapeFeatures(
+        names=tuple(feature.name for feature in written),
+        formulas=tuple(feature.formula for feature in written),
+        source=source,
+        lines=tuple(feature.line for feature in written),
+    )
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+def _text_features(lines: list[Line], source: str) -> list[_Written]:
+    written = []
+    for line in lines:
+        text = line.text.partition("#")[0].strip()
+        if not text:
+            continue
+        name, equals, formula = (part.strip() for part in text.partition("="))
+        if not (name and equals and formula):
+            raise InputError(
+                f"Line {line.number} of {source} is {text!r}; write a feature as "
+                "slenderness = |4-11| / |13-7|."
+            )
+        written.append(_Written(line.number, name, formula))
+    return written
+
+
+def _toml_features(lines: list[Line], source: str) -> list[_Written]:
+    by_number = {line.number: line.text for line in lines}
+    text = "\n".join(
+        by_number.get(number, "") for number in range(1, max(by_number, default=0) + 1)
+    )
+    try:
+        content = tomllib.loads(text + "\n")  # else some errors are "at end of document"
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{source} cannot be read as TOML: {error}; correct it.") from error
+    features = content.pop("features", content)
+    if features is not content and content:
+        raise InputError(
+            f"{source} has {listed(content)} beside its table features; keep only that table."
+        )
+    if not isinstance(features, dict):
+        raise InputError(f"{source} has features = {features!r}; make it a table, [features].")
+    written = []
+    for name, formula in features.items():
+        feature = _Written(_line_of_key(name, lines), name, formula)
+        if not isinstance(formula, str):
+            raise InputError(
+                f"{_where(feature.line, name, source)} is {formula!r}; a formula is a text in "
+                "quotation marks."
+            )
+        written.append(feature)
+    return written
+
+
+def _line_of_key(name: str, lines: list[Line]) -> int | None:
+    key = re.compile(rf"(?:features\s*\.\s*)?([\"']?){re.escape(name)}\1\s*=")
+    return next((line.number for line in lines if key.match(line.text)), None)
+
+
+# --- formulas --------------------------------------------------------------------------------
+
+
+def _refuse_named_twice(written: Sequence[_Written], source: str) -> None:
+    seen: dict[str, _Written] = {}
+    for feature in written:
+        first = seen.setdefault(feature.name, feature)
+        if first is not feature:
+            raise InputError(
+                f"{_where(feature.line, feature.name, source)} has the name of another, in line "
+                f"{first.line}; rename one."
+            )
+
+
+def _parsed(feature: _Written, source: str) -> Formula:
+    try:
+        return parse_formula(feature.formula)
+    except FormulaError as error:
+        place = f"at {error.rest!r}" if error.rest else "at its end"
+        raise InputError(
+            f"{_where(feature.line, feature.name, source)} cannot be read {place}: "
+            f"{error.problem}. Its formula is {feature.formula!r}."
+        ) from error
+
+
+def _where(line: int | None, name: str, source: str) -> str:
+    place = source if line is None else f"line {line} of {source}"
+    return f"Feature {name!r} ({place})"

@@ -1,0 +1,264 @@
+"""Digitised specimens: the value that every reader of landmarks gives.
+
+A coordinate as it is written: with a decimal point or comma, or missing.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kernova.errors import InputError
+from kernova.text import listed
+
+Points = NDArray[np.float64]
+Curves = tuple[Points, ...]
+Value = TypeVar("Value")
+Negative = Literal["values", "missing"]
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """Specimens with their landmarks, and what else the file says of them.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        One text per specimen; all differ.
+    coordinates : array of shape (n_specimens, n_landmarks, 2 or 3)
+        In the units of the file; all coordinates of a missing landmark are NaN.
+    scales : array of shape (n_specimens,)
+        What a length must be multiplied by to have real units; NaN where the file says nothing.
+    images, variables : tuple of str
+        The texts of IMAGE and VARIABLES, empty where there are none.
+    comments : tuple of tuple of str
+        The texts of each COMMENT, specimen by specimen.
+    curves, outlines : tuple of tuple of arrays
+        Points along each open curve and closed outline, specimen by specimen.
+    source : str
+        The file as it was named, for sentences.
+
+    Only ``ids`` and ``coordinates`` must be given; the others are then empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fish = Landmarks(("a", "b"), np.zeros((2, 21, 2)))
+    >>> len(fish), fish.n_landmarks, fish.n_dimensions
+    (2, 21, 2)
+    >>> fish.take([1]).ids
+    ('b',)
+    """
+
+    ids: tuple[str, ...]
+    coordinates: Points
+    scales: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    images: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    comments: tuple[tuple[str, ...], ...] = ()
+    curves: tuple[Curves, ...] = ()
+    outlines: tuple[Curves, ...] = ()
+    source: str = "the specimens"
+
+    def __post_init__(self) -> None:
+        n_specimens = len(self.ids)
+        self._keep("ids", _distinct(self.ids))
+        self._keep("coordinates", _per_specimen(self.coordinates, self.ids))
+        self._keep("scales", _usable_scales(self.scales, self.ids))
+        for name, empty in _EMPTY.items():
+            values = tuple(getattr(self, name)) or (empty,) * n_specimens
+            if len(values) != n_specimens:
+                raise InputError(
+                    f"Landmarks have {n_specimens} ids, but {len(values)} {name}; give one per "
+                    "specimen."
+                )
+            self._keep(name, values)
+        self._keep("curves", _checked_curves(self.curves, self.ids, self.n_dimensions))
+        self._keep("outlines", _checked_curves(self.outlines, self.ids, self.n_dimensions))
+
+    def _keep(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)  # the class is frozen once it is made
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def n_landmarks(self) -> int:
+        """How many landmarks each specimen has."""
+        return self.coordinates.shape[1]
+
+    @property
+    def n_dimensions(self) -> int:
+        """Two on pictures, three in space."""
+        return self.coordinates.shape[2]
+
+    @property
+    def is_missing(self) -> NDArray[np.bool_]:
+        """Which landmarks are missing, specimens × landmarks."""
+        return np.asarray(np.isnan(self.coordinates).any(axis=2))
+
+    def take(self, positions: ArrayLike) -> "Landmarks":
+        """Give some of the specimens, by their positions (from 0) or by true and false.
+
+        Parameters
+        ----------
+        positions : array of int or bool
+            Which specimens, in which order; one true or false per specimen does, too.
+
+        Returns
+        -------
+        Landmarks
+            These specimens with all that is known of them.
+        """
+        chosen = np.arange(len(self))[np.asarray(positions)].tolist()
+
+        return replace(
+            self,
+            coordinates=self.coordinates[chosen],
+            scales=self.scales[chosen],
+            ids=_picked(self.ids, chosen),
+            images=_picked(self.images, chosen),
+            variables=_picked(self.variables, chosen),
+            comments=_picked(self.comments, chosen),
+            curves=_picked(self.curves, chosen),
+            outlines=_picked(self.outlines, chosen),
+        )
+
+    def in_real_units(self) -> "Landmarks":
+        """Multiply every coordinate by its specimen's scale; the scales are 1 from then on.
+
+        Returns
+        -------
+        Landmarks
+            The same specimens, with lengths that can be compared between them.
+
+        Raises
+        ------
+        InputError
+            If a specimen has no scale.
+        """
+        without = [self.ids[k] for k in np.flatnonzero(np.isnan(self.scales))]
+        if without:
+            raise InputError(
+                f"{len(without)} of {len(self)} specimens of {self.source} have no scale: "
+                f"{listed(without)}; add SCALE= to each, or leave the scales unused."
+            )
+        return replace(
+            self,
+            coordinates=self.coordinates * self.scales[:, None, None],
+            curves=_multiplied(self.curves, self.scales),
+            outlines=_multiplied(self.outlines, self.scales),
+            scales=np.ones(len(self)),
+        )
+
+
+_EMPTY: dict[str, object] = {
+    "images": "",
+    "variables": "",
+    "comments": (),
+    "curves": (),
+    "outlines": (),
+}
+
+
+def refuse_other_meaning(negative: str) -> None:
+    """Refuse a word for negative coordinates that stands for nothing."""
+    if negative not in ("values", "missing"):
+        raise InputError(f"negative is {negative!r}; it must be 'values' or 'missing'.")
+
+
+def _distinct(ids: Sequence[str]) -> tuple[str, ...]:
+    seen: set[str] = set()
+    for name in ids:
+        if name == "" or name in seen:
+            problem = f"Two specimens have the same id {name!r}" if name else "A specimen has no id"
+            raise InputError(f"{problem}; ids must differ and not be empty.")
+        seen.add(name)
+    return tuple(ids)
+
+
+def _per_specimen(coordinates: ArrayLike, ids: Sequence[str]) -> Points:
+    points = np.asarray(coordinates, dtype=np.float64)
+    if points.ndim != 3 or points.shape[2] not in (2, 3) or len(points) != len(ids):
+        raise InputError(
+            f"Landmarks have {len(ids)} ids and coordinates of shape {points.shape}; the shape "
+            "must be specimens × landmarks × 2 (or 3), one specimen per id."
+        )
+    is_bad = _is_infinite_or_half_missing(points)
+    if is_bad.any():
+        specimen, landmark = np.argwhere(is_bad)[0].tolist()
+        raise InputError(
+            f"Landmark {landmark + 1} of specimen {ids[specimen]!r} is infinite or half missing: "
+            f"{points[specimen, landmark].tolist()}; correct it, or make all its coordinates NaN."
+        )
+    return points
+
+
+def _is_infinite_or_half_missing(points: Points) -> NDArray[np.bool_]:
+    is_missing = np.isnan(points)
+    is_half = is_missing.any(axis=-1) & ~is_missing.all(axis=-1)
+    return np.asarray(is_half | np.isinf(points).any(axis=-1))
+
+
+def _usable_scales(scales: ArrayLike, ids: Sequence[str]) -> NDArray[np.float64]:
+    numbers = np.asarray(scales, dtype=np.float64)
+    if numbers.size == 0:
+        return np.full(len(ids), np.nan)
+    if numbers.shape != (len(ids),) or np.any(numbers <= 0) or np.any(np.isinf(numbers)):
+        raise InputError(
+            f"Landmarks of {len(ids)} specimens have the scales {numbers.tolist()}; give one "
+            "number above 0 per specimen, NaN where it is not known."
+        )
+    return numbers
+
+
+def _checked_curves(
+    curves: tuple[Curves, ...], ids: Sequence[str], n_dimensions: int
+) -> tuple[Curves, ...]:
+    arrays = tuple(
+        tuple(np.asarray(points, dtype=np.float64) for points in lines) for lines in curves
+    )
+    for name, lines in zip(ids, arrays, strict=True):
+        for points in lines:
+            is_table = points.ndim == 2 and points.shape[1] == n_dimensions
+            if not is_table or _is_infinite_or_half_missing(points).any():
+                raise InputError(
+                    f"A curve of specimen {name!r} has shape {points.shape} or a point that is "
+                    f"infinite or half missing; give points × {n_dimensions} numbers."
+                )
+    return arrays
+
+
+def _picked(values: tuple[Value, ...], chosen: list[int]) -> tuple[Value, ...]:
+    return tuple(values[k] for k in chosen)
+
+
+def _multiplied(lines: tuple[Curves, ...], scales: NDArray[np.float64]) -> tuple[Curves, ...]:
+    return tuple(
+        tuple(points * scale for points in curves)
+        for curves, scale in zip(lines, scales, strict=True)
+    )
+
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
+_MISSING = frozenset({"na", "nan", "n/a", "null"})
+
+
+def coordinate(text: str) -> float | None:
+    """Give the number that a text stands for, NaN for a missing one, None if it is neither.
+
+    Examples
+    --------
+    >>> coordinate("4074,5"), coordinate("-1e3"), coordinate("NA"), coordinate("1,234.5")
+    (4074.5, -1000.0, nan, None)
+    """
+    if text.lower() in _MISSING:
+        return math.nan
+    if not _NUMBER.fullmatch(text):
+        return None
+    number = float(text.replace(",", "."))
+    return number if math.isfinite(number) else None

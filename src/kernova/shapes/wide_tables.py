@@ -1,0 +1,222 @@
+"""Wide tables of landmarks: one row per specimen, columns x1, y1, x2, y2 and so on."""
+
+import os
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from kernova.errors import InputError
+from kernova.shapes.landmarks import Landmarks, Negative, Points, coordinate, refuse_other_meaning
+from kernova.tables.formats import read_raw
+from kernova.text import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+# x1, X_1, "x 1"; 1.X as R writes a flattened array, X1.X once R has made that a name; LM1_x.
+_AXIS_FIRST = re.compile(r"([xyz])[ ._-]?([0-9]{1,6})", re.IGNORECASE)
+_NUMBER_FIRST = re.compile(r"(?:x|lm|landmark)?[ ._-]?([0-9]{1,6})[ ._-]?([xyz])", re.IGNORECASE)
+
+
+class LandmarkTable(NamedTuple):
+    """The landmarks of a table, and its other columns row by row.
+
+    Attributes
+    ----------
+    landmarks : Landmarks
+        The specimens in the order of the rows.
+    others : DataFrame
+        The columns that are neither ids nor coordinates, with the ids as index.
+    """
+
+    landmarks: Landmarks
+    others: "pd.DataFrame"
+
+
+def read_landmark_table(
+    path: str | os.PathLike[str], *, id_column: str | None = None, negative: Negative = "values"
+) -> LandmarkTable:
+    r"""Read landmarks from a wide table.
+
+    The columns of coordinates are found by their names: ``x1``, ``y1`` (and ``z1``), also
+    ``X_1``, ``1.X`` or ``LM1_x``. All landmarks from 1 to the last must be there. An empty cell,
+    or ``NA``, is a missing coordinate; a landmark must be missing as a whole. Decimals may stand
+    after a comma where the table is separated by semicolons.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, in any format of :func:`kernova.read_table`.
+    id_column : str, optional
+        The column that names the specimens. By default the one named ``id`` (in capitals or
+        not), or else the first column; if that is a coordinate, specimens are numbered from
+        ``"1"``.
+    negative : {"values", "missing"}
+        What a negative coordinate means: itself, or that the landmark is missing.
+
+    Returns
+    -------
+    LandmarkTable
+        The landmarks, and the other columns, such as species or sex.
+
+    Raises
+    ------
+    InputError
+        If landmarks or ids are not what they must be; the sentence says which.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernova.shapes import read_landmark_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "fish.csv"
+    >>> _ = path.write_text("id,tribe,x1,y1,x2,y2\n007,Ectodini,0,0,3,4\n")
+    >>> landmarks, others = read_landmark_table(path)
+    >>> landmarks.ids, landmarks.coordinates.tolist(), others["tribe"].to_list()
+    (('007',), [[[0.0, 0.0], [3.0, 4.0]]], ['Ectodini'])
+    """
+    refuse_other_meaning(negative)
+    source = os.fspath(path)
+    id_column = id_column_in(source, id_column)
+    table = read_raw(source, id_column).columns
+    if table.num_rows == 0:
+        raise InputError(f"{source} has column names but no rows; add at least one row.")
+    ids = ids_of(table, id_column)
+    _refuse_nameless(ids, id_column, source)
+    columns = _coordinate_columns(table.column_names, id_column, source)
+    points = _points(table, columns, ids, source)
+    _refuse_half_missing(points, columns, ids, source)
+    if negative == "missing":
+        points[(points < 0).any(axis=2)] = np.nan
+    used = {name for row in columns for name in row} | {id_column}
+    others = table.select([name for name in table.column_names if name not in used]).to_pandas()
+    return LandmarkTable(Landmarks(ids, points, source=source), others.set_axis(list(ids)))
+
+
+def id_column_in(source: str, wanted: str | None) -> str | None:
+    """Give the column that names the rows of a file; None if none of them does."""
+    names = read_raw(source).columns.column_names
+    if len(set(names)) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InputError(f"{source} has two columns named {twice!r}; rename one.")
+    if wanted is not None:
+        refuse_absent(wanted, names, "id", source)
+        return wanted
+    called_id = [name for name in names if name.strip().lower() == "id"]
+    if called_id:
+        return called_id[0]
+    return None if _axis_and_number(names[0]) else names[0]
+
+
+def refuse_absent(name: str, names: list[str], role: str, source: str) -> None:
+    """Refuse a column name that the file does not have."""
+    if name not in names:
+        raise InputError(
+            f"{source} has no column {name!r} to use as {role} column. Its columns are "
+            f"{listed(names)}."
+        )
+
+
+def ids_of(table: "pa.Table", id_column: str | None) -> tuple[str, ...]:
+    """Give the id of every row as text without outer blanks, empty where there is none."""
+    if id_column is None:
+        return tuple(str(number) for number in range(1, table.num_rows + 1))
+    values = table[id_column].to_pylist()
+    return tuple("" if value is None else str(value).strip() for value in values)
+
+
+def _refuse_nameless(ids: tuple[str, ...], id_column: str | None, source: str) -> None:
+    first_row: dict[str, int] = {}
+    for row, name in enumerate(ids, 1):
+        if not name:
+            raise InputError(
+                f"Row {row} of {source} has no id in column {id_column!r}; give it one."
+            )
+        if first_row.setdefault(name, row) != row:
+            raise InputError(
+                f"Rows {first_row[name]} and {row} of {source} have the same id {name!r} in column "
+                f"{id_column!r}; ids must differ."
+            )
+
+
+# --- coordinates -----------------------------------------------------------------------------
+
+
+def _axis_and_number(name: str) -> tuple[str, int] | None:
+    if found := _AXIS_FIRST.fullmatch(name.strip()):
+        return found[1].lower(), int(found[2])
+    if found := _NUMBER_FIRST.fullmatch(name.strip()):
+        return found[2].lower(), int(found[1])
+    return None
+
+
+def _coordinate_columns(
+    names: list[str], id_column: str | None, source: str
+) -> list[tuple[str, ...]]:
+    """Give the names of the columns of each landmark: its x, its y, and its z if there is one."""
+    found: dict[tuple[str, int], str] = {}
+    for name in names:
+        place = None if name == id_column else _axis_and_number(name)
+        if place is None:
+            continue
+        if place in found:
+            raise InputError(
+                f"Columns {found[place]!r} and {name!r} of {source} are both the {place[0]} of "
+                f"landmark {place[1]}; rename one."
+            )
+        if place[1] == 0:
+            raise InputError(
+                f"Column {name!r} of {source} has the number 0, but landmarks are numbered from 1; "
+                "rename the columns."
+            )
+        found[place] = name
+    if not found:
+        raise InputError(
+            f"{source} has no columns of coordinates; name them x1, y1, x2, y2 and so on. Its "
+            f"columns are {listed(names)}."
+        )
+    return _by_landmark(found, source)
+
+
+def _by_landmark(found: dict[tuple[str, int], str], source: str) -> list[tuple[str, ...]]:
+    axes = "xyz" if any(axis == "z" for axis, _ in found) else "xy"
+    last = max(number for _, number in found)
+    for number in range(1, last + 1):
+        for axis in axes:
+            if (axis, number) not in found:
+                raise InputError(
+                    f"{source} has no column {axis}{number}, but landmarks up to {last} with "
+                    f"{', '.join(axes)}; add it, or rename the columns."
+                )
+    return [tuple(found[axis, number] for axis in axes) for number in range(1, last + 1)]
+
+
+def _points(
+    table: "pa.Table", columns: list[tuple[str, ...]], ids: tuple[str, ...], source: str
+) -> Points:
+    points = np.empty((len(ids), len(columns), len(columns[0])))
+    for landmark, names in enumerate(columns):
+        for axis, name in enumerate(names):
+            for row, value in enumerate(table[name].to_pylist()):
+                number = np.nan if value is None else coordinate(str(value).strip())
+                if number is None:
+                    raise InputError(
+                        f"Row {row + 1} of {source} (specimen {ids[row]!r}) has {str(value)!r} in "
+                        f"column {name!r}, which is no coordinate; correct it."
+                    )
+                points[row, landmark, axis] = number
+    return points
+
+
+def _refuse_half_missing(
+    points: Points, columns: list[tuple[str, ...]], ids: tuple[str, ...], source: str
+) -> None:
+    is_missing = np.isnan(points)
+    is_half = is_missing.any(axis=2) & ~is_missing.all(axis=2)
+    if is_half.any():
+        row, landmark = np.argwhere(is_half)[0].tolist()
+        raise InputError(
+            f"Row {row + 1} of {source} (specimen {ids[row]!r}) has only some of the columns "
+            f"{listed(columns[landmark])} of landmark {landmark + 1}; fill in all of them or none."
+        )

@@ -1,0 +1,202 @@
+"""Where specimens lie in shape: aligned landmarks or measured features, as rows of numbers.
+
+Everything is learnt from the reference specimens alone; held-out and unknown ones are projected.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernova.calibration.bounds import check_open_unit_interval
+from kernova.errors import InputError, check_count
+from kernova.linalg import principal_directions
+from kernova.shapes.features import ShapeFeatures
+from kernova.shapes.procrustes import Alignment, GeneralizedProcrustes
+from kernova.typing import Coordinates, Matrix
+
+# Directions in which groups hardly vary are not stretched without limit: so much of the mean
+# variance is added to each.
+_LEAST_VARIANCE_SHARE = 0.05
+
+
+@dataclass(frozen=True)
+class SpeciesSettings:
+    """What a user may choose; the command line's options, one for one.
+
+    Attributes
+    ----------
+    components : int
+        Principal components of the aligned coordinates; fewer where there are not so many.
+    features : ShapeFeatures or None
+        Measure these instead of taking principal components.
+    weighting : {"within", "none"}
+        "within" gives directions more weight in which specimens of one group hardly vary, by the
+        fourth root of that variance; "none" takes aligned coordinates as they are.
+    remainder : bool
+        Add one column: how far a specimen lies from what the components can show. An unknown
+        group may differ just where the known ones do not.
+    size : bool
+        Add one column: the logarithm of centroid size, which varies as much as the first column.
+    reflection : bool
+        Allow mirror images.
+    bandwidth : str or float
+        Of the kernelized depth.
+    confidence : float
+        Of the bound on false alarms; one minus it is the level of the test that a group is new.
+    halvings : int
+        How often the known specimens are halved into reference and held-out ones.
+    least_group : int
+        Smaller groups take part in the pooled reference, but are not compared one by one.
+    largest_error : float
+        An equal error rate above this does not count as separable.
+    false_discovery_rate : float
+        For specimens that are tested one by one.
+    seed : int
+        Fixes all halvings in advance.
+    """
+
+    components: int = 12
+    features: ShapeFeatures | None = None
+    weighting: str = "within"
+    remainder: bool = True
+    size: bool = False
+    reflection: bool = False
+    bandwidth: "str | float" = "nearest"
+    confidence: float = 0.95
+    halvings: int = 20
+    least_group: int = 4
+    largest_error: float = 0.25
+    false_discovery_rate: float = 0.05
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("components", 1), ("halvings", 1), ("least_group", 4)):
+            check_count(getattr(self, name), name, least)
+        for name in ("confidence", "largest_error", "false_discovery_rate"):
+            check_open_unit_interval(getattr(self, name), name)
+        if self.confidence < 0.5:
+            raise InputError(f"The confidence must be at least 0.5; got {self.confidence}.")
+        if self.weighting not in ("within", "none"):
+            raise InputError(f"weighting is {self.weighting!r}; choose one of within, none.")
+        if not isinstance(self.seed, Integral) or self.seed < 0:
+            raise InputError(f"The seed must be a whole number of at least 0; got {self.seed!r}.")
+
+
+class Placed(NamedTuple):
+    """Specimens projected into a shape space.
+
+    Attributes
+    ----------
+    aligned : ndarray of shape (n, p, d)
+        Aligned landmarks.
+    centroid_sizes : ndarray of shape (n,)
+        Sizes in the unit of the coordinates.
+    rows : ndarray of shape (n, n_columns)
+        What depths are computed on.
+    """
+
+    aligned: Coordinates
+    centroid_sizes: NDArray[np.float64]
+    rows: Matrix
+
+
+@dataclass(frozen=True)
+class ShapeSpace:
+    """How specimens become rows, as learnt from the reference specimens.
+
+    ``names`` are the columns; ``procrustes`` holds the consensus. ``weight`` and ``components``
+    turn aligned coordinates (or features), less their ``center``, into columns.
+    """
+
+    procrustes: GeneralizedProcrustes
+    features: ShapeFeatures | None
+    center: NDArray[np.float64]
+    weight: Matrix
+    components: Matrix
+    has_remainder: bool
+    size_center: float
+    size_scale: float
+    names: tuple[str, ...]
+
+    def place(self, coordinates: Coordinates, ids: Sequence[str] | None = None) -> Placed:
+        """Align specimens to the reference's consensus and give their rows."""
+        found = self.procrustes.align(coordinates)
+        rows = self._rows(found, ids)
+        if self.size_scale:
+            sizes = self.size_scale * (np.log(found.centroid_sizes) - self.size_center)
+            rows = np.column_stack([rows, sizes])
+        return Placed(found.coordinates, found.centroid_sizes, rows)
+
+    def _rows(self, found: Alignment, ids: Sequence[str] | None) -> Matrix:
+        weighted = (_raw_rows(found, self.features, ids) - self.center) @ self.weight
+        rows = weighted @ self.components
+        if not self.has_remainder:
+            return rows
+        beyond = np.linalg.norm(weighted - rows @ self.components.T, axis=1)
+        return np.column_stack([rows, beyond])
+
+
+def fit_shape_space(
+    coordinates: Coordinates,
+    groups: NDArray[np.str_],
+    settings: SpeciesSettings,
+    ids: Sequence[str] | None = None,
+) -> ShapeSpace:
+    """Learn alignment, weights and components from reference specimens and their groups."""
+    procrustes = GeneralizedProcrustes(coordinates.shape[2], reflection=settings.reflection)
+    found = procrustes.fit(coordinates).align(coordinates)
+    raw = _raw_rows(found, settings.features, ids)
+    center = raw.mean(axis=0)
+    if settings.features is None:
+        weight = within_group_weight(raw, groups, settings.weighting)
+        components = principal_directions((raw - center) @ weight, settings.components)
+        names = tuple(f"component {k + 1}" for k in range(components.shape[1]))
+    else:
+        deviation = raw.std(axis=0)
+        weight = np.diag(1 / np.where(deviation > 0, deviation, 1))
+        components, names = np.eye(len(weight)), settings.features.names
+    has_remainder = settings.remainder and components.shape[1] < len(components)
+    sizes = np.log(found.centroid_sizes)
+    first = float(((raw - center) @ weight @ components[:, 0]).std())
+    size_scale = first / float(sizes.std()) if settings.size and sizes.std() > 0 else 0.0
+    return ShapeSpace(
+        procrustes=procrustes,
+        features=settings.features,
+        center=center,
+        weight=weight,
+        components=components,
+        has_remainder=has_remainder,
+        size_center=float(sizes.mean()),
+        size_scale=size_scale,
+        names=names + ("remainder",) * has_remainder + ("size",) * bool(size_scale),
+    )
+
+
+def within_group_weight(rows: Matrix, groups: NDArray[np.str_], weighting: str) -> Matrix:
+    """Give the symmetric matrix that brings the variance within groups to its square root.
+
+    Whitening in full would make noise as loud as shape; half-way, neither rules.
+    """
+    if weighting == "none":
+        return np.eye(rows.shape[1])
+    _, member = np.unique(groups, return_inverse=True)
+    counts = np.bincount(member)
+    sums = np.add.reduceat(rows[np.argsort(member, kind="stable")], np.cumsum(counts) - counts)
+    residuals = rows - (sums / counts[:, None])[member]
+    variances, directions = np.linalg.eigh(residuals.T @ residuals / len(rows))
+    variances = np.maximum(variances, 0) + _LEAST_VARIANCE_SHARE * variances.mean()
+    if variances[0] <= 0:  # every specimen is the only one of its group, or all are alike
+        return np.eye(rows.shape[1])
+    return np.asarray((directions * variances**-0.25) @ directions.T)
+
+
+def _raw_rows(
+    found: Alignment, features: ShapeFeatures | None, ids: Sequence[str] | None
+) -> Matrix:
+    if features is not None:
+        return features.measure(found.coordinates, ids=ids)
+    return found.coordinates.reshape(len(found.coordinates), -1)

@@ -1,0 +1,274 @@
+"""Columns as features: numbers or categories, and a sentence for whatever is neither.
+
+A table taken apart: its columns of numbers as one array, its categories as coded texts.
+"""
+
+from collections.abc import Collection, Sequence
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kernova.errors import InputError
+
+_FEW_CATEGORIES = 50
+_DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y")
+
+
+def features_of(
+    columns: pa.Table, names: list[str], categories: Collection[str], source: str
+) -> pd.DataFrame:
+    """Give the columns of these names as numbers and texts, or refuse what can be neither."""
+    wanted = columns.select(names)
+    usable = [
+        _number_or_text(decoded(column), name, source)
+        for name, column in zip(names, wanted.columns, strict=True)
+    ]
+    frame: pd.DataFrame = pa.Table.from_arrays(usable, names=names).to_pandas()
+    for name, column in zip(names, usable, strict=True):
+        if pa.types.is_string(column.type) and name not in categories:
+            frame[name] = _category_or_numbers(frame[name], name, source)
+    _refuse_infinite(frame.select_dtypes("number"), source)
+    return frame
+
+
+def _refuse_infinite(numbers: pd.DataFrame, source: str) -> None:
+    is_infinite = np.isinf(numbers.to_numpy(dtype=np.float64))
+    if is_infinite.any():
+        row, position = np.argwhere(is_infinite)[0].tolist()
+        raise InputError(
+            f"Column {numbers.columns[position]!r} of {source} holds an infinite number in row "
+            f"{row + 1}; correct it or drop the column."
+        )
+
+
+def _number_or_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
+    """Cast to a number type or to text, or refuse."""
+    kind = column.type
+    types = pa.types
+    if types.is_temporal(kind):
+        raise _holds_dates(name, source)
+    if types.is_boolean(kind):
+        return column.cast(pa.int8())
+    if types.is_null(kind) or types.is_decimal(kind) or types.is_float16(kind):
+        return column.cast(pa.float64())
+    if types.is_integer(kind) or types.is_floating(kind):
+        return column
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return column.cast(pa.string())
+    raise InputError(
+        f"Column {name!r} of {source} holds {kind} values; features are numbers or text. Drop it "
+        "or turn it into numbers."
+    )
+
+
+def _holds_dates(name: str, source: str) -> InputError:
+    return InputError(
+        f"Column {name!r} of {source} holds dates or times; drop it or turn it into numbers."
+    )
+
+
+def _category_or_numbers(
+    texts: "pd.Series[str]", name: str, source: str
+) -> "pd.Series[str] | pd.Series[float]":
+    """Give the texts as they are if they are categories, as numbers if all of them are."""
+    # Texts repeat: judge each once. A missing one has the code -1.
+    codes, texts_seen = texts.factorize()
+    distinct = pd.Series(texts_seen, dtype=texts.dtype)
+    numbers = _finite_numbers(distinct)
+    is_number = np.isfinite(numbers)
+    if is_number.all():
+        return pd.Series(np.append(numbers, np.nan)[codes], index=texts.index)
+    # A decimal comma makes no number here, but shows that one was meant.
+    is_meant = is_number | np.isfinite(_finite_numbers(distinct.str.replace(",", ".", regex=False)))
+    if is_meant[codes[codes >= 0]].mean() >= 0.5:
+        row = int((~np.append(is_number, True)[codes]).argmax())
+        raise InputError(
+            f"Column {name!r} of {source} is a column of numbers, but row {row + 1} holds "
+            f"{texts[row]!r}; correct it or drop the column."
+        )
+    if _are_dates(distinct):
+        raise _holds_dates(name, source)
+    if len(distinct) > max(_FEW_CATEGORIES, len(texts) / 2):
+        raise InputError(
+            f"Column {name!r} of {source} looks like an id: {len(distinct)} different texts in "
+            f"{len(texts)} rows. Name it as the id column or drop it."
+        )
+    return texts
+
+
+def _finite_numbers(texts: "pd.Series[str]") -> NDArray[np.float64]:
+    """Give the number that each text stands for, or NaN."""
+    numbers = np.asarray(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _are_dates(distinct: "pd.Series[str]") -> bool:
+    return any(
+        pd.to_datetime(distinct, format=pattern, errors="coerce", utc=True).notna().mean() >= 0.5
+        for pattern in _DATE_FORMATS
+    )
+
+
+def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Give a column of codes as what they stand for; any other as it is."""
+    is_coded = pa.types.is_dictionary(column.type)
+    return column.cast(column.type.value_type) if is_coded else column
+
+
+# As pandas.api.types.infer_dtype names what a column of Python objects holds.
+_NUMBER_KINDS = {"integer", "floating", "mixed-integer-float", "decimal", "empty"}
+_CATEGORY_KINDS = {"string", "boolean", "mixed-integer", "mixed"}
+
+
+class Texts(NamedTuple):
+    """A category column: ``distinct[codes]`` are its texts, and the code -1 a missing one."""
+
+    codes: NDArray[np.intp]
+    distinct: NDArray[np.object_]
+
+
+class Columns(NamedTuple):
+    """The columns of numbers (NaN is missing) and of categories, each in the table's order."""
+
+    numbers: NDArray[np.float64]
+    texts: list[Texts]
+
+    def count_missing(self, is_category: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Count the missing values of each column of the table."""
+        counts = np.zeros(len(is_category), dtype=np.intp)
+        counts[~is_category] = np.isnan(self.numbers).sum(axis=0)
+        counts[is_category] = [np.sum(texts.codes < 0) for texts in self.texts]
+        return counts
+
+
+def column_names(table: pd.DataFrame | NDArray[np.float64]) -> list[str]:
+    """Give names for sentences; an array's columns are x0, x1 and so on."""
+    if isinstance(table, pd.DataFrame):
+        return [str(name) for name in table.columns]
+    return [f"x{j}" for j in range(table.shape[1])]
+
+
+def category_columns(table: pd.DataFrame | NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which columns are categories; refuse those that are neither that nor numbers."""
+    if not isinstance(table, pd.DataFrame):
+        return np.zeros(table.shape[1], dtype=np.bool_)
+    return np.array([_is_category(table.iloc[:, j]) for j in range(table.shape[1])], dtype=np.bool_)
+
+
+def split_columns(
+    table: pd.DataFrame | NDArray[np.float64], is_category: NDArray[np.bool_]
+) -> Columns:
+    """Take a table apart as ``is_category`` says.
+
+    Raises
+    ------
+    InputError
+        If a column of numbers holds text or an infinite number.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from kernova.tables.columns import split_columns
+    >>> table = pd.DataFrame({"length": [1.5, 2.5], "sex": ["f", None]})
+    >>> columns = split_columns(table, np.array([False, True]))
+    >>> columns.numbers.ravel(), columns.texts[0].codes
+    (array([1.5, 2.5]), array([ 0, -1]))
+    """
+    texts: list[Texts] = []
+    if isinstance(table, pd.DataFrame):
+        numbers = np.empty((len(table), int(np.sum(~is_category))))
+        for position, j in enumerate(np.flatnonzero(~is_category).tolist()):
+            numbers[:, position] = _numbers_in(table.iloc[:, j])
+        texts = [_texts_in(table.iloc[:, j]) for j in np.flatnonzero(is_category).tolist()]
+    else:
+        numbers = table
+    names = column_names(table)
+    _columns_refuse_infinite(numbers, [names[j] for j in np.flatnonzero(~is_category)])
+    return Columns(numbers, texts)
+
+
+def category_places(texts: Texts, categories: NDArray[np.object_], fill: str) -> NDArray[np.intp]:
+    """Give each row's place among the categories; one place behind them stands for all others."""
+    known = pd.Index(categories)
+    place_of = known.get_indexer(pd.Index([*texts.distinct, fill], dtype=known.dtype))
+    place_of[place_of < 0] = len(categories)
+    # The code -1 of a missing text finds the fill, which stands last.
+    return place_of[texts.codes]
+
+
+def most_frequent(texts: Texts, categories: NDArray[np.object_]) -> str:
+    """Give the category that most rows have; among equals, the first in order."""
+    present = texts._replace(codes=texts.codes[texts.codes >= 0])
+    places = category_places(present, categories, "")
+    return str(categories[np.bincount(places).argmax()])
+
+
+def _is_category(column: "pd.Series[Any]") -> bool:
+    dtype = column.dtype
+    if pd.api.types.is_bool_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype | pd.StringDtype):
+        return True
+    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
+        return False
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind not in _NUMBER_KINDS | _CATEGORY_KINDS:
+        raise _neither_number_nor_text(column, kind)
+    return kind in _CATEGORY_KINDS
+
+
+def _neither_number_nor_text(column: "pd.Series[Any]", kind: str) -> InputError:
+    return InputError(
+        f"Column {str(column.name)!r} holds {kind} values; features are numbers, true/false or "
+        "text. Drop it or turn it into numbers."
+    )
+
+
+def _numbers_in(column: "pd.Series[Any]") -> NDArray[np.float64]:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object)
+    if not pd.api.types.is_bool_dtype(column.dtype) and _is_category(column):
+        raise _text_among_numbers(column)
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _text_among_numbers(column: "pd.Series[Any]") -> InputError:
+    row, value = next(
+        (row, value)
+        for row, value in enumerate(column, start=1)
+        if not isinstance(value, Real) and not pd.isna(value)
+    )
+    return InputError(
+        f"Column {str(column.name)!r} held numbers in fit, but row {row} now holds {value!r}; "
+        "correct it or drop the column."
+    )
+
+
+def _texts_in(column: "pd.Series[Any]") -> Texts:
+    try:
+        codes, distinct = pd.factorize(column)
+    except TypeError as error:  # unhashable
+        raise _neither_number_nor_text(column, "mixed") from error
+    return Texts(codes, np.array([_text_of(value, column) for value in distinct], dtype=object))
+
+
+def _text_of(value: object, column: "pd.Series[Any]") -> str:
+    """Write a category the same way however its column was stored: True, 1 and 1.0 are "1"."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Real | np.bool_):
+        number = float(value)
+        return str(int(number)) if number.is_integer() else repr(number)
+    raise _neither_number_nor_text(column, type(value).__name__)
+
+
+def _columns_refuse_infinite(numbers: NDArray[np.float64], names: Sequence[str]) -> None:
+    is_infinite = np.isinf(numbers)
+    if is_infinite.any():
+        row, position = np.argwhere(is_infinite)[0]
+        raise InputError(
+            f"Column {names[position]!r} holds an infinite number in row {row + 1}; correct it or "
+            "drop the column."
+        )

@@ -1,0 +1,436 @@
+"""What every reader gives, and the one sentence for a file that a reader cannot follow.
+
+CSV and TSV: Arrow's reader, and clear words for what it would let pass or say badly.
+
+From a file of any known ending to one Arrow table, through the format's own reader.
+
+Nothing is judged here beyond "can this file be read": which columns are features, and whether
+their values can be used, is decided in :mod:`kernova.tables.table`.
+
+Results as files that other programs read.
+"""
+
+import gzip
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.csv
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from kernova.errors import InputError
+from kernova.files import check_ending, replacing
+from kernova.textfiles import open_file
+
+
+class RawTable(NamedTuple):
+    """What a file holds, unjudged.
+
+    ``own_id`` and ``own_label`` are columns that the format itself marks as such; ``aside`` are
+    columns that are no features unless asked for, such as a saved row index.
+    """
+
+    columns: pa.Table
+    own_id: str | None = None
+    own_label: str | None = None
+    aside: frozenset[str] = frozenset()
+
+
+@contextmanager
+def reading(source: str, kind: str) -> Iterator[None]:
+    """Turn whatever a reader throws at a damaged file into one sentence.
+
+    Only the reader's own calls belong inside: what they throw has no bounds (tokenizer and JSON
+    errors, ``zlib.error``, ``MemoryError`` for a length of 2**60 ...), so everything is caught.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{source} cannot be read as {kind}; it is damaged, cut short, or another kind of file."
+        ) from error
+
+
+def empty_file(source: str) -> InputError:
+    """Give the error for a file with nothing in it."""
+    return InputError(f"{source} is empty; a table needs column names and at least one row.")
+
+
+# The texts that pandas, too, reads as "no value".
+MISSING_TEXTS = [
+    *("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan"),
+    *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+]
+
+_SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_BLOCK_BYTES = 1 << 24  # the longest line that can be read
+
+
+def read_separated(source: str, id_column: str | None, separators: str) -> RawTable:
+    """Read UTF-8 text with a header line, by the first of ``separators`` that the header has."""
+    content = _utf8_content(source)
+    separator = _separator_in(_first_line(content), separators, source)
+    table = _parsed(content, separator, id_column, source)
+    _refuse_open_quote(table, content, source)
+    _refuse_numbers_as_names(table.column_names, source)
+    if table.column_names[-1] == "" and pa.types.is_null(table.columns[-1].type):
+        # Every line ends in a separator.
+        table = table.remove_column(table.num_columns - 1)
+    table = _without_missing_texts(table, id_column)
+    aside = frozenset({""}) if _starts_with_unnamed_row_numbers(table) else frozenset()
+    return RawTable(table, aside=aside)
+
+
+def _utf8_content(source: str) -> bytes:
+    """Give the file's bytes, unpacked, once they are known to be UTF-8 text."""
+    with reading(source, "gzip" if source.lower().endswith(".gz") else "text"):
+        opener = gzip.open if source.lower().endswith(".gz") else open
+        with opener(source, "rb") as stream:
+            content = bytes(stream.read())
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{source} is text in UTF-16; save it as UTF-8.")
+    if b"\0" in content:
+        raise InputError(
+            f"{source} holds binary data, not text; save the table as text, or give the file the "
+            "ending of its format."
+        )
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{source} is not UTF-8 text: line {line} holds the byte 0x{content[error.start]:02x}; "
+            "save it as UTF-8."
+        ) from error
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if not content or content.isspace():
+        raise empty_file(source)
+    # A header line without an end would be no line at all to the reader.
+    return content if content.endswith(b"\n") else content + b"\n"
+
+
+def _first_line(content: bytes) -> str:
+    found = re.match(rb"[\r\n]*([^\r\n]*)", content)
+    return found[1].decode() if found else ""
+
+
+def _separator_in(header: str, separators: str, source: str) -> str:
+    bare = re.sub(r'"[^"]*"', "", header)
+    present = [mark for mark in _SEPARATOR_NAMES if mark in bare]
+    for mark in separators:
+        if mark in present:
+            return mark
+    if not present:
+        return separators[0]
+    wanted = ".tsv" if present[0] == "\t" else ".csv"
+    raise InputError(
+        f"{source} is separated by {_SEPARATOR_NAMES[present[0]]}, but its ending stands for "
+        f"{_SEPARATOR_NAMES[separators[0]]}; give it the ending {wanted}."
+    )
+
+
+def _parsed(content: bytes, separator: str, id_column: str | None, source: str) -> pa.Table:
+    ragged: list[Any] = []
+
+    def remember(row: Any) -> str:
+        ragged.append(row)
+        return "error"
+
+    try:
+        return pyarrow.csv.read_csv(
+            pa.BufferReader(content),
+            # One thread, so that the reader can tell the number of a ragged row.
+            read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=separator, newlines_in_values=True, invalid_row_handler=remember
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                null_values=MISSING_TEXTS,
+                # "NA" is a fine id; other text columns get their missing values afterwards.
+                strings_can_be_null=False,
+                column_types={} if id_column is None else {id_column: pa.string()},
+            ),
+        )
+    except (pa.ArrowException, ValueError) as error:
+        if not ragged:
+            raise InputError(
+                f"{source} cannot be read as separated text; a line is too long, or a quotation "
+                "mark is never closed."
+            ) from error
+        row = ragged[0]
+        raise InputError(
+            f"Row {row.number - 1} of {source} has {row.actual_columns} fields where the header "
+            f"has {row.expected_columns}; correct it."
+        ) from error
+
+
+def _refuse_open_quote(table: pa.Table, content: bytes, source: str) -> None:
+    """Refuse a file whose last row swallowed the rest of it; the reader takes it for one text."""
+    if content.count(b'"') % 2 == 0 or table.num_rows == 0:
+        return
+    last_row = [column[-1].as_py() for column in table.columns]
+    if any(isinstance(value, str) and "\n" in value for value in last_row):
+        raise InputError(
+            f"Row {table.num_rows} of {source} opens a quotation mark that is never closed; close "
+            "it or remove it."
+        )
+
+
+def _refuse_numbers_as_names(names: list[str], source: str) -> None:
+    """Refuse a first row taken for a header; true names that are numbers stand in order."""
+    try:
+        steps = np.diff([float(name) for name in names if name])
+    except ValueError:
+        return
+    # A few measurements may well fall, as a flower's do; a spectrum's many wavenumbers, too.
+    if not (np.all(steps > 0) or (len(steps) > 8 and np.all(steps < 0))):
+        raise InputError(
+            f"{source} has numbers where column names are expected; add a header line above its "
+            "first row."
+        )
+
+
+def _without_missing_texts(table: pa.Table, id_column: str | None) -> pa.Table:
+    missing = pa.array(MISSING_TEXTS)
+    columns = [
+        pyarrow.compute.if_else(pyarrow.compute.is_in(column, value_set=missing), None, column)
+        if pa.types.is_string(column.type) and name != id_column
+        else column
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
+    return pa.Table.from_arrays(columns, names=table.column_names)
+
+
+def _starts_with_unnamed_row_numbers(table: pa.Table) -> bool:
+    """Tell whether the first column is a row index as pandas (from 0) and R (from 1) write it."""
+    if table.column_names[:1] != [""] or not pa.types.is_int64(table.columns[0].type):
+        return False
+    numbers = table.columns[0].to_numpy()
+    return any(np.array_equal(numbers, np.arange(len(numbers)) + start) for start in (0, 1))
+
+
+def read_raw(source: str, id_column: str | None = None) -> RawTable:
+    r"""Read the file named ``source``; a column named ``id_column`` is text, as written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernova.tables.formats import read_raw
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.csv"
+    >>> _ = path.write_text("id,length\n007,1.5\n008,2.5\n")
+    >>> read_raw(str(path), "id").columns.to_pydict()
+    {'id': ['007', '008'], 'length': [1.5, 2.5]}
+    """
+    first_byte = _first_byte(source)
+    read = _reader_for(source)
+    if not first_byte:
+        raise empty_file(source)
+    return read(source, id_column)
+
+
+def _first_byte(source: str) -> bytes:
+    with open_file(source or ".") as stream:
+        return stream.read(1)
+
+
+def _reader_for(source: str) -> Callable[[str, str | None], RawTable]:
+    for ending, read in _READERS.items():
+        if source.lower().endswith(ending):
+            return read
+    ending = Path(source).suffix
+    got = f"ends in {ending}" if ending else "has no ending"
+    raise InputError(
+        f"{source} {got}, which is no known table format; save the table as one of "
+        f"{', '.join(_READERS)}."
+    )
+
+
+# --- separated text --------------------------------------------------------------------------
+
+
+def _read_commas(source: str, id_column: str | None) -> RawTable:
+    return read_separated(source, id_column, ",;")
+
+
+def _read_tabs(source: str, id_column: str | None) -> RawTable:
+    return read_separated(source, id_column, "\t")
+
+
+# --- Parquet and Arrow -----------------------------------------------------------------------
+
+
+def _read_parquet(source: str, _id_column: str | None) -> RawTable:
+    with reading(source, "Parquet"), pyarrow.parquet.ParquetFile(source) as stored:
+        return _checked(stored.read())
+
+
+def _read_arrow(source: str, _id_column: str | None) -> RawTable:
+    with reading(source, "Arrow"), pa.OSFile(source) as stream:
+        is_file = stream.read(6) == b"ARROW1"
+        stream.seek(0)
+        reader = pa.ipc.open_file(stream) if is_file else pa.ipc.open_stream(stream)
+        return _checked(reader.read_all())
+
+
+def _checked(table: pa.Table) -> RawTable:
+    """Set a saved pandas index aside: whoever saved it did not count it as a column."""
+    # Damaged offsets would otherwise be followed into foreign memory, and damaged text kept.
+    table.validate(full=True)
+    stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    # A range that was not stored as a column is described by a dictionary.
+    index = {name for name in stored if isinstance(name, str)}
+    return RawTable(table, aside=frozenset(table.column_names) & index)
+
+
+# --- NumPy -----------------------------------------------------------------------------------
+
+
+def _read_npy(source: str, _id_column: str | None) -> RawTable:
+    with reading(source, "NPY"), _refusing_pickles(source), Path(source).open("rb") as stream:
+        array = np.load(stream, allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            raise ValueError("an archive, not an array")
+    return RawTable(_table_of(array, None, source))
+
+
+def _read_npz(source: str, _id_column: str | None) -> RawTable:
+    with reading(source, "NPZ"), _refusing_pickles(source), Path(source).open("rb") as stream:
+        archive = np.load(stream, allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise ValueError("an array, not an archive")
+        arrays = {name: archive[name] for name in archive.files}
+    features = _features_in(arrays, source)
+    table = _table_of(features, arrays.get("feature_names"), source)
+    beside = [name for name in ("ids", "y") if name in arrays]
+    for name in beside:
+        table = table.append_column(name, _beside(arrays[name], name, len(features), source))
+    return RawTable(
+        table,
+        own_id="ids" if "ids" in beside else None,
+        own_label="y" if "y" in beside else None,
+        aside=frozenset(beside),
+    )
+
+
+@contextmanager
+def _refusing_pickles(source: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        if "Object arrays" not in str(error):
+            raise
+        raise InputError(
+            f"{source} holds Python objects, which are not read because they can run code; "
+            "save numbers or plain text."
+        ) from error
+
+
+def _features_in(arrays: dict[str, NDArray[Any]], source: str) -> NDArray[Any]:
+    if "X" in arrays:
+        return arrays["X"]
+    candidates = [name for name in arrays if name not in ("y", "ids", "feature_names")]
+    if len(candidates) == 1:
+        return arrays[candidates[0]]
+    found = f"the arrays {', '.join(candidates)}" if candidates else "no array of features"
+    raise InputError(f"{source} holds {found}; save the table of features under the name X.")
+
+
+def _table_of(array: NDArray[Any], names: NDArray[Any] | None, source: str) -> pa.Table:
+    if array.ndim != 2:
+        raise InputError(
+            f"{source} holds an array of shape {array.shape}; a table needs two dimensions, "
+            "rows and columns."
+        )
+    native = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64}.get(array.dtype.kind)
+    if native is None:
+        raise InputError(f"{source} holds values of type {array.dtype}; save numbers.")
+    if names is None:
+        names = np.array([f"x{j}" for j in range(array.shape[1])])
+    if names.shape != (array.shape[1],):
+        raise InputError(
+            f"{source} has {names.size} feature names for {array.shape[1]} columns; "
+            "give one name per column."
+        )
+    names = _whole_letters(names, "feature names", source)
+    columns: NDArray[Any] = np.asfortranarray(array.astype(native))
+    return pa.Table.from_arrays(
+        [pa.array(columns[:, j]) for j in range(columns.shape[1])], names=[str(n) for n in names]
+    )
+
+
+def _beside(array: NDArray[Any], name: str, n_rows: int, source: str) -> pa.Array:
+    if array.shape != (n_rows,) or array.dtype.kind not in "biufUS":
+        raise InputError(
+            f"{source} has {name} of shape {array.shape} and type {array.dtype} for {n_rows} rows; "
+            "save one number or text per row."
+        )
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8", "replace")
+    return pa.array(_whole_letters(array, name, source).tolist())
+
+
+def _whole_letters(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
+    """Refuse halves of characters, which NumPy keeps and no text can hold."""
+    try:
+        "".join(map(str, array.tolist())).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{source} has {name} that are no text; save them as UTF-8.") from error
+    return array
+
+
+_READERS: dict[str, Callable[[str, str | None], RawTable]] = {
+    ".csv": _read_commas,
+    ".csv.gz": _read_commas,
+    ".tsv": _read_tabs,
+    ".tsv.gz": _read_tabs,
+    ".txt": _read_tabs,
+    ".parquet": _read_parquet,
+    ".arrow": _read_arrow,
+    ".feather": _read_arrow,
+    ".npy": _read_npy,
+    ".npz": _read_npz,
+}
+
+
+_WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
+    ".csv": lambda rows, path: rows.to_csv(path, index=False),
+    ".tsv": lambda rows, path: rows.to_csv(path, index=False, sep="\t"),
+    ".parquet": lambda rows, path: rows.to_parquet(path, index=False),
+    ".arrow": lambda rows, path: rows.to_feather(path),
+    ".feather": lambda rows, path: rows.to_feather(path),
+    ".json": lambda rows, path: rows.to_json(path, orient="records", date_format="iso", indent=2),
+}
+
+
+def check_table_path(path: str | os.PathLike[str]) -> None:
+    """Refuse an ending that no table can be written with, before any work is done."""
+    check_ending(path, _WRITERS, "a table")
+
+
+def save_table(rows: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write a table by its ending; the file is either whole or not there.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> from kernova.tables.formats import save_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "verdicts.csv"
+    >>> save_table(pd.DataFrame({"id": ["a"], "verdict": ["usual"]}), path)
+    >>> print(path.read_text())
+    id,verdict
+    a,usual
+    """
+    check_table_path(path)
+    with replacing(path) as scratch:
+        _WRITERS[Path(path).suffix.lower()](rows, scratch)

@@ -1,0 +1,325 @@
+"""Tables from files: which columns are features, and whether their values can be used."""
+
+import difflib
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kernova.errors import InputError, MissingValuesError
+from kernova.tables.columns import decoded, features_of
+from kernova.tables.formats import RawTable, read_raw
+from kernova.text import counted, listed
+
+Missing = Literal["refuse", "drop", "keep"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows of a file: features to compute with, ids and labels to speak of them.
+
+    Attributes
+    ----------
+    features : DataFrame
+        The feature columns in the file's order: numbers (true/false as 1/0) and text.
+    ids : Series
+        One text per row, as written in the file; without an id column, the number of the row
+        as people count, from ``"1"``.
+    labels : Series or None
+        The label column as it is, or None.
+    source : str
+        The file as it was named, for sentences.
+    n_dropped : int
+        How many rows were left out because a feature was missing.
+    columns : tuple of str
+        All columns of the file, features or not.
+    places : ndarray of int or None
+        Where the rows stand in the file, from 0; None if none was left out.
+    reader : object or None
+        How the features were made of a file that has none itself, such as landmarks or sounds; a
+        model needs it to judge new files.
+    """
+
+    features: pd.DataFrame
+    ids: "pd.Series[str]"
+    labels: "pd.Series[Any] | None"
+    source: str
+    n_dropped: int = 0
+    columns: tuple[str, ...] = ()
+    places: NDArray[np.intp] | None = None
+    reader: object | None = None
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    drop: Sequence[str] = (),
+    missing: Missing = "refuse",
+    optional: Collection[str] = (),
+    categories: Collection[str] = (),
+) -> Table:
+    r"""Read a table of features from a file.
+
+    The ending tells the format: ``.csv``, ``.tsv``, ``.txt`` (by tabs), ``.csv.gz``,
+    ``.tsv.gz``, ``.parquet``, ``.arrow``, ``.feather``, ``.npy``, ``.npz``. Text files are
+    UTF-8 with a header line; a ``.csv`` whose header has semicolons and no comma is read by
+    semicolons. An NPZ archive holds one array, or ``X``, with ``y``, ``ids`` and
+    ``feature_names`` beside it if wanted. A row index that pandas or R saved without being
+    asked is left out.
+
+    A column of text is a category. If at least half of its texts are numbers it is refused as a
+    damaged column of numbers; if nearly every row differs it is refused as an id; dates and
+    infinities are refused, too.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    id_column, label_column : str, optional
+        Columns that name and label the rows; they are no features. Ids stay text exactly as
+        written, and must be there and differ.
+    drop : sequence of str
+        Further columns that are no features.
+    missing : {"refuse", "drop", "keep"}
+        What to do with missing features: raise an error that names the columns, leave those
+        rows out, or keep them as NaN for ``TableEncoder(missing="fill")``.
+    optional : collection of str
+        Names among those above that the file need not have.
+    categories : collection of str
+        Columns known to be categories: their texts are not judged to be damaged numbers or ids.
+
+    Returns
+    -------
+    Table
+        Features, ids and labels, row by row.
+
+    Raises
+    ------
+    InputError
+        If the file or something in it cannot be used; the sentence says what and where.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernova import read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "fish.csv"
+    >>> _ = path.write_text("fish,length,sex\n007,10.5,f\n008,12,m\n")
+    >>> table = read_table(path, id_column="fish")
+    >>> list(table.features.columns), list(table.ids)
+    (['length', 'sex'], ['007', '008'])
+    """
+    source = os.fspath(path)
+    return table_of(
+        read_raw(source, id_column),
+        source,
+        id_column=id_column,
+        label_column=label_column,
+        drop=drop,
+        missing=missing,
+        optional=optional,
+        categories=categories,
+    )
+
+
+def table_of(
+    raw: RawTable,
+    source: str,
+    *,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    drop: Sequence[str] = (),
+    missing: Missing = "refuse",
+    optional: Collection[str] = (),
+    categories: Collection[str] = (),
+) -> Table:
+    """Make a table of what a file held, for whoever had to look at its columns before.
+
+    Parameters
+    ----------
+    raw : RawTable
+        What :func:`~kernova.tables.formats.read_raw` gave.
+    source : str
+        The file, for sentences.
+    id_column, label_column, drop, missing, optional, categories
+        As for :func:`read_table`.
+
+    Returns
+    -------
+    Table
+        As from :func:`read_table`.
+    """
+    if missing not in ("refuse", "drop", "keep"):
+        raise InputError(f"missing is {missing!r}; it must be 'refuse', 'drop' or 'keep'.")
+    _refuse_shapeless(raw.columns, source)
+    absent = set(optional) - set(raw.columns.column_names)
+    roles = _roles(
+        raw,
+        None if id_column in absent else id_column,
+        None if label_column in absent else label_column,
+        [name for name in ([drop] if isinstance(drop, str) else drop) if name not in absent],
+        source,
+    )
+    table = Table(
+        features=features_of(raw.columns, roles.features, categories, source),
+        ids=_ids(raw.columns, roles.id_column, source),
+        labels=_labels(raw.columns, roles.label_column),
+        source=source,
+        columns=tuple(raw.columns.column_names),
+    )
+    return _with_missing_settled(table, missing)
+
+
+def row_ids(raw: RawTable, id_column: str | None, source: str) -> "pd.Series[str]":
+    """Give what a file calls its rows, as :func:`table_of` will, before anything else is judged."""
+    _refuse_shapeless(raw.columns, source)
+    _refuse_unknown_or_repeated([("id", id_column)], raw.columns.column_names, source)
+    return _ids(raw.columns, id_column or raw.own_id, source)
+
+
+# --- which column is what --------------------------------------------------------------------
+
+
+class _Roles(NamedTuple):
+    id_column: str | None
+    label_column: str | None
+    features: list[str]
+
+
+def _refuse_shapeless(columns: pa.Table, source: str) -> None:
+    if columns.num_columns == 0:
+        raise InputError(f"{source} has no columns; a table needs at least one feature.")
+    if columns.num_rows == 0:
+        raise InputError(f"{source} has column names but no rows; add at least one row.")
+    seen: set[str] = set()
+    for name in columns.column_names:
+        if name in seen:
+            raise InputError(f"{source} has two columns named {name!r}; rename one.")
+        seen.add(name)
+
+
+def _roles(
+    raw: RawTable,
+    id_column: str | None,
+    label_column: str | None,
+    drop: Sequence[str],
+    source: str,
+) -> _Roles:
+    dropped = list(dict.fromkeys(drop))
+    asked = [("id", id_column), ("label", label_column), *(("dropped", name) for name in dropped)]
+    _refuse_unknown_or_repeated(asked, raw.columns.column_names, source)
+    if id_column is None and raw.own_id not in dropped:
+        id_column = raw.own_id
+    if label_column is None and raw.own_label not in dropped:
+        label_column = raw.own_label
+    no_features = {id_column, label_column, *dropped, *raw.aside}
+    features = [name for name in raw.columns.column_names if name not in no_features]
+    if not features:
+        raise InputError(
+            f"{source} has no feature columns left: all of {listed(raw.columns.column_names)} are "
+            "ids, labels or dropped."
+        )
+    if "" in features:
+        position = raw.columns.column_names.index("") + 1
+        raise InputError(f"{source} has no name for column {position}; name it in the header line.")
+    return _Roles(id_column, label_column, features)
+
+
+def _refuse_unknown_or_repeated(
+    asked: list[tuple[str, str | None]], names: list[str], source: str
+) -> None:
+    role_of: dict[str, str] = {}
+    for role, name in asked:
+        if name is None:
+            continue
+        if name not in names:
+            raise _unknown_column(name, role, names, source)
+        if name in role_of:
+            raise InputError(
+                f"Column {name!r} of {source} cannot be both {role_of[name]} and {role}; "
+                "choose one."
+            )
+        role_of[name] = role
+
+
+def _unknown_column(name: str, role: str, names: list[str], source: str) -> InputError:
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    use = "drop" if role == "dropped" else f"use as {role} column"
+    return InputError(
+        f"{source} has no column {name!r} to {use}.{hint} Its columns are {listed(names)}."
+    )
+
+
+# --- ids and labels --------------------------------------------------------------------------
+
+
+def _ids(columns: pa.Table, name: str | None, source: str) -> "pd.Series[str]":
+    if name is None:
+        return pd.Series([str(row) for row in range(1, columns.num_rows + 1)], name="row")
+    texts: pd.Series[str] = _as_text(columns[name], name, source).to_pandas().rename(name)
+    is_missing = texts.isna() | (texts.str.strip() == "")
+    if is_missing.any():
+        row = int(is_missing.to_numpy().argmax()) + 1
+        raise InputError(f"Row {row} of {source} has no id in column {name!r}; give it one.")
+    is_copy = texts.duplicated()
+    if is_copy.any():
+        second = int(is_copy.to_numpy().argmax())
+        first = int((texts == texts[second]).to_numpy().argmax())
+        raise InputError(
+            f"Rows {first + 1} and {second + 1} of {source} have the same id {texts[second]!r} in "
+            f"column {name!r}; ids must differ."
+        )
+    return texts
+
+
+def _as_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
+    try:
+        return decoded(column).cast(pa.string())
+    except (pa.ArrowException, ValueError) as error:
+        raise InputError(
+            f"Column {name!r} of {source} holds {column.type} values, which cannot be ids."
+        ) from error
+
+
+def _labels(columns: pa.Table, name: str | None) -> "pd.Series[Any] | None":
+    if name is None:
+        return None
+    labels: pd.Series[Any] = decoded(columns[name]).to_pandas().rename(name)
+    return labels
+
+
+# --- missing values --------------------------------------------------------------------------
+
+
+def _with_missing_settled(table: Table, missing: Missing) -> Table:
+    is_missing = table.features.isna()
+    counts = {str(name): int(n) for name, n in is_missing.sum().items()}
+    if not any(counts.values()) or missing == "keep":
+        return table
+    if missing == "refuse":
+        raise MissingValuesError(
+            f"{table.source} has missing values, counted by column: {counted(counts)}.",
+            "Fill them in, or ask for such rows to be dropped (missing='drop') or kept "
+            "(missing='keep').",
+        )
+    is_whole = ~is_missing.any(axis=1).to_numpy()
+    if not is_whole.any():
+        raise InputError(
+            f"Every row of {table.source} has a missing value, so none is left once they are "
+            f"dropped; missing values, counted by column: {counted(counts)}."
+        )
+    return replace(
+        table,
+        features=table.features[is_whole].reset_index(drop=True),
+        ids=table.ids[is_whole].reset_index(drop=True),
+        labels=None if table.labels is None else table.labels[is_whole].reset_index(drop=True),
+        n_dropped=int((~is_whole).sum()),
+        places=np.flatnonzero(is_whole),
+    )

@@ -1,0 +1,158 @@
+"""From a file's name to its text, with a sentence for each way that this can fail.
+
+Text files as people's programs write them: any line end, and the encodings of three decades.
+"""
+
+import codecs
+import math
+import re
+import stat
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from kernova.errors import InputError
+
+_BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+
+# Nobody's header is longer, and whole tables need not be cut to see it.
+_LONGEST_LINE = 1 << 16
+
+_NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?", re.ASCII)
+
+
+def open_file(path: str | Path) -> BinaryIO:
+    """Open a file to read its bytes, or say why it cannot be done."""
+    try:
+        mode = Path(path).stat().st_mode
+        if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+            return Path(path).open("rb")
+    except IsADirectoryError as error:
+        raise InputError(f"{path} is a folder; name a file in it.") from error
+    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+        raise InputError(f"There is no file {path}; check its name and folder.") from error
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}. Make it readable, or name another file."
+        ) from error
+    # A pipe would be waited for, and some devices never end.
+    raise InputError(f"{path} is no file but a pipe or a device; name a file.")
+
+
+def text_of(path: str | Path) -> str:
+    """Read UTF-8, or UTF-16 with a byte order mark; line ends stay as they are.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernova.textfiles import text_of
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.txt"
+    >>> _ = path.write_text("ä", encoding="utf-16")
+    >>> text_of(path)
+    'ä'
+    """
+    with open_file(path) as stream:
+        content = stream.read()
+    encoding = "utf-8"
+    for mark, marked_encoding in _BYTE_ORDER_MARKS.items():
+        if content.startswith(mark):
+            content, encoding = content.removeprefix(mark), marked_encoding
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{path} is not {encoding[:6].upper()} text: line {line} holds the byte "
+            f"0x{content[error.start]:02x}; save it as UTF-8."
+        ) from error
+    if "\0" in text:
+        raise InputError(f"{path} holds binary data, not text; name a file of annotations.")
+    return text
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Cut a text at its line ends, and nowhere else.
+
+    ``str.splitlines`` would also cut at form feeds and at Unicode's line separators, which may
+    stand in a label.
+
+    Examples
+    --------
+    >>> from kernova.textfiles import lines_of
+    >>> lines_of("a\r\nb\n")
+    ['a', 'b', '']
+    """
+    return re.split(r"\r\n|\n|\r", text)
+
+
+def first_line(text: str) -> str:
+    """Give the first line that is not blank, without the blanks before it."""
+    return lines_of(text.lstrip()[:_LONGEST_LINE])[0]
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is written as a number, with a decimal point or a decimal comma."""
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def number_in(text: str, what: str, where: object) -> float:
+    """Read a number as people and programs write it, or say which text is none.
+
+    Examples
+    --------
+    >>> from kernova.textfiles import number_in
+    >>> number_in("1,5", "the start", "Line 2 of song.txt")
+    1.5
+    """
+    value = float(text.strip().replace(",", ".")) if is_number(text) else math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{where} has {text!r} as {what}, which is no number; correct it.")
+    return value
+
+
+class Line(NamedTuple):
+    """A line that is not blank: its number as people count, and its text without outer blanks."""
+
+    number: int
+    text: str
+
+
+def read_lines(source: str) -> list[Line]:
+    r"""Read the lines of a file that are not blank.
+
+    The text may be UTF-8, with or without a byte order mark, or in the one-byte encoding of
+    Western Windows programs (latin-1 and its extension).
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.txt"
+    >>> _ = path.write_bytes(b"LM=0\r\n\r\n ID=Andr\xe9")
+    >>> read_lines(str(path))
+    [Line(number=1, text='LM=0'), Line(number=3, text='ID=André')]
+    """
+    texts = lines_of(_decoded(_content(source), source))
+    return [Line(number, text.strip()) for number, text in enumerate(texts, 1) if text.strip()]
+
+
+def _content(source: str) -> bytes:
+    with open_file(source or ".") as stream:
+        return stream.read()
+
+
+def _decoded(content: bytes, source: str) -> str:
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{source} is text in UTF-16; save it as UTF-8.")
+    # DOS programs end a file with the control character 26.
+    content = content.rstrip(b"\x1a")
+    if b"\0" in content:
+        raise InputError(f"{source} holds binary data, not text; name a text file.")
+    for encoding in ("utf-8-sig", "cp1252"):
+        try:
+            return content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return content.decode("latin-1")

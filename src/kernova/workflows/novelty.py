@@ -1,0 +1,252 @@
+"""The first whole road, from two tables to the rows of one that are unlike all of the other.
+
+A table is read, encoded and scored; the scores of held-out known rows turn into a threshold with
+a guarantee; every new row gets a novelty, a p-value and a verdict, in the input's order.
+"""
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from kernova.calibration.detector import CalibratedDetector
+from kernova.calibration.p_values import select_discoveries
+from kernova.errors import InputError
+from kernova.tables.encoding import align_columns
+from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
+from kernova.tables.table import Table, read_table
+from kernova.workflows.detectors import (
+    behind_encoder,
+    check_method,
+    kernel_depth,
+    local_outlier_factor,
+)
+
+# Rows that no kernel value reaches all have one depth; below this, differences are rounding.
+_SAME_DEPTH = 1e-12
+
+
+@dataclass(frozen=True)
+class NoveltySettings:
+    """What a user may choose; the command line's options, one for one."""
+
+    method: str = "depth"
+    bandwidth: "str | float" = "nearest"
+    scaling: str = "standard"
+    missing: str = "refuse"
+    max_false_alarm: float = 0.05
+    confidence: float = 0.95
+    bound: str = "binomial"
+    holdout: float = 0.5
+    false_discovery_rate: float | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class NoveltyResult:
+    """Every new row judged, and what the judgement is worth.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        One line per new row, in the input's order: its id, ``novelty`` (0 is the threshold, -1 an
+        ordinary known row), ``p_value``, ``verdict`` ("novel" or "usual"), and ``discovery`` if a
+        false discovery rate was asked for.
+    scores : ndarray
+        The detector's own scores of the new rows; high is usual.
+    detector : CalibratedDetector
+        The fitted detector; it takes tables with the same columns.
+    known, new : Table
+        What was judged, and against what.
+    settings : NoveltySettings
+        How.
+    """
+
+    rows: pd.DataFrame
+    scores: NDArray[np.float64]
+    detector: CalibratedDetector
+    known: Table
+    new: Table
+    settings: NoveltySettings
+
+    @property
+    def n_novel(self) -> int:
+        """Number of new rows called novel."""
+        return int((self.rows["verdict"] == "novel").sum())
+
+    @property
+    def most_novel_first(self) -> pd.DataFrame:
+        """The rows in falling order of novelty; ties keep the input's order."""
+        return self.rows.sort_values("novelty", ascending=False, kind="stable")
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the result should also know."""
+        notes = dropped_rows_notes(self.known, self.new)
+        lowest = self.detector.holdout_scores_[0]
+        is_lowest = self.scores <= lowest + _SAME_DEPTH
+        n_hidden = int(np.sum(is_lowest & (self.rows["verdict"] == "usual")))
+        if self.settings.method == "depth" and n_hidden:
+            rows, them = ("row", "it") if n_hidden == 1 else ("rows", "them")
+            notes.append(
+                f"Depth cannot tell {n_hidden} new {rows} from the loneliest held-out ones, and "
+                f"so does not call {them} novel; a bandwidth above "
+                f"{self.detector.estimator_[-1].bandwidth_:.3g} sees further."
+            )
+        return notes
+
+    def to_json_dict(self) -> dict[str, Any]:
+        """Give everything as plain numbers and texts, for programs."""
+        detector = self.detector
+        return {
+            "command": "novelty",
+            "known": {"source": self.known.source, "rows": len(self.known.features)},
+            "new": {"source": self.new.source, "rows": len(self.new.features)},
+            "settings": asdict(self.settings),
+            "guarantee": detector.guarantee(),
+            "false_alarm_bound": detector.false_alarm_bound_,
+            "observed_false_alarm": detector.observed_false_alarm_,
+            "held_out_rows": len(detector.holdout_scores_),
+            "threshold": detector.threshold_,
+            "novel_rows": self.n_novel,
+            "notes": self.notes,
+            "rows": json_rows(self.rows),
+        }
+
+    @property
+    def summary(self) -> str:
+        """Say in one sentence how many rows are novel, and how many chance alone would flag."""
+        n_rows = len(self.rows)
+        expected = math.ceil(10 * n_rows * self.detector.false_alarm_bound_) / 10
+        return (
+            f"{self.n_novel} of {n_rows} new rows are novel; if all were ordinary, "
+            f"{expected:.1f} or fewer would be expected."
+        )
+
+
+class KnownAndNew(NamedTuple):
+    """The two tables that a novelty study needs."""
+
+    known: Table
+    new: Table
+
+
+def read_known_and_new(
+    known: str | os.PathLike[str],
+    new: str | os.PathLike[str],
+    *,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    drop: Sequence[str] = (),
+    missing: Literal["refuse", "drop", "fill"] = "refuse",
+) -> KnownAndNew:
+    """Read both tables; a label or dropped column may be in one of them only."""
+    keep = "keep" if missing == "fill" else missing
+    named = [name for name in (id_column, label_column, *drop) if name is not None]
+    roles: dict[str, Any] = {"id_column": id_column, "label_column": label_column, "drop": drop}
+    known_table = read_table(known, missing=keep, optional=named, **roles)
+    in_known = [name for name in named if name in known_table.columns and name != id_column]
+    # What is a category was judged on the known rows; the new ones may be too few to tell.
+    texts = known_table.features.select_dtypes(exclude="number").columns
+    new_table = read_table(new, missing=keep, optional=in_known, categories=list(texts), **roles)
+    return KnownAndNew(known_table, new_table)
+
+
+def _depth(settings: NoveltySettings) -> BaseEstimator:
+    return kernel_depth(settings.bandwidth, settings.seed)
+
+
+def _spatial_depth(settings: NoveltySettings) -> BaseEstimator:
+    from kernova.anomaly.spatial_depth import SpatialDepth
+
+    return SpatialDepth()
+
+
+def _isolation_forest(settings: NoveltySettings) -> BaseEstimator:
+    from sklearn.ensemble import IsolationForest
+
+    return IsolationForest(random_state=settings.seed)
+
+
+def _one_class_svm(settings: NoveltySettings) -> BaseEstimator:
+    from sklearn.svm import OneClassSVM
+
+    return OneClassSVM()
+
+
+def _local_outlier_factor(settings: NoveltySettings) -> BaseEstimator:
+    return local_outlier_factor()
+
+
+METHODS: dict[str, Callable[[NoveltySettings], BaseEstimator]] = {
+    "depth": _depth,
+    "spatial-depth": _spatial_depth,
+    "isolation-forest": _isolation_forest,
+    "one-class-svm": _one_class_svm,
+    "lof": _local_outlier_factor,
+}
+
+
+def calibrated_detector(settings: NoveltySettings) -> CalibratedDetector:
+    """Build the whole chain from a table of features to verdicts, not yet fitted.
+
+    The encoder is inside the calibration: scales learnt from held-out rows would make them look
+    more ordinary than new rows do, and the guarantee would be false.
+    """
+    check_method(settings.method, METHODS)
+    chain = behind_encoder(METHODS[settings.method](settings), settings.scaling, settings.missing)
+    return CalibratedDetector(
+        chain,
+        max_false_alarm=settings.max_false_alarm,
+        confidence=settings.confidence,
+        bound=settings.bound,
+        holdout=settings.holdout,
+        random_state=settings.seed,
+    )
+
+
+def find_novelties(
+    known: Table, new: Table, settings: NoveltySettings | None = None
+) -> NoveltyResult:
+    """Learn what is ordinary from ``known`` and judge every row of ``new``.
+
+    Parameters
+    ----------
+    known : Table
+        Ordinary rows. Some of them are held out to prove the false-alarm bound.
+    new : Table
+        Rows to judge, with the same columns in any order.
+    settings : NoveltySettings, optional
+        Method, scaling and the wanted guarantee.
+
+    Returns
+    -------
+    NoveltyResult
+        Verdicts in the input's order, and the fitted detector.
+    """
+    settings = settings or NoveltySettings()
+    aligned = _with_known_columns(known, new)
+    detector = calibrated_detector(settings).fit(known.features)
+    judgement = detector.judge(aligned)
+    columns: dict[str, Any] = {
+        "novelty": judgement.novelty,
+        "p_value": judgement.p_values,
+        "verdict": ["novel" if is_novel else "usual" for is_novel in judgement.is_novel],
+    }
+    if settings.false_discovery_rate is not None:
+        columns["discovery"] = select_discoveries(judgement.p_values, settings.false_discovery_rate)
+    rows = rows_with_ids(new, columns)
+    return NoveltyResult(rows, judgement.scores, detector, known, new, settings)
+
+
+def _with_known_columns(known: Table, new: Table) -> pd.DataFrame:
+    try:
+        return align_columns(new.features, list(known.features.columns))
+    except InputError as error:
+        raise InputError(f"{new.source} does not match {known.source}: {error}") from None

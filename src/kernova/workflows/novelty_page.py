@@ -1,0 +1,226 @@
+"""A novelty study as one page: the answer, why it can be trusted, and the rows to look at."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from kernova._version import __version__
+from kernova.calibration.bounds import FalseAlarmThreshold
+from kernova.report.figures import (
+    plot_depth_contours,
+    plot_false_alarm_curve,
+    plot_map,
+    plot_p_values,
+    plot_score_distributions,
+)
+from kernova.report.page import Section, facts, notice, page, paragraph, picture, table
+from kernova.workflows.novelty import NoveltyResult
+
+_ROWS_SHOWN = 25
+# With more columns the most novel rows are listed without their values.
+_COLUMNS_SHOWN = 8
+
+
+def novelty_page(result: NoveltyResult) -> str:
+    """Give the whole report as one HTML text."""
+    figures = novelty_figures(result)
+    return page(
+        f"What is new in {result.new.source}?",
+        [
+            _answer(result),
+            _rows_to_look_at(result),
+            _how_new_rows_score(figures),
+            Section("Where they lie", list(_where_they_lie(figures))),
+            _how_it_was_decided(result, figures["false_alarms"]),
+        ],
+        footer=f"Made by kernova {__version__}: load → represent → score → decide → report.",
+        lead=f"Compared with the ordinary rows of {result.known.source}",
+    )
+
+
+def novelty_figures(result: NoveltyResult) -> dict[str, Figure]:
+    """Give the pictures of the page by name, for those who want files."""
+    detector = result.detector
+    axes = {
+        "distributions": plot_score_distributions(
+            detector.holdout_scores_,
+            result.scores,
+            threshold=detector.threshold_,
+            bound=detector.false_alarm_bound_,
+        ),
+        "false_alarms": plot_false_alarm_curve(
+            detector.holdout_scores_,
+            confidence=result.settings.confidence,
+            chosen=_chosen(result),
+        ),
+        "p_values": plot_p_values(
+            result.rows["p_value"], false_discovery_rate=result.settings.false_discovery_rate
+        ),
+    }
+    encoder = detector.estimator_[0]
+    known = encoder.transform(result.known.features)
+    new = encoder.transform(result.new.features[result.known.features.columns])
+    is_novel = (result.rows["verdict"] == "novel").to_numpy()
+    if known.shape[1] == 2:
+        axes["contours"] = plot_depth_contours(
+            _ScoresOfEncodedRows(result),
+            known,
+            unknown=new[is_novel] if is_novel.any() else None,
+            labels=("known", "novel"),
+            grid=100,
+            feature_names=[str(name) for name in encoder.get_feature_names_out()],
+        )
+    else:
+        axes["map"] = plot_map(known, new, is_novel)
+    return {name: _figure_of(ax) for name, ax in axes.items()}
+
+
+def _figure_of(ax: Axes) -> Figure:
+    assert isinstance(ax.figure, Figure)  # each picture was drawn on a figure of its own
+    return ax.figure
+
+
+class _ScoresOfEncodedRows:
+    """The detector behind its encoder, for drawing contours on the encoder's own axes."""
+
+    def __init__(self, result: NoveltyResult) -> None:
+        self._detector = result.detector.estimator_[-1]
+        self.offset_ = result.detector.offset_
+        self.n_features_in_ = 2
+
+    def score_samples(self, X: object) -> object:
+        return self._detector.score_samples(X)
+
+
+def _chosen(result: NoveltyResult) -> FalseAlarmThreshold:
+    detector = result.detector
+    return FalseAlarmThreshold(
+        detector.threshold_,
+        detector.false_alarm_bound_,
+        detector.observed_false_alarm_,
+        len(detector.holdout_scores_),
+    )
+
+
+def _answer(result: NoveltyResult) -> Section:
+    parts = [
+        notice(result.summary),
+        paragraph(result.detector.guarantee()),
+        *(paragraph(note) for note in result.notes),
+        facts(
+            {
+                "known rows": len(result.known.features),
+                "of them held out": len(result.detector.holdout_scores_),
+                "new rows": len(result.rows),
+                "called novel": result.n_novel,
+                **_discoveries(result),
+            }
+        ),
+    ]
+    return Section("The answer", parts)
+
+
+def _discoveries(result: NoveltyResult) -> dict[str, int]:
+    rate = result.settings.false_discovery_rate
+    if rate is None:
+        return {}
+    return {f"discoveries, at most {rate:.12g} false": int(result.rows["discovery"].sum())}
+
+
+def _rows_to_look_at(result: NoveltyResult) -> Section:
+    rows = result.most_novel_first.head(_ROWS_SHOWN)
+    is_novel = rows["verdict"] == "novel"
+    features = result.new.features
+    if features.shape[1] <= _COLUMNS_SHOWN:
+        extra = features.loc[rows.index, [c for c in features.columns if c not in rows.columns]]
+        rows = pd.concat([rows, extra], axis=1)
+    return Section(
+        "Rows to look at first",
+        [
+            paragraph(
+                "Novelty is 0 at the threshold and -1 for a typical known row; the p-value is the "
+                "chance that an ordinary row looks at least as novel."
+            ),
+            table(
+                rows,
+                f"The {len(rows)} most novel of {len(result.rows)} new rows",
+                {"novelty": "z.3f", "p_value": ".4f"},
+                marked=is_novel,
+            ),
+        ],
+    )
+
+
+def _how_new_rows_score(figures: dict[str, Figure]) -> Section:
+    return Section(
+        "How new rows score",
+        [
+            picture(
+                figures["distributions"],
+                "Histogram of the scores of held-out known and of new rows, with the threshold.",
+                "Rows left of the threshold are called novel.",
+            ),
+            picture(
+                figures["p_values"],
+                "The p-values of the new rows in rising order, and what ordinary rows would give.",
+                "Points below the band on the left: more strange rows than chance would give.",
+            ),
+        ],
+    )
+
+
+def _where_they_lie(figures: dict[str, Figure]) -> Iterator[str]:
+    if "contours" in figures:
+        yield picture(
+            figures["contours"],
+            "Contours of the score over the two columns, with known and new rows.",
+            "Contours of the score in the scaled columns; the heavy line is the threshold.",
+        )
+    if "map" in figures:
+        yield picture(
+            figures["map"],
+            "Known and new rows on the first two principal components of the known ones.",
+            "A flat map of many columns: what looks close here may be far apart in the others.",
+        )
+
+
+def _how_it_was_decided(result: NoveltyResult, false_alarms: Figure) -> Section:
+    settings = result.settings
+    return Section(
+        "How it was decided",
+        [
+            paragraph(
+                "The known rows were divided at random. One part taught the detector what is "
+                "ordinary; the other was held out, and its scores set the threshold. The promise "
+                "holds for new rows of the same origin as the known ones; it says nothing of rows "
+                "measured otherwise, nor of how many novel rows were missed."
+            ),
+            picture(
+                false_alarms,
+                "Proven bounds on false alarms at each threshold.",
+                "What a stricter or a laxer threshold would have proved.",
+            ),
+            facts(
+                {
+                    "method": settings.method,
+                    "bandwidth": _bandwidth(result),
+                    "scaling": settings.scaling,
+                    "bound": settings.bound,
+                    "allowed false alarms": settings.max_false_alarm,
+                    "confidence": settings.confidence,
+                    "threshold": result.detector.threshold_,
+                    "seed": settings.seed,
+                }
+            ),
+        ],
+    )
+
+
+def _bandwidth(result: NoveltyResult) -> str:
+    found = getattr(result.detector.estimator_[-1], "bandwidth_", None)
+    if found is None:
+        return "none"
+    rule = result.settings.bandwidth
+    return f"{found:.4g} ({rule})" if isinstance(rule, str) else f"{found:.4g}"

@@ -1,0 +1,230 @@
+"""An outlier study as one page: the answer, a card for each row to look at, and the pictures."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from kernova._version import __version__
+from kernova.anomaly.outlier_factor import outlier_factor_path
+from kernova.report.figures import plot_outlier_map, plot_ranking, rank_stability_figure
+from kernova.report.page import (
+    Bar,
+    Card,
+    Section,
+    cards,
+    facts,
+    notice,
+    page,
+    paragraph,
+    picture,
+    table,
+)
+from kernova.text import shortened, value_words
+from kernova.workflows.detectors import table_encoder
+from kernova.workflows.outliers import OutlierResult
+
+_MOST_CARDS = 100
+_NEAREST_ON_CARD = 3
+_NAMES = {
+    "rkof": "robust kernel outlier factor",
+    "lof": "local outlier factor",
+    "ldf": "local density factor",
+    "lpf": "local peculiarity factor",
+    "depth": "1 - kernelized spatial depth",
+}
+
+
+def outliers_page(result: OutlierResult) -> str:
+    """Give the whole report as one HTML text."""
+    figures = outliers_figures(result)
+    return page(
+        f"What is odd in {Path(result.table.source).name}?",
+        [
+            _answer(result),
+            _rows_to_look_at(result),
+            Section("The ranking", list(_ranking(figures))),
+            _where_they_lie(figures["map"]),
+            _all_of_them(result),
+            _how_it_was_decided(result),
+        ],
+        footer=f"Made by kernova {__version__}: load → represent → score → decide → report.",
+        lead="Each row compared with the others",
+    )
+
+
+def outliers_figures(result: OutlierResult) -> dict[str, Figure]:
+    """Give the pictures of the page by name, for those who want files."""
+    settings = result.settings
+    encoder = table_encoder(settings.scaling, settings.missing)
+    encoded = encoder.fit_transform(result.table.features)
+    in_table_order = result.rows.sort_index()
+    is_outlier = (in_table_order["verdict"] == "outlier").to_numpy()
+    ids = result.ids.sort_index().tolist()
+    # With two thresholds, factors are drawn over their own one, so that one line serves both.
+    factors, threshold, unit = in_table_order["factor"].to_numpy(), result.thresholds[0], ""
+    if result.proof is not None:
+        factors, threshold, unit = result.relative_factors, 1.0, " / threshold"
+    figures = {
+        "ranking": _figure_of(
+            plot_ranking(factors, threshold=threshold, labels=ids, name="outlier factor" + unit)
+        ),
+        "map": _figure_of(plot_outlier_map(encoded, factors, is_outlier, labels=ids)),
+    }
+    numbers = settings.path or settings.n_neighbors
+    if settings.method == "rkof" and (settings.path or len(set(numbers)) > 1):
+        path = outlier_factor_path(
+            pd.DataFrame(encoded, index=ids), numbers, kernel=settings.kernel
+        )
+        figures["stability"] = rank_stability_figure(path)
+    return figures
+
+
+def _figure_of(ax: Axes) -> Figure:
+    assert isinstance(ax.figure, Figure)  # each picture was drawn on a figure of its own
+    return ax.figure
+
+
+def _answer(result: OutlierResult) -> Section:
+    parts = [
+        notice(result.summary),
+        paragraph(result.worth),
+        *(paragraph(note) for note in result.notes),
+        facts(
+            {
+                "rows": len(result.rows),
+                "columns": result.table.features.shape[1],
+                "called outliers": result.n_outliers,
+                "explained below": len(result.explained),
+            }
+        ),
+    ]
+    return Section("The answer", parts)
+
+
+def _rows_to_look_at(result: OutlierResult) -> Section:
+    places = result.explained[:_MOST_CARDS]
+    return Section(
+        "Rows to look at first",
+        [
+            paragraph(
+                "The bars are shares in what makes a row outlying, compared with its nearest "
+                "ordinary rows; the rest is spread over other columns."
+            ),
+            cards([_card(result, place) for place in places])
+            if places
+            else paragraph("No row was explained."),
+        ],
+    )
+
+
+def _card(result: OutlierResult, place: int) -> Card:
+    row = result.rows.loc[place]
+    against = result.telling_features(place)
+    bars = [
+        Bar(
+            shortened(str(line.feature), 60),
+            float(line.share),  # type: ignore[arg-type]
+            f"{value_words(line.value, line.ordinary_value)}, usually "
+            f"{value_words(line.ordinary_value, line.value)}",
+        )
+        for line in against.itertuples()
+    ]
+    p_value = f" · p = {row['p_value']:.3g}" if result.proof else ""
+    nearest = ", ".join(shortened(one) for one in result.nearest_ids(place)[:_NEAREST_ON_CARD])
+    return Card(
+        f"{row['rank']}. {shortened(str(result.ids[place]), 60)}",
+        f"factor {row['factor']:.4g}{p_value} · {row['verdict']}",
+        bars,
+        f"Nearest ordinary rows: {nearest}",
+        marked=bool(row["verdict"] == "outlier"),
+    )
+
+
+def _ranking(figures: dict[str, Figure]) -> Iterator[str]:
+    yield picture(
+        figures["ranking"],
+        "The factors of all rows in falling order, with the threshold.",
+        "Where the curve bends, outliers end and the crowd begins. If it does not bend, no "
+        "threshold is a natural one.",
+    )
+    if "stability" in figures:
+        yield picture(
+            figures["stability"],
+            "The ranks of the strangest rows for each number of neighbours.",
+            "Rows that stay on top whatever the number of neighbours are outliers by any of them. "
+            "One that is on top for a single number only is an accident of that choice.",
+        )
+
+
+def _where_they_lie(of_rows: Figure) -> Section:
+    return Section(
+        "Where they lie",
+        [
+            picture(
+                of_rows,
+                "All rows on their first two principal components, the outliers marked.",
+                "A flat map of many columns: a row that looks ordinary here may be odd among its "
+                "neighbours, or in the columns that the map does not show.",
+            )
+        ],
+    )
+
+
+def _all_of_them(result: OutlierResult) -> Section:
+    rows = result.rows.head(max(result.n_top, 1))
+    return Section(
+        "The rows as a table",
+        [
+            table(
+                rows,
+                f"The first {len(rows)} of {len(result.rows)} rows",
+                {"factor": ".4g", "p_value": ".3g"},
+                marked=rows["verdict"] == "outlier",
+            )
+        ],
+    )
+
+
+def _how_it_was_decided(result: OutlierResult) -> Section:
+    settings = result.settings
+    shown: dict[str, object] = {"method": _NAMES[settings.method], "scaling": settings.scaling}
+    if settings.method == "depth":
+        shown["bandwidth"] = settings.bandwidth
+    else:
+        shown["neighbours"] = ", ".join(map(str, settings.n_neighbors))
+    if settings.method == "rkof":
+        shown["kernel"] = settings.kernel
+    shown["threshold"] = ", ".join(f"{threshold:.4g}" for threshold in result.thresholds)
+    return Section("How it was decided", [*_meaning(result), facts(shown)])
+
+
+def _meaning(result: OutlierResult) -> Iterator[str]:
+    if result.proof is None:
+        yield paragraph(
+            "Each row was compared with all others. The threshold divides them by convention; it "
+            "does not say how many ordinary rows pass it. Ask for a largest share of false alarms "
+            "to have that proven."
+        )
+        return
+    yield paragraph(
+        "The rows were divided at random into two halves, and each half was scored by a detector "
+        "that learnt from the other half only. The p-value of a row is the share of rows in its "
+        "half with as high a factor; outliers rank first, then factors decide."
+    )
+    yield paragraph(
+        "The promise is about rows drawn like all of these, outliers included: outliers in the "
+        "table make the threshold stricter, never looser. It does not say that a flagged row is "
+        "wrong, nor that every outlier was found; in a table without any, some row is still the "
+        "strangest."
+    )
+    yield facts(
+        {
+            "allowed share": result.proof.max_false_alarm,
+            "proven": result.proof.bound,
+            "confidence": result.proof.confidence,
+            "seed": result.settings.seed,
+        }
+    )

@@ -1,0 +1,289 @@
+"""From a model of known classes and a new table to each row's class, or an honest "unknown"."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from kernova.audio.columns import SoundColumns
+from kernova.description.recognizer import TableRecognizer
+from kernova.errors import InputError, ModelFileError
+from kernova.explain.explanation import explain, top_features
+from kernova.persist.models import load_model
+from kernova.shapes.columns import ShapeColumns
+from kernova.tables.encoding import align_columns
+from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
+from kernova.tables.table import Table, read_table
+from kernova.workflows.confusion import Confusion, confusion_of, groups_of, unknown_groups
+from kernova.workflows.learn import UNKNOWN, label_texts
+from kernova.workflows.outlier_verdicts import warnings_as_notes
+
+# Longer explanations than of so many rows would keep people waiting.
+_MOST_EXPLAINED = 50
+_FEATURES_NAMED = 3
+
+
+@dataclass(frozen=True)
+class RecognizeSettings:
+    """What a user may choose; the command line's options, one for one."""
+
+    n_nearest: int = 3
+    top: int = 10
+
+
+@dataclass(frozen=True)
+class RecognizeResult:
+    """Every new row recognised, or not.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        One line for each new row, in the input's order: its id, ``recognized`` (a class, or
+        "unknown"), ``membership`` (the largest), ``ambiguous`` (claimed by several classes),
+        ``group`` (the group of unknown rows it is in, 0 if none), ``because`` (what takes the
+        first unknown rows away from the nearest class), ``nearest`` (ids of training rows), the
+        membership of every class, and the label if there is one.
+    explanation : DataFrame
+        What :func:`kernova.explain.explain` says of the first unknown rows, by their places.
+    confusion : Confusion or None
+        How labels and verdicts agree, where there are labels.
+    model : TableRecognizer
+        What judged the rows.
+    new : Table
+        The rows judged.
+    settings : RecognizeSettings
+        How.
+    notes : list of str
+        What a reader should also know.
+    """
+
+    rows: pd.DataFrame
+    explanation: pd.DataFrame
+    confusion: Confusion | None
+    model: TableRecognizer
+    new: Table
+    settings: RecognizeSettings
+    notes: list[str]
+
+    @property
+    def is_unknown(self) -> NDArray[np.bool_]:
+        """Which new rows no class claims."""
+        return np.asarray(self.rows["recognized"] == UNKNOWN)
+
+    @property
+    def n_unknown(self) -> int:
+        """Number of new rows that no class claims."""
+        return int(self.is_unknown.sum())
+
+    @property
+    def least_known_first(self) -> pd.DataFrame:
+        """The unknown rows, those first that the classes explain least, and then the others."""
+        order = np.lexsort((self.rows["membership"], ~self.is_unknown))
+        return self.rows.iloc[order]
+
+    @property
+    def summary(self) -> str:
+        """Say in one sentence how many rows are recognised, and how many are not."""
+        classes = self.model.classes_.tolist()
+        known = str(classes[0]) if len(classes) == 1 else f"one of {len(classes)} classes"
+        return (
+            f"Of {len(self.rows)} new rows, {len(self.rows) - self.n_unknown} recognised as "
+            f"{known} ({int(self.rows['ambiguous'].sum())} ambiguously), "
+            f"{self.n_unknown} {UNKNOWN}."
+        )
+
+    @property
+    def expectation(self) -> str:
+        """Say how many unknown rows known classes alone would give."""
+        model = self.model
+        is_claimed = (model.left_out_ >= model.description_.thresholds_).any(axis=1)
+        share = float(1 - is_claimed.mean())
+        return (
+            f"If all were of known classes, about {share * len(self.rows):.1f} would be "
+            f"{UNKNOWN}: {100 * share:.1f} % of the rows learnt from are, when left out."
+        )
+
+    @property
+    def sentences(self) -> list[str]:
+        """Say everything that a reader should know before the tables."""
+        agreement = [] if self.confusion is None else self.confusion.sentences
+        return [self.summary, self.expectation, *agreement, *self.notes]
+
+    def shown(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Leave out what fills a page and says little of unknown rows."""
+        every = [f"membership_{name}" for name in self.model.classes_]
+        return rows.drop(columns=[*every, "recognized", "ambiguous"])
+
+    @property
+    def by_class(self) -> pd.DataFrame:
+        """Count the rows of each verdict."""
+        names = [*(str(name) for name in self.model.classes_), UNKNOWN]
+        counts = self.rows["recognized"].value_counts()
+        ambiguous = self.rows.loc[self.rows["ambiguous"], "recognized"].value_counts()
+        return pd.DataFrame(
+            {
+                "recognized": names,
+                "rows": [int(counts.get(name, 0)) for name in names],
+                "ambiguous": [int(ambiguous.get(name, 0)) for name in names],
+            }
+        )
+
+    @property
+    def groups(self) -> pd.DataFrame:
+        """One line for each group of unknown rows that lie together, the largest first."""
+        return groups_of(self.rows, self.model.classes_.tolist(), self.new.labels)
+
+    def to_json_dict(self) -> dict[str, Any]:
+        """Give everything as plain numbers and texts, for programs."""
+        return {
+            "command": "recognize",
+            "new": {"source": self.new.source, "rows": len(self.rows)},
+            "settings": asdict(self.settings),
+            "classes": json_rows(self.by_class),
+            "unknown_rows": self.n_unknown,
+            "summary": self.summary,
+            "expectation": self.expectation,
+            "notes": self.notes,
+            "groups": json_rows(self.groups),
+            "confusion": None if self.confusion is None else self.confusion.to_json_dict(),
+            "rows": json_rows(self.rows),
+        }
+
+
+def load_recognizer(path: str | os.PathLike[str]) -> TableRecognizer:
+    """Load a model that ``kernova learn`` wrote, or say that the file holds another."""
+    model = load_model(path)
+    if not isinstance(model, TableRecognizer):
+        raise ModelFileError(
+            f"{os.fspath(path)} holds a {type(model).__name__}, which recognises no classes. Name "
+            "a file that kernova learn wrote."
+        )
+    return model
+
+
+def read_new(
+    path: str | os.PathLike[str],
+    model: TableRecognizer,
+    *,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    drop: Sequence[str] = (),
+    missing: Literal["refuse", "drop", "fill"] | None = None,
+    audio: str | os.PathLike[str] | None = None,
+) -> Table:
+    """Read the table to judge; missing values are treated as in learning unless told otherwise.
+
+    Where landmarks or sounds were learnt from, new ones are read as those were; ``audio`` says
+    where the recordings of a table of selections are.
+    """
+    missing = missing or ("fill" if model.encoder_.missing == "fill" else "refuse")
+    if missing == "fill":
+        model.encoder_.missing = "fill"  # what to fill in was learnt in any case
+    is_folder = isinstance(model.reader, SoundColumns) and Path(path).is_dir()
+    if audio is not None or is_folder or os.fspath(path).lower().endswith(".tps"):
+        # Tables need none of what shows pictures and sounds.
+        from kernova.media.opening import open_discovery_data
+
+        _check_reader(model, os.fspath(path))
+        return open_discovery_data(
+            path, id_column=id_column, label_column=label_column, drop=drop, missing=missing,
+            audio=audio, reader=model.reader,
+        ).table  # fmt: skip
+    if isinstance(model.reader, SoundColumns):
+        raise InputError(
+            f"The model was learnt from sounds; say where the recordings of {os.fspath(path)} are "
+            "(--audio)."
+        )
+    return read_table(
+        path, id_column=id_column, label_column=label_column, drop=drop,
+        missing="keep" if missing == "fill" else missing, categories=model.text_columns,
+    )  # fmt: skip
+
+
+def _check_reader(model: TableRecognizer, path: str) -> None:
+    """Refuse landmarks or recordings for a model that has learnt from something else."""
+    is_shapes = path.lower().endswith(".tps")
+    kind, what = (ShapeColumns, "landmarks") if is_shapes else (SoundColumns, "sounds")
+    if not isinstance(model.reader, kind):
+        others = {ShapeColumns: "landmarks", SoundColumns: "sounds"}
+        learnt_from = others.get(type(model.reader), "a table of features")
+        raise InputError(
+            f"{path} is about {what}, and the model was learnt from {learnt_from}. Name a file "
+            "like the one it was learnt from."
+        )
+
+
+def recognize_rows(
+    model: TableRecognizer, new: Table, settings: RecognizeSettings | None = None
+) -> RecognizeResult:
+    """Recognise every row of a table.
+
+    Parameters
+    ----------
+    model : TableRecognizer
+        What ``kernova learn`` left behind.
+    new : Table
+        Rows to judge, with the same columns in any order.
+    settings : RecognizeSettings, optional
+        How many training rows to name beside each, and how many unknown rows to explain.
+    """
+    settings = settings or RecognizeSettings()
+    features = _aligned(model, new)
+    description, encoded = model.description_, model.encoded(features)
+    log_membership = description.log_membership(encoded)
+    membership = np.exp(log_membership)
+    recognized = description.recognize(encoded, UNKNOWN).astype(str)
+    is_unknown = recognized == UNKNOWN
+    notes = dropped_rows_notes(new)
+    with warnings_as_notes(notes):
+        explanation = _explained(model, features, membership, is_unknown, settings.top)
+    nearest = model.nearest_ids(features, settings.n_nearest)
+    columns: dict[str, Any] = {
+        "recognized": recognized,
+        "membership": membership.max(axis=1),
+        "ambiguous": model.is_ambiguous(log_membership),
+        "group": unknown_groups(model.scaled(features), is_unknown),
+        "because": _reasons(explanation, len(features)),
+        "nearest": [", ".join(ids) for ids in nearest],
+    }
+    for name, of_class in zip(model.classes_, membership.T, strict=True):
+        columns[f"membership_{name}"] = of_class
+    rows = rows_with_ids(new, columns)
+    confusion = None
+    if new.labels is not None:
+        confusion = confusion_of(label_texts(new.labels), recognized, model.classes_)
+    return RecognizeResult(rows, explanation, confusion, model, new, settings, notes)
+
+
+def _aligned(model: TableRecognizer, new: Table) -> pd.DataFrame:
+    try:
+        return align_columns(new.features, model.columns)
+    except InputError as error:
+        raise InputError(f"{new.source} does not match what was learnt: {error}") from None
+
+
+def _explained(
+    model: TableRecognizer,
+    features: pd.DataFrame,
+    membership: NDArray[np.float64],
+    is_unknown: NDArray[np.bool_],
+    top: int,
+) -> pd.DataFrame:
+    """Ask what takes the first unknown rows away from the class that is closest."""
+    unknown = np.flatnonzero(is_unknown)
+    order = np.argsort(membership[unknown].max(axis=1), kind="stable")
+    first = unknown[order][: min(top, _MOST_EXPLAINED)]
+    return explain(model, features, rows=first, known=model.known_table)
+
+
+def _reasons(explanation: pd.DataFrame, n_rows: int) -> list[str]:
+    said = top_features(explanation, _FEATURES_NAMED)
+    reasons = [""] * n_rows
+    for place, words in zip(said.index.tolist(), said, strict=True):
+        reasons[place] = words
+    return reasons

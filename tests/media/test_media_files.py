@@ -1,0 +1,244 @@
+"""Files beside rows come from one folder or archive, and from nowhere else."""
+
+import os
+import struct
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernova.errors import MediaError
+from kernova.media.files import FolderFiles, ZipFiles, name_within
+
+PNG = [".png"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    within = tmp_path / "pictures"
+    (within / "wild").mkdir(parents=True)
+    (within / "a.png").write_bytes(b"a")
+    (within / "wild" / "B.PNG").write_bytes(b"b")
+    (within / "notes.txt").write_bytes(b"text")
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    return within
+
+
+def test_a_folder_is_walked_through_and_other_endings_are_passed_over(folder):
+    files = FolderFiles(folder, PNG)
+    assert files.names == ("a.png", "wild/B.PNG")
+    assert files.content("wild/B.PNG") == b"b"
+
+
+def test_hidden_files_and_folders_are_passed_over(folder):
+    (folder / ".hidden.png").write_bytes(b"h")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "c.png").write_bytes(b"c")
+    assert FolderFiles(folder, PNG).names == ("a.png", "wild/B.PNG")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../secret.png",
+        "wild/../../secret.png",
+        "{outside}",
+        "..\\secret.png",
+        "C:\\secret.png",
+        "a.png\0.png",
+        "",
+        "wild",
+    ],
+)
+def test_no_path_leads_out_of_the_folder(folder, path):
+    path = path.replace("{outside}", str(folder.parent / "secret.png"))
+    files = FolderFiles(folder, ["", *PNG], among=[path, "a.png"])
+    assert files.names == ("a.png",)
+    with pytest.raises(MediaError, match="is no file within"):
+        files.path("../secret.png")
+
+
+@given(st.text(alphabet="ab./\\\\ :\0~\u2215", max_size=12))
+def test_no_text_at_all_becomes_a_name_outside(text):
+    name = name_within(text, Path("/data/pictures"))
+    if name is not None:
+        place = os.path.normpath(f"/data/pictures/{name}")
+        assert place == f"/data/pictures/{name}"
+        assert place.startswith("/data/pictures/")
+
+
+def test_links_to_folders_are_followed_only_within(folder):
+    (folder / "alias").symlink_to(folder / "wild")
+    (folder / "out").symlink_to(folder.parent)
+    among = ["alias/B.PNG", "out/secret.png", "out/pictures/a.png"]
+    # The last one leads out and back again: where it ends is within.
+    assert FolderFiles(folder, PNG, among=among).names == ("alias/B.PNG", "out/pictures/a.png")
+
+
+def test_an_absolute_path_into_the_folder_is_as_good_as_a_relative_one(folder):
+    assert FolderFiles(folder, PNG, among=[str(folder / "wild" / "B.PNG")]).names == ("wild/B.PNG",)
+    assert name_within(".\\wild\\B.PNG", folder) == "wild/B.PNG"
+
+
+def test_links_out_of_the_folder_are_not_there_and_links_within_are(folder):
+    (folder / "out.png").symlink_to(folder.parent / "secret.png")
+    (folder / "within.png").symlink_to(folder / "a.png")
+    (folder / "round.png").symlink_to(folder / "round.png")
+    (folder / "elsewhere").symlink_to(folder.parent)
+    files = FolderFiles(folder, PNG)
+    assert files.names == ("a.png", "wild/B.PNG", "within.png")
+    assert files.content("within.png") == b"a"
+    among = FolderFiles(folder, PNG, among=["out.png", "elsewhere/secret.png", "within.png"])
+    assert among.names == ("within.png",)
+
+
+def test_a_file_that_became_a_link_out_is_refused_when_it_is_asked_for(folder):
+    files = FolderFiles(folder, PNG)
+    (folder / "a.png").unlink()
+    (folder / "a.png").symlink_to(folder.parent / "secret.png")
+    with pytest.raises(MediaError) as refused:
+        files.content("a.png")
+    assert str(refused.value) == (
+        f"a.png is no file within {folder}, or no longer; put it there, or leave the row without."
+    )
+
+
+def test_pipes_are_never_waited_for(folder):
+    os.mkfifo(folder / "pipe.png")
+    files = FolderFiles(folder, PNG)
+    assert "pipe.png" not in files.names
+    (folder / "a.png").unlink()
+    os.mkfifo(folder / "a.png")
+    with pytest.raises(MediaError, match=r"a\.png is no file within"):
+        files.content("a.png")
+
+
+def test_two_gigabytes_are_refused_before_they_are_read(folder):
+    with (folder / "huge.png").open("wb") as stream:
+        stream.truncate(2 * 1024**3)
+    with pytest.raises(MediaError) as refused:
+        FolderFiles(folder, PNG).content("huge.png")
+    assert str(refused.value) == (
+        f"huge.png in {folder} has 2,048 MB; files of up to 64 MB are shown. Make it smaller."
+    )
+
+
+def test_a_file_that_cannot_be_read_says_so(folder, monkeypatch):
+    files = FolderFiles(folder, PNG)
+
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(MediaError) as refused:
+        files.content("a.png")
+    assert str(refused.value) == (
+        f"a.png in {folder} cannot be read: Permission denied. Make it readable."
+    )
+
+
+# --- archives --------------------------------------------------------------------------------
+
+
+def archive(path, entries, method=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", method) as written:
+        for name, content in entries.items():
+            written.writestr(name, content)
+    return path
+
+
+def test_an_archive_is_read_where_it_lies(tmp_path):
+    path = archive(tmp_path / "p.zip", {"a.png": b"a", "deep/b.png": b"b", "c.txt": b"c"})
+    files = ZipFiles(path, PNG)
+    assert files.names == ("a.png", "deep/b.png")
+    assert files.content("deep/b.png") == b"b"
+    files.close()
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["p.zip"]
+
+
+def test_entries_that_would_leave_a_folder_are_not_there(tmp_path):
+    path = archive(
+        tmp_path / "slip.zip", {"../../evil.png": b"e", "/etc/evil.png": b"e", "good.png": b"g"}
+    )
+    assert ZipFiles(path, PNG).names == ("good.png",)
+
+
+def test_links_in_an_archive_are_not_there(tmp_path):
+    path = tmp_path / "links.zip"
+    with zipfile.ZipFile(path, "w") as written:
+        link = zipfile.ZipInfo("link.png")
+        link.external_attr = 0o120777 << 16
+        written.writestr(link, "/etc/passwd")
+        written.writestr("good.png", b"g")
+    assert ZipFiles(path, PNG).names == ("good.png",)
+
+
+def test_what_unpacks_to_too_much_is_refused_before_it_is_unpacked(tmp_path):
+    path = archive(tmp_path / "bomb.zip", {"bomb.png": bytes(65 * 1024**2)})
+    assert path.stat().st_size < 100_000
+    with pytest.raises(MediaError) as refused:
+        ZipFiles(path, PNG).content("bomb.png")
+    assert str(refused.value) == (
+        f"bomb.png in {path} has 65 MB; files of up to 64 MB are shown. Make it smaller."
+    )
+
+
+def test_an_entry_that_lies_about_its_length_gives_no_more_than_it_promised(tmp_path):
+    path = archive(tmp_path / "liar.zip", {"liar.png": bytes(1_000_000)})
+    content = bytearray(path.read_bytes())
+    directory = content.rindex(b"PK\x01\x02")
+    content[directory + 24 : directory + 28] = struct.pack("<I", 10)
+    path.write_bytes(content)
+    with pytest.raises(MediaError, match=r"liar\.png in .* cannot be unpacked; it is damaged"):
+        ZipFiles(path, PNG).content("liar.png")
+
+
+def test_methods_that_python_unpacks_without_bounds_are_refused(tmp_path):
+    path = archive(tmp_path / "lzma.zip", {"a.png": bytes(100)}, zipfile.ZIP_LZMA)
+    with pytest.raises(MediaError) as refused:
+        ZipFiles(path, PNG).content("a.png")
+    assert str(refused.value) == (
+        f"a.png in {path} is packed by an unusual method; pack the archive anew with the usual "
+        "one (deflate)."
+    )
+
+
+def test_damaged_archives_and_entries_say_so(tmp_path):
+    path = archive(tmp_path / "damaged.zip", {"a.png": os.urandom(1000)})
+    content = bytearray(path.read_bytes())
+    content[100:110] = b"x" * 10
+    path.write_bytes(content)
+    with pytest.raises(MediaError) as refused:
+        ZipFiles(path, PNG).content("a.png")
+    assert str(refused.value) == (
+        f"a.png in {path} cannot be unpacked; it is damaged. Pack it again."
+    )
+    path.write_bytes(content[:-30])
+    with pytest.raises(MediaError) as refused:
+        ZipFiles(path, PNG)
+    assert str(refused.value) == (
+        f"{path} cannot be read as a ZIP archive; it is damaged, cut short, or another kind of "
+        "file."
+    )
+
+
+def test_many_threads_read_one_archive_at_once(tmp_path):
+    entries = {f"{k}.png": bytes([k]) * (1000 + k) for k in range(50)}
+    files = ZipFiles(archive(tmp_path / "p.zip", entries), PNG)
+    wrong = []
+
+    def read(start):
+        for k in range(200):
+            name = f"{(start + 7 * k) % 50}.png"
+            if files.content(name) != entries[name]:
+                wrong.append(name)
+
+    threads = [threading.Thread(target=read, args=(start,)) for start in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []

@@ -1,0 +1,328 @@
+from datetime import date
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from scipy.spatial.distance import pdist
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+
+from kernova import InputError, TableEncoder, read_table
+from kernova.tables.encoding import align_columns
+
+FISH = pd.DataFrame(
+    {
+        "length": [10.0, 12.0, 17.0, 11.0],
+        "sex": ["f", "m", "f", "?"],
+        "rings": [3, 4, 4, 9],
+        "ripe": [True, False, False, False],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("scaling", "peer"),
+    [("standard", StandardScaler()), ("minmax", MinMaxScaler()), ("none", "passthrough")],
+)
+def test_agrees_with_scikit_learns_own_transformers(scaling, peer):
+    weight = 1.7
+    own = TableEncoder(scaling=scaling, category_weight=weight).fit(FISH)
+    theirs = make_column_transformer(
+        (peer, ["length", "rings"]), (OneHotEncoder(sparse_output=False), ["sex", "ripe"])
+    ).fit_transform(FISH)
+
+    names = ["length", "rings", "sex=?", "sex=f", "sex=m", "ripe=0", "ripe=1"]
+    encoded = own.set_output(transform="pandas").transform(FISH)
+
+    np.testing.assert_allclose(encoded[names[:2]], theirs[:, :2], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(encoded[names[2:]], theirs[:, 2:] * weight / np.sqrt(2))
+    assert list(encoded) == [
+        *("length", "sex=?", "sex=f", "sex=m", "sex=(other)"),
+        *("rings", "ripe=0", "ripe=1", "ripe=(other)"),
+    ]
+    assert (encoded[["sex=(other)", "ripe=(other)"]] == 0).all(axis=None)
+
+
+@given(
+    # pandas 2 ends a text at its first null character.
+    known=st.lists(
+        st.text(st.characters(exclude_characters="\0"), max_size=3), min_size=1, max_size=8
+    ),
+    weight=st.floats(1e-3, 1e3),
+)
+def test_rows_that_differ_in_one_category_are_its_weight_apart(known, weight):
+    encoder = TableEncoder(category_weight=weight).fit(pd.DataFrame({"a": known, "b": 1.0}))
+    values = [*dict.fromkeys(known), "never seen"]
+
+    encoded = encoder.transform(pd.DataFrame({"a": values, "b": 1.0}))
+
+    np.testing.assert_allclose(pdist(encoded), weight, rtol=1e-12)
+
+
+columns_of_numbers = arrays(
+    np.float64,
+    array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=6),
+    elements=st.floats(allow_nan=False, allow_infinity=False),
+)
+
+
+@pytest.mark.parametrize("scaling", ["standard", "minmax"])
+@given(X=columns_of_numbers)
+def test_numbers_of_any_size_are_scaled(scaling, X):
+    encoded = TableEncoder(scaling=scaling).fit_transform(X)
+
+    assert np.isfinite(encoded).all()
+    size = np.abs(X).max(axis=0)
+    is_constant = np.ptp(X / np.where(size > 0, size, 1), axis=0) < 1e-12
+    assert np.abs(encoded[:, is_constant] / np.maximum(size[is_constant], 1)).max(initial=0) < 1e-12
+    varied = encoded[:, ~is_constant]
+    if scaling == "standard":
+        np.testing.assert_allclose(varied.mean(axis=0), 0, atol=1e-3)
+        np.testing.assert_allclose(varied.std(axis=0), 1, atol=1e-3)
+    else:
+        assert (varied.min(axis=0) == 0).all()
+        assert (varied.max(axis=0) == 1).all()
+
+
+def test_without_scaling_numbers_are_untouched():
+    X = np.array([[1e300, -1e-300], [0.1, 1e155]])
+
+    np.testing.assert_array_equal(TableEncoder(scaling="none").fit_transform(X), X)
+
+
+@pytest.mark.parametrize("exponent", [-1000, -660, 0, 990])
+@pytest.mark.parametrize("scaling", ["standard", "minmax"])
+def test_the_unit_of_a_column_does_not_matter(scaling, exponent):
+    X = np.random.default_rng(3).normal(size=(50, 3))
+    unit = np.ldexp(1.0, exponent)
+    encoder = TableEncoder(scaling=scaling)
+
+    np.testing.assert_array_equal(encoder.fit_transform(X * unit), encoder.fit_transform(X))
+
+
+@pytest.mark.parametrize("scaling", ["standard", "minmax"])
+def test_a_constant_column_keeps_raw_differences(scaling):
+    encoder = TableEncoder(scaling=scaling).fit([[5.0, 0.3], [5.0, 0.1 + 0.2]])
+
+    np.testing.assert_allclose(
+        encoder.transform([[5, 0.3], [7.5, -1.7]]), [[0, 0], [2.5, -2]], atol=1e-15
+    )
+
+
+@pytest.mark.parametrize("scaling", ["standard", "minmax"])
+def test_a_value_beyond_all_measure_stays_finite_with_its_square(scaling):
+    encoder = TableEncoder(scaling=scaling).fit([[1e-300, 1e308], [2e-300, 1e308]])
+
+    encoded = encoder.transform([[1e300, -1e308], [-1e300, 1e308]])
+
+    assert np.sign(encoded).tolist() == [[1, -1], [-1, 0]]
+    assert np.isfinite(np.sum((encoded[0] - encoded[1]) ** 2))
+
+
+def test_missing_values_are_refused_by_name_or_filled_from_fit():
+    holes = pd.DataFrame(
+        {"a": [1.0, np.nan, 3.0, 10.0], "b": ["u", "v", None, "v"], "c": [1, 2, 3, 4]}
+    )
+    sentence = (
+        "The table has missing values (NaN), counted by column: 'a' 1, 'b' 1. Fill them in, drop "
+        "those rows, or encode with missing='fill'."
+    )
+    with pytest.raises(InputError) as caught:
+        TableEncoder().fit(holes)
+    assert str(caught.value) == sentence
+    strict = TableEncoder().fit(holes.dropna())
+    with pytest.raises(InputError) as caught:
+        strict.transform(holes)
+    assert str(caught.value) == sentence
+
+    encoder = TableEncoder(scaling="none", missing="fill", category_weight=np.sqrt(2)).fit(holes)
+    new = pd.DataFrame({"a": [pd.NA], "b": [None], "c": [np.nan]}, dtype=object)
+    assert encoder.transform(new).tolist() == [[3, 0, 1, 0, 2.5]]
+    # The scale is that of the values seen, not of those filled in.
+    np.testing.assert_allclose(
+        clone(encoder).set_params(scaling="standard").fit(holes).transform(new)[0, 0],
+        (3 - 14 / 3) / np.std([1, 3, 10]),
+    )
+
+
+def test_medians_do_not_overflow():
+    encoder = TableEncoder(missing="fill").fit([[1.7e308], [1.7e308], [np.nan]])
+
+    assert encoder.number_fill_.tolist() == [1.7e308]
+
+
+@pytest.mark.parametrize(
+    "ripe",
+    [
+        [True, False],
+        [1, 0],
+        np.array([1.0, 0.0]),
+        ["1", "0"],
+        pd.array([True, False], dtype="boolean"),
+        pd.Categorical([1, 0]),
+        pd.Series([True, False], dtype=object),
+    ],
+)
+def test_a_category_is_the_same_however_it_is_stored(ripe):
+    encoder = TableEncoder().fit(FISH[["ripe"]])
+
+    encoded = encoder.transform(pd.DataFrame({"ripe": ripe}))
+
+    np.testing.assert_allclose(encoded * np.sqrt(2), [[0, 1, 0], [1, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [1.5, 2.0],
+        np.array([1.5, 2], dtype=np.float32),
+        pd.array([1.5, 2], dtype="Float64"),
+        pd.Series([1.5, 2], dtype=object),
+        [Decimal("1.5"), Decimal(2)],
+        pd.Categorical([1.5, 2]),
+    ],
+)
+def test_a_number_is_the_same_however_it_is_stored(numbers):
+    encoder = TableEncoder(scaling="none").fit(FISH[["length"]])
+
+    encoded = encoder.transform(pd.DataFrame({"length": numbers}))
+
+    assert encoded.tolist() == [[1.5], [2]]
+    assert encoded.dtype == np.float64
+
+
+def test_an_array_can_stand_for_the_table():
+    encoder = TableEncoder().fit(FISH)
+
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        encoded = encoder.transform(FISH.to_numpy(dtype=object))
+
+    np.testing.assert_array_equal(encoded, encoder.transform(FISH))
+
+
+KINDS = "features are numbers, true/false or text. Drop it or turn it into numbers."
+CORRECT = "correct it or drop the column."
+BAD_TABLES = [
+    (FISH.iloc[:0], "The table has 0 rows and 4 columns; at least one of each is needed."),
+    (FISH[[]], "The table has 4 rows and 0 columns; at least one of each is needed."),
+    (
+        FISH.assign(rings=["3", "IV", "V", "6"]),
+        f"Column 'rings' held numbers in fit, but row 1 now holds '3'; {CORRECT}",
+    ),
+    (
+        FISH.assign(rings=[3, None, "V", 6]),
+        f"Column 'rings' held numbers in fit, but row 3 now holds 'V'; {CORRECT}",
+    ),
+    (
+        FISH.assign(rings=[3, np.inf, -np.inf, 6]),
+        f"Column 'rings' holds an infinite number in row 2; {CORRECT}",
+    ),
+    (
+        FISH.assign(rings=pd.Timestamp("2024-02-29")),
+        f"Column 'rings' holds datetime64 values; {KINDS}",
+    ),
+    (FISH.assign(rings=1j), f"Column 'rings' holds complex values; {KINDS}"),
+    (FISH.assign(sex=[[1], [2], [3], [4]]), f"Column 'sex' holds mixed values; {KINDS}"),
+    (FISH.assign(sex=date(2024, 2, 29)), f"Column 'sex' holds date values; {KINDS}"),
+    (
+        FISH[["sex", "length", "rings", "ripe"]],
+        "The feature names should match those that were passed during fit.\n"
+        "Feature names must be in the same order as they were in fit.\n"
+        "align_columns(table, encoder.feature_names_in_) puts columns in order and says which are "
+        "missing or too many.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("table", "sentence"), BAD_TABLES)
+def test_tables_unlike_the_fitted_one_are_refused(table, sentence):
+    encoder = TableEncoder().fit(FISH)
+
+    with pytest.raises(InputError) as caught:
+        encoder.transform(table)
+
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("parameters", "table", "sentence"),
+    [
+        ({"scaling": "log"}, FISH, "scaling is 'log'; choose one of standard, minmax, none."),
+        ({"missing": "drop"}, FISH, "missing is 'drop'; choose one of refuse, fill."),
+        ({"category_weight": 0}, FISH, "category_weight is 0; it must be a positive number."),
+        ({"category_weight": "1"}, FISH, "category_weight is '1'; it must be a positive number."),
+        (
+            {"missing": "fill"},
+            FISH.assign(length=np.nan),
+            "Column 'length' holds no value, so nothing can fill it; drop it.",
+        ),
+        (
+            {"missing": "fill"},
+            FISH.assign(sex=None),
+            "Column 'sex' holds no value, so nothing can fill it; drop it.",
+        ),
+        (
+            {},
+            FISH.assign(length=pd.Timestamp("2024-02-29")),
+            f"Column 'length' holds datetime64 values; {KINDS}",
+        ),
+        ({}, FISH.assign(sex=[{}, "a", "b", "c"]), f"Column 'sex' holds mixed values; {KINDS}"),
+        ({}, FISH.assign(sex=[(), "a", "b", "c"]), f"Column 'sex' holds tuple values; {KINDS}"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(parameters, table, sentence):
+    with pytest.raises(InputError) as caught:
+        TableEncoder(**parameters).fit(table)
+
+    assert str(caught.value) == sentence
+
+
+def test_columns_are_aligned_by_name():
+    shuffled = FISH[["ripe", "rings", "length", "sex"]]
+
+    pd.testing.assert_frame_equal(align_columns(shuffled, FISH.columns), FISH)
+    encoder = TableEncoder().fit(FISH)
+    pd.testing.assert_frame_equal(align_columns(shuffled, encoder.feature_names_in_), FISH)
+
+
+@pytest.mark.parametrize(
+    ("names", "fault"),
+    [
+        (["length", "sex", "rings"], "missing 'ripe'"),
+        (["length", "sex", "rings", "ripe", "age", "mass"], "extra 'age', 'mass'"),
+        (["Length", "sex", "rings", "ripe"], "missing 'length'; extra 'Length'"),
+        (["length", "sex", "rings", "ripe", "sex"], "repeated 'sex'"),
+        (
+            [f"c{i}" for i in range(22)],
+            "missing 'length', 'sex', 'rings', 'ripe'; extra "
+            + ", ".join(f"'c{i}'" for i in range(20))
+            + ", and 2 more",
+        ),
+    ],
+)
+def test_columns_that_cannot_be_aligned_are_named(names, fault):
+    table = pd.DataFrame([[0] * len(names)], columns=names)
+
+    with pytest.raises(InputError) as caught:
+        align_columns(table, FISH.columns)
+
+    assert str(caught.value) == (
+        f"The columns of the new table are not those of the known one: {fault}. Give both tables "
+        "the same columns."
+    )
+
+
+def test_real_mixed_columns_become_finite_numbers(data_folder):
+    features = read_table(data_folder / "kdd_u2r.parquet", label_column="label").features
+
+    encoded = TableEncoder(scaling="minmax").set_output(transform="pandas").fit_transform(features)
+
+    assert encoded.shape == (60821, 41 - 3 + (3 + 1) + (23 + 1) + (8 + 1))
+    assert encoded.min(axis=None) == 0
+    assert encoded.max(axis=None) == 1
+    assert (encoded[["land", "num_outbound_cmds"]] == 0).all(axis=None)

@@ -1,0 +1,153 @@
+"""The first whole road, from two tables to verdicts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernova import InputError, read_table
+from kernova.report.page import LARGEST_PAGE
+from kernova.workflows.novelty import METHODS, NoveltySettings, find_novelties, read_known_and_new
+from kernova.workflows.novelty_page import novelty_figures, novelty_page
+
+
+def tables(tmp_path, *, columns=3, n_known=300, with_text=False):
+    rng = np.random.default_rng(0)
+    names = [f"x{j}" for j in range(columns)]
+    known = pd.DataFrame(rng.normal(size=(n_known, columns)), columns=names)
+    new = pd.DataFrame(rng.normal(size=(40, columns)), columns=names)
+    new.iloc[::4] += 8.0
+    new.insert(0, "fish", [f"{10**17 + 7 * i}" for i in range(len(new))])
+    if with_text:
+        known["sex"] = np.where(np.arange(n_known) % 2, "f", "m")
+        new["sex"] = ["f", "unheard of"] * 20
+    known.to_csv(tmp_path / "known.csv", index=False)
+    new[new.columns[::-1]].to_csv(tmp_path / "new.csv", index=False)  # another order of columns
+    return read_known_and_new(tmp_path / "known.csv", tmp_path / "new.csv", id_column="fish")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_finds_the_strange_rows_and_keeps_ids_and_order(tmp_path, method):
+    known, new = tables(tmp_path)
+    result = find_novelties(known, new, NoveltySettings(method=method))
+    assert list(result.rows["fish"]) == [f"{10**17 + 7 * i}" for i in range(40)]
+    is_novel = (result.rows["verdict"] == "novel").to_numpy()
+    assert is_novel[::4].all()
+    assert is_novel.mean() < 0.4
+    np.testing.assert_array_equal(is_novel, result.rows["novelty"] >= 0)
+    assert result.n_novel == is_novel.sum()
+    assert list(result.most_novel_first["novelty"]) == sorted(result.rows["novelty"], reverse=True)
+
+
+def test_an_unknown_method_is_refused(tmp_path):
+    with pytest.raises(InputError) as caught:
+        find_novelties(*tables(tmp_path), NoveltySettings(method="magic"))
+    assert str(caught.value) == (
+        "There is no method named 'magic'. Take one of depth, spatial-depth, isolation-forest, "
+        "one-class-svm, lof."
+    )
+
+
+def test_the_same_seed_gives_the_same_answer(tmp_path):
+    pair = tables(tmp_path, with_text=True)
+    first, second = (find_novelties(*pair, NoveltySettings(seed=3)) for _ in range(2))
+    pd.testing.assert_frame_equal(first.rows, second.rows)
+    other = find_novelties(*pair, NoveltySettings(seed=4))
+    assert not first.rows["novelty"].equals(other.rows["novelty"])
+
+
+def test_scales_are_learnt_without_the_held_out_rows(tmp_path):
+    """Otherwise held-out rows would look more ordinary than new ones, and the bound be false."""
+    known, new = tables(tmp_path)
+    detector = find_novelties(known, new).detector
+    encoder = detector.estimator_[0]
+    reference = known.features.to_numpy()[detector.reference_indices_]
+    np.testing.assert_allclose(
+        encoder.transform(known.features)[detector.reference_indices_].mean(axis=0), 0, atol=1e-12
+    )
+    assert len(reference) == 150
+
+
+def test_missing_values_can_be_dropped_or_filled(tmp_path):
+    tables(tmp_path)
+    frame = pd.read_csv(tmp_path / "new.csv", dtype={"fish": str})
+    frame.loc[[1, 5], "x0"] = np.nan
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    arguments = (tmp_path / "known.csv", tmp_path / "new.csv")
+    dropped = read_known_and_new(*arguments, id_column="fish", missing="drop")
+    result = find_novelties(*dropped, NoveltySettings(missing="drop"))
+    assert len(result.rows) == 38
+    source = tmp_path / "new.csv"
+    assert result.notes == [f"2 rows of {source} have missing values and were left out."]
+    filled = read_known_and_new(*arguments, id_column="fish", missing="fill")
+    assert len(find_novelties(*filled, NoveltySettings(missing="fill")).rows) == 40
+
+
+def test_labels_and_dropped_columns_may_be_in_one_table_only(tmp_path):
+    tables(tmp_path)
+    frame = pd.read_csv(tmp_path / "new.csv", dtype={"fish": str})
+    frame.assign(species="a", note="b").to_csv(tmp_path / "new.csv", index=False)
+    pair = read_known_and_new(
+        tmp_path / "known.csv",
+        tmp_path / "new.csv",
+        id_column="fish",
+        label_column="species",
+        drop=["note"],
+    )
+    assert list(find_novelties(*pair).rows.columns) == [
+        "fish", "novelty", "p_value", "verdict", "species",
+    ]  # fmt: skip
+
+
+def test_what_is_a_category_is_judged_on_the_known_rows(tmp_path):
+    pd.DataFrame({"x": range(130), "tag": ["a", "7b"] * 65}).to_csv(
+        tmp_path / "known.csv", index=False
+    )
+    (tmp_path / "new.csv").write_text("x,tag\n3,7\n4,a\n")
+    with pytest.raises(InputError):
+        read_table(tmp_path / "new.csv")
+    pair = read_known_and_new(tmp_path / "known.csv", tmp_path / "new.csv")
+    assert len(find_novelties(*pair).rows) == 2
+
+
+def test_the_page_holds_the_answer_and_is_small(tmp_path):
+    known, new = tables(tmp_path, with_text=True)
+    settings = NoveltySettings(false_discovery_rate=0.1)
+    result = find_novelties(known, new, settings)
+    html = novelty_page(result)
+    assert len(html.encode()) < LARGEST_PAGE == 3_000_000
+    assert result.detector.guarantee() in html
+    assert html.count("<img ") == 4
+    assert result.most_novel_first.iloc[0]["fish"] in html
+    assert "http" not in html.replace("http-equiv", "")
+
+
+def test_two_columns_get_contours(tmp_path):
+    result = find_novelties(*tables(tmp_path, columns=2))
+    assert "contours" in novelty_figures(result)
+    assert "map" not in novelty_figures(result)
+
+
+def test_ids_on_the_page_are_text_and_never_markup(tmp_path):
+    known, new = tables(tmp_path)
+    new.ids.iloc[0] = "<script>alert(1)</script>"
+    html = novelty_page(find_novelties(known, new))
+    assert "<script" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+
+
+def test_rows_beyond_the_reach_of_the_kernel_are_pointed_out(tmp_path):
+    """At a narrow bandwidth a row far out and a lonely known row have one and the same depth."""
+    rng = np.random.default_rng(0)
+    known, new = rng.normal(size=(260, 2)), np.array([[0.0, 0.0], [9.0, -9.0]])
+    np.save(tmp_path / "known.npy", known)
+    np.save(tmp_path / "new.npy", new)
+    pair = read_known_and_new(tmp_path / "known.npy", tmp_path / "new.npy")
+    narrow = find_novelties(*pair, NoveltySettings(bandwidth="nearest"))
+    assert list(narrow.rows["verdict"]) == ["usual", "usual"]
+    assert narrow.notes == [
+        "Depth cannot tell 1 new row from the loneliest held-out ones, and so does not call it "
+        "novel; a bandwidth above 0.167 sees further."
+    ]
+    wide = find_novelties(*pair, NoveltySettings(bandwidth="reach"))
+    assert list(wide.rows["verdict"]) == ["usual", "novel"]
+    assert wide.notes == []

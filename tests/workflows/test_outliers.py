@@ -1,0 +1,337 @@
+"""From one table to ranked rows, verdicts and reasons."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernova import InputError, RobustKernelOutlierFactor, TooFewRowsError, read_table
+from kernova.report.page import LARGEST_PAGE
+from kernova.workflows.outlier_verdicts import (
+    METHODS,
+    OutlierSettings,
+    judge_rows,
+    warnings_as_notes,
+)
+from kernova.workflows.outliers import _effort, find_outliers, read_rows
+from kernova.workflows.outliers_page import outliers_figures, outliers_page
+
+
+def fish(n_rows=200, columns=4, seed=0):
+    """Rows of one cluster; the first three are odd, each in one column of its own."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(rng.normal(50, 1, (n_rows, columns)), columns=list("abcdefgh")[:columns])
+    for place, name in enumerate("abc"):
+        rows.loc[place, name] += 25 + place
+    rows.insert(0, "fish", [f"{10**17 + 7 * i}" for i in range(n_rows)])
+    return rows
+
+
+def table(tmp_path, rows=None, **roles):
+    path = tmp_path / "fish.csv"
+    (fish() if rows is None else rows).to_csv(path, index=False)
+    return read_rows(path, id_column="fish", **roles)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("max_false_alarm", [None, 0.1])
+def test_every_method_finds_the_odd_rows_and_says_what_is_odd(tmp_path, method, max_false_alarm):
+    asked = OutlierSettings(
+        method=method, max_false_alarm=max_false_alarm, bandwidth="median", top=3
+    )
+    result = find_outliers(table(tmp_path), asked)
+    assert sorted(result.rows.index[:3]) == [0, 1, 2]
+    assert (result.rows["verdict"].head(3) == "outlier").all()
+    for place, name in enumerate("abc"):
+        row = result.rows.loc[place]
+        assert row["fish"] == f"{10**17 + 7 * place}"
+        assert row["because"].startswith(f"{name} = ")
+        assert result.features_against(place).iloc[0]["share"] > 0.7
+        telling = result.telling_features(place)
+        assert telling["share"].min() >= 0.1 * telling["share"].max()
+        assert len(telling) == row["because"].count("(usually ")
+        lines = result.explanation[result.explanation["row"] == place]
+        nearest = result.table.ids.iloc[list(lines["nearest"].iloc[0])]
+        assert result.nearest_ids(place) == nearest.tolist()
+        assert len(nearest) == 5
+    assert (result.rows["because"].iloc[3:] == "").all()
+    assert np.isfinite(result.rows["factor"]).all()
+    # Outliers stand before all others, and ranks never fall.
+    verdicts = (result.rows["verdict"] == "outlier").to_numpy()
+    assert result.n_outliers == verdicts.sum() < 40
+    assert verdicts[: result.n_outliers].all()
+    assert result.rows["rank"].is_monotonic_increasing
+    for group in (verdicts, ~verdicts):
+        assert (result.rows["factor"][group].diff().dropna() <= 0).all()
+    if max_false_alarm is not None:
+        relative = result.relative_factors[result.rows.index]
+        assert relative[verdicts].min() >= 1 >= relative[~verdicts].max()
+
+
+def test_factors_are_the_estimators_own_on_scaled_columns(tmp_path):
+    rows = fish().drop(columns="fish")
+    result = find_outliers(table(tmp_path), OutlierSettings(n_neighbors=(5, 30), top=0))
+    scaled = (rows - rows.min()) / (rows.max() - rows.min())
+    expected = RobustKernelOutlierFactor([5, 30]).fit(scaled.to_numpy())
+    factors = result.rows.sort_index()["factor"]
+    np.testing.assert_allclose(factors, -expected.negative_outlier_factor_, rtol=1e-9)
+    flagged = result.rows.sort_index()["verdict"] == "outlier"
+    np.testing.assert_array_equal(flagged, factors > 1.5)
+    assert result.summary == (
+        f"{flagged.sum()} of 200 rows are outliers; it takes a factor above 1.5 to be one."
+    )
+
+
+def test_a_contamination_sets_the_share(tmp_path):
+    result = find_outliers(table(tmp_path), OutlierSettings(contamination=0.05, top=0))
+    assert result.n_outliers == 10
+    assert result.worth == "The threshold was set so that 5 % of the rows pass it."
+    assert result.rows["factor"].iloc[9] > result.thresholds[0] >= result.rows["factor"].iloc[10]
+
+
+def test_each_half_is_judged_by_a_detector_that_saw_only_the_other(tmp_path):
+    features = table(tmp_path).features
+    verdicts = judge_rows(features, OutlierSettings(max_false_alarm=0.1, seed=3))
+    places = [part.places for part in verdicts.parts]
+    np.testing.assert_array_equal(np.sort(np.concatenate(places)), np.arange(200))
+    for part, learnt in zip(verdicts.parts, reversed(places), strict=True):
+        encoder, detector = part.model
+        other = features.iloc[learnt]
+        np.testing.assert_allclose(encoder.scale_, np.ptp(other / 2**encoder.exponent_, axis=0))
+        assert len(detector.negative_outlier_factor_) == len(other)
+        again = part.model.score_samples(features.iloc[part.places])
+        np.testing.assert_array_equal(part.scores, again)
+        # The p-value is the share of the rows of the half with as high a factor.
+        for place, score in zip(part.places, part.scores, strict=True):
+            assert verdicts.p_values[place] == np.mean(part.scores <= score)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    n_rows=st.integers(40, 90),
+    n_strange=st.integers(0, 20),
+    share=st.floats(0.2, 0.6),
+    copies=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_no_more_than_the_allowed_share_is_flagged_and_outliers_come_first(
+    n_rows, n_strange, share, copies, seed
+):
+    rng = np.random.default_rng(seed)
+    features = pd.DataFrame(rng.normal(size=(n_rows, 2)), columns=["a", "b"])
+    features.iloc[:n_strange] += rng.normal(0, 30, size=(n_strange, 2))
+    if copies:
+        features = features.round()
+    verdicts = judge_rows(features, OutlierSettings(max_false_alarm=share, seed=seed % 97))
+    assert verdicts.is_outlier.mean() <= share
+    assert verdicts.proof.bound <= share
+    flagged, others = (verdicts.p_values[verdicts.is_outlier == one] for one in (True, False))
+    assert flagged.max(initial=0) <= verdicts.proof.largest_p_value
+    assert flagged.max(initial=0) <= others.min()
+    assert (verdicts.p_values > 0).all()
+
+
+@pytest.mark.soak
+def test_the_bound_holds_as_often_as_it_says(long_bar):
+    """Thresholds of both halves, on many rows drawn afresh: at most 1 in 20 tables fails."""
+    n_tables = long_bar(400)
+    n_broken = 0
+    for seed in range(n_tables):
+        rng = np.random.default_rng([11, seed])
+
+        def draw(n, rng=rng):
+            rows = rng.normal(size=(n, 2))
+            rows[rng.uniform(size=n) < 0.05] *= 6
+            return pd.DataFrame(rows, columns=["a", "b"])
+
+        asked = OutlierSettings(max_false_alarm=0.1, n_neighbors=(5,), seed=seed)
+        verdicts = judge_rows(draw(160), asked)
+        fresh = draw(4000)
+        rates = [
+            np.mean(part.model.score_samples(fresh) <= part.threshold) for part in verdicts.parts
+        ]
+        n_broken += max(rates) > verdicts.proof.bound
+    # 5 % of tables on average at most; three standard deviations of room for luck.
+    assert n_broken <= n_tables * 0.05 + 3 * np.sqrt(n_tables * 0.05 * 0.95)
+
+
+def test_many_outliers_make_the_threshold_stricter(tmp_path):
+    plain = fish(400, seed=1)
+    spoilt = plain.copy()
+    spoilt.loc[:80, ["a", "b"]] += np.random.default_rng(0).normal(0, 40, size=(81, 2))
+    asked = OutlierSettings(max_false_alarm=0.1, scaling="none", top=0)
+    few, many = (find_outliers(table(tmp_path, rows), asked) for rows in (plain, spoilt))
+    assert min(many.thresholds) > max(few.thresholds)
+    ordinary = many.rows.sort_index().iloc[81:]
+    assert (ordinary["verdict"] == "usual").all()
+
+
+def test_what_estimators_warn_of_becomes_a_note(tmp_path):
+    rows = fish(12).iloc[[0, *range(3, 12)]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = find_outliers(table(tmp_path, rows))
+    assert result.notes == [
+        "20 neighbours were asked for, but each row has 9 others; all are taken."
+    ]
+    piled = pd.concat([fish(40), *[fish(4).iloc[[3]]] * 60])
+    piled["fish"] = range(len(piled))
+    (note,) = find_outliers(table(tmp_path, piled), OutlierSettings(max_false_alarm=0.3)).notes
+    assert note.startswith("In each half: ")
+    assert "their neighbours are copies at distance zero" in note
+    (note,) = find_outliers(table(tmp_path, piled), OutlierSettings(method="lof")).notes
+    assert note == (
+        "Some rows have 20 copies or more, which makes the factors of rows beside them huge and "
+        "meaningless. Take more neighbours, or the method rkof."
+    )
+
+
+def test_other_warnings_are_not_swallowed():
+    notes = []
+
+    def work():
+        with warnings_as_notes(notes):
+            warnings.warn("Detector: be careful: now", UserWarning, stacklevel=1)
+            warnings.warn("overflow", RuntimeWarning, stacklevel=1)
+
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        work()
+    assert notes == ["be careful: now"]
+
+
+def test_odd_tables(tmp_path):
+    """Copies, constant columns, two rows, categories, gaps: an answer without NaN."""
+    rng = np.random.default_rng(0)
+    kinds = {
+        "two rows": (pd.DataFrame({"a": [1.0, 5.0]}), "refuse"),
+        "one value": (pd.DataFrame({"a": [2.0] * 30, "b": ["x"] * 30}), "refuse"),
+        "copies": (pd.DataFrame({"a": [1.0, 2.0] * 40, "b": [3.0] * 80}), "refuse"),
+        "categories": (
+            pd.DataFrame({"sex": ["f", "m"] * 20 + ["?"], "a": rng.normal(size=41)}), "refuse",
+        ),
+        "gaps": (pd.DataFrame({"a": [1.0, np.nan, 3.0, 4.0], "b": [1.0, 2.0, 3.0, 4.0]}), "fill"),
+    }  # fmt: skip
+    for name, (rows, missing) in kinds.items():
+        rows.insert(0, "fish", [f"<{name}> {i}" for i in range(len(rows))])
+        for method in METHODS:
+            asked = OutlierSettings(method=method, missing=missing, top=5)
+            result = find_outliers(table(tmp_path, rows, missing=missing), asked)
+            assert np.isfinite(result.rows["factor"]).all(), (name, method)
+            assert len(result.rows) == len(rows)
+            assert name != "one value" or result.n_outliers == 0
+        html = outliers_page(result)
+        assert f"&lt;{name}&gt;" in html
+        assert f"<{name}>" not in html
+    assert len(result.explained) == 4
+
+
+def test_rows_with_gaps_can_be_left_out(tmp_path):
+    rows = fish(30)
+    rows.loc[[3, 9], "a"] = np.nan
+    result = find_outliers(table(tmp_path, rows, missing="drop"), OutlierSettings(missing="drop"))
+    assert len(result.rows) == 28
+    assert result.notes[0].endswith("fish.csv have missing values and were left out.")
+    first = result.rows.loc[0]
+    assert first["fish"] == str(10**17)
+
+
+def test_of_very_many_columns_fewer_rows_are_explained_and_it_is_said(tmp_path):
+    np.save(tmp_path / "wide.npy", np.random.default_rng(0).normal(size=(30, 1500)))
+    result = find_outliers(read_table(tmp_path / "wide.npy"), OutlierSettings(top=20))
+    assert len(result.explained) == 1
+    assert result.explained == [result.rows.index[0]]
+    assert result.notes[-1] == (
+        "Reasons are given for 1 of 20 rows only: with 1500 columns and 30 rows, more would take "
+        "long."
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "n_explained"), [((30_000, 75), 50), ((30_000, 2000), 5), ((200, 4), 50)]
+)
+def test_explaining_takes_no_longer_than_twice_the_judging(shape, n_explained):
+    rows, columns = shape
+    effort = _effort(pd.DataFrame(np.zeros((rows, 1))).iloc[:, [0] * columns], OutlierSettings())
+    assert effort.n_rows == n_explained
+    n_hypothetical = effort.n_nearest * min(2 * columns, 2**columns) * effort.n_rows
+    assert n_hypothetical <= max(2 * rows, 20_000)
+
+
+def test_the_same_seed_gives_the_same_answer(tmp_path):
+    data = table(tmp_path)
+    first, second, other = (
+        find_outliers(data, OutlierSettings(max_false_alarm=0.1, seed=seed, top=3))
+        for seed in (1, 1, 2)
+    )
+    pd.testing.assert_frame_equal(first.rows, second.rows)
+    assert not first.rows["factor"].sort_index().equals(other.rows["factor"].sort_index())
+
+
+def test_the_page_holds_the_answer_the_cards_and_the_pictures(tmp_path):
+    rows = fish(300).assign(kind="carp")
+    data = table(tmp_path, rows, label_column="kind")
+    result = find_outliers(data, OutlierSettings(max_false_alarm=0.1, top=4, n_neighbors=(5, 20)))
+    html = outliers_page(result)
+    assert len(html.encode()) < LARGEST_PAGE
+    assert result.proof.sentence().replace("<", "&lt;") in html
+    assert html.count("<article") == 4
+    assert html.count("<img ") == 3
+    assert f"<h3>{result.rows['rank'].iloc[0]}. {result.ids.iloc[0]}</h3>" in html
+    assert "http" not in html.replace("http-equiv", "")
+    assert set(outliers_figures(result)) == {"ranking", "map", "stability"}
+    alone = find_outliers(data, OutlierSettings(top=0))
+    assert set(outliers_figures(alone)) == {"ranking", "map"}
+    with_path = find_outliers(data, OutlierSettings(top=0, path=(5, 10)))
+    assert "stability" in outliers_figures(with_path)
+
+
+REFUSED = {
+    "There is no method named 'magic'. Take one of rkof, lof, ldf, lpf, depth.": {
+        "method": "magic"
+    },
+    "n_neighbors must be a whole number of 1 or more, or a list of such numbers; got (0,).": {
+        "n_neighbors": (0,)
+    },
+    "Method lof takes one number of neighbours; got 5, 10. Give one, or take the method rkof, ldf "
+    "or lpf.": {"method": "lof", "n_neighbors": (5, 10)},
+    "Method lof cannot be used so: The 'contamination' parameter of LocalOutlierFactor must be a "
+    "str among {'auto'} or a float in the range (0.0, 0.5]. Got 0.9 instead.": {
+        "method": "lof",
+        "contamination": 0.9,
+    },
+    "Only for the method rkof is there a path over numbers of neighbours; got the method lpf.": {
+        "method": "lpf",
+        "path": (5, 10),
+    },
+    "A bound on false alarms and a contamination each set the threshold. Give one of them.": {
+        "max_false_alarm": 0.1,
+        "contamination": 0.1,
+    },
+}
+
+
+@pytest.mark.parametrize("sentence", REFUSED)
+def test_refusals(tmp_path, sentence):
+    with pytest.raises(InputError) as caught:
+        find_outliers(table(tmp_path), OutlierSettings(**REFUSED[sentence]))
+    assert str(caught.value) == sentence
+
+
+def test_too_few_rows_for_the_bound(tmp_path):
+    data = table(tmp_path, fish(101))
+    with pytest.raises(TooFewRowsError) as caught:
+        find_outliers(data, OutlierSettings(max_false_alarm=0.05))
+    assert str(caught.value) == (
+        "No threshold keeps false alarms below 0.05: 50 held-out rows prove nothing under 0.0712. "
+        "Hold out at least 72 rows, or allow more than 0.0712. Each half of the table is held out "
+        "in turn, so that takes 144 rows in all; there are 101."
+    )
+    barely = find_outliers(data, OutlierSettings(max_false_alarm=0.0712, top=0))
+    assert barely.summary == "0 of 101 rows are outliers; with so few rows none can be one."
+    assert barely.notes == [
+        "With so few rows the bound can only be proven by calling none an outlier. More rows, or "
+        "a larger share of false alarms, leave room for some."
+    ]
