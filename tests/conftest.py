@@ -11,6 +11,7 @@ from hypothesis import settings
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 
+_VECTORS = Path(__file__).parent / "data" / "vectors"
 _DEFAULT_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
@@ -34,14 +35,11 @@ def data_folder():
 
 
 @pytest.fixture(scope="session")
-def reference_vectors(data_folder):
+def reference_vectors():
     """Load a file of reference vectors by name."""
 
     def load(name):
-        path = data_folder.parent / "vectors" / name
-        if not path.is_file():
-            pytest.skip(f"no reference vectors at {path}")
-        with np.load(path) as stored:
+        with np.load(_VECTORS / name) as stored:
             return dict(stored)
 
     return load

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kernova.text import shortened, value_words
+from kernova.text import truncate_middle, format_value
 
 
 @pytest.mark.parametrize(
@@ -38,27 +38,27 @@ from kernova.text import shortened, value_words
     ],
 )
 def test_words(value, words):
-    assert value_words(value) == words
+    assert format_value(value) == words
 
 
 def test_no_more_digits_than_needed():
-    assert value_words(1000.123456789, beside=1000.123456783) == "1000.12345679"
-    assert value_words(1000.123456783, beside=1000.123456789) == "1000.12345678"
-    assert value_words(2.0, beside=2.00000000001) == "2"
+    assert format_value(1000.123456789, beside=1000.123456783) == "1000.12345679"
+    assert format_value(1000.123456783, beside=1000.123456789) == "1000.12345678"
+    assert format_value(2.0, beside=2.00000000001) == "2"
 
 
 @given(value=st.floats(-1e300, 1e300), beside=st.floats(-1e300, 1e300))
 @example(0.0, -0.0)
 @example(0.1 + 0.2, 0.3)
 def test_two_numbers_are_told_apart(value, beside):
-    words, other = value_words(value, beside), value_words(beside, value)
+    words, other = format_value(value, beside), format_value(beside, value)
     assert (words == other) == (value == beside)
     assert float(words) == pytest.approx(value, rel=1e-3, abs=0)
 
 
 @given(text=st.text(max_size=80), most=st.integers(3, 40))
 def test_shortened_keeps_both_ends_and_the_limit(text, most):
-    short = shortened(text, most)
+    short = truncate_middle(text, most)
     whole = " ".join(text.split())
     assert len(short) <= most
     if len(whole) <= most:

@@ -41,8 +41,32 @@ def _first_few(phrases: list[str]) -> str:
     return ", ".join([*phrases[:_MOST_NAMES], *([f"and {extra} more"] if extra > 0 else [])])
 
 
+def plural(n: int, noun: str, nouns: str | None = None) -> str:
+    """Return the noun for a number of things, without the number.
+
+    Examples
+    --------
+    >>> from kernova.text import plural
+    >>> plural(1, "row"), plural(2, "row"), plural(0, "category", "categories")
+    ('row', 'rows', 'categories')
+    """
+    return noun if n == 1 else nouns or f"{noun}s"
+
+
+def quantity(n: int, noun: str, nouns: str | None = None) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> from kernova.text import quantity
+    >>> quantity(1, "row"), quantity(1200, "row"), quantity(2, "category", "categories")
+    ('1 row', '1,200 rows', '2 categories')
+    """
+    return f"{n:,} {plural(n, noun, nouns)}"
+
+
 def percent(fraction: float) -> str:
-    """Write a fraction without digits behind the point, as 75 %."""
+    """Return a fraction as a whole percentage, as 75 %."""
     return f"{100 * fraction:.0f} %"
 
 
@@ -53,13 +77,13 @@ _MOST_LETTERS = 32
 _LARGEST_WHOLE = 1e15
 
 
-def shortened(text: str, most: int = _MOST_LETTERS) -> str:
+def truncate_middle(text: str, most: int = _MOST_LETTERS) -> str:
     """Leave out the middle of a long text: names that begin alike often differ at their ends.
 
     Examples
     --------
-    >>> from kernova.text import shortened
-    >>> shortened("mean_radius_of_the_left_ventricle", 20)
+    >>> from kernova.text import truncate_middle
+    >>> truncate_middle("mean_radius_of_the_left_ventricle", 20)
     'mean_radiu…ventricle'
     """
     text = " ".join(text.split())
@@ -69,19 +93,19 @@ def shortened(text: str, most: int = _MOST_LETTERS) -> str:
     return f"{text[: most - 1 - tail]}…{text[-tail:]}"
 
 
-def value_words(value: Any, beside: Any = None, most: int = _MOST_LETTERS) -> str:
+def format_value(value: Any, beside: Any = None, most: int = _MOST_LETTERS) -> str:
     """Write one value in at most so many letters, or digits that tell it from the one beside it.
 
     Examples
     --------
-    >>> from kernova.text import value_words
-    >>> value_words(0.123456789), value_words(5.0), value_words("red"), value_words(None)
+    >>> from kernova.text import format_value
+    >>> format_value(0.123456789), format_value(5.0), format_value("red"), format_value(None)
     ('0.1235', '5', 'red', 'missing')
-    >>> value_words(1000.12, beside=1000.13), value_words(1000.13, beside=1000.12)
+    >>> format_value(1000.12, beside=1000.13), format_value(1000.13, beside=1000.12)
     ('1000.12', '1000.13')
     """
     if not _is_number(value):
-        return "missing" if _is_missing(value) else shortened(str(value), most) or "(empty)"
+        return "missing" if _is_missing(value) else truncate_middle(str(value), most) or "(empty)"
     if not _is_number(beside) or value == beside:
         return _number_words(float(value), _FEW_DIGITS)
     for digits in range(_FEW_DIGITS, _ALL_DIGITS):

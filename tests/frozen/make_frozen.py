@@ -102,7 +102,7 @@ def _freeze_commands_models():
            for m in METHODS},
         "command-learn": ("learn known.csv --label-column species --id-column specimen -o", table),
         "command-notes-song": ("notes learn song.wav song.txt -o", song),
-        "command-notes-paper": ("notes learn song.wav song.txt --preset paper --labels rising -o", song),
+        "command-notes-paper": ("notes learn song.wav song.txt --preset paper --labels falling -o", song),
     }  # fmt: skip
     for name, (command, value) in written.items():
         path = f"{name}.kernova"

@@ -69,7 +69,7 @@ def _local_factors():
         ("lpf", kernova.LocalPeculiarityFactor),
     ):  # fmt: skip
         found[f"{name}-own-rows"] = kind(8)
-        for algorithm in ("auto", "kd_tree", "brute", "approximate"):
+        for algorithm in ("kd_tree", "brute", "approximate"):
             found[f"{name}-{algorithm}"] = kind([5, 9], algorithm=algorithm, novelty=True)
     for kernel in ("gaussian", "epanechnikov"):
         found[f"rkof-{kernel}"] = kernova.RobustKernelOutlierFactor(8, kernel=kernel, novelty=True)
@@ -236,7 +236,8 @@ def learnt_from_files(folder):
         opened = open_discovery_data(source)
         ids = opened.table.ids.tolist()
         named = [one.split("-")[0] for one in ids] if labels is None else labels
-        said = [None if k % 4 == 3 else one for k, one in enumerate(named)]
+        n_named = 3 if labels is None else 1  # of four
+        said = [one if k % 4 < n_named else None for k, one in enumerate(named)]
         learnt = learn_from_answers(opened.table, said)
         model = learnt.model.read_by(opened.table.reader) if learnt.model.reader is None else learnt.model
         found[name] = (model, opened.table.features[:15])

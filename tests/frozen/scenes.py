@@ -10,6 +10,7 @@ import shutil
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from .drawn_inputs import RATE
 from .sessions import STRATEGIES
@@ -37,6 +38,18 @@ def prepare(folder):
             shutil.copyfile(source, target)
     shutil.copytree(DATA / "models", folder / "models", ignore=shutil.ignore_patterns("*.npz"))
     write_sounds(folder)
+    _write_stand_ins(folder / "data")
+
+
+def _write_stand_ins(folder):
+    """Write small tables under the names of two real ones, for the reproductions."""
+    folder.mkdir()
+    i = inputs()
+    yeast = pd.DataFrame(i["rare"], columns=list("abcd")).assign(label=i["rare_labels"])
+    yeast.to_parquet(folder / "yeast.parquet")
+    rows = np.hstack([i["rows"], i["rows"][::-1]])
+    values = pd.DataFrame(np.vstack([rows, rows[:5] + 8])).rename(columns=str)
+    values.assign(label=[-1] * 120 + [1] * 5).to_parquet(folder / "mammography.parquet", index=False)
 
 
 def write_sounds(folder):
@@ -65,6 +78,7 @@ def write_sounds(folder):
 
 IRISES = "known.csv new.csv --id-column specimen --drop species --max-false-alarm 0.1"
 WINES = "demo/wines.csv --id-column wine --label-column cultivar"
+GAPS = "gaps.csv --id-column fish --drop some"
 FISH = "fish.tps --groups species.csv --group-column species"
 
 NOVELTY = [
@@ -76,10 +90,9 @@ NOVELTY = [
     f"novelty {IRISES} --bandwidth median --holdout 0.6 --confidence 0.9 --seed 3 --json -o v.json",
     f"novelty {IRISES} --bandwidth 0.8 --false-discovery-rate 0.2 --scaling minmax --top 5",
     f"novelty {IRISES} --scaling none --report page.html",
-    "novelty gaps.csv gaps.csv --id-column fish --label-column kind --missing fill --json "
-    "--max-false-alarm 0.2",
-    "novelty gaps.csv gaps.csv --id-column fish --drop kind --missing drop --max-false-alarm 0.2",
-    "novelty gaps.csv gaps.csv --id-column fish --drop kind",
+    f"novelty gaps.csv {GAPS} --label-column kind --missing fill --max-false-alarm 0.2 --json",
+    f"novelty gaps.csv {GAPS} --drop kind --missing drop --max-false-alarm 0.2",
+    f"novelty gaps.csv {GAPS} --drop kind",
     "novelty known.csv new.csv --id-column specimen --drop species --max-false-alarm 0.01",
 ]  # fmt: skip
 
@@ -92,8 +105,8 @@ OUTLIERS = [
     f"outliers {WINES} --contamination 0.05 --scaling none --top 3 --json",
     f"outliers {WINES} --max-false-alarm 0.1 --confidence 0.9 --seed 2 --top 3 --json",
     f"outliers {WINES} --method depth --bandwidth median --max-false-alarm 0.1 --top 2 --json",
-    "outliers gaps.csv --id-column fish --label-column kind --missing fill --top 3 --json",
-    "outliers gaps.csv --id-column fish --drop kind --missing drop --top 3",
+    f"outliers {GAPS} --label-column kind --missing fill --top 3 --json",
+    f"outliers {GAPS} --drop kind --missing drop --top 3",
     f"outliers {WINES} --neighbors ten",
 ]  # fmt: skip
 
@@ -105,9 +118,9 @@ RECOGNITION = [
     "--robust --max-rows-per-class 20 --seed 1 -o robust.kernova",
     "recognize robust.kernova new.csv --id-column specimen --label-column species --nearest 2 "
     "-o classes.parquet --report classes.html --top 2",
-    "learn gaps.csv --label-column kind --id-column fish --missing fill -o gaps.kernova --json",
-    "recognize gaps.kernova gaps.csv --id-column fish --label-column kind --json",
-    "learn gaps.csv --label-column kind --id-column fish --missing drop --scale none -o d.kernova",
+    f"learn {GAPS} --label-column kind --missing fill -o gaps.kernova --json",
+    f"recognize gaps.kernova {GAPS} --label-column kind --json",
+    f"learn {GAPS} --label-column kind --missing drop --scale none -o d.kernova",
     "recognize models/command-learn.kernova new.csv --id-column specimen --drop species --json",
     "recognize models/recognizer-of-landmarks.kernova unnamed.tps --json",
     "recognize models/recognizer-of-sounds.kernova sounds --json",
@@ -130,7 +143,7 @@ SIMULATE = [
     "simulate rare.csv --label-column kind --id-column row --seeds 2 --questions 40 --json",
     "simulate rare.csv --label-column kind --id-column row --strategies hms-ci,nndm,random "
     "--error-rate 0.2 --seeds 3 -o runs.csv --picture curves.png",
-    "simulate gaps.csv --label-column kind --id-column fish --missing fill --seeds 1 "
+    f"simulate {GAPS} --label-column kind --missing fill --seeds 1 "
     "--strategies strangers-and-crowds,interleave --json",
     "simulate rare.csv --label-column kind --strategies nonsense",
 ]
@@ -202,7 +215,8 @@ REPRODUCE = [
     "reproduce ksd --folder ksd --seeds 2 --repetitions 20 --json",
     "reproduce mddkm-tables --sets iris --seeds 1 --folder tables --json",
     "reproduce mddkm-tables --sets wine --seeds 1 --folder wine",
-    "reproduce rkof --datasets none --quick --seeds 2 --folder rkof --json",
+    "reproduce hms --data data --sets yeast --seeds 1 --quick --folder hms --json",
+    "reproduce rkof --data data --datasets mammography --quick --seeds 2 --folder rkof --json",
     "reproduce mddkm --seeds 1 --folder mddkm --json",
 ]
 

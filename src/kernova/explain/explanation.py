@@ -31,7 +31,7 @@ from kernova.explain.tables import (
     values_of,
 )
 from kernova.explain.verdicts import InPlaceJudge, NewRowJudge, Standing, judge_of
-from kernova.text import listed, shortened, value_words
+from kernova.text import listed, truncate_middle, format_value
 from kernova.typing import Indices
 
 Judge = NewRowJudge | InPlaceJudge | ClassJudge

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 
 from kernova.errors import InputError
 from kernova.report.canvas import KNOWN, MUTED, NEW, PERCENT, Entry, counted, ink, legend_below
-from kernova.text import listed, shortened, value_words
+from kernova.text import listed, truncate_middle, format_value
 
 _NEEDED: Final = ("row", "feature", "value", "ordinary_value", "share")
 _WIDTH: Final = 7.2
@@ -105,7 +105,7 @@ def _bars(features: pd.DataFrame, n_features: int) -> pd.DataFrame:
     )
     bars = [
         (
-            shortened(str(feature), _MOST_LETTERS),
+            truncate_middle(str(feature), _MOST_LETTERS),
             _both_values(value, usual),
             share,
             KNOWN if share < 0 else NEW,

@@ -25,7 +25,7 @@ from kernova.report.canvas import (
     view_of,
 )
 from kernova.report.dots import Plane, at_the_edge, draw_crowd, draw_marked, finish_plane
-from kernova.text import shortened
+from kernova.text import truncate_middle
 from kernova.typing import Matrix
 
 UNKNOWN: Final = "unknown"
@@ -222,4 +222,4 @@ def _write_numbers(ax: Axes, table: Matrix, shares: Matrix) -> None:
 
 
 def _short(name: Any) -> str:
-    return shortened(str(name), _LONGEST_NAME)
+    return truncate_middle(str(name), _LONGEST_NAME)

@@ -24,7 +24,7 @@ from kernova.report.canvas import (
     legend_below,
     note_above,
 )
-from kernova.text import shortened
+from kernova.text import truncate_middle
 from kernova.typing import Matrix, Vector
 
 if TYPE_CHECKING:
@@ -349,7 +349,7 @@ def _draw_segments(
     shown = lines if len(lines) <= _MOST_NAMES else lines[:: math.ceil(len(lines) / _MOST_NAMES)]
     ax.set_yticks(
         [place_of[name] for name in shown],
-        [shortened(name, _LONGEST_NAME) for name in shown],
+        [truncate_middle(name, _LONGEST_NAME) for name in shown],
         parse_math=False,
     )
     ax.tick_params(axis="y", length=0)

@@ -39,7 +39,7 @@ from kernova.report.canvas import (
     view_of,
 )
 from kernova.report.dots import Plane, at_the_edge, draw_crowd, draw_marked, finish_plane
-from kernova.text import shortened
+from kernova.text import truncate_middle
 from kernova.typing import Indices, Matrix, Vector
 
 LONGEST_NAME: Final = 18
@@ -224,7 +224,7 @@ def _checked_names(labels: Sequence[Any] | None, n_rows: int) -> list[str] | Non
         raise InputError(
             f"labels must have one name for each of {counted(n_rows, 'row')}; got {len(labels)}."
         )
-    return [shortened(str(label), LONGEST_NAME) for label in labels]
+    return [truncate_middle(str(label), LONGEST_NAME) for label in labels]
 
 
 def _name_points(ax: Axes, heights: Vector, names: list[str]) -> None:
@@ -319,7 +319,7 @@ def rank_stability_figure(path: pd.DataFrame, *, n_top: int = 10) -> Figure:
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_xscale("log")
-    names = [shortened(str(label), LONGEST_NAME) for label in path.index]
+    names = [truncate_middle(str(label), LONGEST_NAME) for label in path.index]
     _draw_ranks(axes[0], numbers, ranks, names, n_top)
     if has_steps:
         _draw_overlaps(axes[1], numbers, ranks, n_top)

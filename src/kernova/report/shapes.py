@@ -36,7 +36,7 @@ from kernova.report.canvas import (
     view_of,
 )
 from kernova.report.dots import at_the_edge, draw_marked, finish_plane
-from kernova.text import shortened
+from kernova.text import truncate_middle
 from kernova.typing import Matrix
 
 # More specimens than this only make a blot and a slow picture.
@@ -529,7 +529,7 @@ def _name_cells(ax: Axes, unknown: Sequence[Any], known: Sequence[Any]) -> None:
         if axis is ax.xaxis:
             turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
         axis.set_ticklabels(
-            [shortened(str(name), _LONGEST_NAME) for name in names],
+            [truncate_middle(str(name), _LONGEST_NAME) for name in names],
             fontsize=10 if len(names) <= 20 else 6, parse_math=False, **turned,
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from kernova.text import value_words
+from kernova.text import format_value
 from kernova.typing import Indices, Vector
 
 # Cells of the strip that shows where a value lies, from the lowest row to the highest.
@@ -45,8 +45,8 @@ class NumberColumn:
     def look(self, value: Any) -> Feature:
         """Compare one value with all of them."""
         if pd.isna(value):
-            usual = value_words(self.usual)
-            return Feature(self.name, value_words(None), usual, "missing", "", 0.0, 0.0)
+            usual = format_value(self.usual)
+            return Feature(self.name, format_value(None), usual, "missing", "", 0.0, 0.0)
         n_below = int(np.searchsorted(self.numbers, value, "left"))
         n_up_to = int(np.searchsorted(self.numbers, value, "right"))
         n_rows = len(self.numbers)
@@ -54,8 +54,8 @@ class NumberColumn:
         share = min(1.0, 2 * min(n_up_to, n_rows - n_below) / n_rows)
         return Feature(
             self.name,
-            value_words(value, beside=self.usual),
-            value_words(self.usual, beside=value),
+            format_value(value, beside=self.usual),
+            format_value(self.usual, beside=value),
             percent_words(percentile),
             _strip_at(percentile),
             0.0 - log2(share),
@@ -73,15 +73,15 @@ class CategoryColumn:
 
     def look(self, value: Any) -> Feature:
         """Compare one value with all of them."""
-        usual = value_words(self.counts.index[0]) if len(self.counts) else value_words(None)
+        usual = format_value(self.counts.index[0]) if len(self.counts) else format_value(None)
         if pd.isna(value):
-            return Feature(self.name, value_words(None), usual, "missing", "", 0.0, 0.0)
+            return Feature(self.name, format_value(None), usual, "missing", "", 0.0, 0.0)
         share = int(self.counts[value]) / self.n_rows
         as_rare = int(self.counts[self.counts <= self.counts[value]].sum()) / self.n_rows
         n_cells = round(share * _STRIP)
         strip = "━" * n_cells + "─" * (_STRIP - n_cells)
         place = f"{percent_words(100 * share)} % have it"
-        return Feature(self.name, value_words(value), usual, place, strip, 0.0 - log2(as_rare), 0.0)
+        return Feature(self.name, format_value(value), usual, place, strip, 0.0 - log2(as_rare), 0.0)
 
 
 Column = NumberColumn | CategoryColumn
@@ -425,14 +425,14 @@ def _number_drawing(column: NumberColumn, feature: Feature, value: Any) -> Featu
         name=feature.name,
         kind="number",
         value=feature.value,
-        usual=feature.usual if len(column.numbers) else value_words(None),
+        usual=feature.usual if len(column.numbers) else format_value(None),
         place=feature.place,
         surprise=feature.surprise,
         histogram=ruler.counts,
         lowest=ruler.low if ruler.counts else None,
         highest=ruler.high if ruler.counts else None,
-        lowest_words=value_words(ruler.low, beside=ruler.high) if ruler.counts else "",
-        highest_words=value_words(ruler.high, beside=ruler.low) if ruler.counts else "",
+        lowest_words=format_value(ruler.low, beside=ruler.high) if ruler.counts else "",
+        highest_words=format_value(ruler.high, beside=ruler.low) if ruler.counts else "",
         position=ruler.position(float(value)) if is_there else None,
         usual_position=ruler.position(column.usual) if ruler.counts else None,
         axis=ruler.axis,
@@ -450,7 +450,7 @@ def _category_drawing(column: CategoryColumn, feature: Feature, value: Any) -> F
     if is_there and value not in names:
         names = [*names[: _CATEGORIES_DRAWN - 1], value]
     shares = [
-        Share(name=value_words(name), share=float(column.counts[name]) / column.n_rows)
+        Share(name=format_value(name), share=float(column.counts[name]) / column.n_rows)
         for name in names
     ]
     return FeatureDrawing(

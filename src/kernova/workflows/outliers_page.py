@@ -22,7 +22,7 @@ from kernova.report.page import (
     picture,
     table,
 )
-from kernova.text import shortened, value_words
+from kernova.text import truncate_middle, format_value
 from kernova.workflows.detectors import table_encoder
 from kernova.workflows.outliers import OutlierResult
 
@@ -125,7 +125,7 @@ def _card(result: OutlierResult, place: int) -> Card:
     against = result.telling_features(place)
     bars = [
         Bar(
-            shortened(str(line.feature), 60),
+            truncate_middle(str(line.feature), 60),
             float(line.share),  # type: ignore[arg-type]
             f"{value_words(line.value, line.ordinary_value)}, usually "
             f"{value_words(line.ordinary_value, line.value)}",
@@ -133,7 +133,7 @@ def _card(result: OutlierResult, place: int) -> Card:
         for line in against.itertuples()
     ]
     p_value = f" · p = {row['p_value']:.3g}" if result.proof else ""
-    nearest = ", ".join(shortened(one) for one in result.nearest_ids(place)[:_NEAREST_ON_CARD])
+    nearest = ", ".join(truncate_middle(one) for one in result.nearest_ids(place)[:_NEAREST_ON_CARD])
     return Card(
         f"{row['rank']}. {shortened(str(result.ids[place]), 60)}",
         f"factor {row['factor']:.4g}{p_value} · {row['verdict']}",

@@ -22,7 +22,7 @@ def test_two_experts_are_never_asked_the_same(new_screen, digits):
         screen.go("experts")
         for expert in ("Clara", "Dan"):
             line = screen.at("expert-list").locator("li", has_text=expert)
-            expect(line).to_contain_text("3 answers · here now")
+            expect(line).to_contain_text("3 answers · online")
     _take_back(screens, 3)
 
 

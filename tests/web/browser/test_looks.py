@@ -53,7 +53,7 @@ def test_every_view_holds_its_width(window, learnt, new_screen):
         _look(screen, f"{testid}-{window}")
         screen.press("Escape")
     screen.go("experts")
-    screen.at("disagreements").get_by_role("button", name="Look at").first.click()
+    screen.at("disagreements").get_by_role("button", name="View").first.click()
     expect(screen.at("name-row")).to_be_visible()
     _look(screen, f"row-dialog-{window}")
 

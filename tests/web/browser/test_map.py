@@ -26,7 +26,7 @@ def test_rows_are_drawn_looked_at_and_named(layer, screen, digits):
     asked = screen.asked()
     screen.go("map")
     expect(screen.page.locator(".map-stage")).to_have_attribute("data-layer", layer)
-    expect(screen.at("legend")).to_contain_text("no name yet")
+    expect(screen.at("legend")).to_contain_text("unlabelled")
     _wait_for_a_frame(screen)
     # Points of at least the frequent categories, each in its colour.
     assert len(_colours(screen)) >= 5

@@ -25,7 +25,7 @@ def test_all_ten_digits_are_met_by_keyboard_alone(server, screen):
     n_asked = len(rows)
     print(f"\nten digits after {n_asked} questions")
     expect(screen.at("progress-words")).to_have_text(
-        f"{n_asked} questions asked, {n_asked} of 750 rows named, 10 categories."
+        f"{n_asked} questions asked, {n_asked} of 750 rows labelled, 10 categories."
     )
     assert sorted(screen.categories()) == sorted(WORDS)
     # What the server wrote down is what the expert meant, row by row.
@@ -33,7 +33,7 @@ def test_all_ten_digits_are_met_by_keyboard_alone(server, screen):
     assert [entry["row"] for entry in reversed(said)] == rows
     assert all(truth[entry["id"]] == entry["label"] for entry in said)
     screen.go("curve")
-    screen.wait_for_words("curve-words", f"After {n_asked} questions: 10 categories met.")
+    screen.wait_for_words("curve-words", f"After {n_asked} questions: 10 categories discovered.")
     expect(screen.at("curve").get_by_role("img")).to_be_visible()
     expect(screen.at("advice")).to_contain_text("Known")
 
@@ -128,7 +128,7 @@ def test_a_cluster_is_named_in_one_step_and_undone_in_one(screen, digits):
     screen.press("Space")
     screen.press("n")
     screen.name("cluster name")
-    like_it = f" and {len(others) - 1} row" if len(others) > 1 else " is"
+    like_it = f" and {len(others) - 1} other row" if len(others) > 1 else " is"
     screen.wait_for_words("saved", f"Saved: {asked.id}{like_it}")
     screen.wait_for_another(asked)
     (category,) = [one for one in _categories(digits) if one["name"] == "cluster name"]

@@ -19,9 +19,9 @@ export function featureList(features) {
  * "higher than 98 % of rows"; for a category, how many rows have it.
  * @param {Feature} feature
  */
-function placeWords({ kind, place }) {
-  const percentile = Number(place);
-  if (kind !== "number" || place === "" || Number.isNaN(percentile)) return place;
+function percentileWords({ kind, place: text }) {
+  const percentile = Number(text);
+  if (kind !== "number" || text === "" || Number.isNaN(percentile)) return text;
   if (percentile > 55) return `higher than ${Number(percentile.toFixed(2))} % of rows`;
   if (percentile < 45) return `lower than ${Number((100 - percentile).toFixed(2))} % of rows`;
   return "close to the median";
@@ -45,7 +45,7 @@ export function featureStrip(features, names) {
     const dot = at === null ? null : drawn("circle", { cx: 4 + 92 * at, cy: y, r: 3.2, class: oddness(feature) });
     if (dot) strip.append(dot);
   });
-  const words = lines.map((feature) => `${feature.name}: ${feature.value} (${placeWords(feature)})`).join("\n");
+  const words = lines.map((feature) => `${feature.name}: ${feature.value} (${percentileWords(feature)})`).join("\n");
   return { strip, words };
 }
 
@@ -54,7 +54,7 @@ function featureItem(feature) {
   const head = element("div", { class: "feature-head" },
     element("span", { class: "feature-name", title: feature.name }, feature.name),
     element("b", {}, feature.value));
-  const words = element("p", { class: "feature-words" }, element("span", { class: oddness(feature) }, placeWords(feature)),
+  const words = element("p", { class: "feature-words" }, element("span", { class: oddness(feature) }, percentileWords(feature)),
     ` · typically ${feature.usual}`, feature.axis_words ? ` · ${feature.axis_words}` : "");
   return element("li", {}, head, feature.kind === "number" ? histogram(feature) : fractions(feature), words);
 }

@@ -3,7 +3,7 @@
 import { getNumbers } from "./api.js";
 import { store } from "./store.js";
 
-/** @typedef {{labels: Uint16Array, version: number}} RowLabels */
+/** @typedef {{labels: Uint16Array<ArrayBuffer>, version: number}} RowLabels */
 
 export const NO_LABEL = 0;
 export const SKIPPED = 65535;

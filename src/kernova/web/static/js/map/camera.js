@@ -1,4 +1,4 @@
-/** What part of the map is seen: the middle and the scale. Points lie between -1 and 1. */
+/** Which part of the map is visible: the centre and the zoom. Points lie between -1 and 1. */
 
 const CLOSEST = 400;
 const FARTHEST = 0.5;
@@ -9,7 +9,9 @@ export class Camera {
   constructor() {
     this.wide = 1;
     this.high = 1;
-    this.fit();
+    this.x = 0;
+    this.y = 0;
+    this.zoom = 1;
   }
 
   /** Show everything. */
@@ -19,6 +21,10 @@ export class Camera {
     this.zoom = 1;
   }
 
+  /**
+   * @param {number} wide
+   * @param {number} high
+   */
   resize(wide, high) {
     this.wide = wide;
     this.high = high;
@@ -29,32 +35,55 @@ export class Camera {
     return (Math.min(this.wide, this.high) / 2) * FILLED * this.zoom;
   }
 
-  /** Where a point lies on the screen. */
+  /**
+   * Where a point lies on the screen.
+   * @param {number} x
+   * @param {number} y
+   * @returns {[number, number]}
+   */
   toScreen(x, y) {
     return [this.wide / 2 + (x - this.x) * this.scale, this.high / 2 - (y - this.y) * this.scale];
   }
 
-  /** Which point lies at a place on the screen. */
+  /**
+   * Which point of the map lies at a position on the screen.
+   * @param {number} left
+   * @param {number} top
+   * @returns {[number, number]}
+   */
   toMap(left, top) {
     return [this.x + (left - this.wide / 2) / this.scale, this.y - (top - this.high / 2) / this.scale];
   }
 
-  /** Move by pixels. */
+  /**
+   * Move by pixels.
+   * @param {number} right
+   * @param {number} down
+   */
   pan(right, down) {
-    this.x = within(this.x - right / this.scale, -1.2, 1.2);
-    this.y = within(this.y + down / this.scale, -1.2, 1.2);
+    this.x = clamped(this.x - right / this.scale, -1.2, 1.2);
+    this.y = clamped(this.y + down / this.scale, -1.2, 1.2);
   }
 
-  /** Come nearer by a factor; the place under the pointer stays where it is. */
+  /**
+   * Zoom in by a factor; the point under the pointer stays where it is.
+   * @param {number} factor
+   * @param {number} left
+   * @param {number} top
+   */
   zoomAt(factor, left = this.wide / 2, top = this.high / 2) {
     const [x, y] = this.toMap(left, top);
-    this.zoom = within(this.zoom * factor, FARTHEST, CLOSEST);
-    const [now_x, now_y] = this.toMap(left, top);
-    this.x += x - now_x;
-    this.y += y - now_y;
+    this.zoom = clamped(this.zoom * factor, FARTHEST, CLOSEST);
+    const [nowX, nowY] = this.toMap(left, top);
+    this.x += x - nowX;
+    this.y += y - nowY;
   }
 
-  /** Bring a point into the middle, if it is out of sight. */
+  /**
+   * Move a point to the centre, if it is not visible.
+   * @param {number} x
+   * @param {number} y
+   */
   reveal(x, y) {
     const [left, top] = this.toScreen(x, y);
     if (left >= 0 && top >= 0 && left <= this.wide && top <= this.high) return;
@@ -62,18 +91,29 @@ export class Camera {
     this.y = y;
   }
 
-  /** How large a named point is drawn: to be found among thousands. */
-  namedSize(number) {
+  /**
+   * How large a labelled point is drawn: visible among thousands.
+   * @param {number} number of points
+   */
+  labelledSize(number) {
     return Math.max(8, this.pointSize(number) * 1.5);
   }
 
-  /** How large a point is drawn: few or near ones larger. */
+  /**
+   * How large a point is drawn: larger where there are few, or zoomed in.
+   * @param {number} number of points
+   */
   pointSize(number) {
-    const base = within(300 / Math.sqrt(Math.max(1, number)), 2.2, 8);
-    return within(base * this.zoom ** 0.35, 2.2, 14);
+    const base = clamped(300 / Math.sqrt(Math.max(1, number)), 2.2, 8);
+    return clamped(base * this.zoom ** 0.35, 2.2, 14);
   }
 }
 
-function within(value, low, high) {
+/**
+ * @param {number} value
+ * @param {number} low
+ * @param {number} high
+ */
+function clamped(value, low, high) {
   return Math.min(high, Math.max(low, value));
 }

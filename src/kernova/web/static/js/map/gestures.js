@@ -1,19 +1,26 @@
-/** Hands on the map: drag and pinch, wheel, click, a box with Shift, and the keyboard. */
+/** Gestures on the map: drag and pinch, wheel, click, a box with Shift, and the keyboard. */
 
 const NEAR_PX = 5; // a press that moves less is a click
 const STEP_PX = 60;
+/** @typedef {[number, number]} Position */
+/** @typedef {[number, number, number, number]} Box */
+
+/** @type {Object<string, Position>} */
 const MOVES = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /**
- * Listen to everything that moves a map.
+ * Listen to everything that moves the map.
  * @param {HTMLCanvasElement} canvas
  * @param {import("./camera.js").Camera} camera
- * @param {{onMove: () => void, onRest: () => void, onHover: (left: number|null, top?: number) => void,
- *   onClick: (left: number, top: number) => void, onBox: (box: number[]|null, isDone: boolean) => void}} told
+ * @param {{onMove: () => void, onRest: () => void, onHover: (at: Position|null) => void,
+ *   onClick: (left: number, top: number, isByKey: boolean) => void, onBox: (box: Box|null, isDone: boolean) => void}} told
  */
 export function startGestures(canvas, camera, told) {
-  const fingers = new Map();
+  /** @type {Map<number, Position>} */
+  const pointers = new Map();
+  /** @type {{position: Position, isBox: boolean, isMoved: boolean}|null} */
   let start = null;
+  /** @type {(event: MouseEvent) => Position} */
   const at = (event) => {
     const { left, top } = canvas.getBoundingClientRect();
     return [event.clientX - left, event.clientY - top];
@@ -21,28 +28,29 @@ export function startGestures(canvas, camera, told) {
 
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
-    fingers.set(event.pointerId, at(event));
-    start = fingers.size === 1 ? { place: at(event), isBox: event.shiftKey, isMoved: false } : null;
+    pointers.set(event.pointerId, at(event));
+    start = pointers.size === 1 ? { position: at(event), isBox: event.shiftKey, isMoved: false } : null;
   });
   canvas.addEventListener("pointermove", (event) => {
     const [left, top] = at(event);
-    const before = fingers.get(event.pointerId);
-    if (!before) return told.onHover(left, top);
-    if (fingers.size === 2) pinch(event.pointerId, [left, top]);
-    else if (start && Math.hypot(left - start.place[0], top - start.place[1]) > NEAR_PX) start.isMoved = true;
-    if (fingers.size === 1 && start?.isMoved) {
-      if (start.isBox) told.onBox([...start.place, left, top], false);
+    const before = pointers.get(event.pointerId);
+    if (!before) return told.onHover([left, top]);
+    if (pointers.size === 2) pinch(event.pointerId, [left, top]);
+    else if (start && Math.hypot(left - start.position[0], top - start.position[1]) > NEAR_PX) start.isMoved = true;
+    if (pointers.size === 1 && start?.isMoved) {
+      if (start.isBox) told.onBox([...start.position, left, top], false);
       else camera.pan(left - before[0], top - before[1]);
       told.onMove();
     }
-    if (fingers.size !== 1 || start?.isMoved) fingers.set(event.pointerId, [left, top]);
+    if (pointers.size !== 1 || start?.isMoved) pointers.set(event.pointerId, [left, top]);
   });
+  /** @param {PointerEvent} event */
   const end = (event) => {
-    if (!fingers.delete(event.pointerId)) return;
+    if (!pointers.delete(event.pointerId)) return;
     const [left, top] = at(event);
     if (event.type === "pointerup" && start) {
-      if (!start.isMoved) told.onClick(left, top);
-      else if (start.isBox) told.onBox([...start.place, left, top], true);
+      if (!start.isMoved) told.onClick(left, top, false);
+      else if (start.isBox) told.onBox([...start.position, left, top], true);
     } else told.onBox(null, false);
     start = null;
     told.onRest();
@@ -51,9 +59,15 @@ export function startGestures(canvas, camera, told) {
   canvas.addEventListener("pointercancel", end);
   canvas.addEventListener("pointerleave", () => told.onHover(null));
 
+  /**
+   * @param {number} id
+   * @param {Position} now
+   */
   function pinch(id, now) {
-    const other = [...fingers].find(([key]) => key !== id)[1];
-    const before = fingers.get(id);
+    const before = pointers.get(id);
+    const other = [...pointers].find(([key]) => key !== id)?.[1];
+    if (!before || !other) return;
+    /** @param {Position} one */
     const spread = (one) => Math.hypot(one[0] - other[0], one[1] - other[1]);
     camera.pan((now[0] - before[0]) / 2, (now[1] - before[1]) / 2);
     if (spread(before) > 1) camera.zoomAt(spread(now) / spread(before), (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
@@ -72,7 +86,7 @@ export function startGestures(canvas, camera, told) {
   canvas.addEventListener("dblclick", (event) => event.preventDefault());
   canvas.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.key in MOVES) camera.pan(...MOVES[event.key].map((part) => part * STEP_PX));
+    if (event.key in MOVES) camera.pan(MOVES[event.key][0] * STEP_PX, MOVES[event.key][1] * STEP_PX);
     else if (event.key === "+" || event.key === "=") camera.zoomAt(1.5);
     else if (event.key === "-") camera.zoomAt(1 / 1.5);
     else if (event.key === "0") camera.fit();

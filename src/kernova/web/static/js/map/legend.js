@@ -5,15 +5,23 @@ import { glyph } from "../glyph.js";
 import { AMBIGUOUS, NO_LABEL, SKIPPED, UNKNOWN } from "../row_labels.js";
 import { whole } from "../words.js";
 
-/** Fill a list with the categories on the map, and how many rows have none. */
+/**
+ * Fill a list with the categories on the map, and how many rows have none.
+ * @param {HTMLElement} list
+ * @param {import("../types.js").Category[]} categories
+ * @param {Uint16Array} labels
+ */
 export function showLegend(list, categories, labels) {
+  /** @type {Map<number, number>} */
   const counts = new Map();
   for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  /** @type {(sign: Node, words: string, count: number|undefined) => HTMLElement} */
   const line = (sign, words, count) => element("li", {}, sign, element("span", {}, words), element("small", {}, whole(count ?? 0)));
+  /** @param {string} kind */
   const cross = (kind) => element("span", { class: `cross-sign ${kind}`, "aria-hidden": "true" }, "×");
   fill(list,
-    ...categories.map(({ name, colour }, place) => line(glyph(colour), name, counts.get(place + 1))),
-    counts.has(NO_LABEL) && line(glyph(null), "no name yet", counts.get(NO_LABEL)),
+    ...categories.map(({ name, colour }, index) => line(glyph(colour), name, counts.get(index + 1))),
+    counts.has(NO_LABEL) && line(glyph(null), "unlabelled", counts.get(NO_LABEL)),
     counts.has(SKIPPED) && line(cross("skipped"), "skipped", counts.get(SKIPPED)),
     counts.has(AMBIGUOUS) && line(cross("ambiguous"), "ambiguous", counts.get(AMBIGUOUS)),
     counts.has(UNKNOWN) && line(cross("unknown"), "unknown", counts.get(UNKNOWN)));

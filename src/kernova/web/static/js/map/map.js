@@ -1,7 +1,7 @@
-/** The map of all rows: look, find, and name out of turn. */
+/** The map of all rows: view, find and label rows, outside a question. */
 
 import { labelRows } from "../actions.js";
-import { Refusal, Unreachable, get, getNumbers } from "../api.js";
+import { RequestError, Unreachable, get, getNumbers } from "../api.js";
 import { button, byId, element, fill, say } from "../dom.js";
 import { readCard, thumbnail } from "../media.js";
 import { askName } from "../naming.js";
@@ -22,79 +22,92 @@ import { webglLayer } from "./webgl_layer.js";
 
 const REACH_PX = 12;
 const camera = new Camera();
-let parts = null;
-let layer = null;
+/** @type {ReturnType<typeof build>|null} */
+let built = null;
+/** @type {Picking|null} */
 let picking = null;
 let points = new Float32Array();
 let labels = new Uint16Array();
+/** @type {"labels"|"learnt"} */
 let coloured = "labels";
 let hovered = -1;
 let isMoving = false;
 let frame = 0;
+/** @type {Promise<void>} */
 let catching = Promise.resolve();
 const got = { points: "", labels: "" };
 
 /** Build the view. */
 export function startMap() {
   onShown("map", () => void catchUp());
-  listen("state", () => isSeen("map") && void catchUp());
-  listen("question", () => parts && draw());
-  onTheme(() => parts && restyle());
+  listen(["state"], () => isSeen("map") && void catchUp());
+  listen(["question"], () => built && draw());
+  onTheme(() => built && restyle());
+}
+
+/** The parts of the view, built when they are first needed. */
+function view() {
+  built ??= build();
+  return built;
 }
 
 function build() {
-  const canvas = element("canvas", { class: "map-canvas", tabindex: "0", role: "application", "aria-label": "Map of all rows. Arrows move, plus and minus zoom, Enter looks at the row in the middle.", "data-testid": "map-canvas" });
-  const ring = element("i", { class: "map-ring now", title: "the question", hidden: true });
+  const canvas = element("canvas", { class: "map-canvas", tabindex: "0", role: "application", "aria-label": "Map of all rows. Arrow keys pan, plus and minus zoom, Enter opens the row at the centre.", "data-testid": "map-canvas" });
+  const ring = element("i", { class: "map-ring now", title: "current question", hidden: true });
   const spot = element("i", { class: "map-ring", hidden: true });
   const box = element("i", { class: "map-box", hidden: true });
   const tip = element("div", { class: "map-tip", hidden: true, "data-testid": "map-tip" });
   const stage = element("div", { class: "map-stage" }, canvas, element("i", { class: "map-cross", "aria-hidden": "true" }), ring, spot, box, tip);
   const words = element("p", { class: "hint map-words", "data-testid": "map-words" });
   const legend = element("ul", { class: "legend", "aria-label": "Legend", "data-testid": "legend" });
+  /** @type {(sign: string, factor: number, name: string) => HTMLElement} */
   const zoom = (sign, factor, name) => button(sign, () => (camera.zoomAt(factor), draw()), { class: "small icon-only", "aria-label": name });
   const tools = element("div", { class: "map-tools" }, zoom("+", 1.6, "Zoom in"), zoom("−", 1 / 1.6, "Zoom out"),
     button("All", () => (camera.fit(), draw()), { class: "small", "aria-label": "Show all rows" }));
-  const colour = element("select", { "aria-label": "Colours of the map", class: "small", "data-testid": "map-colour", on: { change: () => void recolour(colour.value) } },
-    element("option", { value: "labels" }, "as named"), element("option", { value: "learnt" }, "as learnt"));
+  const colour = element("select", { "aria-label": "Map colours", class: "small", "data-testid": "map-colour", on: { change: () => void recolour(colour.value === "learnt" ? "learnt" : "labels") } },
+    element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"));
   stage.append(tools);
   fill(byId("view-map"),
     element("header", { class: "view-head" }, element("h1", { id: "map-heading" }, "Map"), rowFinder((row) => void find(row)), colour),
     words, stage, legend);
-  layer = webglLayer(canvas);
-  const usable = layer ? canvas : replaced(canvas);
-  layer ??= canvasLayer(usable);
+  const webgl = webglLayer(canvas);
+  const usable = webgl ? canvas : replaced(canvas);
+  const layer = webgl ?? canvasLayer(usable);
   stage.dataset.layer = layer.kind;
   startGestures(usable, camera, { onMove: move, onRest: rest, onHover: hover, onClick: click, onBox: choose });
   usable.addEventListener("webglcontextlost", (event) => event.preventDefault());
   usable.addEventListener("webglcontextrestored", () => location.reload());
   new ResizeObserver(resize).observe(stage);
-  return { canvas: usable, stage, ring, spot, box, tip, words, legend, colour };
+  return { layer, canvas: usable, stage, ring, spot, box, tip, words, legend, colour };
 }
 
-/** A canvas that was asked for WebGL in vain may give nothing else: take a new one. */
+/**
+ * A canvas that was asked for WebGL in vain may give nothing else: use a new one.
+ * @param {HTMLCanvasElement} canvas
+ */
 function replaced(canvas) {
-  const fresh = canvas.cloneNode();
+  const fresh = /** @type {HTMLCanvasElement} */ (canvas.cloneNode());
   canvas.replaceWith(fresh);
   return fresh;
 }
 
-/** One after the other: what is asked for meanwhile follows. */
+/** Updates run one after the other. */
 function catchUp() {
   catching = catching.catch(() => {}).then(catchUpOnce);
   return catching;
 }
 
 async function catchUpOnce() {
-  parts ??= build();
+  const { colour, words } = view();
   resize();
-  parts.colour.hidden = store.state?.learn?.state !== "ready";
-  if (parts.colour.hidden) coloured = "labels";
+  colour.hidden = store.state?.learn?.state !== "ready";
+  if (colour.hidden) coloured = "labels";
   try {
     await readPoints();
     await readLabels();
   } catch (error) {
-    if (!(error instanceof Refusal || error instanceof Unreachable)) throw error;
-    say(parts.words, "The map is not there yet.");
+    if (!(error instanceof RequestError || error instanceof Unreachable)) throw error;
+    say(words, "The map is not available yet.");
     setTimeout(() => isSeen("map") && void catchUp(), 3000);
   }
 }
@@ -102,13 +115,13 @@ async function catchUpOnce() {
 async function readPoints() {
   const map = await get("/api/map");
   const key = `${map.kind} ${map.rows}`;
-  say(parts.words, [map.words, map.better?.state === "running" && "A better one is being worked out."].filter(Boolean).join(" "));
-  if (map.better?.state === "running") setTimeout(() => isSeen("map") && void catchUp(), 3000);
+  say(view().words, [map.words, map.better.state === "running" && "A better map is being computed."].filter(Boolean).join(" "));
+  if (map.better.state === "running") setTimeout(() => isSeen("map") && void catchUp(), 3000);
   if (key === got.points) return;
   const { buffer } = await getNumbers("/api/map/points");
   points = new Float32Array(buffer);
   picking = new Picking(points);
-  layer.setPoints(points);
+  view().layer.setPoints(points);
   Object.assign(got, { points: key, labels: "" });
 }
 
@@ -121,39 +134,48 @@ async function readLabels() {
   restyle();
 }
 
+/** @param {"labels"|"learnt"} chosen */
 async function recolour(chosen) {
   coloured = chosen;
   await readLabels();
 }
 
 function restyle() {
-  layer.setStyles(pointStyles(labels, categories()));
-  showLegend(parts.legend, categories(), labels);
+  view().layer.setStyles(pointStyles(labels, categories()));
+  showLegend(view().legend, categories(), labels);
   draw();
 }
 
 function resize() {
-  const { clientWidth: wide, clientHeight: high } = parts.stage;
+  // The observer of the size may call while the view is being built.
+  if (!built) return;
+  const { canvas, stage } = built;
+  const { clientWidth: wide, clientHeight: high } = stage;
   const ratio = Math.min(2, devicePixelRatio || 1);
-  if (wide === 0 || (camera.wide === wide && camera.high === high && parts.canvas.width === Math.round(wide * ratio))) return;
+  if (wide === 0 || (camera.wide === wide && camera.high === high && canvas.width === Math.round(wide * ratio))) return;
   camera.resize(wide, high);
-  Object.assign(parts.canvas, { width: Math.round(wide * ratio), height: Math.round(high * ratio) });
+  Object.assign(canvas, { width: Math.round(wide * ratio), height: Math.round(high * ratio) });
   draw();
 }
 
-/** Draw once in the next frame, however often it is asked for. */
+/** Draw once in the next frame, however often it is requested. */
 function draw() {
   if (!frame) frame = requestAnimationFrame(paint);
 }
 
 function paint() {
   frame = 0;
+  const { layer, stage, ring, spot } = view();
   layer.draw(camera, Math.min(2, devicePixelRatio || 1), isMoving);
-  ringAround(parts.ring, store.question?.row ?? -1);
-  ringAround(parts.spot, hovered);
-  parts.stage.dataset.frames = String(Number(parts.stage.dataset.frames ?? 0) + 1);
+  ringAround(ring, store.question?.row ?? -1);
+  ringAround(spot, hovered);
+  stage.dataset.frames = String(Number(stage.dataset.frames ?? 0) + 1);
 }
 
+/**
+ * @param {HTMLElement} ring
+ * @param {number} row
+ */
 function ringAround(ring, row) {
   const isThere = row >= 0 && 2 * row < points.length;
   ring.hidden = !isThere;
@@ -173,37 +195,51 @@ function rest() {
   draw();
 }
 
+/**
+ * @param {number} left
+ * @param {number} top
+ * @param {number} reach
+ */
 function rowAt(left, top, reach = REACH_PX) {
   return picking ? picking.nearest(...camera.toMap(left, top), reach / camera.scale) : -1;
 }
 
-function hover(left, top) {
-  const row = left === null ? -1 : rowAt(left, top);
-  parts.canvas.classList.toggle("over-row", row >= 0);
+/** @param {import("./gestures.js").Position|null} at */
+function hover(at) {
+  const row = at === null ? -1 : rowAt(...at);
+  view().canvas.classList.toggle("over-row", row >= 0);
   if (row === hovered) return;
   hovered = row;
-  parts.tip.hidden = true;
+  view().tip.hidden = true;
   draw();
   if (row >= 0) setTimeout(() => hovered === row && void showTip(row), 80);
 }
 
+/** @param {number} row */
 async function showTip(row) {
   const card = await readCard(row).catch(() => null);
   if (!card || hovered !== row) return;
-  fill(parts.tip, element("b", {}, card.id), element("span", {}, card.label ?? "no name yet"), thumbnail(row));
+  const { tip } = view();
+  fill(tip, element("b", {}, card.id), element("span", {}, card.label ?? "unlabelled"), thumbnail(row));
   const [left, top] = camera.toScreen(points[2 * row], points[2 * row + 1]);
-  parts.tip.hidden = false;
-  const { offsetWidth: wide, offsetHeight: high } = parts.tip;
+  tip.hidden = false;
+  const { offsetWidth: wide, offsetHeight: high } = tip;
   const x = left + 14 + wide > camera.wide ? left - 14 - wide : left + 14;
   const y = Math.max(4, Math.min(camera.high - high - 4, top - high / 2));
-  parts.tip.style.transform = `translate(${Math.max(4, x)}px, ${y}px)`;
+  tip.style.transform = `translate(${Math.max(4, x)}px, ${y}px)`;
 }
 
-function click(left, top, isByKey = false) {
+/**
+ * @param {number} left
+ * @param {number} top
+ * @param {boolean} isByKey
+ */
+function click(left, top, isByKey) {
   const row = rowAt(left, top, isByKey ? 80 : REACH_PX);
   if (row >= 0) void openRow(row);
 }
 
+/** @param {number} row */
 function find(row) {
   hovered = row;
   camera.reveal(points[2 * row], points[2 * row + 1]);
@@ -211,13 +247,18 @@ function find(row) {
   void openRow(row);
 }
 
-/** A box drawn with Shift chooses the rows without a name in it, to be named in one step. */
+/**
+ * A box drawn with Shift selects the unlabelled rows in it, to be labelled in one step.
+ * @param {import("./gestures.js").Box|null} corners
+ * @param {boolean} isDone
+ */
 async function choose(corners, isDone) {
-  parts.box.hidden = corners === null || isDone;
+  const { box } = view();
+  box.hidden = corners === null || isDone;
   if (corners === null) return;
   const [left, right] = [corners[0], corners[2]].sort((a, b) => a - b);
   const [top, bottom] = [corners[1], corners[3]].sort((a, b) => a - b);
-  Object.assign(parts.box.style, { left: `${left}px`, top: `${top}px`, width: `${right - left}px`, height: `${bottom - top}px` });
+  Object.assign(box.style, { left: `${left}px`, top: `${top}px`, width: `${right - left}px`, height: `${bottom - top}px` });
   if (!isDone || !picking) return;
   const [x1, y2] = camera.toMap(left, top);
   const [x2, y1] = camera.toMap(right, bottom);
@@ -225,8 +266,9 @@ async function choose(corners, isDone) {
   if (rows.length > 0) await nameRows(rows);
 }
 
+/** @param {number[]} rows */
 async function nameRows(rows) {
   const thumbs = element("div", { class: "thumb-row" }, ...rows.slice(0, 24).map((row) => thumbnail(row)));
-  const name = await askName({ title: `Name ${counted(rows.length, "row")} together`, words: `The rows in the box that have no name yet${rows.length > 24 ? ", the first 24 of them here" : ""}. One undo takes it back.`, extra: [thumbs] });
+  const name = await askName({ title: `Label ${counted(rows.length, "row")}`, words: `The unlabelled rows in the box${rows.length > 24 ? ", the first 24 shown" : ""}. A single undo reverses this.`, extra: [thumbs] });
   if (name !== null) await labelRows(rows, name);
 }

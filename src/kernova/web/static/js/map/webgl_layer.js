@@ -3,12 +3,12 @@
 import { kept } from "../kept.js";
 
 const VERTEX = `#version 300 es
-in vec2 place; in vec4 colour; in float shape;
-uniform vec2 middle; uniform vec2 scale; uniform float size; uniform float namedSize;
+in vec2 position; in vec4 colour; in float shape;
+uniform vec2 middle; uniform vec2 scale; uniform float size; uniform float labelledSize;
 out vec4 tint; flat out int form; flat out float pixels;
 void main() {
-  gl_Position = vec4((place - middle) * scale, 0.0, 1.0);
-  pixels = shape > 0.5 ? namedSize : size;
+  gl_Position = vec4((position - middle) * scale, 0.0, 1.0);
+  pixels = shape > 0.5 ? labelledSize : size;
   gl_PointSize = pixels;
   tint = colour;
   form = int(shape + 0.5);
@@ -36,32 +36,38 @@ void main() {
   } else paint = vec4(tint.rgb, 1.0) * cover * tint.a;
 }`;
 
-/** Make a layer on a canvas, or null where there is no graphics card: without one, a plain canvas is faster. */
+/**
+ * Make a layer on a canvas, or null where there is no graphics card: without one, a plain canvas is faster.
+ * @param {HTMLCanvasElement} canvas
+ * @returns {import("../page_types.js").Layer|null}
+ */
 export function webglLayer(canvas) {
   const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
-  const isWanted = kept("layer") === "webgl"; // to look at it where there is no card
+  const isWanted = kept("layer") === "webgl"; // to test it where there is no card
   if (!gl || (isImitated(gl) && !isWanted)) return null;
   const program = linked(gl);
   if (!program) return null;
-  const buffers = { place: gl.createBuffer(), colour: gl.createBuffer(), shape: gl.createBuffer(), order: gl.createBuffer() };
+  const buffers = { position: gl.createBuffer(), colour: gl.createBuffer(), shape: gl.createBuffer(), order: gl.createBuffer() };
+  /** @param {string} name */
   const uniform = (name) => gl.getUniformLocation(program, name);
-  const uniforms = { middle: uniform("middle"), scale: uniform("scale"), size: uniform("size"), namedSize: uniform("namedSize") };
+  const uniforms = { middle: uniform("middle"), scale: uniform("scale"), size: uniform("size"), labelledSize: uniform("labelledSize") };
   gl.useProgram(program);
   gl.enable(gl.BLEND);
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   let number = 0;
 
+  /** @type {(name: keyof typeof buffers, data: AllowSharedBufferSource, parts: number, type: number, isNormalized: boolean) => void} */
   const give = (name, data, parts, type, isNormalized) => {
     gl.bindBuffer(gl.ARRAY_BUFFER, buffers[name]);
     gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
-    const place = gl.getAttribLocation(program, name);
-    gl.enableVertexAttribArray(place);
-    gl.vertexAttribPointer(place, parts, type, isNormalized, 0, 0);
+    const attribute = gl.getAttribLocation(program, name);
+    gl.enableVertexAttribArray(attribute);
+    gl.vertexAttribPointer(attribute, parts, type, isNormalized, 0, 0);
   };
   return {
     kind: "webgl",
     setPoints(points) {
-      give("place", points, 2, gl.FLOAT, false);
+      give("position", points, 2, gl.FLOAT, false);
     },
     setStyles({ colours, shapes, order }) {
       give("colour", colours, 4, gl.UNSIGNED_BYTE, true);
@@ -77,22 +83,27 @@ export function webglLayer(canvas) {
       gl.uniform2f(uniforms.middle, camera.x, camera.y);
       gl.uniform2f(uniforms.scale, (2 * camera.scale) / camera.wide, (2 * camera.scale) / camera.high);
       gl.uniform1f(uniforms.size, camera.pointSize(number) * ratio);
-      gl.uniform1f(uniforms.namedSize, camera.namedSize(number) * ratio);
+      gl.uniform1f(uniforms.labelledSize, camera.labelledSize(number) * ratio);
       if (number > 0) gl.drawElements(gl.POINTS, number, gl.UNSIGNED_INT, 0);
     },
   };
 }
 
-/** Whether the graphics card is played by the processor. */
+/**
+ * Whether the graphics card is emulated by the processor.
+ * @param {WebGL2RenderingContext} gl
+ */
 function isImitated(gl) {
   const names = gl.getExtension("WEBGL_debug_renderer_info");
   return /swiftshader|llvmpipe|softpipe|software/i.test(names ? gl.getParameter(names.UNMASKED_RENDERER_WEBGL) : "");
 }
 
+/** @param {WebGL2RenderingContext} gl */
 function linked(gl) {
   const program = gl.createProgram();
-  for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+  for (const { kind, source } of [{ kind: gl.VERTEX_SHADER, source: VERTEX }, { kind: gl.FRAGMENT_SHADER, source: FRAGMENT }]) {
     const shader = gl.createShader(kind);
+    if (!shader) return null;
     gl.shaderSource(shader, source);
     gl.compileShader(shader);
     gl.attachShader(program, shader);

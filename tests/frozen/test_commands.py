@@ -1,0 +1,44 @@
+"""Commands give the numbers, keys and tables that they gave in the landed version.
+
+Sentences may be worded anew; the numbers in them may not change. A word that was renamed on
+purpose, such as a verdict in a table, is listed in ``RENAMED``. Commands that take more than a
+few seconds run if ``KERNOVA_FROZEN_ALL`` is 1.
+"""
+
+import json
+import os
+import warnings
+
+import pytest
+
+from .running import outcome_of, unlike, working_in
+from .scenes import prepare, scenes
+from .storage import DATA
+
+pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
+
+GOLDEN = json.loads((DATA / "golden_commands.json").read_text())
+RUNS_ALL = os.environ.get("KERNOVA_FROZEN_ALL") == "1"
+# Words of the landed version and what they are now.
+RENAMED: dict[str, str] = {}
+
+
+def test_every_scene_is_frozen():
+    for name, commands in scenes().items():
+        frozen = [(one["words"], one["stdin"]) for one in GOLDEN[name]]
+        assert [tuple(one) for one in commands] == frozen, name
+
+
+@pytest.mark.parametrize("scene", GOLDEN)
+def test_commands_answer_as_the_landed_version(scene, tmp_path):
+    prepare(tmp_path)
+    found = []
+    with working_in(tmp_path), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for one in GOLDEN[scene]:
+            if one.get("slow") and not RUNS_ALL:
+                continue
+            outcome = json.loads(json.dumps(outcome_of(one["words"], one["stdin"])))
+            unlikes = unlike(outcome, one["outcome"], renamed=RENAMED)
+            found += [f"kernova {' '.join(one['words'])}: {line}" for line in unlikes]
+    assert not found, "\n".join(found)

@@ -1,0 +1,56 @@
+"""Models that the landed version saved are loaded without being told to trust anything, and answer
+as they did."""
+
+import warnings
+from importlib.util import find_spec
+
+import pytest
+
+import kernova
+
+from .model_answers import answers, restored_input
+from .storage import DATA, differences, load_npz
+
+MODELS = DATA / "models"
+NAMES = sorted(path.stem for path in MODELS.glob("*.kernova"))
+NEEDS_FAISS = {"lpf-approximate-many"}
+
+
+def stored(name):
+    """Give the input of a model, and what it answered."""
+    archive = load_npz(MODELS / f"{name}.npz")
+    parts = {"input": {}, "output": {}}
+    for key, array in archive.items():
+        part, _, path = key.partition("|")
+        parts[part][path] = array
+    return restored_input(parts["input"]), parts["output"]
+
+
+def loaded(path):
+    """Load a model; that another scikit-learn saved it is no matter here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "(?s).*scikit-learn", UserWarning)
+        return kernova.load_model(path)
+
+
+def test_there_are_models():
+    assert len(NAMES) > 90
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_landed_model_answers_as_it_did(name):
+    if name in NEEDS_FAISS and find_spec("faiss") is None:
+        pytest.skip("the extra `fast` is not installed")
+    value, expected = stored(name)
+    found = differences(answers(loaded(MODELS / f"{name}.kernova"), value), expected)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_landed_model_is_saved_and_loaded_again(name, tmp_path):
+    if name in NEEDS_FAISS and find_spec("faiss") is None:
+        pytest.skip("the extra `fast` is not installed")
+    value, expected = stored(name)
+    kernova.save_model(loaded(MODELS / f"{name}.kernova"), tmp_path / "again.kernova")
+    found = differences(answers(kernova.load_model(tmp_path / "again.kernova"), value), expected)
+    assert not found, "\n".join(found)
