@@ -7,12 +7,14 @@ CORE_STAMP  := $(VENV)/.installed-core
 DEV_STAMP   := $(VENV)/.installed-dev
 DOCS_STAMP  := $(VENV)/.installed-docs
 BENCH_STAMP := $(VENV)/.installed-bench
+# TypeScript is pinned in web-tools/package.json; a lock file would add nothing but download addresses.
+NPM_OPTIONS := --no-package-lock --no-audit --no-fund --ignore-scripts --silent --fetch-retries 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak check lint bench docs clean
+.PHONY: help demo test soak check lint page page-types bench docs clean
 
 help: ## say what each target does
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"kernova needs Python 3.11 or newer; {sys.executable} is {v.major}.{v.minor}. Try: make $(MAKECMDGOALS) PYTHON=python3.12")'
@@ -50,7 +52,19 @@ lint: $(DEV_STAMP) ## format, lint, types and layers only
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: lint test ## everything CI asks for
+page: ## types of the web page's JavaScript; skipped where npm cannot install TypeScript
+	@if ! command -v npm >/dev/null 2>&1; then \
+		echo 'make page: skipped, since there is no npm to install TypeScript with.'; \
+	elif ! npm --prefix web-tools ls >/dev/null 2>&1 && ! npm --prefix web-tools install $(NPM_OPTIONS); then \
+		echo 'make page: skipped, since npm could not install TypeScript.'; \
+	else \
+		echo 'npm --prefix web-tools run types'; npm --prefix web-tools run --silent types; \
+	fi
+
+page-types: $(CORE_STAMP) ## write the page's types anew from the server's schema
+	$(BIN)/python -m kernova.web.page_types
+
+check: lint page test ## everything CI asks for
 
 bench: $(BENCH_STAMP) ## ratios against peers and growth tables, written to benchmarks/results
 	$(BIN)/python -m benchmarks.run
@@ -59,4 +73,4 @@ docs: $(DOCS_STAMP) ## build the site into docs/_build/html
 	$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) demo docs/_build docs/api/generated benchmarks/results build dist
+	rm -rf $(VENV) demo docs/_build docs/api/generated benchmarks/results build dist web-tools/node_modules

@@ -18,7 +18,7 @@ export function answerPad(acts) {
   /** @type {(key: string, words: string, act: () => void, testid: string) => HTMLElement} */
   const tool = (key, words, act, testid) => button([element("kbd", {}, key), ` ${words}`], byPointer(act), { class: "tool", "data-testid": testid, "aria-keyshortcuts": key });
   const others = element("div", { class: "answer-tools" },
-    tool("N", "New or other category", acts.onNew, "new-category"), tool("S", "Skip", acts.onSkip, "skip"), tool("U", "Undo", acts.onUndo, "undo"));
+    tool("N", "New or other …", acts.onNew, "new-category"), tool("S", "Skip", acts.onSkip, "skip"), tool("U", "Undo", acts.onUndo, "undo"));
   // One line for both, so that nothing moves when the whole cluster is to be labelled.
   const hint = element("p", { class: "scope", role: "status", "data-testid": "scope" });
   const node = element("div", { class: "answers", role: "group", "aria-label": "Which category is it?" }, list, others, hint);
@@ -46,9 +46,9 @@ export function answerPad(acts) {
   }
   function showHint() {
     hint.classList.toggle("is-all", count !== null);
-    if (count !== null) say(hint, `The next label applies to ${counted(count, "row")}. Press A to label only this one.`);
+    if (count !== null) say(hint, `The label applies to ${counted(count, "row")}; press A for this row only.`);
     else if (shown.length === 0) say(hint, "No categories yet: press N and type a name.");
-    else say(hint, shown.length > KEYS ? "Press N and type a few letters to find a category without a number." : "The label applies to this row only.");
+    else say(hint, shown.length > KEYS ? "Press N to find categories without a number." : "The label applies to this row only.");
   }
   /** @param {number|null} rows */
   function showScope(rows) {

@@ -40,9 +40,9 @@ const COLUMNS = [
   { name: "class", title: "category" },
   { name: "rows", title: "labelled rows", write: count },
   { name: "recognized", title: "recognised correctly", write: percent },
-  { name: "unknown", title: "classified as unknown", write: percent },
+  { name: "unknown", title: "unknown", write: percent },
   { name: "confused_with", title: "confused with" },
-  { name: "claimed", title: "other rows most similar to it", write: count },
+  { name: "claimed", title: "closest unlabelled rows", write: count },
 ];
 const PART = 60;
 /** @type {ReturnType<typeof build>|null} */
