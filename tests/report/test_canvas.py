@@ -83,7 +83,7 @@ def test_the_same_picture_gives_the_same_bytes():
     ("name", "start"),
     [("a.png", b"\x89PNG"), ("b.SVG", b"<?xml"), ("c.pdf", b"%PDF")],
 )
-def test_pictures_are_saved_by_their_ending(tmp_path, name, start):
+def test_pictures_are_saved_by_their_suffix(tmp_path, name, start):
     figure = DRAW["p-values"](None).figure
     save_picture(figure, tmp_path / name)
     assert (tmp_path / name).read_bytes().startswith(start)
@@ -96,12 +96,12 @@ def test_dots_per_inch_decide_the_size(tmp_path):
         assert image.size == (100, 50)
 
 
-def test_pictures_that_cannot_be_saved_answer_in_a_sentence(tmp_path):
+def test_pictures_that_cannot_be_saved_raise(tmp_path):
     with pytest.raises(InputError) as raised:
         save_picture(Figure(), tmp_path / "picture.jpg")
     assert str(raised.value) == (
-        "Cannot save the picture picture.jpg: its ending names no kind of picture known here. "
-        "Take one of .png, .svg, .pdf."
+        "Cannot save the picture picture.jpg: its suffix is not a supported format. "
+        "Use one of .png, .svg, .pdf."
     )
     with pytest.raises(InputError, match="there is no folder"):
         save_picture(Figure(), tmp_path / "nowhere" / "picture.png")

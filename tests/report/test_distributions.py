@@ -6,22 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.patches import StepPatch
 
-from kernova import InputError, KernelSpatialDepth, false_alarm_threshold
+from kernova import KernelSpatialDepth, false_alarm_threshold
 from kernova.report.figures import picture_png, plot_score_distributions
+from tests.report.reading import legend_texts, texts_on
 
 random = np.random.default_rng(3)
 
 
 def bars(ax):
     return [patch.get_data() for patch in ax.patches if isinstance(patch, StepPatch)]
-
-
-def words_on(ax):
-    return [text.get_text() for text in ax.texts]
-
-
-def legend_words(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 drawable = st.floats(-1e99, 1e99)
@@ -53,7 +46,7 @@ def test_bars_left_of_the_threshold_are_the_rows_called_novel(known, new, data):
         np.testing.assert_array_equal(marks, np.clip(np.sort(new), *ax.get_xlim()))
 
 
-def test_threshold_is_a_line_with_words_and_its_bound():
+def test_threshold_is_a_line_with_labels_and_its_bound():
     X = random.normal(size=(300, 2))
     model = KernelSpatialDepth().fit(X[:100])
     holdout = model.score_samples(X[100:])
@@ -64,19 +57,19 @@ def test_threshold_is_a_line_with_words_and_its_bound():
     )
     (line,) = ax.lines
     assert set(line.get_xdata()) == {proven.threshold}
-    assert words_on(ax) == ["← novel", "usual →"]
-    assert legend_words(ax) == [
+    assert texts_on(ax) == ["← novel", "usual →"]
+    assert legend_texts(ax) == [
         "old: 200 rows",
         "fresh: 50 rows",
         f"threshold {proven.threshold:.4g} (false alarms at most 9.55 %)",
     ]
-    assert ax.get_xlabel() == "score (high is usual)"
-    assert ax.get_ylabel() == "share of rows in each bin"
+    assert ax.get_xlabel() == "score (high is typical)"
+    assert ax.get_ylabel() == "fraction of rows in each bin"
     # The words have room of their own above the highest bar.
     assert ax.get_ylim()[1] > 1.1 * max(drawn.values.max() for drawn in bars(ax))
 
 
-def test_words_beside_the_threshold_stay_in_the_picture():
+def test_labels_beside_the_threshold_stay_in_the_picture():
     scores = np.linspace(0, 1, 40)
     for threshold in (0.0, 0.5, 1.0, 4.0):
         ax = plot_score_distributions(scores, threshold=threshold)
@@ -87,13 +80,13 @@ def test_words_beside_the_threshold_stay_in_the_picture():
             assert frame.x0 < box.x0 < box.x1 < frame.x1
 
 
-def test_heavy_tails_are_counted_at_the_edge_and_said():
+def test_heavy_tails_are_counted_at_the_edge_with_a_note():
     scores = np.concatenate([np.linspace(0, 1, 97), [1e6] * 3])
     ax = plot_score_distributions(scores)
     (drawn,) = bars(ax)
     assert drawn.edges[-1] < 10
     assert drawn.values[-1] == pytest.approx(0.03)
-    assert words_on(ax) == ["3 scores lie further out, shown at the edge"]
+    assert texts_on(ax) == ["3 scores lie farther out, shown at the edge"]
 
 
 def test_few_new_rows_are_marked_one_by_one_and_none_hides_another():
@@ -102,7 +95,7 @@ def test_few_new_rows_are_marked_one_by_one_and_none_hides_another():
     (marks,) = ax.lines
     assert len(set(zip(*marks.get_data(), strict=True))) == 7
     assert 0 < marks.get_ydata().min() < marks.get_ydata().max() < 1
-    assert legend_words(ax)[1] == "new: 7 rows, one mark each"
+    assert legend_texts(ax)[1] == "new: 7 rows, one mark each"
 
 
 @pytest.mark.parametrize(
@@ -124,51 +117,7 @@ def test_extreme_samples_are_drawn(known, new):
         assert picture_png(ax.figure)
 
 
-def test_labels_are_words_even_with_marks_of_formulas():
+def test_dollar_signs_in_labels_are_not_formulas():
     ax = plot_score_distributions([1, 2], [3], labels=("a$b", "c_$x^$"))
-    assert legend_words(ax) == ["a$b: 2 rows", "c_$x^$: 1 row, one mark each"]
+    assert legend_texts(ax) == ["a$b: 2 rows", "c_$x^$: 1 row, one mark each"]
     assert picture_png(ax.figure)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "sentence"),
-    [
-        (([],), {}, "The known scores are empty. Give at least one row."),
-        (
-            ([np.nan, np.nan],),
-            {},
-            "The known scores must be finite; 2 of 2 are not, the first at position 0. "
-            "Leave such rows out.",
-        ),
-        (
-            ([1.0], [np.inf]),
-            {},
-            "The new scores must be finite; 1 of 1 are not, the first at position 0. "
-            "Leave such rows out.",
-        ),
-        (
-            ([1.0],),
-            {"labels": ("one",)},
-            "labels must be two names, for known and for new rows; got ('one',).",
-        ),
-        (
-            ([1.0],),
-            {"labels": "ab"},
-            "labels must be two names, for known and for new rows; got 'ab'.",
-        ),
-        (
-            ([1e200],),
-            {},
-            "No picture can show numbers as large as 1e+200. Rescale them first.",
-        ),
-        (
-            ([1.0],),
-            {"threshold": np.nan},
-            "The threshold must be a finite number; got nan.",
-        ),
-    ],
-)
-def test_bad_scores_answer_in_a_sentence(arguments, options, sentence):
-    with pytest.raises(InputError) as raised:
-        plot_score_distributions(*arguments, **options)
-    assert str(raised.value) == sentence

@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
 from kernova.report.canvas import KNOWN, NEW
 from kernova.report.figures import picture_png, plot_hierarchy
-from kernova.report.hierarchies import NodeLines, chosen_tips, laid_out
+from kernova.report.hierarchies import NodeLines, choose_tips, lay_out
+from tests.report.reading import texts_on
 
 
 @pytest.fixture(scope="module")
@@ -16,10 +17,6 @@ def model():
     rng = np.random.default_rng(0)
     groups = [rng.normal(0, 1, (150, 2)), rng.normal((9, 0), 1, (60, 2))]
     return HierarchicalMeanShift().fit(np.concatenate([*groups, rng.normal(-9, 0.1, (5, 2))]))
-
-
-def words_on(ax):
-    return [text.get_text() for text in ax.texts]
 
 
 def lines_of(ax, place):
@@ -48,13 +45,13 @@ SMALL_TREE = tree(
 
 
 def test_tips_are_large_or_lasting_clusters():
-    large, rare = chosen_tips(SMALL_TREE)
+    large, rare = choose_tips(SMALL_TREE)
     assert set(large) == {0, 1, 3}  # a twentieth of 80 rows is 4: node 3 is large
     assert rare == [2, 7]  # 6 merges into something small, 8 only grows by one row
 
 
 def test_every_tip_has_a_height_and_what_merges_stands_between():
-    forest = laid_out(SMALL_TREE, [0, 1, 3], [2])
+    forest = lay_out(SMALL_TREE, [0, 1, 3], [2])
     heights = [forest.height[tip] for tip in (0, 1, 2, 3)]
     assert sorted(heights) == [0, 1, 2, 3]
     assert set(forest.nodes) == {0, 1, 2, 3, 4, 5}
@@ -66,7 +63,7 @@ def test_every_tip_has_a_height_and_what_merges_stands_between():
 
 def test_large_clusters_are_counted_and_the_rare_one_marked(model):
     ax = plot_hierarchy(model)
-    words = words_on(ax)
+    words = texts_on(ax)
     assert "all 215" in words
     named = [int(word.split()[-1]) for word in words if word.startswith("5 rows like row ")]
     assert any(210 <= row < 215 for row in named)
@@ -106,5 +103,5 @@ def test_it_draws_on_given_axes(model):
 def test_tiny_tables_can_be_drawn(n_rows):
     model = HierarchicalMeanShift().fit(np.arange(float(n_rows))[:, None])
     ax = plot_hierarchy(model)
-    assert any(word == f"all {n_rows}" for word in words_on(ax))
+    assert any(word == f"all {n_rows}" for word in texts_on(ax))
     assert picture_png(ax.figure)[:4] == b"\x89PNG"

@@ -1,18 +1,13 @@
 """Pictures of recognised rows."""
 
 import numpy as np
-import pytest
 from matplotlib.colors import to_hex
 
-from kernova import InputError
 from kernova.report.canvas import NEW
 from kernova.report.figures import picture_png, plot_confusion, plot_recognized
+from tests.report.reading import legend_texts
 
 KNOWN = np.random.default_rng(0).normal(size=(60, 4)) * [5, 3, 1, 1]
-
-
-def legend(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def drawn(ax):
@@ -27,7 +22,7 @@ def drawn(ax):
 def test_each_class_has_its_colour_and_unknown_rows_are_crosses():
     verdicts = ["pike", "carp", "unknown", "carp"]
     ax = plot_recognized(KNOWN, KNOWN[:4], verdicts, classes=["carp", "eel", "pike"])
-    assert legend(ax) == ["60 known rows", "carp: 2", "pike: 1", "unknown: 1"]
+    assert legend_texts(ax) == ["60 known rows", "carp: 2", "pike: 1", "unknown: 1"]
     colours = drawn(ax)
     assert [n for _, n in colours] == [60, 2, 1, 1]
     assert colours[-1][0] == NEW
@@ -40,12 +35,12 @@ def test_each_class_has_its_colour_and_unknown_rows_are_crosses():
 def test_very_many_classes_and_rows_far_out_can_be_drawn():
     rows = np.vstack([KNOWN, [[1e99, 0, 0, 0]]])
     ax = plot_recognized(KNOWN, rows, [f"class {i}" for i in range(60)] + ["unknown"])
-    assert legend(ax)[-2:] == ["other classes: 46", "unknown: 1"]
-    assert len(legend(ax)) == 17
+    assert legend_texts(ax)[-2:] == ["other classes: 46", "unknown: 1"]
+    assert len(legend_texts(ax)) == 17
     assert picture_png(ax.figure)
 
 
-def test_a_confusion_table_shows_shares_and_numbers():
+def test_confusion_matrix_shows_fractions_and_counts():
     counts = [[30, 10, 0], [0, 0, 0], [0, 0, 7]]
     ax = plot_confusion(counts, ["carp", "$pike$", "eel"], ["carp", "pike", "unknown"])
     np.testing.assert_allclose(ax.images[0].get_array(), [[0.75, 0.25, 0], [0, 0, 0], [0, 0, 1]])
@@ -54,35 +49,3 @@ def test_a_confusion_table_shows_shares_and_numbers():
     assert picture_png(ax.figure)
     many = plot_confusion(np.eye(30), range(30), range(30))
     assert not many.texts
-
-
-REFUSALS = {
-    "columns": (
-        lambda: plot_recognized(KNOWN, KNOWN[:, :2], ["a"] * 60),
-        "The new rows have 2 columns, the known ones 4. Give both the same columns.",
-    ),
-    "verdicts": (
-        lambda: plot_recognized(KNOWN, KNOWN[:3], ["a"]),
-        "recognized must name a class for each of 3 new rows; got 1.",
-    ),
-    "classes": (
-        lambda: plot_recognized(KNOWN, KNOWN[:2], ["a", "b"], classes=["a"]),
-        "'b' is recognised but is none of the classes; name them all.",
-    ),
-    "shape": (
-        lambda: plot_confusion([[1, 2]], ["a", "b"], ["a"]),
-        "counts must hold a number from 0 on for each of 2 labels and 1 verdict; got shape (1, 2).",
-    ),
-    "negative": (
-        lambda: plot_confusion([[-1]], ["a"], ["a"]),
-        "counts must hold a number from 0 on for each of 1 label and 1 verdict; got shape (1, 1).",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFUSALS)
-def test_refusals(name):
-    draw, sentence = REFUSALS[name]
-    with pytest.raises(InputError) as caught:
-        draw()
-    assert str(caught.value) == sentence

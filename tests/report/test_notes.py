@@ -1,9 +1,5 @@
 """Pictures of notes: what is drawn where, and which stretch of a long recording is shown."""
 
-import re
-from typing import Any, NamedTuple
-
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -12,28 +8,9 @@ from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
 
 from kernova.audio.annotations.segments import Segment
-from kernova.errors import InputError
 from kernova.report.figures import picture_png, plot_note_thresholds, plot_notes
-from kernova.report.notes import busiest_stretch
-
-HOP = 0.002
-
-
-class Scan(NamedTuple):
-    times: Any
-    levels: Any
-    band_hz: Any
-    scores: Any
-    classes: Any
-    segments: Any
-
-
-def scan_of(seconds=1.0, classes=("a", "b"), segments=(), start=0.0, n_bands=20):
-    times = start + HOP * (np.arange(round(seconds / HOP)) + 0.5)
-    random = np.random.default_rng(0)
-    levels = random.random((len(times), n_bands))
-    scores = random.random((len(times), len(classes)))
-    return Scan(times, levels, np.linspace(500, 11000, n_bands), scores, classes, segments)
+from kernova.report.notes import busiest_interval
+from tests.report.scans import HOP, scan_of
 
 
 def bars(ax, *, filled):
@@ -73,12 +50,12 @@ def test_truth_is_drawn_beside_and_foreign_labels_get_a_line():
     assert [text.get_text() for text in below.get_yticklabels()] == ["a", "b", "other"]
     assert bars(below, filled=True) == [(0.1, 0.2, 0)]
     assert bars(below, filled=False) == [(0.12, 0.2, 0), (0.5, 0.6, 2)]
-    assert [text.get_text() for text in below.texts] == ["filled: found    outlined: annotated"]
+    assert [text.get_text() for text in below.texts] == ["filled: detected    outlined: annotated"]
     alone = plot_notes(scan, truth=truth[:1])
     assert [text.get_text() for text in alone.get_yticklabels()] == ["a", "b"]
 
 
-def test_in_a_long_stretch_no_loud_frame_is_lost():
+def test_in_a_long_interval_no_loud_frame_is_lost():
     scan = scan_of(20.0, n_bands=3)
     scan.levels[:] = 0.0
     scan.levels[7001, 1] = 9.0
@@ -103,40 +80,13 @@ def test_one_frame_of_silence_can_be_drawn():
     assert picture_png(plot_notes(scan).figure, dpi=40).startswith(b"\x89PNG")
 
 
-REFUSALS = {
-    "nothing": (
-        scan_of(0.0),
-        "There is nothing to draw: the stretch is shorter than one frame.",
-    ),
-    "shapes": (
-        scan_of(0.01)._replace(classes=["a"]),
-        "The scan has 5 times, levels of shape (5, 20) for 20 bands and scores of shape (5, 2) "
-        "for 1 classes; these must agree.",
-    ),
-    "not finite": (
-        scan_of(0.01)._replace(scores=np.full((5, 2), np.nan)),
-        "Levels and scores must be finite numbers to be drawn.",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", REFUSALS)
-def test_refusals(case):
-    scan, sentence = REFUSALS[case]
-    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
-        plot_notes(scan)
-
-
-# --- which stretch ----------------------------------------------------------------------------
-
-
 @given(
     starts=st.lists(st.integers(0, 990), unique=True, max_size=30),
     most=st.integers(1, 120),
 )
-def test_no_other_stretch_holds_more_notes(starts, most):
+def test_no_other_interval_holds_more_notes(starts, most):
     notes = [Segment(start / 10, start / 10 + 0.1, "a") for start in starts]
-    stretch = busiest_stretch(notes, 100.0, most=float(most))
+    stretch = busiest_interval(notes, 100.0, most=float(most))
     assert 0 <= stretch.start < stretch.end <= 100.0
     assert stretch.end - stretch.start == pytest.approx(min(most, 100))
 
@@ -148,13 +98,10 @@ def test_no_other_stretch_holds_more_notes(starts, most):
 
 
 def test_without_notes_the_beginning_is_shown():
-    assert busiest_stretch([], 100.0, most=10) == (0.0, 10)
-    assert busiest_stretch([], 3.0, most=10) == (0.0, 3.0)
+    assert busiest_interval([], 100.0, most=10) == (0.0, 10)
+    assert busiest_interval([], 3.0, most=10) == (0.0, 3.0)
     # A note that is longer than the picture.
-    assert busiest_stretch([Segment(50.0, 90.0, "a")], 100.0, most=10) == (65.0, 75.0)
-
-
-# --- thresholds -------------------------------------------------------------------------------
+    assert busiest_interval([Segment(50.0, 90.0, "a")], 100.0, most=10) == (65.0, 75.0)
 
 
 def test_thresholds_are_drawn_with_the_best_marked():
@@ -179,6 +126,3 @@ def test_thresholds_are_drawn_with_the_best_marked():
         "F, mean of the classes", "precision", "recall", "best: F 0.900 at 0.5", "threshold: 0.6",
     ]  # fmt: skip
     assert [text.get_text() for text in ax.texts] == ["at the best F 1.25 false notes a minute"]
-    sentence = "There is no curve to draw: no note was found that has a score."
-    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
-        plot_note_thresholds(curve.head(0))

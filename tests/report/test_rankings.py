@@ -4,24 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernova import InputError, outlier_factor_path
+from kernova import outlier_factor_path
 from kernova.report.figures import (
     picture_png,
     plot_outlier_map,
     plot_ranking,
     rank_stability_figure,
 )
+from tests.report.reading import legend_texts, texts_on
 
 random = np.random.default_rng(3)
 FACTORS = np.r_[random.uniform(0.9, 1.2, 97), 3.0, 40.0, 2.0]
-
-
-def legend_words(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def words(ax):
-    return [text.get_text() for text in ax.texts]
 
 
 def lines(ax):
@@ -40,10 +33,10 @@ def test_the_ranking_falls_and_is_split_at_the_threshold():
     points = drawn(ax)
     np.testing.assert_array_equal(points[:, 0], np.arange(1, 101))
     np.testing.assert_array_equal(points[:, 1], np.sort(FACTORS)[::-1])
-    assert legend_words(ax) == ["3 rows above the threshold", "97 rows", "threshold 1.5"]
+    assert legend_texts(ax) == ["3 rows above the threshold", "97 rows", "threshold 1.5"]
     crosses = next(line for line in ax.get_lines() if line.get_marker() == "X")
     np.testing.assert_array_equal(crosses.get_ydata(), [40, 3, 2])
-    assert words(ax)[:3] == ["fish 98", "fish 97", "fish 99"]
+    assert texts_on(ax)[:3] == ["fish 98", "fish 97", "fish 99"]
     assert picture_png(ax.figure)
 
 
@@ -67,7 +60,7 @@ def test_the_axis_is_logarithmic_where_factors_span_much(factors, scale):
 def test_factors_no_axis_can_show_are_drawn_at_its_end():
     ax = plot_ranking([1.0, 1.0, 1e300, 1e250], threshold=1.5)
     assert drawn(ax)[0, 1] == drawn(ax)[1, 1] == 1.5e6
-    assert words(ax) == ["2 factors beyond 2e+06, drawn there"]
+    assert texts_on(ax) == ["2 factors beyond 2e+06, drawn there"]
     assert picture_png(ax.figure)
 
 
@@ -77,15 +70,15 @@ def test_of_very_many_ranks_as_many_are_drawn_as_can_be_seen():
     assert drawn(ax)[-1, 0] == 100_000
 
 
-def test_the_map_marks_and_names_the_outliers_the_strangest_first():
+def test_map_labels_the_most_outlying_rows_first():
     X = random.normal(size=(300, 4)) * [5, 1, 1, 1]
     is_outlier = np.arange(300) < 30
     factors = 300.0 - np.arange(300)
     ax = plot_outlier_map(X, factors, is_outlier, labels=[f"row {i}" for i in range(300)])
     crowd, crosses = (np.asarray(dots.get_offsets()) for dots in ax.collections)
     assert (len(crowd), len(crosses)) == (270, 30)
-    assert legend_words(ax) == ["270 usual rows", "30 outliers"]
-    named = [word for word in words(ax) if word.startswith("row ")]
+    assert legend_texts(ax) == ["270 usual rows", "30 outliers"]
+    named = [word for word in texts_on(ax) if word.startswith("row ")]
     assert named[0] == "row 0"
     assert {int(name[4:]) for name in named} <= set(range(12))
     spots = {text.get_text(): text.xy for text in ax.texts if text.get_text() in named}
@@ -98,7 +91,7 @@ def test_names_on_the_map_do_not_cover_each_other():
     X = np.zeros((50, 2))
     X[40:] = [8.0, 8.0]
     ax = plot_outlier_map(X, np.ones(50), np.arange(50) >= 40, labels=["$_$ costs"] * 50)
-    assert words(ax).count("$_$ costs") == 1
+    assert texts_on(ax).count("$_$ costs") == 1
     assert picture_png(ax.figure)  # a dollar sign starts no formula
 
 
@@ -119,7 +112,7 @@ def test_ranks_over_k_are_drawn_for_rows_that_are_on_top_for_some_k():
     curves = [tuple(line.get_ydata()) for line in ranks.get_lines() if len(line.get_xdata()) == 3]
     assert sorted(curves) == [(1, 1, 1), (2, 5, 5), (5, 2, 2)]
     np.testing.assert_array_equal(overlap.get_lines()[0].get_xydata(), [[10, 0.5], [20, 1.0]])
-    assert "3 rows of 5 among the first 2 for some k" in words(ranks)
+    assert "3 rows of 5 among the first 2 for some k" in texts_on(ranks)
     assert ranks.get_ylim()[0] > ranks.get_ylim()[1]  # rank 1 is at the top
     assert picture_png(figure)
 
@@ -151,39 +144,3 @@ def test_the_path_of_an_estimator_is_taken_as_it_is():
     X.iloc[7] = [30.0, 30.0]
     figure = rank_stability_figure(outlier_factor_path(X, [5, 10, 20]), n_top=1)
     assert [text.get_text() for text in figure.axes[0].texts if text.arrow_patch] == ["fish 7"]
-
-
-REFUSALS = {
-    "The factors are empty. Give at least one row.": lambda: plot_ranking([]),
-    "labels must have one name for each of 3 rows; got 2.": lambda: plot_ranking(
-        [1, 2, 3], labels=["a", "b"]
-    ),
-    "The threshold must be a finite number; got nan.": lambda: plot_ranking([1], threshold=np.nan),
-    "is_outlier must have one entry for each of 2 rows; got (1,).": lambda: plot_outlier_map(
-        [[1.0], [2.0]], [1, 2], [True]
-    ),
-    "factors must have one entry for each of 2 rows; got (3,).": lambda: plot_outlier_map(
-        [[1.0], [2.0]], [1, 2, 3], [True, False]
-    ),
-    "The path must be a DataFrame of factors with a column for each k, as outlier_factor_path "
-    "gives it; got ndarray.": lambda: rank_stability_figure(np.ones((2, 2))),
-    "The path's factors must be numbers.": lambda: rank_stability_figure(
-        pd.DataFrame({1: ["high"]})
-    ),
-    "The path's columns must be numbers of neighbours, all above 0.": lambda: rank_stability_figure(
-        pd.DataFrame({"k": [1.0]})
-    ),
-    "The path must hold at least one row and one k, and no missing factor.": lambda: (
-        rank_stability_figure(pd.DataFrame({1: [np.nan]}))
-    ),
-    "n_top must be a whole number of 1 or more; got 0.": lambda: rank_stability_figure(
-        pd.DataFrame({1: [1.0]}), n_top=0
-    ),
-}
-
-
-@pytest.mark.parametrize("sentence", REFUSALS)
-def test_refusals(sentence):
-    with pytest.raises(InputError) as caught:
-        REFUSALS[sentence]()
-    assert str(caught.value) == sentence

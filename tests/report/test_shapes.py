@@ -6,7 +6,6 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.quiver import Quiver
 
-from kernova import InputError
 from kernova.report.canvas import MUTED, NEW
 from kernova.report.figures import (
     picture_png,
@@ -16,16 +15,13 @@ from kernova.report.figures import (
     plot_morphospace,
     plot_score_distributions,
 )
-from kernova.report.shapes import _bent_grid, _square_grid
+from kernova.report.shapes import deformed_grid, square_grid
+from tests.report.reading import legend_texts
 
 SHAPE = np.array([[-0.6, 0.0], [-0.1, 0.25], [0.5, 0.02], [0.0, -0.2], [0.1, 0.05]])
 random = np.random.default_rng(3)
 SPECIMENS = SHAPE + random.normal(0, 0.01, size=(30, 5, 2))
 NAN = float("nan")
-
-
-def legend(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def clouds(ax):
@@ -49,7 +45,7 @@ def test_every_landmark_of_every_specimen_is_drawn_about_the_consensus():
     np.testing.assert_array_equal(strange, others.reshape(-1, 2))
     np.testing.assert_array_equal(consensus, SHAPE)
     assert numbers(ax) == ["1", "2", "3", "4", "5"]
-    assert legend(ax) == [
+    assert legend_texts(ax) == [
         "30 known specimens",
         "4 $x$ specimens",
         "consensus, landmarks numbered",
@@ -64,7 +60,7 @@ def test_of_very_many_specimens_a_sample_is_drawn_and_of_three_axes_two():
     in_space = np.dstack([np.tile(SPECIMENS, (20, 1, 1)), np.ones((600, 5))])
     ax = plot_aligned_shapes(in_space)
     assert len(clouds(ax)[0]) == 400 * 5
-    assert legend(ax)[0] == "600 known specimens, 400 of them drawn"
+    assert legend_texts(ax)[0] == "600 known specimens, 400 of them drawn"
     assert "seen along the third axis" in [text.get_text() for text in ax.texts]
     assert picture_png(ax.figure)
 
@@ -88,18 +84,18 @@ def test_arrows_lead_to_the_target_and_an_even_change_keeps_grid_lines_straight(
     corners = np.concatenate(lines)
     assert (corners.min(axis=0) < affine(SHAPE).min(axis=0)).all()
     assert (corners.max(axis=0) > affine(SHAPE).max(axis=0)).all()
-    assert legend(ax) == ["consensus", "mean of the unknown"]
+    assert legend_texts(ax) == ["consensus", "mean of the unknown"]
     assert picture_png(ax.figure)
 
 
 def test_a_grid_point_on_a_landmark_moves_with_it():
-    square_grid = np.concatenate(_square_grid(SHAPE))
-    on_grid = np.vstack([SHAPE, square_grid[777]])
+    grid = np.concatenate(square_grid(SHAPE))
+    on_grid = np.vstack([SHAPE, grid[777]])
     moved = on_grid + random.normal(0, 0.05, size=on_grid.shape)
-    same_grid = np.concatenate(_square_grid(on_grid))
+    same_grid = np.concatenate(square_grid(on_grid))
     place = np.argmin(np.linalg.norm(same_grid - on_grid[-1], axis=1))
     np.testing.assert_allclose(same_grid[place], on_grid[-1], atol=1e-12)
-    bent = np.concatenate(_bent_grid(on_grid, moved))
+    bent = np.concatenate(deformed_grid(on_grid, moved))
     np.testing.assert_allclose(bent[place], moved[-1], atol=1e-7)
 
 
@@ -113,11 +109,11 @@ def test_a_grid_point_on_a_landmark_moves_with_it():
         (0.0, ""),
     ],
 )
-def test_small_differences_are_enlarged_and_the_legend_says_so(share, words):
+def test_small_differences_are_enlarged_and_the_legend_states_it(fraction, text):
     target = SHAPE.copy()
     target[1, 0] += share * np.ptp(SHAPE[:, 0])
     ax = plot_deformation(SHAPE, target)
-    assert legend(ax)[1] == f"mean of the unknown{words}"
+    assert legend_texts(ax)[1] == f"mean of the unknown{words}"
     assert picture_png(ax.figure)
 
 
@@ -132,7 +128,7 @@ def test_landmarks_on_a_line_or_on_each_other_are_drawn():
     half_way = SHAPE.copy()
     half_way[0] += 0.05
     bent = np.concatenate([path.vertices for path in grid.get_paths()])
-    np.testing.assert_allclose(bent, np.concatenate(_bent_grid(SHAPE, half_way)), atol=1e-9)
+    np.testing.assert_allclose(bent, np.concatenate(deformed_grid(SHAPE, half_way)), atol=1e-9)
     assert picture_png(plot_deformation([[0.0, 0.0]], [[0.0, 0.0]]).figure)
 
 
@@ -145,9 +141,9 @@ def test_the_largest_groups_have_colours_and_the_others_are_grey():
     scores = random.normal(size=(60, 3))
     unknown = scores[:2] + 1
     ax = plot_morphospace(
-        scores, groups, unknown=unknown, unknown_name="F", shares=[0.5, 0.25, 0.1], most_groups=2
+        scores, groups, unknown=unknown, unknown_name="F", explained=[0.5, 0.25, 0.1], most_groups=2
     )
-    assert legend(ax) == ["b: 30", "c: 12", "3 other groups: 18", "F: 2"]
+    assert legend_texts(ax) == ["b: 30", "c: 12", "3 other groups: 18", "F: 2"]
     drawn = {
         to_hex(c.get_facecolors()[0]): np.asarray(c.get_offsets()) for c in ax.collections
     }  # fmt: skip
@@ -157,7 +153,7 @@ def test_the_largest_groups_have_colours_and_the_others_are_grey():
     assert ax.get_xlabel() == "component 1 (50 % of variance)"
     assert picture_png(ax.figure)
     alone = plot_morphospace(scores[:, :1], groups)
-    assert [len(legend(alone)), alone.get_ylabel()] == [5, "component 2"]
+    assert [len(legend_texts(alone)), alone.get_ylabel()] == [5, "component 2"]
 
 
 def test_error_rates_stand_in_their_cells_and_high_ones_are_framed():
@@ -183,57 +179,8 @@ def test_depths_of_specimens_are_called_so():
     ax = plot_score_distributions(
         [0.4, 0.5, 0.6], [0.1], labels=("known", "F"), score="depth", unit="specimen"
     )
-    assert legend(ax) == ["known: 3 specimens", "F: 1 specimen, one mark each"]
+    assert legend_texts(ax) == ["known: 3 specimens", "F: 1 specimen, one mark each"]
     assert [ax.get_xlabel(), ax.get_ylabel()] == [
-        "depth (high is usual)",
-        "share of specimens in each bin",
+        "depth (high is typical)",
+        "fraction of specimens in each bin",
     ]
-
-
-REFUSALS = {
-    "rows": (
-        lambda: plot_aligned_shapes(SPECIMENS.reshape(30, -1)),
-        "The aligned specimens must be specimens × landmarks × 2 (or 3); got shape (30, 10).",
-    ),
-    "none": (
-        lambda: plot_aligned_shapes(SPECIMENS[:0]),
-        "There are no aligned specimens. Give at least one.",
-    ),
-    "missing": (
-        lambda: plot_aligned_shapes(np.full((2, 3, 2), NAN)),
-        "The aligned specimens must be finite; align them, which fills in missing landmarks.",
-    ),
-    "consensus": (
-        lambda: plot_aligned_shapes(SPECIMENS, SHAPE[:4]),
-        "The consensus must have 5 landmarks, as the others; got 4.",
-    ),
-    "target": (
-        lambda: plot_deformation(SHAPE, SHAPE[0]),
-        "The target must be landmarks × 2 (or 3); got shape (2,).",
-    ),
-    "enlargement": (
-        lambda: plot_deformation(SHAPE, SHAPE, enlargement=NAN),
-        "The enlargement must be a finite number; got nan.",
-    ),
-    "groups": (
-        lambda: plot_morphospace(np.eye(3), ["a"]),
-        "groups must name a group for each of 3 specimens; got 1.",
-    ),
-    "colours": (
-        lambda: plot_morphospace(np.eye(3), "abc", most_groups=7),
-        "most_groups must lie from 0 to 6; got 7.",
-    ),
-    "rates": (
-        lambda: plot_error_rates([[0.1, 1.1]], ["a"], ["b", "c"]),
-        "rates must hold a number from 0 to 1, or NaN, for each of 1 unknown group and 2 known "
-        "groups; got shape (1, 2).",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFUSALS)
-def test_refusals(name):
-    draw, sentence = REFUSALS[name]
-    with pytest.raises(InputError) as caught:
-        draw()
-    assert str(caught.value) == sentence

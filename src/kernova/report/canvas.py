@@ -1,6 +1,6 @@
-"""What pictures are drawn on: axes, colours, the part of the data in view, and picture files.
+"""Axes, colours, views and files of all pictures.
 
-Nothing here needs a display or touches pyplot: a figure belongs to whoever holds it.
+Nothing here needs a display or uses pyplot: a figure belongs to its caller.
 """
 
 import math
@@ -27,24 +27,35 @@ from kernova.errors import InputError
 from kernova.files import replacing
 from kernova.typing import Matrix, Vector
 
-# Told apart with any colour vision, and in grey print: the two also differ in lightness.
+# Distinct for every type of colour vision, and in grey print: KNOWN and NEW differ in lightness.
 KNOWN: Final = "#2b6ca3"
 NEW: Final = "#c8501e"
-USUAL: Final = "#e69f00"
+INLIER: Final = "#e69f00"
 MUTED: Final = "#8a8f98"
 
-PERCENT: Final = FuncFormatter(lambda share, _: f"{100 * share:.6g} %")
-# What a legend explains: a thing drawn, and words for it.
+# Categories: distinct for every type of colour vision; the colour of what is new is left out.
+CLASS_COLOURS: Final = (KNOWN, "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#6b4f1d", "#5b3a91")
+CLASS_MARKERS: Final = ("o", "s", "^", "D", "v", "P")
+# Lines: the palette of Okabe and Ito; more than eight lines differ by their dashes.
+LINE_COLOURS: Final = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b", "#b3a500",
+)  # fmt: skip
+LINE_DASHES: Final = ("-", (0, (5, 2)), (0, (1, 1.5)))
+
+PERCENT: Final = FuncFormatter(lambda fraction, _: f"{100 * fraction:.6g} %")
+# An entry of a legend: what is drawn, and its label.
 Entry = tuple[Any, str]
 
 _SMALL_TEXT: Final = 9
-# Below the tick labels and the axis label, in points.
+# Distance of the legend from the axes, in points: room for tick labels and the axis label.
 _LEGEND_DROP: Final = 34
-# Widths in a legend, in points: a letter on average, and what stands before the words.
+# Widths in a legend, in points: a letter on average, and the handle before the label.
 _LETTER, _HANDLE = 4.7, 38
-# Rows further out than so many times the 5-95 % spread are drawn at the edge.
+# Height of a line of the legend, in inches.
+LEGEND_LINE: Final = 0.2
+# Rows farther out than so many times the 5-95 % range are drawn at the edge.
 _FENCE: Final = 2.0
-# A picture has no room for more numbers than this, nor for smaller steps between them.
+# matplotlib cannot draw larger numbers, nor axes with smaller relative steps.
 _LARGEST: Final = 1e100
 _SMALLEST_STEP: Final = 1e-9
 
@@ -56,31 +67,57 @@ _WITHOUT_DATE: Final[dict[str, dict[str, Any]]] = {
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
-    """Give the axes, or new ones on a figure of their own."""
+    """Return the axes, or new ones on a figure of their own."""
     if ax is not None:
         return ax
-    figure = Figure(figsize=(5.6, 4.4), layout="constrained")
-    FigureCanvasAgg(figure)
-    new: Axes = figure.subplots()
+    new = new_axes(5.6, 4.4)
     new.spines[["top", "right"]].set_visible(False)
     return new
 
 
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of this size in inches, ready to be rendered without a display."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """Return the single axes of a new figure of this size in inches."""
+    ax: Axes = new_figure(width, height).subplots()
+    return ax
+
+
+def axes_above_legend(n_lines: float) -> Axes:
+    """Return new axes whose figure leaves room for a legend with this many extra lines."""
+    ax = axes_or_new(None)
+    figure = figure_of(ax)
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + LEGEND_LINE * max(0, n_lines))
+    return ax
+
+
+def figure_of(ax: Axes) -> Figure:
+    """Return the figure that a picture was drawn on; it must have one of its own."""
+    assert isinstance(ax.figure, Figure)
+    return ax.figure
+
+
 def ink(ax: Axes) -> Any:
-    """Give the colour of the writing on these axes, so that lines suit dark styles too."""
+    """Return the text colour of these axes, so that lines suit dark styles too."""
     return ax.xaxis.label.get_color()
 
 
 def label_axes(ax: Axes, x: str, y: str) -> None:
-    """Name both axes; a dollar sign in a column's name is a dollar sign."""
+    """Label both axes; dollar signs in labels are not read as formulas."""
     ax.set_xlabel(x, parse_math=False)
     ax.set_ylabel(y, parse_math=False)
 
 
 def legend_below(ax: Axes, entries: Sequence[Entry]) -> None:
-    """Put the legend under the axes, where it hides neither data nor a title."""
+    """Draw the legend below the axes, where it hides neither data nor a title."""
     handles, labels = zip(*entries, strict=True)
-    # What a new figure's axes have before they are laid out is near what they get in the end.
+    # The width of new axes before layout is close to the final one.
     room = 72 * ax.bbox.width / ax.figure.dpi
     drop = ScaledTranslation(0, -_LEGEND_DROP / 72, ax.figure.dpi_scale_trans)
     legend = ax.legend(
@@ -99,7 +136,7 @@ def legend_below(ax: Axes, entries: Sequence[Entry]) -> None:
 
 
 def _legend_columns(labels: Sequence[str], room: float) -> int:
-    """Give two columns where they fit under the axes: a wider legend would narrow these."""
+    """Return 2 if two columns fit below the axes; a wider legend would narrow the axes."""
     half = math.ceil(len(labels) / 2)
     columns = [labels[:half], labels[half:]]
     width = sum(_HANDLE + _LETTER * max(map(len, column), default=0) for column in columns)
@@ -107,7 +144,7 @@ def _legend_columns(labels: Sequence[str], room: float) -> int:
 
 
 def note_above(ax: Axes, text: str) -> None:
-    """Say something small about the picture, above its upper right corner."""
+    """Write a small note above the upper right corner."""
     ax.annotate(
         text,
         (1, 1),
@@ -123,7 +160,7 @@ def note_above(ax: Axes, text: str) -> None:
 
 
 def count_ticks(axis: Axis, n: int) -> None:
-    """Count rows on a logarithmic axis as 1, 2, 5, 10 ..., since there is no half row."""
+    """Set the ticks of a logarithmic axis of counts: 1, 2, 5, 10 and so on."""
     digits = range(1, 10) if n < 10 else (1, 2, 5) if n <= 200 else (1,)
     ticks = [digit * 10**power for power in range(len(str(n))) for digit in digits]
     axis.set_major_locator(FixedLocator([tick for tick in ticks if tick <= n]))
@@ -131,39 +168,39 @@ def count_ticks(axis: Axis, n: int) -> None:
     axis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:,.0f}"))
 
 
-def spread_on_log_axis(n: int, most: int) -> NDArray[np.intp]:
-    """Choose places evenly on a logarithmic axis of ranks: more points would hide each other."""
+def log_spaced_indices(n: int, most: int) -> NDArray[np.intp]:
+    """Return at most ``most`` indices, evenly spaced on a logarithmic axis of ranks."""
     if n <= most:
         return np.arange(n)
     return np.unique(np.rint(np.geomspace(1, n, most)).astype(np.intp)) - 1
 
 
 class View(NamedTuple):
-    """From where to where an axis reaches."""
+    """The range of an axis."""
 
     low: float
     high: float
 
     @property
     def width(self) -> float:
-        """How much is in view."""
+        """The width of the range."""
         return self.high - self.low
 
-    def with_margin(self, share: float) -> "View":
-        """Leave a share of the width free on both sides."""
-        return View(self.low - share * self.width, self.high + share * self.width)
+    def with_margin(self, fraction: float) -> "View":
+        """Return the view, wider by a fraction of its width on both sides."""
+        return View(self.low - fraction * self.width, self.high + fraction * self.width)
 
     def n_beyond(self, values: Vector) -> int:
-        """Count the values that are out of view."""
+        """Return the number of values outside the view."""
         return int(np.count_nonzero((values < self.low) | (values > self.high)))
 
 
 def view_of(main: Vector, others: Vector | None = None, reach: float = 1.0) -> View:
-    """Choose what to show: the main values, and the others where they are not too far off.
+    """Return the view that shows the main values, and the others where they are not too far.
 
-    A few values far out must not press all the rest together. So the view ends at two spreads
-    (5 % to 95 % quantile) outside the main values' bulk, and others widen it on each side by
-    at most ``reach`` times its width.
+    A few extreme values must not compress all the rest. The view therefore ends at twice the
+    range from the 5 % to the 95 % quantile outside that range, and the other values widen it on
+    each side by at most ``reach`` times its width.
 
     Examples
     --------
@@ -191,13 +228,13 @@ def _fenced(values: Vector) -> View:
     with np.errstate(over="ignore", invalid="ignore"):
         first, last = np.quantile(values, [0.05, 0.95])
         room = _FENCE * (last - first)
-    if not 0 < room < np.inf:  # mostly copies of one value: the few others are the news
+    if not 0 < room < np.inf:  # mostly one value, so that the few others are of interest
         return View(low, high)
     return View(max(low, float(first - room)), min(high, float(last + room)))
 
 
 def finite_matrix(rows: ArrayLike, what: str) -> Matrix:
-    """Give the rows as a matrix of finite numbers with at least one row, or say why not."""
+    """Return the rows as a matrix of finite numbers with at least one row, or raise."""
     try:
         matrix = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError):
@@ -219,7 +256,7 @@ def finite_matrix(rows: ArrayLike, what: str) -> Matrix:
 
 
 def drawable_number(value: float, what: str) -> float:
-    """Give a number that can be a place in a picture, or say why it cannot."""
+    """Return a number that can be drawn, or raise."""
     number = float(value)
     if not math.isfinite(number):
         raise InputError(f"The {what} must be a finite number; got {number}.")
@@ -234,19 +271,14 @@ def _check_drawable(largest: float) -> None:
         )
 
 
-def check_pair(labels: Sequence[str]) -> None:
-    """Refuse anything but a name for each of two groups of rows."""
+def check_two_labels(labels: Sequence[str]) -> None:
+    """Raise unless there is a label for each of two groups of rows."""
     if isinstance(labels, str) or len(labels) != 2:
-        raise InputError(f"labels must be two names, for known and for new rows; got {labels!r}.")
-
-
-def counted(n: int, what: str) -> str:
-    """Count in words: 1 row, 2 rows."""
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
+        raise InputError(f"labels must be two texts, for known and for new rows; got {labels!r}.")
 
 
 def percent_up(rate: float) -> str:
-    """Write a proven rate in percent, rounded so that it stays true."""
+    """Format a proven upper bound in percent, rounded up."""
     return f"{(100 * Decimal(rounded_up(rate))).normalize():f} %"
 
 
@@ -265,25 +297,25 @@ def picture_png(figure: Figure, dpi: float = 160) -> bytes:
 
 
 def save_picture(figure: Figure, path: str | os.PathLike[str], dpi: float = 160) -> None:
-    """Write a figure as PNG, SVG or PDF, by the ending of ``path``; whole or not at all."""
-    ending = Path(path).suffix.lower()
-    if ending not in _WITHOUT_DATE:
+    """Write a figure as PNG, SVG or PDF, by the suffix of ``path``, atomically."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in _WITHOUT_DATE:
         raise InputError(
-            f"Cannot save the picture {Path(path).name}: its ending names no kind of picture "
-            f"known here. Take one of {', '.join(_WITHOUT_DATE)}."
+            f"Cannot save the picture {Path(path).name}: its suffix is not a supported format. "
+            f"Use one of {', '.join(_WITHOUT_DATE)}."
         )
     with replacing(path) as scratch:
-        _render(figure, scratch, ending, dpi)
+        _render(figure, scratch, suffix, dpi)
 
 
 @contextmanager
-def boxes_for_missing_letters() -> Iterator[None]:
-    """Let names in scripts that the font lacks show as boxes; a page has them in its text too."""
+def ignore_missing_glyphs() -> Iterator[None]:
+    """Silence warnings about glyphs that the font lacks; they are drawn as boxes."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
 
 
-def _render(figure: Figure, target: Path | BytesIO, ending: str, dpi: float) -> None:
-    with boxes_for_missing_letters():
-        figure.savefig(target, format=ending[1:], dpi=dpi, metadata=_WITHOUT_DATE[ending])
+def _render(figure: Figure, target: Path | BytesIO, suffix: str, dpi: float) -> None:
+    with ignore_missing_glyphs():
+        figure.savefig(target, format=suffix[1:], dpi=dpi, metadata=_WITHOUT_DATE[suffix])

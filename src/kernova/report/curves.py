@@ -1,7 +1,4 @@
-"""Pictures of what is proven: p-values against chance, false alarms against thresholds.
-
-The picture of scores: how held-out known rows and new ones are spread about a threshold.
-"""
+"""Curves of p-values and false alarms, and distributions of scores about a threshold."""
 
 import math
 from collections.abc import Sequence
@@ -31,43 +28,50 @@ from kernova.report.canvas import (
     Entry,
     View,
     axes_or_new,
-    check_pair,
+    check_two_labels,
     count_ticks,
-    counted,
     drawable_number,
     ink,
     label_axes,
     legend_below,
+    log_spaced_indices,
     note_above,
     percent_up,
-    spread_on_log_axis,
     view_of,
 )
+from kernova.text import plural, quantity
 from kernova.typing import Vector
 
-_MOST_POINTS: Final = 2000
+_MAX_POINTS: Final = 2000
+# Fewer rows than this are drawn one by one: a histogram of them would be a guess.
+_HISTOGRAM_MIN_ROWS: Final = 25
+_MIN_BINS, _MAX_BINS = 10, 60
+# Room for the labels on both sides of a threshold, as a fraction of the width.
+_LABEL_ROOM: Final = 0.2
+# Each bound, the smallest confidence for which it holds, and its style.
+_BOUNDS: Final = (
+    (binomial_upper_bound, 0.0, KNOWN, "-", "binomial bound (preset count)"),
+    (hoeffding_upper_bound, 0.5, NEW, "--", "Hoeffding bound (any threshold)"),
+)
 
 
 def plot_p_values(
     p_values: ArrayLike, *, false_discovery_rate: float | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw the p-values in rising order, against what ordinary rows would give.
+    """Draw the p-values in increasing order, with those expected of ordinary rows.
 
-    The band holds each p-value of as many independent ordinary rows 95 times in 100; it is wide
-    where rows are few. Points below it on the left are more small p-values than chance gives.
+    The band contains each p-value of as many independent ordinary rows with a probability of 95 %;
+    it is wide where rows are few. Points below it on the left are more small p-values than
+    expected by chance.
 
     Parameters
     ----------
     p_values : array-like of shape (n,)
-        One p-value for each row, in [0, 1]; low is strange.
+        One p-value for each row, in [0, 1]; low is novel.
     false_discovery_rate : float, default=None
-        Draw the line of Benjamini and Hochberg for this rate, and mark the rows it selects.
+        Draw the line of Benjamini and Hochberg for this rate, and mark the selected rows.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -97,7 +101,7 @@ def plot_p_values(
     ax.set_xlim(0.8, 1.25 * p.size)
     ax.set_ylim(0.8 * floor, 1.5)
     _plain_ticks(ax, p.size)
-    label_axes(ax, "rows, from the strangest on", "p-value (low is strange)")
+    label_axes(ax, "rows, by increasing p-value", "p-value (low is novel)")
     if p[0] == 0:
         note_above(ax, "p-values of 0 are drawn at the lower edge")
     legend_below(ax, entries)
@@ -110,25 +114,21 @@ def plot_false_alarm_curve(
     ax: Axes | None = None,
     chosen: FalseAlarmThreshold | None = None,
 ) -> Axes:
-    """Draw what can be proven about false alarms at each threshold.
+    """Draw the proven bounds on false alarms at each threshold.
 
-    Left is stricter: a lower threshold gives fewer false alarms, and misses more of what is new.
-    The curves end where so few rows can prove no less.
+    Left is stricter: a lower threshold gives fewer false alarms, and misses more new rows. The
+    dotted line is the smallest bound that so few rows can prove.
 
     Parameters
     ----------
     holdout_scores : array-like of shape (m,)
-        Scores of ordinary rows that took no part in fitting; high is usual.
+        Scores of ordinary held-out rows; high is typical.
     confidence : float, default=0.95
         Confidence of the bounds. Hoeffding's is left out below 0.5, where it does not hold.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
     chosen : FalseAlarmThreshold, default=None
-        The threshold in use, as :func:`~kernova.false_alarm_threshold` gives it, to be marked.
-
-    Returns
-    -------
-    Axes
+        The threshold to mark, as returned by :func:`~kernova.false_alarm_threshold`.
 
     Examples
     --------
@@ -151,12 +151,12 @@ def plot_false_alarm_curve(
     ax = axes_or_new(ax)
     observed = steps.n_alarms / scores.size
     entries = [_draw_steps(ax, steps, observed, view, MUTED, "-", "observed on held-out rows")]
-    for upper_bound, lowest, colour, style, words in _BOUNDS:
+    for upper_bound, lowest, colour, style, label in _BOUNDS:
         if confidence >= lowest:
             proven = [upper_bound(int(n), scores.size, confidence) for n in steps.n_alarms]
-            entries.append(_draw_steps(ax, steps, np.array(proven), view, colour, style, words))
+            entries.append(_draw_steps(ax, steps, np.array(proven), view, colour, style, label))
     line = ax.axhline(floor, color=ink(ax), linewidth=1, linestyle=":")
-    entries.append((line, f"provable at best: {percent_up(floor)}"))
+    entries.append((line, f"smallest provable bound: {percent_up(floor)}"))
     if chosen is not None:
         entries.append(_draw_chosen(ax, chosen))
     ax.set_xlim(*view)
@@ -165,100 +165,6 @@ def plot_false_alarm_curve(
     label_axes(ax, "threshold on the score (left is stricter)", "false alarms")
     legend_below(ax, entries)
     return ax
-
-
-# Each bound, the least confidence with which it holds, and how it is drawn.
-_BOUNDS: Final = (
-    (binomial_upper_bound, 0.0, KNOWN, "-", "binomial bound (preset count)"),
-    (hoeffding_upper_bound, 0.5, NEW, "--", "Hoeffding bound (any threshold)"),
-)
-
-
-class _AlarmSteps(NamedTuple):
-    """The thresholds at which the number of alarms grows, and that number around them."""
-
-    threshold: Vector  # k of them, rising
-    n_alarms: NDArray[np.intp]  # k + 1: below the first, between them, from the last on
-
-
-def _alarm_steps(sorted_scores: Vector, top: float) -> _AlarmSteps:
-    """Find the steps up to the picture's top; of very many, only as many as can be seen."""
-    threshold, copies = np.unique(sorted_scores, return_counts=True)
-    n_alarms = np.cumsum(copies)
-    n_shown = 1 + int(np.searchsorted(n_alarms, top * sorted_scores.size, side="right"))
-    n_shown = min(n_shown, threshold.size)
-    kept = np.unique(np.linspace(0, n_shown - 1, _MOST_POINTS).astype(np.intp))
-    # The last step goes all the way up: the curves leave the picture and do not end in it.
-    counts = np.concatenate([[0], n_alarms[kept[:-1]], [sorted_scores.size]])
-    return _AlarmSteps(threshold[kept], counts)
-
-
-def _draw_steps(
-    ax: Axes, steps: _AlarmSteps, heights: Vector, view: View, colour: str, style: str, words: str
-) -> Entry:
-    x = np.concatenate([[view.low], steps.threshold, [view.high]])
-    y = np.concatenate([heights, heights[-1:]])
-    (line,) = ax.plot(x, y, drawstyle="steps-post", color=colour, linestyle=style)
-    return line, words
-
-
-def _draw_chosen(ax: Axes, chosen: FalseAlarmThreshold) -> Entry:
-    ax.axvline(chosen.threshold, color=ink(ax), linewidth=1)
-    (mark,) = ax.plot(
-        chosen.threshold, chosen.bound, "o", color=ink(ax), markersize=7, clip_on=False, zorder=4
-    )
-    words = f"chosen: {chosen.threshold:.4g}, at most {percent_up(chosen.bound)}"
-    return mark, words
-
-
-def _lowest_drawn(sorted_p: Vector, rate: float | None) -> float:
-    """Give the lower edge: under all p-values above 0, and where the line for a rate starts."""
-    positive = sorted_p[sorted_p > 0]
-    starts = [1 / (sorted_p.size + 1), *positive[:1]]
-    if rate is not None:
-        starts.append(rate / sorted_p.size)
-    return max(0.5 * min(starts), 1e-300)
-
-
-def _draw_sorted(
-    ax: Axes, rank: NDArray[np.intp], p: Vector, n_selected: int, rate: float | None
-) -> list[Entry]:
-    kept = spread_on_log_axis(rank.size, _MOST_POINTS)
-    is_selected = rank[kept] <= n_selected
-    usual, chosen = kept[~is_selected], kept[is_selected]
-    (dots,) = ax.plot(rank[usual], p[usual], "o", color=KNOWN, markersize=4.5, zorder=3)
-    if rate is None:
-        return [(dots, counted(p.size, "row"))]
-    (crosses,) = ax.plot(rank[chosen], p[chosen], "X", color=NEW, markersize=7, zorder=3)
-    selected = (crosses, f"{counted(n_selected, 'row')} selected")
-    return [(dots, f"{counted(p.size - n_selected, 'row')} not selected"), selected]
-
-
-def _draw_uniform(ax: Axes, rank: NDArray[np.intp]) -> list[Entry]:
-    """Draw where the p-values of ordinary rows lie: uniform, so Beta in rank order."""
-    n = rank.size
-    at = rank[spread_on_log_axis(rank.size, _MOST_POINTS)]
-    x = at.astype(np.float64)
-    if n == 1:  # a band without width would not be seen
-        at, x = np.ones(2, dtype=np.intp), np.array([0.93, 1.07])
-    low, high = (betaincinv(at, n + 1 - at, share) for share in (0.025, 0.975))
-    (line,) = ax.plot(x, at / (n + 1), color=ink(ax), linewidth=1)
-    band = ax.fill_between(x, low, high, color=MUTED, alpha=0.25, linewidth=0)
-    return [(line, "ordinary rows, on average"), (band, "ordinary rows, 95 times in 100")]
-
-
-def _plain_ticks(ax: Axes, n: int) -> None:
-    """Count rows on one axis, and on the other write 0.01, not 10⁻²."""
-    count_ticks(ax.xaxis, n)
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
-    ax.yaxis.set_minor_formatter(NullFormatter())
-
-
-# Fewer rows than this are shown one by one: a histogram of them would be a guess.
-_FEW_ROWS: Final = 25
-_FEWEST_BINS, _MOST_BINS = 10, 60
-# Room for the words on both sides of a threshold, as a share of the width.
-_WORD_ROOM: Final = 0.2
 
 
 def plot_score_distributions(
@@ -272,16 +178,16 @@ def plot_score_distributions(
     unit: str = "row",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how held-out known rows score, and new ones, on common bins.
+    """Draw the scores of held-out known rows, and of new ones, in common bins.
 
-    Bars are shares of each group, so that groups of different size compare. A bin ends at the
-    threshold: the bars left of it are exactly the rows called novel. Scores far outside the bulk
-    are counted in the outermost bars, and new rows are drawn one by one where they are few.
+    Bars are fractions of each group, so that groups of different size compare. A bin ends at the
+    threshold: the bars left of it are exactly the rows called novel. Extreme scores are counted in
+    the outermost bars, and new rows are drawn one by one where they are few.
 
     Parameters
     ----------
     known_scores : array-like of shape (n_known,)
-        Scores of known rows that took no part in fitting; high is usual.
+        Scores of known held-out rows; high is typical.
     new_scores : array-like of shape (n_new,), default=None
         Scores of new rows.
     threshold : float, default=None
@@ -289,15 +195,11 @@ def plot_score_distributions(
     bound : float, default=None
         Proven limit on false alarms at the threshold, for the legend.
     labels : sequence of two str
-        What to call the two groups.
+        Labels of the two groups.
     score, unit : str
-        What the score and one of its rows are called.
+        Names of the score and of a row.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -313,7 +215,7 @@ def plot_score_distributions(
     new = np.empty(0)
     if new_scores is not None and np.size(new_scores):
         new = finite_scores(new_scores, "new scores")
-    check_pair(labels)
+    check_two_labels(labels)
     if threshold is not None:
         threshold = drawable_number(threshold, "threshold")
 
@@ -321,7 +223,7 @@ def plot_score_distributions(
     view = _view_with_threshold(view_of(known, new), threshold)
     edges = _bin_edges(view, known.size + new.size, threshold)
     entries = [_draw_bars(ax, known, edges, (labels[0], unit), KNOWN, "-")]
-    if new.size >= _FEW_ROWS:
+    if new.size >= _HISTOGRAM_MIN_ROWS:
         entries.append(_draw_bars(ax, new, edges, (labels[1], unit), NEW, "--"))
     elif new.size:
         entries.append(_draw_one_by_one(ax, new, edges, (labels[1], unit)))
@@ -329,24 +231,103 @@ def plot_score_distributions(
         entries.append(_draw_threshold(ax, threshold, edges, bound))
     ax.set_xlim(edges[0], edges[-1])
     ax.yaxis.set_major_formatter(PERCENT)
-    label_axes(ax, f"{score} (high is usual)", f"share of {unit}s in each bin")
+    label_axes(ax, f"{score} (high is typical)", f"fraction of {unit}s in each bin")
     _note_beyond(ax, np.concatenate([known, new]), View(edges[0], edges[-1]))
     legend_below(ax, entries)
     return ax
 
 
+class _AlarmSteps(NamedTuple):
+    """The thresholds at which the number of alarms increases, and the numbers between them."""
+
+    threshold: Vector  # k of them, rising
+    n_alarms: NDArray[np.intp]  # k + 1: below the first, between them, from the last on
+
+
+def _alarm_steps(sorted_scores: Vector, top: float) -> _AlarmSteps:
+    """Return the steps up to the top of the axes; of very many, as many as can be seen."""
+    threshold, counts = np.unique(sorted_scores, return_counts=True)
+    n_alarms = np.cumsum(counts)
+    n_shown = 1 + int(np.searchsorted(n_alarms, top * sorted_scores.size, side="right"))
+    n_shown = min(n_shown, threshold.size)
+    kept = np.unique(np.linspace(0, n_shown - 1, _MAX_POINTS).astype(np.intp))
+    # The last step reaches 1, so that the curves leave the picture and do not end in it.
+    n_between = np.concatenate([[0], n_alarms[kept[:-1]], [sorted_scores.size]])
+    return _AlarmSteps(threshold[kept], n_between)
+
+
+def _draw_steps(
+    ax: Axes, steps: _AlarmSteps, heights: Vector, view: View, colour: str, style: str, label: str
+) -> Entry:
+    x = np.concatenate([[view.low], steps.threshold, [view.high]])
+    y = np.concatenate([heights, heights[-1:]])
+    (line,) = ax.plot(x, y, drawstyle="steps-post", color=colour, linestyle=style)
+    return line, label
+
+
+def _draw_chosen(ax: Axes, chosen: FalseAlarmThreshold) -> Entry:
+    ax.axvline(chosen.threshold, color=ink(ax), linewidth=1)
+    (mark,) = ax.plot(
+        chosen.threshold, chosen.bound, "o", color=ink(ax), markersize=7, clip_on=False, zorder=4
+    )
+    return mark, f"chosen: {chosen.threshold:.4g}, at most {percent_up(chosen.bound)}"
+
+
+def _lowest_drawn(sorted_p: Vector, rate: float | None) -> float:
+    """Return the lower edge: below all positive p-values, and where the line for a rate starts."""
+    positive = sorted_p[sorted_p > 0]
+    starts = [1 / (sorted_p.size + 1), *positive[:1]]
+    if rate is not None:
+        starts.append(rate / sorted_p.size)
+    return max(0.5 * min(starts), 1e-300)
+
+
+def _draw_sorted(
+    ax: Axes, rank: NDArray[np.intp], p: Vector, n_selected: int, rate: float | None
+) -> list[Entry]:
+    kept = log_spaced_indices(rank.size, _MAX_POINTS)
+    is_selected = rank[kept] <= n_selected
+    others, chosen = kept[~is_selected], kept[is_selected]
+    (dots,) = ax.plot(rank[others], p[others], "o", color=KNOWN, markersize=4.5, zorder=3)
+    if rate is None:
+        return [(dots, quantity(p.size, "row"))]
+    (crosses,) = ax.plot(rank[chosen], p[chosen], "X", color=NEW, markersize=7, zorder=3)
+    selected = (crosses, f"{quantity(n_selected, 'row')} selected")
+    return [(dots, f"{quantity(p.size - n_selected, 'row')} not selected"), selected]
+
+
+def _draw_uniform(ax: Axes, rank: NDArray[np.intp]) -> list[Entry]:
+    """Draw the p-values of ordinary rows: uniform, so Beta-distributed in rank order."""
+    n = rank.size
+    at = rank[log_spaced_indices(rank.size, _MAX_POINTS)]
+    x = at.astype(np.float64)
+    if n == 1:  # a band without width would not be seen
+        at, x = np.ones(2, dtype=np.intp), np.array([0.93, 1.07])
+    low, high = (betaincinv(at, n + 1 - at, level) for level in (0.025, 0.975))
+    (line,) = ax.plot(x, at / (n + 1), color=ink(ax), linewidth=1)
+    band = ax.fill_between(x, low, high, color=MUTED, alpha=0.25, linewidth=0)
+    return [(line, "ordinary rows, on average"), (band, "ordinary rows, 95 % range")]
+
+
+def _plain_ticks(ax: Axes, n: int) -> None:
+    """Set ticks of counts on one axis; on the other write 0.01, not 10⁻²."""
+    count_ticks(ax.xaxis, n)
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+
+
 def _view_with_threshold(view: View, threshold: float | None) -> View:
-    """Widen the view so that the threshold, and words on both sides of it, have room."""
+    """Widen the view so that the threshold, and labels on both sides of it, have room."""
     if threshold is None:
         return view
     view = view_of(np.array([*view]), np.array([threshold]), math.inf)
-    room = _WORD_ROOM * view.width
+    room = _LABEL_ROOM * view.width
     return View(min(view.low, threshold - room), max(view.high, threshold + room))
 
 
 def _bin_edges(view: View, n_rows: int, threshold: float | None) -> Vector:
     """Divide the view into equal bins, one of which ends at the threshold."""
-    n_bins = min(max(math.ceil(2 * n_rows ** (1 / 3)), _FEWEST_BINS), _MOST_BINS)
+    n_bins = min(max(math.ceil(2 * n_rows ** (1 / 3)), _MIN_BINS), _MAX_BINS)
     if threshold is None:
         return np.linspace(view.low, view.high, n_bins + 1)
     width = view.width / n_bins
@@ -359,48 +340,36 @@ def _bin_edges(view: View, n_rows: int, threshold: float | None) -> Vector:
 
 
 def _draw_bars(
-    ax: Axes, scores: Vector, edges: Vector, words: tuple[str, str], colour: str, style: str
+    ax: Axes, scores: Vector, edges: Vector, label: tuple[str, str], colour: str, style: str
 ) -> Entry:
     counts, _ = np.histogram(np.clip(scores, edges[0], edges[-1]), edges)
     patch = ax.stairs(
-        counts / scores.size,
-        edges,
-        fill=True,
-        facecolor=to_rgba(colour, 0.25),
-        edgecolor=colour,
-        linestyle=style,
-        linewidth=1.4,
-    )
-    return patch, f"{words[0]}: {counted(scores.size, words[1])}"
+        counts / scores.size, edges, fill=True, facecolor=to_rgba(colour, 0.25), edgecolor=colour,
+        linestyle=style, linewidth=1.4,
+    )  # fmt: skip
+    return patch, f"{label[0]}: {quantity(scores.size, label[1])}"
 
 
-def _draw_one_by_one(ax: Axes, scores: Vector, edges: Vector, words: tuple[str, str]) -> Entry:
-    """Draw a mark for each row; rows of one bin stand on each other, so that none is hidden."""
+def _draw_one_by_one(ax: Axes, scores: Vector, edges: Vector, label: tuple[str, str]) -> Entry:
+    """Draw a mark for each row; rows of one bin are stacked, so that none is hidden."""
     at = np.sort(np.clip(scores, edges[0], edges[-1]))
     bins = np.searchsorted(edges, at, side="right")
     level = np.arange(at.size) - np.searchsorted(bins, bins)
     step = min(0.05, 0.8 / (1 + level.max()))
     (marks,) = ax.plot(
-        at,
-        step * (level + 0.6),
-        "d",
-        color=NEW,
-        markeredgecolor="white",
-        markersize=8,
-        clip_on=False,
-        zorder=4,
-        transform=ax.get_xaxis_transform(),
-    )
-    return marks, f"{words[0]}: {counted(scores.size, words[1])}, one mark each"
+        at, step * (level + 0.6), "d", color=NEW, markeredgecolor="white", markersize=8,
+        clip_on=False, zorder=4, transform=ax.get_xaxis_transform(),
+    )  # fmt: skip
+    return marks, f"{label[0]}: {quantity(scores.size, label[1])}, one mark each"
 
 
 def _draw_threshold(ax: Axes, threshold: float, edges: Vector, bound: float | None) -> Entry:
     ax.axvspan(edges[0], threshold, color=NEW, alpha=0.07, linewidth=0, zorder=0)
     line = ax.axvline(threshold, color=ink(ax), linewidth=1.6)
-    ax.margins(y=0.14)  # the words stand above the highest bar
-    for words, side, shift in (("← novel", "right", -5), ("usual →", "left", 5)):
+    ax.margins(y=0.14)  # the labels stand above the highest bar
+    for label, side, shift in (("← novel", "right", -5), ("usual →", "left", 5)):
         ax.annotate(
-            words,
+            label,
             (threshold, 1),
             xycoords=("data", "axes fraction"),
             xytext=(shift, -4),
@@ -416,5 +385,5 @@ def _draw_threshold(ax: Axes, threshold: float, edges: Vector, bound: float | No
 def _note_beyond(ax: Axes, scores: Vector, view: View) -> None:
     n_beyond = view.n_beyond(scores)
     if n_beyond:
-        verb = "lies" if n_beyond == 1 else "lie"
-        note_above(ax, f"{counted(n_beyond, 'score')} {verb} further out, shown at the edge")
+        verb = plural(n_beyond, "lies", "lie")
+        note_above(ax, f"{quantity(n_beyond, 'score')} {verb} farther out, shown at the edge")

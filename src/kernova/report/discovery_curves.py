@@ -1,4 +1,4 @@
-"""Pictures of discovery: how many categories were met after how many questions."""
+"""Discovery curves: the number of classes found against the number of questions asked."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -7,37 +7,32 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernova.errors import InputError
-from kernova.report.canvas import MUTED, axes_or_new, count_ticks, label_axes, legend_below
-
-Curve = NDArray[np.float64]
-
-# Okabe and Ito's colours, told apart with any colour vision; dashes tell more than eight apart.
-_COLOURS: Final = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#5b5b5b",
-    "#b3a500",
+from kernova.report.canvas import (
+    LINE_COLOURS,
+    LINE_DASHES,
+    MUTED,
+    axes_or_new,
+    count_ticks,
+    label_axes,
+    legend_below,
 )
-_DASHES: Final = ("-", (0, (5, 2)), (0, (1, 1.5)))
-# Lines stand apart by this share of the axis, about their own width, so that none hides another.
-_APART: Final = 0.0065
-# More shades than this make a blot.
-_MOST_SHADES: Final = 4
+from kernova.typing import Vector
+
+# Lines are shifted by this fraction of the axis, about their width, so that none hides another.
+_SHIFT: Final = 0.0065
+# More shaded bands cannot be distinguished.
+_MAX_BANDS: Final = 4
 
 
 class Band(NamedTuple):
-    """Several runs of one strategy: the middle one and the extremes, question by question."""
+    """The median and the extremes of several runs of one strategy, question by question."""
 
-    low: Curve
-    middle: Curve
-    high: Curve
+    low: Vector
+    middle: Vector
+    high: Vector
 
 
 def plot_discovery_curves(
@@ -47,21 +42,21 @@ def plot_discovery_curves(
     n_questions: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw classes seen against questions asked, one line for each strategy.
+    """Draw classes found against questions asked, one line for each strategy.
 
-    Of several runs the line is the median; with up to four strategies, a shade reaches from the
-    worst run to the best. A line ends with a dot where all classes have been met. Lines are
-    moved up or down by their own width, so that none hides another.
+    The line is the median of several runs; with up to four strategies, a shaded band reaches from
+    the worst run to the best. A line ends with a dot where all classes have been found. Lines are
+    shifted vertically by their own width, so that none hides another.
 
     Parameters
     ----------
     curves : mapping of str to sequence of array-like
-        For each strategy one curve per run: classes seen after 1, 2 ... questions. A curve that
-        ends early stays at its end.
+        For each strategy one curve per run: classes found after 1, 2 ... questions. A curve that
+        ends early is continued at its last value.
     n_classes : int
-        How many classes there are to be met.
+        The number of classes.
     n_questions : int, default=None
-        How many questions to show; None shows the longest curve.
+        The number of questions to show; None shows the longest curve.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
 
@@ -74,7 +69,7 @@ def plot_discovery_curves(
     >>> from kernova.report.figures import plot_discovery_curves
     >>> ax = plot_discovery_curves({"random": [[1, 1, 2], [1, 2]], "hms-ci": [[1, 2]]}, 2)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['random: all met after 2.5 (2 to 3)', 'hms-ci: all met after 2']
+    ['random: all found after 2.5 (2 to 3)', 'hms-ci: all found after 2']
     """
     runs = {name: [_checked(run, name) for run in found] for name, found in curves.items()}
     if not runs or not all(runs.values()):
@@ -84,10 +79,10 @@ def plot_discovery_curves(
     ax.set_xscale("log")
     ax.spines[["top", "right"]].set_visible(False)
     entries = []
-    for place, (name, found) in enumerate(runs.items()):
-        lift = (place - (len(runs) - 1) / 2) * _APART * n_classes
-        line = _draw_strategy(ax, found, place, last, n_classes, lift)
-        if len(found) > 1 and len(runs) <= _MOST_SHADES:
+    for index, (name, found) in enumerate(runs.items()):
+        lift = (index - (len(runs) - 1) / 2) * _SHIFT * n_classes
+        line = _draw_strategy(ax, found, index, last, n_classes, lift)
+        if len(found) > 1 and len(runs) <= _MAX_BANDS:
             _draw_shade(ax, band_of(found, last), line)
         entries.append((line, f"{name}: {_outcome(found, n_classes)}"))
     ax.axhline(n_classes, color=MUTED, linewidth=0.8, zorder=0)
@@ -95,28 +90,27 @@ def plot_discovery_curves(
     ax.set_ylim(0, 1.06 * n_classes)
     count_ticks(ax.xaxis, max(2, last))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    label_axes(ax, "questions asked", f"classes met, of {n_classes}")
+    label_axes(ax, "questions asked", f"classes found, of {n_classes}")
     legend_below(ax, entries)
     return ax
 
 
-def band_of(runs: Sequence[Curve], n_questions: int) -> Band:
-    """Bring runs to one length, each staying at its end, and take median and extremes."""
-    drawn = np.array([stretched(run, n_questions) for run in runs])
+def band_of(runs: Sequence[Vector], n_questions: int) -> Band:
+    """Pad runs to one length and return their median and extremes."""
+    drawn = np.array([pad_curve(run, n_questions) for run in runs])
     return Band(drawn.min(axis=0), np.median(drawn, axis=0), drawn.max(axis=0))
 
 
-def stretched(run: Curve, n_questions: int) -> Curve:
-    """Cut a curve, or let it stay at its end, so that it has this many questions."""
-    places = np.minimum(np.arange(n_questions), len(run) - 1)
-    return run[places]
+def pad_curve(run: Vector, n_questions: int) -> Vector:
+    """Cut a curve, or continue it at its last value, to this many questions."""
+    return run[np.minimum(np.arange(n_questions), len(run) - 1)]
 
 
 def _draw_strategy(
-    ax: Axes, runs: Sequence[Curve], place: int, last: int, n_classes: int, lift: float
+    ax: Axes, runs: Sequence[Vector], index: int, last: int, n_classes: int, lift: float
 ) -> Line2D:
-    colour = _COLOURS[place % len(_COLOURS)]
-    dash = _DASHES[place // len(_COLOURS) % len(_DASHES)]
+    colour = LINE_COLOURS[index % len(LINE_COLOURS)]
+    dash = LINE_DASHES[index // len(LINE_COLOURS) % len(LINE_DASHES)]
     band = band_of(runs, last)
     is_all = band.middle >= n_classes
     end = int(np.argmax(is_all)) + 1 if is_all.any() else last
@@ -154,25 +148,25 @@ def _draw_shade(ax: Axes, band: Band, line: Line2D) -> None:
     )
 
 
-def _outcome(runs: Sequence[Curve], n_classes: int) -> str:
+def _outcome(runs: Sequence[Vector], n_classes: int) -> str:
     ends = [int(np.argmax(run >= n_classes)) + 1 if run[-1] >= n_classes else None for run in runs]
     reached = [end for end in ends if end is not None]
     if not reached:
         most = int(max(run[-1] for run in runs))
-        return f"{most} met in {max(len(run) for run in runs):,}"
+        return f"{most} found in {max(len(run) for run in runs):,}"
     span = f"{np.median(reached):,g}"
     if max(reached) > min(reached):
         span += f" ({min(reached):,} to {max(reached):,})"
     if len(reached) == len(runs):
-        return f"all met after {span}"
-    return f"all met after {span} in {len(reached)} of {len(runs)} runs"
+        return f"all found after {span}"
+    return f"all found after {span} in {len(reached)} of {len(runs)} runs"
 
 
-def _checked(run: ArrayLike, name: str) -> Curve:
+def _checked(run: ArrayLike, name: str) -> Vector:
     curve = np.asarray(run, dtype=np.float64)
     if curve.ndim != 1 or len(curve) == 0 or not np.isfinite(curve).all():
         raise InputError(
-            f"A curve of {name!r} must hold the classes seen after each question, at least one; "
-            f"got an array of shape {curve.shape}."
+            f"A curve of {name!r} must hold the number of classes found after each question, at "
+            f"least one; got an array of shape {curve.shape}."
         )
     return curve

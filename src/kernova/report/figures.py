@@ -1,8 +1,7 @@
-"""All pictures in one place: plain functions on matplotlib axes.
+"""All plotting functions: each draws on matplotlib axes and returns them.
 
-Each takes ``ax`` to draw on, or makes a figure of its own that needs no display, and returns the
-axes; ``picture_png(ax.figure)`` and ``save_picture(ax.figure, path)`` turn it into a file. The
-legend stands below the axes, where it hides nothing.
+Each takes ``ax``, or makes a figure of its own that needs no display; ``picture_png(ax.figure)``
+and ``save_picture(ax.figure, path)`` render it. The legend stands below the axes.
 """
 
 from kernova.report.canvas import picture_png, save_picture

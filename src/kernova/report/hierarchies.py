@@ -1,12 +1,10 @@
-"""The hierarchy of clusters as a tree over bandwidth: large branches, and rare ones that last."""
+"""Cluster hierarchies as trees over bandwidth: large branches, and small clusters that persist."""
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from numpy.typing import NDArray
@@ -15,44 +13,45 @@ from kernova.report.canvas import (
     KNOWN,
     MUTED,
     NEW,
-    counted,
     ink,
     label_axes,
     legend_below,
+    new_axes,
     note_above,
 )
+from kernova.text import quantity
 from kernova.typing import Indices
 
 if TYPE_CHECKING:
     from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
 
 
-# A cluster with this share of the rows is large.
+# A cluster with this fraction of the rows is large.
 _LARGE: Final = 0.05
-_MOST_LARGE: Final = 12
-_MOST_RARE: Final = 10
-# A branch between two mergers has its size written on it if it is this share of the axis long.
+_MAX_LARGE: Final = 12
+_MAX_RARE: Final = 10
+# A branch between two mergers is labelled with its size if it spans this fraction of the axis.
 _LONG: Final = 0.07
-# Lines that continue each other overlap by this share of the axis, so that no gap shows.
+# Consecutive lines overlap by this fraction of the axis, so that no gap shows.
 _OVERLAP: Final = 0.002
-# Widths of lines in points: a cluster of few rows, and what is added for all rows.
+# Widths of lines in points: for a cluster of few rows, and the addition for all rows.
 _THIN, _THICK = 1.0, 11.0
 _SMALL_TEXT: Final = 8
 
 
 class Forest(NamedTuple):
-    """Which nodes are drawn, and how high each stands.
+    """The nodes that are drawn, and their vertical positions.
 
     Attributes
     ----------
     nodes : array of int
-        The nodes drawn: the tips and all that lies between them and the root.
+        The tips and all nodes between them and the root.
     height : dict of int to float
-        Where each node's line runs.
+        The vertical position of each node's line.
     children : dict of int to list of int
-        Its children among those drawn.
+        The children of each node among those drawn.
     rare : list of int
-        Tips that are small and last long.
+        Tips that are small and persist.
     """
 
     nodes: Indices
@@ -72,7 +71,7 @@ class NodeLines(NamedTuple):
 
     @classmethod
     def of(cls, model: "HierarchicalMeanShift") -> "NodeLines":
-        """Take them from a fitted hierarchy."""
+        """Return the columns of a fitted hierarchy."""
         nodes = model.nodes_
         return cls(*(nodes[name].to_numpy(dtype=np.intp) for name in cls._fields))
 
@@ -80,11 +79,11 @@ class NodeLines(NamedTuple):
 def plot_hierarchy(model: "HierarchicalMeanShift", ax: Axes | None = None) -> Axes:
     """Draw the clusters of a hierarchy as a tree over bandwidth.
 
-    From left to right the bandwidth grows and clusters merge. A line is as wide as its cluster
-    is large. Drawn are the large branches that last longest and, marked, the small clusters that
-    do: candidates for rare categories. A number on a branch counts its rows before it merges; a
-    rare cluster names the row that stands for it, counted from 0. Thousands of smaller clusters
-    are left out.
+    From left to right the bandwidth increases and clusters merge. The width of a line grows with
+    the size of its cluster. The tree shows the large branches that persist longest and, marked,
+    the small clusters that do: candidates for rare categories. A number on a branch is its size
+    before it merges; a rare cluster is labelled with its representative row, counted from 0.
+    Other small clusters are omitted.
 
     Parameters
     ----------
@@ -92,10 +91,6 @@ def plot_hierarchy(model: "HierarchicalMeanShift", ax: Axes | None = None) -> Ax
         Fitted.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -109,7 +104,7 @@ def plot_hierarchy(model: "HierarchicalMeanShift", ax: Axes | None = None) -> Ax
     'log'
     """
     lines = NodeLines.of(model)
-    forest = laid_out(lines, *chosen_tips(lines))
+    forest = lay_out(lines, *choose_tips(lines))
     ax = _high_axes(forest) if ax is None else ax
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -126,41 +121,38 @@ def plot_hierarchy(model: "HierarchicalMeanShift", ax: Axes | None = None) -> Ax
     ax.spines[["left", "top", "right"]].set_visible(False)
     label_axes(ax, "bandwidth, in units of the standardised rows", "")
     n_left_out = len(lines.size) - len(forest.nodes)
-    note_above(ax, f"{counted(n_left_out, 'smaller cluster')} not drawn")
+    note_above(ax, f"{quantity(n_left_out, 'smaller cluster')} not drawn")
     _explain(ax, forest)
     return ax
 
 
 def _high_axes(forest: Forest) -> Axes:
-    """Make axes on which every tip has a line of its own."""
+    """Return axes that are high enough for all tips."""
     n_tips = sum(not below for below in forest.children.values())
-    figure = Figure(figsize=(7.2, 1.6 + 0.27 * max(4, n_tips)), layout="constrained")
-    FigureCanvasAgg(figure)
-    ax: Axes = figure.subplots()
-    return ax
+    return new_axes(7.2, 1.6 + 0.27 * max(4, n_tips))
 
 
-def chosen_tips(lines: NodeLines) -> tuple[list[int], list[int]]:
-    """Choose where branches begin: large clusters that last, and small ones that last."""
+def choose_tips(lines: NodeLines) -> tuple[list[int], list[int]]:
+    """Return the tips of the tree: large clusters that persist, and small ones that do."""
     n_rows = int(lines.size.max())
     least = max(2, int(np.ceil(_LARGE * n_rows)))
     is_large = lines.size >= least
     has_large_child = np.zeros(len(lines.size), dtype=np.bool_)
     has_large_child[lines.parent[is_large & (lines.parent >= 0)]] = True
     tips = np.flatnonzero(is_large & ~has_large_child)
-    lasting = _branch_ends(lines, tips) - lines.born[tips]
-    large = tips[np.lexsort((-lines.size[tips], -lasting))[:_MOST_LARGE]].tolist()
-    # What merges into something small, or just grows, is no cluster beside the large ones.
+    lifetime = _branch_ends(lines, tips) - lines.born[tips]
+    large = tips[np.lexsort((-lines.size[tips], -lifetime))[:_MAX_LARGE]].tolist()
+    # A node that merges into a small cluster, or just grows, is not a cluster beside large ones.
     into = lines.size[lines.parent]
     is_swallowed = (lines.parent >= 0) & (into >= least) & (into >= 2 * lines.size)
     small = np.flatnonzero((lines.size >= 2) & ~is_large & is_swallowed)
-    lasting = lines.last[small] - lines.born[small]
-    rare = small[np.lexsort((-lines.size[small], -lasting))[:_MOST_RARE]].tolist()
+    lifetime = lines.last[small] - lines.born[small]
+    rare = small[np.lexsort((-lines.size[small], -lifetime))[:_MAX_RARE]].tolist()
     return large, rare
 
 
 def _branch_ends(lines: NodeLines, tips: Indices) -> Indices:
-    """Follow each tip until it meets another: give the last level of its own branch."""
+    """Return the last level of each tip's own branch, before it merges with another."""
     n_tips_below = np.zeros(len(lines.size), dtype=np.intp)
     for tip in tips:
         node = int(tip)
@@ -168,11 +160,11 @@ def _branch_ends(lines: NodeLines, tips: Indices) -> Indices:
             n_tips_below[node] += 1
             node = int(lines.parent[node])
     ends = np.empty(len(tips), dtype=np.intp)
-    for place, tip in enumerate(tips):
+    for index, tip in enumerate(tips):
         node = int(tip)
         while lines.parent[node] >= 0 and n_tips_below[lines.parent[node]] == 1:
             node = int(lines.parent[node])
-        ends[place] = lines.last[node]
+        ends[index] = lines.last[node]
     return ends
 
 
@@ -184,8 +176,8 @@ def _ancestors(lines: NodeLines, node: int) -> list[int]:
     return found
 
 
-def laid_out(lines: NodeLines, large: list[int], rare: list[int]) -> Forest:
-    """Give every tip a height of its own, and what they merge into the mean by size."""
+def lay_out(lines: NodeLines, large: list[int], rare: list[int]) -> Forest:
+    """Give every tip its own height, and each merger the mean of its children, weighted by size."""
     tips = [*large, *rare] or [int(np.argmax(lines.size))]
     drawn = sorted({node for tip in tips for node in (tip, *_ancestors(lines, tip))})
     children: dict[int, list[int]] = {node: [] for node in drawn}
@@ -207,20 +199,20 @@ def laid_out(lines: NodeLines, large: list[int], rare: list[int]) -> Forest:
 
 
 def _children_first(children: dict[int, list[int]], roots: list[int]) -> list[int]:
-    """Give the nodes, each behind its children; without recursion, since chains are long."""
+    """Return the nodes, children first; without recursion, since chains are long."""
     order: list[int] = []
-    waiting = list(roots)
-    while waiting:
-        node = waiting.pop()
+    pending = list(roots)
+    while pending:
+        node = pending.pop()
         order.append(node)
-        waiting.extend(children[node])
+        pending.extend(children[node])
     return order[::-1]
 
 
 def _reach(
     bandwidths: NDArray[np.float64], lines: NodeLines, forest: Forest
 ) -> dict[int, tuple[float, float]]:
-    """Give the bandwidths between which each node's line runs: to where its parent is born."""
+    """Return the range of bandwidths of each node's line, which ends where its parent begins."""
     beyond = float(bandwidths[-1]) * 1.5
     found = {}
     for node in map(int, forest.nodes):
@@ -231,12 +223,12 @@ def _reach(
 
 
 def _axis_span(reach: dict[int, tuple[float, float]]) -> float:
-    """Give how many times the smallest bandwidth drawn the largest is."""
+    """Return the ratio of the largest to the smallest bandwidth drawn."""
     return max(end for _, end in reach.values()) / min(start for start, _ in reach.values())
 
 
 def _branch_start(forest: Forest, node: int) -> int:
-    """Go down as long as nothing drawn merges."""
+    """Return the first node of a branch: follow single children."""
     while len(forest.children[node]) == 1:
         (node,) = forest.children[node]
     return node
@@ -267,20 +259,15 @@ def _draw_lines(
     )
     for node in rare:
         ax.plot(
-            reach[node][0],
-            forest.height[node],
-            "D",
-            color=NEW,
-            markersize=5,
-            markeredgecolor=ax.get_facecolor(),
-            zorder=3,
-        )
+            reach[node][0], forest.height[node], "D", color=NEW, markersize=5,
+            markeredgecolor=ax.get_facecolor(), zorder=3,
+        )  # fmt: skip
 
 
 def _write_sizes(
     ax: Axes, lines: NodeLines, forest: Forest, reach: dict[int, tuple[float, float]]
 ) -> None:
-    """Write each branch's size where it ends, and by rare clusters also who stands for them."""
+    """Write each branch's size where it ends, and the representatives of rare clusters."""
     n_rows = int(lines.size.max())
     for node in map(int, forest.nodes):
         parent = int(lines.parent[node])
@@ -291,13 +278,13 @@ def _write_sizes(
         if forest.children[start] and length < _LONG * np.log(_axis_span(reach)):
             continue
         size = int(lines.size[node])
-        words = f"all {size:,}" if size == n_rows else f"{size:,}"
+        label = f"all {size:,}" if size == n_rows else f"{size:,}"
         width = _THIN + _THICK * np.sqrt(size / n_rows)
-        _write(ax, words, (reach[node][1], forest.height[node]), "right", width)
+        _write(ax, label, (reach[node][1], forest.height[node]), "right", width)
     for node in forest.rare:
-        words = f"{counted(int(lines.size[node]), 'row')} like row {lines.representative[node]:,}"
+        label = f"{quantity(int(lines.size[node]), 'row')} like row {lines.representative[node]:,}"
         ax.annotate(
-            words,
+            label,
             (reach[node][0], forest.height[node]),
             xytext=(-6, 0),
             textcoords="offset points",
@@ -308,10 +295,10 @@ def _write_sizes(
         )
 
 
-def _write(ax: Axes, words: str, place: tuple[float, float], side: str, width: float) -> None:
+def _write(ax: Axes, label: str, point: tuple[float, float], side: str, width: float) -> None:
     ax.annotate(
-        words,
-        place,
+        label,
+        point,
         xytext=(-3, width / 2 + 1),
         textcoords="offset points",
         ha=side,
@@ -327,5 +314,5 @@ def _explain(ax: Axes, forest: Forest) -> None:
     ]
     if forest.rare:
         rare = Line2D([], [], color=NEW, marker="D", markersize=5, linewidth=_THIN)
-        entries.append((rare, "small cluster that lasts"))
+        entries.append((rare, "small cluster that persists"))
     legend_below(ax, entries)

@@ -1,4 +1,4 @@
-"""Pictures of notes: sound, scores and what was decided, one below the other."""
+"""Pictures of notes: spectrogram, class scores and detected notes on one time axis."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -6,22 +6,23 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from kernova.audio.annotations.segments import Segment
 from kernova.errors import InputError
 from kernova.report.canvas import (
+    INLIER,
     KNOWN,
+    LINE_COLOURS,
+    LINE_DASHES,
     MUTED,
     NEW,
-    USUAL,
     axes_or_new,
     ink,
     label_axes,
     legend_below,
+    new_figure,
     note_above,
 )
 from kernova.text import truncate_middle
@@ -30,36 +31,24 @@ from kernova.typing import Matrix, Vector
 if TYPE_CHECKING:
     import pandas as pd
 
-# Okabe and Ito's colours, told apart with any colour vision; dashes tell more than eight apart.
-_COLOURS: Final = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#5b5b5b",
-    "#b3a500",
-)
-_DASHES: Final = ("-", (0, (5, 2)), (0, (1, 1.5)))
 _LONGEST_NAME: Final = 14
-# More names than this would lie on each other.
-_MOST_NAMES: Final = 24
-# Frames that a picture can show side by side.
-_MOST_COLUMNS: Final = 4000
-STRETCH_SECONDS: Final = 12.0
+# More labels would overlap.
+_MAX_NAMES: Final = 24
+# The number of frames that a picture can show side by side.
+_MAX_COLUMNS: Final = 4000
+INTERVAL_SECONDS: Final = 12.0
 
 
 class Scan(Protocol):
-    """What a picture needs: see :meth:`kernova.notes.finder.NoteFinder.scan`."""
+    """A scanned recording: see :meth:`kernova.notes.finder.NoteFinder.scan`."""
 
     @property
     def times(self) -> Any:
-        """Seconds at which the frames are."""
+        """Times of the frames in seconds."""
 
     @property
     def levels(self) -> Any:
-        """Logarithm of the level of each frame in each band."""
+        """Logarithmic level of each frame in each band."""
 
     @property
     def band_hz(self) -> Any:
@@ -67,79 +56,79 @@ class Scan(Protocol):
 
     @property
     def scores(self) -> Any:
-        """How much each frame looks like each class."""
+        """Score of each frame for each class."""
 
     @property
     def classes(self) -> Any:
-        """Names of the classes."""
+        """Labels of the classes."""
 
     @property
     def segments(self) -> Any:
-        """The notes."""
+        """Detected notes."""
 
 
-class Stretch(NamedTuple):
-    """A part of a recording, in seconds."""
+class Interval(NamedTuple):
+    """A time interval of a recording, in seconds."""
 
     start: float
     end: float
 
 
-def busiest_stretch(
-    segments: Sequence[Segment], seconds: float, most: float = STRETCH_SECONDS
-) -> Stretch:
-    """Choose what to show of a long recording: where most of the time is filled with notes.
+def busiest_interval(
+    segments: Sequence[Segment], seconds: float, most: float = INTERVAL_SECONDS
+) -> Interval:
+    """Return the interval of a recording with the largest total duration of notes.
 
     Parameters
     ----------
     segments : sequence of Segment
-        Its notes.
+        The notes of the recording.
     seconds : float
-        Its length.
+        The length of the recording.
     most : float, default=12
-        How much of it one picture shows.
+        The length of the interval.
 
     Returns
     -------
-    Stretch
-        All of it if it is not longer; the beginning if there are no notes.
+    Interval
+        The whole recording if it is shorter; its beginning if there are no notes.
 
     Examples
     --------
     >>> from kernova.audio.annotations.segments import Segment
-    >>> from kernova.report.notes import busiest_stretch
+    >>> from kernova.report.notes import busiest_interval
     >>> notes = [Segment(start, start + 0.1, "a") for start in (3.0, 40.0, 41.0, 42.0)]
-    >>> busiest_stretch(notes, 60.0, most=10)
-    Stretch(start=36.05, end=46.05)
+    >>> busiest_interval(notes, 60.0, most=10)
+    Interval(start=36.05, end=46.05)
     """
     if seconds <= most or not segments:
-        return Stretch(0.0, min(seconds, most))
+        return Interval(0.0, min(seconds, most))
     notes = sorted(segments)
-    starts, ends = (np.array([note[place] for note in notes]) for place in (0, 1))
+    starts, ends = (np.array([note[end] for note in notes]) for end in (0, 1))
     filled = np.r_[0.0, np.cumsum(ends - starts)]
     stops = np.searchsorted(ends, starts + most, side="right")
     first = int((filled[stops] - filled[:-1]).argmax())
     last = ends[max(int(stops[first]) - 1, first)]
     begin = (starts[first] + last - most) / 2  # its notes in the middle
     begin = min(max(0.0, float(begin)), seconds - most)
-    return Stretch(round(begin, 6), round(begin + most, 6))
+    return Interval(round(begin, 6), round(begin + most, 6))
 
 
 def plot_notes(
     scan: Scan, *, truth: Iterable[Segment] | None = None, title: str | None = None
 ) -> Axes:
-    """Draw sound, soft scores and final notes below each other, on one time axis.
+    """Draw spectrogram, class scores and detected notes below each other, on one time axis.
 
     Parameters
     ----------
     scan : NoteScan
-        What :meth:`~kernova.notes.finder.NoteFinder.scan` gave for a stretch of a recording; up
-        to twenty seconds can be made out.
+        As returned by :meth:`~kernova.notes.finder.NoteFinder.scan` for an interval of a
+        recording, preferably of twenty seconds or less.
     truth : iterable of Segment, default=None
-        What an annotation says, drawn as frames under the notes; labels that are no class get a
-        line of their own.
+        Annotated notes, drawn as outlines below the detected ones; labels that are not classes
+        get a line of their own.
     title : str, default=None
-        Written above.
+        The title of the picture.
 
     Returns
     -------
@@ -167,7 +156,7 @@ def plot_notes(
     true = [note for note in truth or () if note.start < sound.end and note.end > sound.start]
     names = [str(name) for name in scan.classes]
     lines = [*names, "other"] if {note.label for note in true} - set(names) else names
-    figure = _figure(len(lines))
+    figure = new_figure(10.0, 4.6 + 0.22 * len(lines))
     above, middle, below = figure.subplots(
         3, 1, sharex=True, height_ratios=(2.2, 1.6, 0.5 + 0.22 * len(lines))
     )
@@ -184,20 +173,16 @@ def plot_notes(
 def plot_note_thresholds(
     curve: "pd.DataFrame", *, threshold: float | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw F, precision and recall against the least score that a note must have.
+    """Draw F, precision and recall against the threshold on the score of notes.
 
     Parameters
     ----------
     curve : DataFrame
-        What :func:`kernova.notes.evaluation.threshold_curve` gave.
+        As returned by :func:`kernova.notes.evaluation.threshold_curve`.
     threshold : float, default=None
         Mark this score.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -212,20 +197,20 @@ def plot_note_thresholds(
         raise InputError("There is no curve to draw: no note was found that has a score.")
     ax = axes_or_new(ax)
     score = curve["threshold"].to_numpy()
-    # Below the lowest score all notes are kept.
+    # Below the lowest score all notes are accepted.
     at = np.r_[score[0] - (0.06 * (score[-1] - score[0]) or 0.05), score]
     entries = []
-    for name, words, colour, dash in (
+    for name, label, colour, dash in (
         ("f", "F, mean of the classes", KNOWN, "-"),
-        ("precision", "precision", USUAL, "--"),
+        ("precision", "precision", INLIER, "--"),
         ("recall", "recall", MUTED, ":"),
     ):
-        # Between two scores that occur nothing changes until the higher is passed.
+        # Between two observed scores nothing changes.
         (line,) = ax.step(
             at, np.r_[curve[name].iloc[0], curve[name]], where="pre", color=colour, linestyle=dash,
             linewidth=2.0 if name == "f" else 1.4,
         )  # fmt: skip
-        entries.append((line, words))
+        entries.append((line, label))
     best = curve.iloc[int(curve["f"].to_numpy().argmax())]
     (dot,) = ax.plot(best["threshold"], best["f"], "o", color=NEW, zorder=3)
     entries.append((dot, f"best: F {best['f']:.3f} at {best['threshold']:.4g}"))
@@ -234,12 +219,9 @@ def plot_note_thresholds(
         entries.append((mark, f"threshold: {threshold:.4g}"))
     ax.set_ylim(0, 1.03)
     note_above(ax, f"at the best F {best['false_per_minute']:.2f} false notes a minute")
-    label_axes(ax, "least score of a note", "share")
+    label_axes(ax, "threshold on the score", "fraction")
     legend_below(ax, entries)
     return ax
-
-
-# --- the three parts -------------------------------------------------------------------------
 
 
 class _Sound(NamedTuple):
@@ -267,7 +249,7 @@ def _checked(scan: Scan) -> _Sound:
     sound = _Sound(*map(_numbers, (scan.times, scan.levels, scan.band_hz, scan.scores)))
     n_frames = len(sound.times)
     if not n_frames:
-        raise InputError("There is nothing to draw: the stretch is shorter than one frame.")
+        raise InputError("There is nothing to draw: the interval is shorter than one frame.")
     shapes = (sound.levels.shape, sound.scores.shape)
     if shapes != ((n_frames, len(sound.band_hz)), (n_frames, len(scan.classes))):
         raise InputError(
@@ -284,16 +266,10 @@ def _numbers(values: ArrayLike) -> Matrix:
     return np.asarray(values, dtype=np.float64)
 
 
-def _figure(n_lines: int) -> Figure:
-    figure = Figure(figsize=(10.0, 4.6 + 0.22 * n_lines), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
 def _draw_levels(ax: Axes, sound: _Sound) -> None:
-    step = math.ceil(len(sound.times) / _MOST_COLUMNS)
+    step = math.ceil(len(sound.times) / _MAX_COLUMNS)
     usable = len(sound.times) // step * step
-    # Where several frames share a column, the loudest of them is seen.
+    # Where several frames share a column, the loudest is shown.
     levels = sound.levels[:usable].reshape(-1, step, sound.levels.shape[1]).max(axis=1)
     low, high = np.quantile(levels, [0.05, 0.998])
     edges = sound.start + sound.hop * step * np.arange(len(levels) + 1)
@@ -305,7 +281,7 @@ def _draw_levels(ax: Axes, sound: _Sound) -> None:
 
 
 def _borders(centres: Vector) -> Vector:
-    """Give borders half-way between the bands."""
+    """Return borders half-way between the bands."""
     if len(centres) < 2:
         return np.array([0.5, 1.5]) * centres
     middle = (centres[1:] + centres[:-1]) / 2
@@ -313,14 +289,15 @@ def _borders(centres: Vector) -> Vector:
 
 
 def _draw_scores(ax: Axes, sound: _Sound, names: list[str]) -> None:
-    for place, of_class in enumerate(sound.scores.T):
+    for line, of_class in enumerate(sound.scores.T):
         ax.plot(
-            sound.times, of_class, color=_colour(place), linewidth=1.1,
-            linestyle=_DASHES[(place // len(_COLOURS)) % len(_DASHES)], label=names[place],
+            sound.times, of_class, color=_colour(line), linewidth=1.1,
+            linestyle=LINE_DASHES[(line // len(LINE_COLOURS)) % len(LINE_DASHES)],
+            label=names[line],
         )  # fmt: skip
     ax.spines[["top", "right"]].set_visible(False)
     ax.yaxis.set_major_locator(MaxNLocator(4))
-    label_axes(ax, "", "likeness")
+    label_axes(ax, "", "score")
 
 
 def _draw_segments(
@@ -331,36 +308,36 @@ def _draw_segments(
     *,
     has_truth: bool,
 ) -> None:
-    place_of = {name: place for place, name in enumerate(lines)}
+    line_of = {name: line for line, name in enumerate(lines)}
     height = 0.42 if has_truth else 0.7
     for note in found:
-        place = place_of[str(note.label)]
+        line = line_of[str(note.label)]
         ax.barh(
-            place - (height / 2 if has_truth else 0), note.end - note.start, height, note.start,
-            facecolor=_colour(place), edgecolor="white", linewidth=0.6,
+            line - (height / 2 if has_truth else 0), note.end - note.start, height, note.start,
+            facecolor=_colour(line), edgecolor="white", linewidth=0.6,
         )  # fmt: skip
     for note in true:
-        place = place_of.get(note.label, len(lines) - 1)
+        line = line_of.get(note.label, len(lines) - 1)
         ax.barh(
-            place + height / 2, note.end - note.start, height * 0.8, note.start,
+            line + height / 2, note.end - note.start, height * 0.8, note.start,
             facecolor="none", edgecolor=ink(ax), linewidth=0.8,
         )  # fmt: skip
     ax.set_ylim(len(lines) - 0.4, -0.6)
-    shown = lines if len(lines) <= _MOST_NAMES else lines[:: math.ceil(len(lines) / _MOST_NAMES)]
+    shown = lines if len(lines) <= _MAX_NAMES else lines[:: math.ceil(len(lines) / _MAX_NAMES)]
     ax.set_yticks(
-        [place_of[name] for name in shown],
+        [line_of[name] for name in shown],
         [truncate_middle(name, _LONGEST_NAME) for name in shown],
         parse_math=False,
     )
     ax.tick_params(axis="y", length=0)
     for tick, name in zip(ax.get_yticklabels(), shown, strict=True):
         is_other = name == "other" and has_truth
-        tick.set_color(ink(ax) if is_other else _colour(place_of[name]))
+        tick.set_color(ink(ax) if is_other else _colour(line_of[name]))
     ax.spines[["top", "right"]].set_visible(False)
     if has_truth:
-        note_above(ax, "filled: found    outlined: annotated")
+        note_above(ax, "filled: detected    outlined: annotated")
     label_axes(ax, "time (s)", "notes")
 
 
-def _colour(place: int) -> str:
-    return _COLOURS[place % len(_COLOURS)]
+def _colour(line: int) -> str:
+    return LINE_COLOURS[line % len(LINE_COLOURS)]

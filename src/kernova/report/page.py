@@ -1,14 +1,16 @@
-"""One self-contained page for people, put together from parts.
+"""Self-contained HTML report pages, assembled from sections, tables, pictures and cards.
 
-Markup comes only from the functions here, and everything they are given is escaped: ids, names
-and texts are data. A page needs no network and no script, and forbids both to itself.
+Markup is produced only by the functions here, and every value they receive is escaped: ids, names
+and texts are data. A page needs no network and no script, and its security policy forbids both.
 
->>> from kernova.report.page import Section, facts, page
->>> html = page("Beetles", [Section("Answer", ["2 < 3 rows are novel.", facts({"rows": 3})])])
->>> "<p>2 &lt; 3 rows are novel.</p>" in html
+:func:`page` builds the whole document, header and footer included; the sections come from the
+caller. :func:`answer_section` builds the first section of most reports: the conclusion in one
+highlighted sentence, its reasons, and a summary below them.
+
+>>> from kernova.report.page import answer_section, facts, page
+>>> html = page("Beetles", [answer_section(["2 < 3 rows are novel."], facts({"rows": 3}))])
+>>> '<p class="notice">2 &lt; 3 rows are novel.</p>' in html
 True
-
-Cards on a page: a few words and bars for each of some rows.
 """
 
 import base64
@@ -23,41 +25,44 @@ from typing import Any, Final, NamedTuple
 import pandas as pd
 from matplotlib.figure import Figure
 
+from kernova._version import __version__
 from kernova.errors import InputError
 from kernova.files import replacing
-from kernova.report.canvas import counted, picture_png
+from kernova.report.canvas import picture_png
+from kernova.text import quantity
 
-# How to write the cells of a column: a format such as ".3f", or a function.
+# The format of a column's cells: a format specification such as ".3f", or a function.
 Format = str | Callable[[Any], str]
 
+# Larger attachments are rejected by many mail servers.
 LARGEST_PAGE: Final = 3_000_000
 _LONGEST_CELL: Final = 300
 _POLICY: Final = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
     "base-uri 'none'; form-action 'none'"
 )
-# Characters that no page may hold, or that a browser would not show.
+# Characters that are not allowed in HTML, or that browsers do not show.
 _UNSHOWABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _PNG_MARK: Final = b"\x89PNG\r\n\x1a\n"
-# Pictures have this many pixels for each one on a page, so that dense screens show them sharp.
+# Image pixels per CSS pixel, so that pictures are sharp on high-resolution screens.
 _PIXEL_DENSITY: Final = 1.5
 
 
 class Html(str):
-    """Markup that is safe to put on a page as it is; a plain ``str`` is only ever text."""
+    """Markup that is inserted unescaped; a plain ``str`` is always treated as text."""
 
     __slots__ = ()
 
 
 class Section(NamedTuple):
-    """A part of the page under its own heading.
+    """A section of a page.
 
     Attributes
     ----------
     title : str
         The heading.
     parts : sequence of str or Html
-        What stands under it, in order; a plain string becomes a paragraph.
+        The content, in order; a plain string becomes a paragraph.
     """
 
     title: str
@@ -65,7 +70,7 @@ class Section(NamedTuple):
 
 
 def paragraph(text: str) -> Html:
-    """Give a paragraph of plain text.
+    """Return a paragraph of plain text.
 
     Examples
     --------
@@ -77,17 +82,17 @@ def paragraph(text: str) -> Html:
 
 
 def notice(text: str) -> Html:
-    """Give a sentence that stands out, such as what is guaranteed."""
+    """Return a highlighted paragraph, for example a guarantee."""
     return Html(f'<p class="notice">{escaped(text)}</p>')
 
 
 def code(text: str) -> Html:
-    """Give lines to be typed as they are, such as the command that made the page."""
+    """Return a code block, for example the command that made the page."""
     return Html(f"<pre><code>{escaped(text)}</code></pre>")
 
 
 def facts(values: Mapping[str, Any]) -> Html:
-    """Give a few figures with their names, side by side where there is room.
+    """Return a list of named values, side by side where there is room.
 
     Examples
     --------
@@ -103,26 +108,22 @@ def facts(values: Mapping[str, Any]) -> Html:
 
 
 def picture(figure: Figure | bytes, alt: str, caption: str | None = None) -> Html:
-    """Give a picture that is part of the page itself.
+    """Return a picture that is embedded in the page.
 
     Parameters
     ----------
     figure : Figure or bytes
         A matplotlib figure, or a PNG made from one with ``picture_png``.
     alt : str
-        What the picture shows, for those who do not see it.
+        Alternative text for screen readers.
     caption : str, default=None
-        A sentence under the picture.
-
-    Returns
-    -------
-    Html
+        A sentence below the picture.
     """
     png = picture_png(figure) if isinstance(figure, Figure) else figure
     if not png.startswith(_PNG_MARK):
         raise InputError("A picture on a page must be a matplotlib figure or the bytes of a PNG.")
     if not alt.strip():
-        raise InputError("A picture needs words for those who do not see it. Give alt a sentence.")
+        raise InputError("alt is empty; describe the picture in a sentence for screen readers.")
     width, height = (
         round(int.from_bytes(png[start : start + 4]) / _PIXEL_DENSITY) for start in (16, 20)
     )
@@ -130,8 +131,8 @@ def picture(figure: Figure | bytes, alt: str, caption: str | None = None) -> Htm
         f'<img src="data:image/png;base64,{base64.b64encode(png).decode()}" '
         f'alt="{escaped(alt)}" width="{width}" height="{height}">'
     )
-    words = f"<figcaption>{escaped(caption)}</figcaption>" if caption else ""
-    return Html(f"<figure>{image}{words}</figure>")
+    figcaption = f"<figcaption>{escaped(caption)}</figcaption>" if caption else ""
+    return Html(f"<figure>{image}{figcaption}</figure>")
 
 
 def table(
@@ -142,25 +143,21 @@ def table(
     marked: Iterable[bool] | None = None,
     max_rows: int = 200,
 ) -> Html:
-    """Give a table; its first column names the rows.
+    """Return a table; the first column holds the row headers.
 
     Parameters
     ----------
     rows : DataFrame
-        What to show; the index is left out.
+        The content; the index is not shown.
     caption : str
-        What the table shows.
+        The title of the table.
     formats : mapping of str to str or callable, default=None
-        How to write a column's cells, by its name: a format such as ".3f" or ".1%", or a
-        function that gives a text. Missing values are always a dash.
+        The format of a column's cells, by column name: a format specification such as ".3f" or
+        ".1%", or a function that returns a text. Missing values are always a dash.
     marked : iterable of bool, default=None
-        Rows to set off by colour. Their cells should say it in words too.
+        Rows to highlight by colour. Their cells should carry the same information as text.
     max_rows : int, default=200
-        Further rows are left out, and the caption says so.
-
-    Returns
-    -------
-    Html
+        Further rows are omitted, and the caption says so.
 
     Examples
     --------
@@ -174,7 +171,7 @@ def table(
         raise InputError("A table needs at least one column.")
     shown = rows.iloc[:max_rows]
     if len(rows) > len(shown):
-        caption = f"{caption} (the first {len(shown):,} of {counted(len(rows), 'row')})"
+        caption = f"{caption} (the first {len(shown):,} of {quantity(len(rows), 'row')})"
     is_number = [_holds_numbers(rows.iloc[:, position]) for position in range(rows.shape[1])]
     columns = [
         [_formatted(value, (formats or {}).get(name)) for value in shown.iloc[:, position]]
@@ -197,26 +194,42 @@ def table(
     )
 
 
+def answer_section(
+    sentences: Sequence[str], *parts: str | Html, title: str = "The answer"
+) -> Section:
+    """Return the section that states a report's conclusion.
+
+    Parameters
+    ----------
+    sentences : sequence of str
+        The first is highlighted, the others follow as paragraphs.
+    *parts : str or Html
+        Content below the sentences, for example :func:`facts` or a :func:`table`.
+    title : str, default="The answer"
+        The heading.
+    """
+    first, *others = sentences
+    return Section(title, [notice(first), *map(paragraph, others), *parts])
+
+
 def page(
     title: str, sections: Sequence[Section], footer: str | None = None, *, lead: str | None = None
 ) -> str:
-    """Give the whole page as one HTML text that needs nothing but itself.
+    """Return a whole report page as one self-contained HTML text.
 
     Parameters
     ----------
     title : str
         Title of the page.
     sections : sequence of Section
-        What stands on it. From four sections on, links to them stand at the top.
+        The content. From four sections on, links to them stand at the top.
     footer : str, default=None
-        How the page came about, in small print.
+        Small print at the end; None writes the version of kernova that made the page.
     lead : str, default=None
-        A sentence under the title.
-
-    Returns
-    -------
-    str
+        A sentence below the title.
     """
+    if footer is None:
+        footer = f"Made by kernova {__version__}."
     heads = [escaped(section.title) for section in sections]
     links = "".join(f'<li><a href="#s{n}">{head}</a></li>' for n, head in enumerate(heads))
     body = "\n".join(
@@ -245,15 +258,61 @@ def page(
 <main>
 {body}
 </main>
-{f"<footer>{escaped(footer)}</footer>" if footer else ""}
+<footer>{escaped(footer)}</footer>
 </body>
 </html>
 """
     return _small_enough(html)
 
 
+class Bar(NamedTuple):
+    """One line of a card: a name, a fraction from 0 to 1 drawn as a bar, and text beside it."""
+
+    name: str
+    fraction: float
+    text: str
+
+
+class Card(NamedTuple):
+    """A summary of one row.
+
+    Attributes
+    ----------
+    title : str
+        The row's name.
+    lead : str
+        A short line below the title.
+    bars : sequence of Bar
+        The bars, the longest first.
+    ending : str
+        A line below the bars; empty for none.
+    marked : bool
+        Whether to highlight the card by colour. Its lead should carry the same information as
+        text.
+    """
+
+    title: str
+    lead: str
+    bars: Sequence[Bar]
+    ending: str = ""
+    marked: bool = False
+
+
+def cards(of_rows: Sequence[Card]) -> Html:
+    """Return cards, side by side where there is room.
+
+    Examples
+    --------
+    >>> from kernova.report.page import Bar, Card, cards
+    >>> html = cards([Card("1. iris042", "factor 2.1", [Bar("width", 0.8, "2.3, usually 3.1")])])
+    >>> '<h3>1. iris042</h3>' in html, 'style="width:80%"' in html
+    (True, True)
+    """
+    return Html(f'<div class="cards">{"".join(map(_card, of_rows))}</div>')
+
+
 def save_page(html: str, path: str | os.PathLike[str]) -> None:
-    """Write a page to a file; it is either whole or not there."""
+    """Write a page to a file, atomically."""
     with replacing(path) as scratch:
         scratch.write_text(html, encoding="utf-8", newline="\n")
 
@@ -262,8 +321,8 @@ def _small_enough(html: str) -> str:
     size = len(html.encode())
     if size > LARGEST_PAGE:
         raise InputError(
-            f"The page takes {size / 1e6:.1f} MB, and {LARGEST_PAGE / 1e6:.0f} MB are the most "
-            "that is kind to send. Leave out pictures, or rows of tables."
+            f"The page has {size / 1e6:.1f} MB; the limit is {LARGEST_PAGE / 1e6:.0f} MB. Leave "
+            "out pictures, or rows of tables."
         )
     return html
 
@@ -273,7 +332,7 @@ def _part(part: str) -> Html:
 
 
 def escaped(value: Any) -> Html:
-    """Turn data into text that stays text, inside an element or a quoted attribute."""
+    """Escape data for use inside an element or a quoted attribute."""
     return Html(escape(_UNSHOWABLE.sub("\ufffd", str(value))))
 
 
@@ -285,7 +344,8 @@ def _marks(marked: Iterable[bool] | None, n_rows: int) -> list[bool]:
     marks = [False] * n_rows if marked is None else [bool(mark) for mark in marked]
     if len(marks) != n_rows:
         raise InputError(
-            f"marked must say True or False for each of {counted(n_rows, 'row')}; got {len(marks)}."
+            f"marked must hold True or False for each of {quantity(n_rows, 'row')}; got "
+            f"{len(marks)}."
         )
     return marks
 
@@ -313,7 +373,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _cell(value: Any) -> str:
-    """Write one value for people, shortened where it would fill the page."""
+    """Format one value for a reader; long texts are cut."""
     if _is_missing(value):
         return "–"
     if isinstance(value, bool) or pd.api.types.is_bool(value):
@@ -322,51 +382,6 @@ def _cell(value: Any) -> str:
         return f"{float(value):.5g}"
     text = str(value)
     return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
-
-
-class Bar(NamedTuple):
-    """One line of a card: a name, a share from 0 to 1 drawn as a bar, and words beside it."""
-
-    name: str
-    share: float
-    words: str
-
-
-class Card(NamedTuple):
-    """What is said of one row.
-
-    Attributes
-    ----------
-    title : str
-        Whom it is about.
-    lead : str
-        A short line under the title.
-    bars : sequence of Bar
-        What the bars show, the longest first.
-    ending : str
-        A line below the bars; empty for none.
-    marked : bool
-        Whether to set the card off by colour. Its lead should say it in words too.
-    """
-
-    title: str
-    lead: str
-    bars: Sequence[Bar]
-    ending: str = ""
-    marked: bool = False
-
-
-def cards(of_rows: Sequence[Card]) -> Html:
-    """Give the cards, side by side where there is room.
-
-    Examples
-    --------
-    >>> from kernova.report.page import Bar, Card, cards
-    >>> html = cards([Card("1. iris042", "factor 2.1", [Bar("width", 0.8, "2.3, usually 3.1")])])
-    >>> '<h3>1. iris042</h3>' in html, 'style="width:80%"' in html
-    (True, True)
-    """
-    return Html(f'<div class="cards">{"".join(map(_card, of_rows))}</div>')
 
 
 def _card(card: Card) -> str:
@@ -381,9 +396,9 @@ def _card(card: Card) -> str:
 
 
 def _bar(bar: Bar) -> str:
-    percent = f"{100 * min(max(bar.share, 0.0), 1.0):.0f}%"
+    percent = f"{100 * min(max(bar.fraction, 0.0), 1.0):.0f}%"
     return (
         f"<li><span>{escaped(bar.name)}</span> <b>{percent.replace('%', ' %')}</b>"
         f'<span class="bar"><span style="width:{percent}"></span></span>'
-        f"<small>{escaped(bar.words)}</small></li>"
+        f"<small>{escaped(bar.text)}</small></li>"
     )

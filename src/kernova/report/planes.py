@@ -1,4 +1,4 @@
-"""Pictures of rows in a plane: depth contours over two columns, a map of many columns."""
+"""Pictures of rows in a plane: contours of a detector, and maps of principal components."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -13,28 +13,26 @@ from numpy.typing import ArrayLike, NDArray
 from kernova.calibration.bounds import finite_scores
 from kernova.errors import InputError
 from kernova.report.canvas import (
+    INLIER,
     KNOWN,
     MUTED,
     NEW,
-    USUAL,
     Entry,
     View,
     axes_or_new,
-    check_pair,
-    counted,
+    check_two_labels,
     finite_matrix,
     ink,
     label_axes,
-    view_of,
 )
-from kernova.report.dots import Plane, draw_crowd, draw_marked, finish_plane
+from kernova.report.dots import draw_background, draw_marked, finish_plane, place_rows, plane_views
+from kernova.text import quantity
 from kernova.typing import Matrix
 
-# Scores that differ by less, relative to their size, are the same.
+# Scores that differ by less, relative to their size, are equal.
 _ROUNDING: Final = 1e-13
-_MARGIN: Final = 0.12
 _DARK: Final = "#14324d"
-# Light throughout, so that dots stay visible on it.
+# Light colours, so that dots stay visible.
 _DEPTHS: Final = LinearSegmentedColormap.from_list("depths", ["#ffffff", "#d4e4f2", "#7fb0d9"])
 
 
@@ -57,23 +55,19 @@ def plot_depth_contours(
         A detector fitted on two columns, with ``score_samples``. Its ``offset_``, if it has one,
         is drawn as the threshold.
     X : array-like of shape (n_rows, 2), default=None
-        Known rows to show; None takes the ``reference_`` rows of the model.
+        Known rows; None takes the ``reference_`` rows of the model.
     unknown : array-like of shape (n_unknown, 2), default=None
         Rows to mark with crosses.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
     levels : int or sequence of float, default=10
-        About how many contours, or at which scores.
+        The approximate number of contours, or their scores.
     grid : int, default=150
-        Points per side at which the model is asked for its score.
+        The number of points per side at which the score is evaluated.
     feature_names : sequence of two str, default=None
-        Names of the axes; None takes those of ``X`` or of the model.
+        Labels of the axes; None takes the names in ``X`` or in the model.
     labels : sequence of two str
-        What the legend calls the rows of ``X`` and the marked ones.
-
-    Returns
-    -------
-    Axes
+        Labels of the rows of ``X`` and of the marked ones.
 
     Examples
     --------
@@ -85,25 +79,25 @@ def plot_depth_contours(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('a', 'b')
     """
-    known_rows = _as_the_model_knows(_reference_of(model) if X is None else X, model)
+    known_rows = _model_columns(_reference_of(model) if X is None else X, model)
     known = _two_columns(known_rows, "known rows")
-    strange = np.empty((0, 2))
+    crosses = np.empty((0, 2))
     if unknown is not None:
-        strange = _two_columns(_as_the_model_knows(unknown, model), "unknown rows")
+        crosses = _two_columns(_model_columns(unknown, model), "unknown rows")
     names = _axis_names(feature_names, known_rows, model)
-    check_pair(labels)
+    check_two_labels(labels)
     if grid < 2:
         raise InputError(f"grid must be at least 2 points per side; got {grid}.")
 
     ax = axes_or_new(ax)
-    views = [view_of(known[:, axis], strange[:, axis]).with_margin(_MARGIN) for axis in range(2)]
-    threshold = _draw_landscape(ax, model, views, levels, grid)
-    entries = [draw_crowd(ax, known, views, _DARK, labels[0])]
-    if len(strange):
-        crosses = draw_marked(ax, strange, views, "X", NEW)
-        entries.append((crosses, counted(len(strange), f"{labels[1]} row")))
+    views = plane_views(known, crosses)
+    threshold = _draw_contours(ax, model, views, levels, grid)
+    entries = [draw_background(ax, known, views, _DARK, labels[0])]
+    if len(crosses):
+        drawn = draw_marked(ax, crosses, views, "X", NEW)
+        entries.append((drawn, quantity(len(crosses), f"{labels[1]} row")))
     entries += threshold
-    finish_plane(ax, views, np.vstack([known, strange]), entries)
+    finish_plane(ax, views, np.vstack([known, crosses]), entries)
     label_axes(ax, *names)
     return ax
 
@@ -111,27 +105,23 @@ def plot_depth_contours(
 def plot_map(
     X_known: ArrayLike, X_new: ArrayLike, is_novel: ArrayLike, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw all rows on the two directions in which the known ones differ most.
+    """Draw all rows on the first two principal components of the known ones.
 
     Parameters
     ----------
     X_known : array-like of shape (n_known, n_features)
-        Known rows; their first two principal components are the axes.
+        Known rows.
     X_new : array-like of shape (n_new, n_features)
-        New rows, of the same columns.
+        New rows, with the same columns.
     is_novel : array-like of bool of shape (n_new,)
         Which of the new rows to mark.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
-    A row can be novel by what it differs in along other directions, and then lie among the known
-    ones here. The axes say how much of the known rows' variance they show.
+    A row can be novel because of other directions, and then lie among the known ones here. The
+    axes are labelled with the variance of the known rows that they explain.
 
     Examples
     --------
@@ -142,36 +132,27 @@ def plot_map(
     >>> ax.get_xlabel()
     'principal component 1 (89 % of variance)'
     """
-    known = finite_matrix(X_known, "known rows")
-    new = finite_matrix(X_new, "new rows")
-    if new.shape[1] != known.shape[1]:
-        raise InputError(
-            f"The new rows have {counted(new.shape[1], 'column')}, the known ones "
-            f"{known.shape[1]}. Give both the same columns."
-        )
+    plane, known, new = place_rows(X_known, X_new)
     marked = _verdicts(is_novel, len(new))
-    plane = Plane(known)
-    known, new = plane.place(known), plane.place(new)
-
     ax = axes_or_new(ax)
-    views = [view_of(known[:, axis], new[:, axis]).with_margin(_MARGIN) for axis in range(2)]
-    entries = [draw_crowd(ax, known, views, MUTED, "known")]
-    for rows, marker, colour, word in (
-        (new[~marked], "o", USUAL, "usual"),
+    views = plane_views(known, new)
+    entries = [draw_background(ax, known, views, MUTED, "known")]
+    for rows, marker, colour, verdict in (
+        (new[~marked], "o", INLIER, "usual"),
         (new[marked], "X", NEW, "novel"),
     ):
         if len(rows):
             dots = draw_marked(ax, rows, views, marker, colour)
-            entries.append((dots, f"{counted(len(rows), 'new row')}, {word}"))
+            entries.append((dots, f"{quantity(len(rows), 'new row')}, {verdict}"))
     finish_plane(ax, views, np.vstack([known, new]), entries)
     label_axes(ax, *plane.axis_labels())
     return ax
 
 
-def _draw_landscape(
+def _draw_contours(
     ax: Axes, model: Any, views: list[View], levels: int | Sequence[float], grid: int
 ) -> list[Entry]:
-    """Draw the scores as contours; give the threshold's entry in the legend, if it has one."""
+    """Draw the scores as contours; return the threshold's entry of the legend, if any."""
     across, up = (np.linspace(*view, grid) for view in views)
     points = np.column_stack([side.ravel() for side in np.meshgrid(across, up)])
     scores = _scores_at(model, points).reshape(grid, grid)
@@ -180,9 +161,9 @@ def _draw_landscape(
     if not is_flat:
         filled = ax.contourf(across, up, scores, levels, cmap=_DEPTHS)
         ax.contour(filled, colors=KNOWN, linewidths=0.4, alpha=0.6)
-        beside = ax.inset_axes((1.03, 0, 0.045, 1))  # as high as the axes, whatever their shape
+        beside = ax.inset_axes((1.03, 0, 0.045, 1))  # as high as the axes
         bar = ax.figure.colorbar(filled, cax=beside)
-        bar.set_label("score (high is usual)")
+        bar.set_label("score (high is typical)")
         bar.outline.set_visible(False)
     if offset is None:
         return []
@@ -201,7 +182,7 @@ def _draw_landscape(
 
 
 def _is_flat(scores: NDArray[np.float64], offset: Any) -> bool:
-    """Tell rounding errors from a landscape."""
+    """Return whether the scores differ only by rounding errors."""
     scale = max(float(np.abs(scores).max()), abs(float(np.squeeze(offset or 0.0))))
     return bool(np.ptp(scores) <= _ROUNDING * scale)
 
@@ -215,7 +196,7 @@ def _scores_at(model: Any, points: Matrix) -> NDArray[np.float64]:
         )
     names = getattr(model, "feature_names_in_", None)
     queries: Any = points
-    if names is not None:  # scikit-learn warns when a model that knows names is given none
+    if names is not None:  # scikit-learn warns if a model fitted with names gets none
         import pandas as pd
 
         queries = pd.DataFrame(points, columns=names)
@@ -228,19 +209,19 @@ def _reference_of(model: Any) -> Any:
         if reference is not None:
             return reference
     raise InputError(
-        f"{type(model).__name__} does not keep the rows it learnt from. Give the known rows as X."
+        f"{type(model).__name__} does not store its training rows. Give the known rows as X."
     )
 
 
-def _as_the_model_knows(rows: Any, model: Any) -> Any:
-    """Take the model's own columns, in its order, from a table with names."""
+def _model_columns(rows: Any, model: Any) -> Any:
+    """Select the model's columns, in its order, from a table with names."""
     names = getattr(model, "feature_names_in_", None)
     if names is None or not hasattr(rows, "columns"):
         return rows
     missing = [str(name) for name in names if name not in rows.columns]
     if missing:
         raise InputError(
-            f"The rows lack what the model was fitted on: {', '.join(missing)}. "
+            f"The rows lack columns that the model was fitted on: {', '.join(missing)}. "
             "Give a table with these columns."
         )
     return rows[list(names)]
@@ -268,7 +249,7 @@ def _verdicts(is_novel: ArrayLike, n_rows: int) -> NDArray[np.bool_]:
     verdicts = np.asarray(is_novel)
     if verdicts.shape != (n_rows,) or verdicts.dtype != np.bool_:
         raise InputError(
-            f"is_novel must be True or False for each of the {counted(n_rows, 'new row')}; "
+            f"is_novel must be True or False for each of the {quantity(n_rows, 'new row')}; "
             f"got {verdicts.dtype} values of shape {verdicts.shape}."
         )
     return verdicts

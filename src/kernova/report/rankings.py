@@ -1,7 +1,4 @@
-"""Pictures of rankings: factors in falling order, and a map on which outliers are named.
-
-Does the number of neighbours matter? Ranks over k, and how much of the top stays on top.
-"""
+"""Rankings of outlier factors: sorted factors, a map of outliers, and rank stability over k."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -9,7 +6,6 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
@@ -18,7 +14,7 @@ from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
 
 from kernova.calibration.bounds import finite_scores
-from kernova.errors import InputError
+from kernova.errors import InputError, check_count
 from kernova.report.canvas import (
     KNOWN,
     MUTED,
@@ -26,33 +22,46 @@ from kernova.report.canvas import (
     PERCENT,
     Entry,
     axes_or_new,
-    boxes_for_missing_letters,
     count_ticks,
-    counted,
     drawable_number,
     finite_matrix,
+    ignore_missing_glyphs,
     ink,
     label_axes,
     legend_below,
+    log_spaced_indices,
+    new_figure,
     note_above,
-    spread_on_log_axis,
-    view_of,
 )
-from kernova.report.dots import Plane, at_the_edge, draw_crowd, draw_marked, finish_plane
-from kernova.text import truncate_middle
+from kernova.report.dots import (
+    Plane,
+    clip_to_views,
+    draw_background,
+    draw_marked,
+    finish_plane,
+    plane_views,
+)
+from kernova.text import quantity, truncate_middle
 from kernova.typing import Indices, Matrix, Vector
 
 LONGEST_NAME: Final = 18
-_MOST_POINTS: Final = 2000
+_MAX_POINTS: Final = 2000
 _NAMED_ON_MAP: Final = 12
 _NAMED_ON_CURVE: Final = 5
-# Names of dots beyond this share of the axes stand on the dot's inner side.
-_FAR_ALONG: Final = 0.75
+# Labels of dots beyond this fraction of the axes stand on the dot's inner side.
+_OUTER: Final = 0.75
 # From this ratio of the largest to the median factor on, the axis is logarithmic.
 _WIDE: Final = 20.0
-# Factors beyond so many times the crowd's, and the threshold, are drawn at the edge.
+# Factors beyond so many times the lower quartile, and the threshold, are drawn at the edge.
 _FARTHEST: Final = 1e6
 _LARGEST: Final = 1e100
+# Lines with a label and a colour of their own.
+_NAMED_LINES: Final = 12
+_COLOURS: Final = ("#2b6ca3", "#c8501e", "#3a7d44", "#7b5aa6", "#a8781a", "#b8437a")
+_STYLES: Final = ("-", "--")
+# More lines without a label merge into one blot.
+_GREY_LINES: Final = 300
+_MAX_TICKS: Final = 9
 
 
 def plot_ranking(
@@ -63,27 +72,23 @@ def plot_ranking(
     name: str = "outlier factor",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw outlier factors in falling order, with the threshold.
+    """Draw outlier factors in decreasing order, with the threshold.
 
-    Where the curve bends, outliers end and the crowd begins; if it does not bend, there is no
-    natural place for a threshold.
+    Where the curve bends, outliers end and inliers begin; if it does not bend, there is no natural
+    threshold.
 
     Parameters
     ----------
     factors : array-like of shape (n,)
-        One factor for each row; high is strange.
+        One factor for each row; high is outlying.
     threshold : float, default=None
         Rows with a larger factor are outliers.
     labels : sequence of length n, default=None
-        Names of the rows; those of the first few are written beside them.
+        Names of the rows; the first few are labelled.
     name : str, default="outlier factor"
-        What the factors are called on the axis.
+        The name of the factors on the axis.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -97,8 +102,8 @@ def plot_ranking(
     order = np.argsort(-values, kind="stable")
     if threshold is not None:
         threshold = drawable_number(threshold, "threshold")
-    crowd = min(float(np.quantile(values, 0.25)), _LARGEST)
-    top = _FARTHEST * max(crowd, threshold or 0.0, 1 / _LARGEST)
+    typical = min(float(np.quantile(values, 0.25)), _LARGEST)
+    top = _FARTHEST * max(typical, threshold or 0.0, 1 / _LARGEST)
     heights = np.minimum(values[order], top)
 
     ax = axes_or_new(ax)
@@ -112,10 +117,10 @@ def plot_ranking(
     ax.yaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
     n_far = int(np.count_nonzero(values > top))
     if n_far:
-        note_above(ax, f"{counted(n_far, 'factor')} beyond {top:.0e}, drawn there")
+        note_above(ax, f"{quantity(n_far, 'factor')} beyond {top:.0e}, drawn there")
     if names is not None:
-        _name_points(ax, heights, [names[place] for place in order[:_NAMED_ON_CURVE]])
-    label_axes(ax, "rank, from the strangest row on", f"{name} (high is strange)")
+        _label_points(ax, heights, [names[row] for row in order[:_NAMED_ON_CURVE]])
+    label_axes(ax, "rank, from the most outlying row", f"{name} (high is outlying)")
     legend_below(ax, entries)
     return ax
 
@@ -128,29 +133,25 @@ def plot_outlier_map(
     labels: Sequence[Any] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw all rows on the two directions in which they differ most, the outliers marked.
+    """Draw all rows on their first two principal components, with the outliers marked.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-        The rows, on the scale on which they were compared.
+        The rows, scaled as they were compared.
     factors : array-like of shape (n_rows,)
-        How strange each is; the strangest outliers are named first where room is short.
+        The outlier factors; the most outlying rows are labelled first where room is short.
     is_outlier : array-like of bool of shape (n_rows,)
         Which rows to mark.
     labels : sequence of length n_rows, default=None
-        Names of the rows, written beside the strangest outliers.
+        Names of the rows; the most outlying ones are labelled.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
-    A row can be an outlier among its neighbours, or by other directions than these two, and lie
-    in the crowd here. The axes say how much of the variance they show.
+    A row can be an outlier among its neighbours, or because of other directions, and lie in a
+    dense region here. The axes are labelled with the variance that they explain.
 
     Examples
     --------
@@ -162,43 +163,43 @@ def plot_outlier_map(
     ['50']
     """
     rows = finite_matrix(X, "rows")
-    strangeness = finite_scores(factors, "factors")
+    values = finite_scores(factors, "factors")
     marked = np.asarray(is_outlier)
-    for what, given in (("factors", strangeness.shape), ("is_outlier", marked.shape)):
+    for what, given in (("factors", values.shape), ("is_outlier", marked.shape)):
         if given != (len(rows),):
             raise InputError(
-                f"{what} must have one entry for each of {counted(len(rows), 'row')}; got {given}."
+                f"{what} must have one entry for each of {quantity(len(rows), 'row')}; got {given}."
             )
     names = _checked_names(labels, len(rows))
     marked = marked.astype(np.bool_)
     plane = Plane(rows)
     placed = plane.place(rows)
-    crowd = placed[~marked] if not marked.all() else placed
+    inliers = placed[~marked] if not marked.all() else placed
 
     ax = axes_or_new(ax)
-    views = [view_of(crowd[:, axis], placed[:, axis]).with_margin(0.12) for axis in range(2)]
-    entries = [draw_crowd(ax, placed[~marked], views, MUTED, "usual")] if len(crowd) else []
+    views = plane_views(inliers, placed)
+    entries = [draw_background(ax, placed[~marked], views, MUTED, "usual")] if len(inliers) else []
     if marked.any():
         dots = draw_marked(ax, placed[marked], views, "X", NEW)
-        entries.append((dots, counted(int(marked.sum()), "outlier")))
+        entries.append((dots, quantity(int(marked.sum()), "outlier")))
     finish_plane(ax, views, placed, entries)
     label_axes(ax, *plane.axis_labels())
     if names is not None:
         outliers = np.flatnonzero(marked)
-        strangest = outliers[np.argsort(-strangeness[outliers], kind="stable")][:_NAMED_ON_MAP]
-        _name_dots(ax, at_the_edge(placed[strangest], views), [names[place] for place in strangest])
+        first = outliers[np.argsort(-values[outliers], kind="stable")][:_NAMED_ON_MAP]
+        _label_dots(ax, clip_to_views(placed[first], views), [names[row] for row in first])
     return ax
 
 
 def _is_wide(heights: Vector) -> bool:
-    """Tell whether factors span too much for a plain axis; zeros are drawn with the smallest."""
+    """Return whether factors need a logarithmic axis; zeros are drawn with the smallest."""
     middle = float(np.median(heights))
     return bool(heights.min() >= 0 and middle > 0 and heights.max() > _WIDE * middle)
 
 
 def _draw_ranked(ax: Axes, heights: Vector, threshold: float | None) -> list[Entry]:
     rank = np.arange(1, heights.size + 1)
-    kept = spread_on_log_axis(heights.size, _MOST_POINTS)
+    kept = log_spaced_indices(heights.size, _MAX_POINTS)
     n_above = 0 if threshold is None else int(np.count_nonzero(heights > threshold))
     is_above = kept < n_above
     entries: list[Entry] = []
@@ -206,11 +207,11 @@ def _draw_ranked(ax: Axes, heights: Vector, threshold: float | None) -> list[Ent
         (crosses,) = ax.plot(
             rank[kept[is_above]], heights[kept[is_above]], "X", color=NEW, markersize=6, zorder=3
         )
-        entries.append((crosses, f"{counted(n_above, 'row')} above the threshold"))
+        entries.append((crosses, f"{quantity(n_above, 'row')} above the threshold"))
     (dots,) = ax.plot(
         rank[kept[~is_above]], heights[kept[~is_above]], "o", color=KNOWN, markersize=3.5, zorder=2
     )
-    entries.append((dots, counted(heights.size - n_above, "row")))
+    entries.append((dots, quantity(heights.size - n_above, "row")))
     if threshold is not None:
         line = ax.axhline(threshold, color=ink(ax), linewidth=1, linestyle="--")
         entries.append((line, f"threshold {threshold:.4g}"))
@@ -222,26 +223,26 @@ def _checked_names(labels: Sequence[Any] | None, n_rows: int) -> list[str] | Non
         return None
     if len(labels) != n_rows:
         raise InputError(
-            f"labels must have one name for each of {counted(n_rows, 'row')}; got {len(labels)}."
+            f"labels must have one name for each of {quantity(n_rows, 'row')}; got {len(labels)}."
         )
     return [truncate_middle(str(label), LONGEST_NAME) for label in labels]
 
 
-def _name_points(ax: Axes, heights: Vector, names: list[str]) -> None:
-    """Write the names of the first ranks beside their points."""
+def _label_points(ax: Axes, heights: Vector, names: list[str]) -> None:
+    """Label the points of the first ranks."""
     spots = np.column_stack([np.arange(1, len(names) + 1), heights[: len(names)]])
-    _name_dots(ax, spots, names)
+    _label_dots(ax, spots, names)
 
 
-def _name_dots(ax: Axes, spots: Matrix, names: list[str]) -> None:
-    """Write names beside dots, those first that come first; what has no room goes without."""
+def _label_dots(ax: Axes, spots: Matrix, names: list[str]) -> None:
+    """Label dots in order; labels that would overlap an earlier one are omitted."""
     figure = ax.get_figure(root=True)
     assert figure is not None
-    with boxes_for_missing_letters():
-        figure.draw_without_rendering()  # the layout decides where pixels are
+    with ignore_missing_glyphs():
+        figure.draw_without_rendering()  # the layout determines the pixels
         taken: list[Bbox] = []
         for spot, name in zip(spots, names, strict=True):
-            text = _name_beside(ax, spot, name)
+            text = _label_beside(ax, spot, name)
             box = text.get_window_extent()
             if any(box.overlaps(other) for other in taken):
                 text.remove()
@@ -249,15 +250,15 @@ def _name_dots(ax: Axes, spots: Matrix, names: list[str]) -> None:
                 taken.append(box)
 
 
-def _name_beside(ax: Axes, spot: Vector, name: str) -> Annotation:
+def _label_beside(ax: Axes, spot: Vector, name: str) -> Annotation:
     across, up = (ax.transData + ax.transAxes.inverted()).transform(spot)
     return ax.annotate(
         name,
         (float(spot[0]), float(spot[1])),
-        xytext=(-6 if across > _FAR_ALONG else 6, -4 if up > _FAR_ALONG else 4),
+        xytext=(-6 if across > _OUTER else 6, -4 if up > _OUTER else 4),
         textcoords="offset points",
-        ha="right" if across > _FAR_ALONG else "left",
-        va="top" if up > _FAR_ALONG else "bottom",
+        ha="right" if across > _OUTER else "left",
+        va="top" if up > _OUTER else "bottom",
         fontsize=8,
         color=ink(ax),
         zorder=5,
@@ -267,35 +268,22 @@ def _name_beside(ax: Axes, spot: Vector, name: str) -> Annotation:
     )
 
 
-# Lines with a name and a colour of their own, and how they are told apart.
-_NAMED_LINES: Final = 12
-_COLOURS: Final = ("#2b6ca3", "#c8501e", "#3a7d44", "#7b5aa6", "#a8781a", "#b8437a")
-_STYLES: Final = ("-", "--")
-# More lines without a name only make a blot.
-_GREY_LINES: Final = 300
-_MOST_TICKS: Final = 9
-
-
 def rank_stability_figure(path: pd.DataFrame, *, n_top: int = 10) -> Figure:
-    """Draw how the strangest rows' ranks change with the number of neighbours.
+    """Draw how the ranks of the most outlying rows change with the number of neighbours.
 
-    A row that stays on top over a range of k is an outlier by any of them. One that is on top for
-    a single k is an accident of that choice. Below stands, for each k, how many of the ``n_top``
-    first rows are also among the first at the next smaller k: where it is near 100 %, the choice
-    matters little.
+    A row that ranks high over a range of k is an outlier for all of them. One that ranks high for
+    a single k depends on that choice. The lower panel shows, for each k, the fraction of the
+    ``n_top`` first rows that are also first at the next smaller k: near 100 %, the choice matters
+    little.
 
     Parameters
     ----------
     path : DataFrame of shape (n_rows, number of k)
-        Factors (high is strange), one column for each k, as
-        :func:`~kernova.outlier_factor_path` gives them; the index names the rows.
+        Factors (high is outlying), one column for each k, as returned by
+        :func:`~kernova.outlier_factor_path`; the index names the rows.
     n_top : int, default=10
-        Rows that are among so many first for some k are drawn. The twelve that are so most often
-        are named.
-
-    Returns
-    -------
-    Figure
+        Rows that are among so many first for some k are drawn. The twelve that are most often
+        among them are labelled.
 
     Examples
     --------
@@ -305,15 +293,13 @@ def rank_stability_figure(path: pd.DataFrame, *, n_top: int = 10) -> Figure:
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
     >>> figure = rank_stability_figure(outlier_factor_path(X, [5, 10, 20, 40]), n_top=3)
     >>> [ax.get_ylabel() for ax in figure.axes]
-    ['rank (1 is the strangest)', 'first 3 kept']
+    ['rank (1 is the most outlying)', 'first 3 in common']
     """
     numbers, ranks = _checked_path(path)
-    if isinstance(n_top, bool) or not isinstance(n_top, int | np.integer) or n_top < 1:
-        raise InputError(f"n_top must be a whole number of 1 or more; got {n_top!r}.")
+    check_count(n_top, "n_top", 1)
     n_top = min(int(n_top), len(ranks))
     has_steps = len(numbers) > 1
-    figure = Figure(figsize=(7.2, 5.6 if has_steps else 4.4), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(7.2, 5.6 if has_steps else 4.4)
     heights = {"height_ratios": [3.4, 1]} if has_steps else {}
     axes = np.atleast_1d(figure.subplots(1 + has_steps, sharex=True, gridspec_kw=heights))
     for ax in axes:
@@ -329,11 +315,11 @@ def rank_stability_figure(path: pd.DataFrame, *, n_top: int = 10) -> Figure:
 
 
 def _checked_path(path: Any) -> tuple[Vector, Indices]:
-    """Give the numbers of neighbours, rising, and each row's rank at each; ties share a rank."""
+    """Return the increasing numbers of neighbours, and the ranks of the rows; ties share a rank."""
     if not isinstance(path, pd.DataFrame):
         raise InputError(
             "The path must be a DataFrame of factors with a column for each k, as "
-            f"outlier_factor_path gives it; got {type(path).__name__}."
+            f"returned by outlier_factor_path; got {type(path).__name__}."
         )
     factors = _factors_in(path)
     try:
@@ -344,14 +330,14 @@ def _checked_path(path: Any) -> tuple[Vector, Indices]:
         raise InputError("The path's columns must be numbers of neighbours, all above 0.")
     order = np.argsort(numbers, kind="stable")
     ranks = np.empty(factors.shape, dtype=np.intp)
-    for place, column in enumerate(order):
-        falling = np.sort(-factors[:, column])
-        ranks[:, place] = 1 + np.searchsorted(falling, -factors[:, column])
+    for index, column in enumerate(order):
+        decreasing = np.sort(-factors[:, column])
+        ranks[:, index] = 1 + np.searchsorted(decreasing, -factors[:, column])
     return numbers[order], ranks
 
 
 def _factors_in(path: pd.DataFrame) -> Matrix:
-    """Give factors as numbers; only their order is drawn, so that none is too large."""
+    """Return factors as numbers; only their order is drawn, so infinity is allowed."""
     try:
         factors = path.to_numpy(dtype=np.float64)
     except (TypeError, ValueError):
@@ -364,74 +350,74 @@ def _factors_in(path: pd.DataFrame) -> Matrix:
 def _draw_ranks(ax: Axes, numbers: Vector, ranks: Indices, names: list[str], n_top: int) -> None:
     times_on_top = (ranks <= n_top).sum(axis=1)
     shown = np.flatnonzero(times_on_top)
-    # The steadiest first, and of equals the strangest.
+    # The most often on top first; ties by mean logarithmic rank.
     shown = shown[np.lexsort((np.log(ranks[shown]).mean(axis=1), -times_on_top[shown]))]
     ax.set_yscale("log")
-    for place in shown[_NAMED_LINES:][:_GREY_LINES]:
-        ax.plot(numbers, ranks[place], color=MUTED, linewidth=0.7, alpha=0.5, zorder=1)
+    for row in shown[_NAMED_LINES:][:_GREY_LINES]:
+        ax.plot(numbers, ranks[row], color=MUTED, linewidth=0.7, alpha=0.5, zorder=1)
     ends = {}
     is_single = len(numbers) == 1
-    for turn, place in enumerate(shown[:_NAMED_LINES]):
-        colour = _COLOURS[turn % len(_COLOURS)]
-        style = _STYLES[turn // len(_COLOURS)]
-        many = len(numbers) > 2 * _MOST_TICKS
-        ax.plot(numbers, ranks[place], style, color=colour, linewidth=1.6, zorder=3,
+    for index, row in enumerate(shown[:_NAMED_LINES]):
+        colour = _COLOURS[index % len(_COLOURS)]
+        style = _STYLES[index // len(_COLOURS)]
+        many = len(numbers) > 2 * _MAX_TICKS
+        ax.plot(numbers, ranks[row], style, color=colour, linewidth=1.6, zorder=3,
                 marker=None if many else "o", markersize=6 if is_single else 4)  # fmt: skip
-        ends[int(place)] = colour
+        ends[int(row)] = colour
     lowest = max(int(ranks[shown].max()), n_top)
     ax.set_ylim(1.25 * lowest, 0.8)
     ax.axhline(n_top + 0.5, color=ink(ax), linewidth=1, linestyle=":")
     count_ticks(ax.yaxis, lowest)
-    _name_ends(ax, numbers, {place: int(ranks[place, -1]) for place in ends}, names, ends)
-    ax.set_ylabel("rank (1 is the strangest)")
+    _label_ends(ax, numbers, {row: int(ranks[row, -1]) for row in ends}, names, ends)
+    ax.set_ylabel("rank (1 is the most outlying)")
     n_named = min(len(shown), _NAMED_LINES)
-    note = f"{counted(len(shown), 'row')} of {len(ranks):,} among the first {n_top} for some k"
-    note_above(ax, note if n_named == len(shown) else f"{note}; the {n_named} steadiest named")
+    note = f"{quantity(len(shown), 'row')} of {len(ranks):,} among the first {n_top} for some k"
+    note_above(ax, note if n_named == len(shown) else f"{note}; the {n_named} most stable labelled")
 
 
 def _draw_overlaps(ax: Axes, numbers: Vector, ranks: Indices, n_top: int) -> None:
-    """Draw the share of the first rows that were also first at the next smaller k."""
+    """Draw the fraction of the first rows that are also first at the next smaller k."""
     is_first = ranks <= n_top
-    shares = [
+    fractions = [
         np.count_nonzero(before & after) / max(np.count_nonzero(before), np.count_nonzero(after))
         for before, after in zip(is_first.T[:-1], is_first.T[1:], strict=True)
     ]
-    ax.plot(numbers[1:], shares, "o-", color=KNOWN, markersize=4, linewidth=1.2)
+    ax.plot(numbers[1:], fractions, "o-", color=KNOWN, markersize=4, linewidth=1.2)
     ax.set_ylim(0, 1.08)
     ax.yaxis.set_major_locator(FixedLocator([0, 0.5, 1]))
     ax.yaxis.set_major_formatter(PERCENT)
     ax.grid(axis="y", color=MUTED, alpha=0.3, linewidth=0.6)
-    ax.set_ylabel(f"first {n_top} kept")
+    ax.set_ylabel(f"first {n_top} in common")
 
 
-def _name_ends(
+def _label_ends(
     ax: Axes, numbers: Vector, last: dict[int, int], names: list[str], colours: dict[int, str]
 ) -> None:
-    """Write names to the right of the lines' ends, moved apart where they would overlap."""
+    """Label the lines at their right ends, moved apart where labels would overlap."""
     low, high = (float(np.log(end)) for end in sorted(ax.get_ylim()))
     gap = (high - low) / 20  # one line of small text
-    places, spot = sorted(last, key=lambda place: last[place]), -np.inf
-    for remaining, place in zip(range(len(places), 0, -1), places, strict=True):
-        wanted = min(float(np.log(last[place])), high - gap * remaining)
+    rows, spot = sorted(last, key=lambda row: last[row]), -np.inf
+    for remaining, row in zip(range(len(rows), 0, -1), rows, strict=True):
+        wanted = min(float(np.log(last[row])), high - gap * remaining)
         spot = max(wanted, spot + gap)
         ax.annotate(
-            names[place],
-            (numbers[-1], last[place]),
+            names[row],
+            (numbers[-1], last[row]),
             xytext=(1.03, (high - spot) / (high - low)),
             textcoords="axes fraction",
             va="center",
             fontsize=8,
-            color=colours[place],
-            arrowprops={"arrowstyle": "-", "color": colours[place], "linewidth": 0.5},
+            color=colours[row],
+            arrowprops={"arrowstyle": "-", "color": colours[row], "linewidth": 0.5},
             annotation_clip=False,
             parse_math=False,
         )
 
 
 def _number_ticks(ax: Axes, numbers: Vector) -> None:
-    """Write as many of the k as there is room for, the first and the last among them."""
+    """Label as many k as there is room for, including the first and the last."""
     logs = np.log(numbers)
-    wanted = np.linspace(logs[0], logs[-1], min(len(numbers), _MOST_TICKS))
+    wanted = np.linspace(logs[0], logs[-1], min(len(numbers), _MAX_TICKS))
     kept = np.unique([int(np.abs(logs - one).argmin()) for one in wanted])
     ax.xaxis.set_major_locator(FixedLocator(numbers[kept].tolist()))
     ax.xaxis.set_minor_locator(NullLocator())
