@@ -1,15 +1,15 @@
-"""The faster engines never err by more than they say they might."""
+"""The faster engines stay within their error bounds."""
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from kernova.anomaly.depth_engines import (
     SparsePlan,
-    _with_cut,
-    cKDTree,
     exact_depths,
     low_rank_depths,
     sparse_depths,
+    sparse_plan,
 )
 from kernova.kernels.functions import Gaussian, Laplacian, Linear, Matern, Polynomial
 from kernova.kernels.gram import certified, growing_factors
@@ -45,7 +45,7 @@ def test_low_rank_errors_are_bounded(kernel):
     assert len(ranks) > 1
 
 
-def test_the_certified_norm_is_an_upper_bound_and_no_wild_one():
+def test_the_certified_norm_is_an_upper_bound_and_not_a_loose_one():
     X, _ = rows_and_queries(1)
     for bandwidth in (0.3, 2.0, 20.0):
         kernel = Gaussian(bandwidth)
@@ -63,7 +63,7 @@ def test_the_certified_norm_is_an_upper_bound_and_no_wild_one():
 
 @pytest.mark.parametrize("kernel", [Gaussian(30.0), Laplacian(1.0), Matern(1e4)], ids=str)
 def test_low_rank_errors_are_bounded_where_rounding_is_all_that_is_left(kernel):
-    """Near copies multiply what rounding does to the factor, up to where it fits all rows."""
+    """Near duplicates multiply what rounding does to the factor, up to where it fits all rows."""
     rng = np.random.default_rng(3)
     X = rng.standard_cauchy(size=(120, 3))
     X[60:] = X[:60] + 1e-9 * rng.normal(size=(60, 3))
@@ -76,15 +76,15 @@ def test_low_rank_errors_are_bounded_where_rounding_is_all_that_is_left(kernel):
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Matern(1.0), Linear()], ids=str)
 @pytest.mark.parametrize("distance", [1e-17, 1e-20, 1e-100])
-def test_a_row_nearer_than_rounding_turns_a_depth_by_its_own_share_only(kernel, distance):
+def test_a_row_nearer_than_rounding_changes_a_depth_by_one_row_at_most(kernel, distance):
     X = np.vstack([np.zeros((1, 3)), np.random.default_rng(0).normal(size=(199, 3))])
     at_the_row, beside_it = exact_depths(np.array([[0.0] * 3, [distance] * 3]), X, kernel)
     assert abs(at_the_row - beside_it) <= 1 / len(X)
 
 
-def test_sparse_depth_of_copies_only_is_known_up_to_rounding():
+def test_sparse_depth_of_duplicates_only_is_known_up_to_rounding():
     X, kernel = np.ones((300, 3)), Gaussian(1.0)
-    plan = _with_cut(cKDTree(kernel.rescaled(X)), kernel, 1e-12)
+    plan = sparse_plan(cKDTree(kernel.rescaled(X)), kernel, 1e-12)
     depths, errors = sparse_depths(X, X, kernel, plan)
     assert (np.abs(depths - 1.0) <= errors).all()
 
@@ -93,12 +93,12 @@ def test_sparse_depth_of_copies_only_is_known_up_to_rounding():
 @pytest.mark.parametrize("cut", [1e-2, 1e-5, 1e-9])
 def test_sparse_errors_are_bounded(kernel, cut):
     X, queries = rows_and_queries(2)
-    plan = _with_cut(cKDTree(kernel.rescaled(X)), kernel, cut)
+    plan = sparse_plan(cKDTree(kernel.rescaled(X)), kernel, cut)
     assert isinstance(plan, SparsePlan)
     depths, errors = sparse_depths(queries, X, kernel, plan)
     exact = exact_depths(queries, X, kernel)
     assert (np.abs(depths - exact) <= errors + ROUNDING).all()
-    assert errors[:-3].max() <= 10 * cut  # near copies of a row have unbounded weights
+    assert errors[:-3].max() <= 10 * cut  # near duplicates of a row have unbounded weights
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse
 import sklearn
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.exceptions import NotFittedError
 
 from kernova import (
-    InputError,
     LocalDensityFactor,
     LocalPeculiarityFactor,
     RobustKernelOutlierFactor,
@@ -22,6 +19,7 @@ from kernova import (
 from kernova import parallel as blocks
 from kernova.neighbors import neighborhoods
 from tests import oracles
+from tests.anomaly import messages
 
 RANDOM = np.random.default_rng(9)
 CLOUD = np.vstack([RANDOM.normal(size=(120, 3)), [[8.0, 8, 8], [9.0, 8, 8], [-20.0, 0, 0]]])
@@ -49,7 +47,7 @@ def test_reference_vectors_in_any_row_order(reference_vectors, name, algorithm):
 
 
 def triangle(u):
-    """A kernel of a user's own, for arrays and for numbers."""
+    """A custom kernel, for arrays and for numbers."""
     return np.maximum(1.2 - u / 3, 0.01)
 
 
@@ -88,7 +86,7 @@ def assert_agree(scores, expected):
     np.testing.assert_allclose(-scores[is_defined], expected[is_defined], rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:.*(neighbours were asked for|rows stand more)")
+@pytest.mark.filterwarnings("ignore:.*(neighbours were asked for|or more duplicates)")
 @given(GRIDS, st.integers(1, 24), PARAMETERS, st.sampled_from([1.0, 0.1, 1e-6]))
 @settings(max_examples=250, deadline=None)
 def test_fast_is_the_literal_formula_for_known_rows_and_others(X, k, parameters, step):
@@ -103,7 +101,7 @@ def test_fast_is_the_literal_formula_for_known_rows_and_others(X, k, parameters,
     assert_agree(model.score_samples(queries), expected)
     places = np.arange(len(queries))[::-1] % len(X)
     expected = literal_factors(X, k, parameters, queries=queries.tolist(), places=places.tolist())
-    assert_agree(model._scores_in_place(queries, places), expected)
+    assert_agree(model.score_replaced(queries, places), expected)
 
 
 @pytest.mark.parametrize("novelty", [False, True])
@@ -111,19 +109,19 @@ def test_fast_is_the_literal_formula_for_known_rows_and_others(X, k, parameters,
 @pytest.mark.parametrize(
     "detector", [RobustKernelOutlierFactor, LocalDensityFactor, LocalPeculiarityFactor]
 )
-@pytest.mark.filterwarnings("ignore:.*(neighbours were asked for|rows stand more)")
-def test_a_row_in_its_own_place_has_its_own_score(detector, n_neighbors, novelty):
+@pytest.mark.filterwarnings("ignore:.*(neighbours were asked for|or more duplicates)")
+def test_a_row_replaced_by_itself_has_its_own_score(detector, n_neighbors, novelty):
     X = np.vstack([CLOUD, CLOUD[:30], [[0.0, 0, 0]] * 9])
     model = detector(n_neighbors, novelty=novelty).fit(X)
     numbers = RANDOM.permutation(len(X))[:50]
     np.testing.assert_array_equal(
-        model._scores_in_place(X[numbers], numbers), model.negative_outlier_factor_[numbers]
+        model.score_replaced(X[numbers], numbers), model.negative_outlier_factor_[numbers]
     )
 
 
 @pytest.mark.parametrize("X", [CLOUD, np.vstack([CLOUD, CLOUD[:40], CLOUD[:40]]), np.eye(50)])
 @pytest.mark.parametrize("parameters", [{}, {"kernel": "gaussian", "sigma": 0.1, "alpha": 0.7}])
-@pytest.mark.filterwarnings("ignore:.*rows stand more")
+@pytest.mark.filterwarnings("ignore:.*or more duplicates")
 def test_the_path_is_the_separate_fits(X, parameters):
     path = outlier_factor_path(X, [30, 2, 9, 2], **parameters)
     assert list(path.columns) == [2, 9, 30]
@@ -151,37 +149,27 @@ def test_the_path_keeps_the_rows_names_and_counts_too_many_neighbours_as_all():
     np.testing.assert_array_equal(path[4000], path[122])
 
 
-def test_a_pile_of_copies_is_not_an_outlier_and_hides_none():
+def test_duplicate_rows_are_not_outliers_and_hide_none():
     X = np.vstack([np.tile([[0.0, 0.0]], (60, 1)), RANDOM.normal(size=(80, 2)), [[9.0, 9.0]]])
-    sentence = (
-        "RobustKernelOutlierFactor: 60 of 141 rows stand more than 20 times: their neighbours are "
-        "copies at distance zero, and the smallest positive distance takes its place. More "
-        "neighbours than a row has copies would compare it with other rows."
-    )
     with pytest.warns(UserWarning, match="Factor: ") as caught:
         flags = RobustKernelOutlierFactor().fit_predict(X)
-    assert [str(warning.message) for warning in caught] == [sentence]
+    expected = messages.duplicates("RobustKernelOutlierFactor", 60, 141, 20)
+    assert [str(warning.message) for warning in caught] == [expected]
     assert (flags[:60] == 1).all()
     assert flags[-1] == -1
 
 
-def test_too_many_neighbours_and_piles_make_one_warning():
+def test_too_many_neighbours_and_duplicates_make_one_warning():
     with pytest.warns(UserWarning, match="Factor: ") as caught:
         LocalDensityFactor(30).fit([[1.0], [1.0], [1.0]])
-    assert [str(warning.message) for warning in caught] == [
-        "LocalDensityFactor: 30 neighbours were asked for, but each row has 2 others; all are "
-        "taken. 3 of 3 rows stand more than 2 times: their neighbours are copies at distance "
-        "zero, and the smallest positive distance takes its place. More neighbours than a row has "
-        "copies would compare it with other rows."
-    ]
+    assert [str(warning.message) for warning in caught] == [messages.MANY_AND_DUPLICATES]
     with pytest.warns(UserWarning, match="Factor: ") as caught:
         LocalPeculiarityFactor([2, 9]).fit([[4.0]])
-    assert [str(warning.message) for warning in caught] == [
-        "LocalPeculiarityFactor: 9 neighbours were asked for, but each row has no other; all are "
-        "taken."
-    ]
-    with pytest.warns(UserWarning, match="Factor: 3 of 7 rows stand more than 2 times: "):
+    assert [str(warning.message) for warning in caught] == [messages.NO_OTHER_ROW]
+    with pytest.warns(UserWarning, match="Factor: ") as caught:
         RobustKernelOutlierFactor([2, 5]).fit([[1.0], [1.0], [1.0], [2.0], [4.0], [7.0], [9.0]])
+    expected = messages.duplicates("RobustKernelOutlierFactor", 3, 7, 2)
+    assert [str(warning.message) for warning in caught] == [expected]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         LocalPeculiarityFactor(1).fit([[1.0], [1.0]])  # needs no width
@@ -189,9 +177,9 @@ def test_too_many_neighbours_and_piles_make_one_warning():
         RobustKernelOutlierFactor(1).fit([[1.0]])
 
 
-@pytest.mark.filterwarnings("ignore:.*rows stand more")
+@pytest.mark.filterwarnings("ignore:.*or more duplicates")
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 30])
-def test_rows_all_alike_are_all_usual_and_others_are_not(n_rows):
+def test_equal_rows_are_inliers_and_others_are_not(n_rows):
     model = RobustKernelOutlierFactor(1, novelty=True).fit(np.full((n_rows, 2), 7e5))
     np.testing.assert_allclose(model.negative_outlier_factor_, -1, rtol=1e-12)
     same, near, far = model.score_samples([[7e5, 7e5], [7e5, 7e5 + 1], [0.0, 0.0]])
@@ -199,8 +187,8 @@ def test_rows_all_alike_are_all_usual_and_others_are_not(n_rows):
     assert same > near > far
 
 
-@pytest.mark.filterwarnings("ignore:.*rows stand more")
-def test_among_piles_only_the_smallest_distance_of_two_piles_is_the_width():
+@pytest.mark.filterwarnings("ignore:.*or more duplicates")
+def test_among_duplicates_only_the_smallest_distance_of_distinct_rows_is_the_width():
     X, queries = np.repeat([[0.0], [1.0], [6.0]], 4, axis=0), np.array([[0.4], [3.0], [7.0]])
     model = RobustKernelOutlierFactor(2, novelty=True).fit(X)
     expected = oracles.outlier_factors(X, 2, queries=queries.tolist())
@@ -228,7 +216,7 @@ def test_the_smallest_groups_of_outliers_are_found_once_k_exceeds_their_size():
 # The same bits whatever the blocks, the threads and the memory's layout
 
 
-@pytest.mark.filterwarnings("ignore:.*rows stand more")
+@pytest.mark.filterwarnings("ignore:.*or more duplicates")
 def test_threads_blocks_and_layout_change_no_bit(monkeypatch):
     X = np.vstack([RANDOM.normal(size=(900, 3)), RANDOM.integers(0, 4, size=(300, 3))])
     first = RobustKernelOutlierFactor([5, 12], algorithm="kd_tree", novelty=True).fit(X)
@@ -255,7 +243,7 @@ def test_threads_blocks_and_layout_change_no_bit(monkeypatch):
                 np.testing.assert_array_equal(model.score_samples(queries), new)
 
 
-# Verdicts
+# Thresholds
 
 
 def test_auto_is_as_lof_has_it_for_the_volcano_and_a_fence_for_others():
@@ -292,7 +280,7 @@ def test_rows_alike_but_for_rounding_are_within_the_fence():
     "detector", [RobustKernelOutlierFactor, LocalDensityFactor, LocalPeculiarityFactor]
 )
 @pytest.mark.parametrize("contamination", ["auto", 0.1, 0.5, np.float32(0.25)])
-def test_verdicts_follow_the_scores(detector, contamination):
+def test_predictions_follow_the_scores(detector, contamination):
     model = detector(10, contamination=contamination)
     flags = model.fit_predict(CLOUD)
     assert set(flags) == {-1, 1}
@@ -309,91 +297,3 @@ def test_verdicts_follow_the_scores(detector, contamination):
     np.testing.assert_array_equal(decisions, other.score_samples(new) - other.offset_)
     np.testing.assert_array_equal(other.predict(new), np.where(decisions < 0, -1, 1))
     assert set(other.predict(new)) == {-1, 1}
-
-
-# Errors
-
-
-@pytest.mark.parametrize(
-    "detector", [RobustKernelOutlierFactor, LocalDensityFactor, LocalPeculiarityFactor]
-)
-def test_each_mode_refuses_the_other_modes_methods(detector):
-    model, name = detector(5).fit(CLOUD), detector.__name__
-    for method in ("score_samples", "decision_function", "predict"):
-        assert not hasattr(model, method)
-        with pytest.raises(AttributeError) as caught:
-            getattr(model, method)
-        assert str(caught.value.__cause__) == (
-            f"{name} judges new rows only with novelty=True. Set it before fitting, or call "
-            "fit_predict to judge the rows themselves."
-        )
-    model = detector(5, novelty=True)
-    assert not hasattr(model, "fit_predict")
-    with pytest.raises(AttributeError) as caught:
-        _ = model.fit_predict
-    assert str(caught.value.__cause__) == (
-        f"{name} judges the rows it is fitted to only with novelty=False. Set it, or call fit on "
-        "the known rows and predict on new ones."
-    )
-    for judge in (model.score_samples, model.predict, lambda X: model._scores_in_place(X, [0])):
-        with pytest.raises(NotFittedError):
-            judge(CLOUD[:1])
-
-
-NEIGHBORS = "n_neighbors must be a whole number of 1 or more, or a list of such numbers; got "
-
-BAD_PARAMETERS = [
-    *(({"n_neighbors": k}, f"{NEIGHBORS}{k!r}.") for k in (0, 2.5, True, "5", [], [5, 0], None)),
-    *(({"alpha": a}, f"alpha must be a number of 0 or more; got {a!r}.") for a in (-1, np.inf)),
-    *(
-        ({"gamma": g}, f'gamma must be a number of 0 or more or "dimension"; got {g!r}.')
-        for g in (-0.5, np.nan, "columns", True)
-    ),
-    *(({"scale": s}, f"scale must be a positive number; got {s!r}.") for s in (0, np.inf, None)),
-    *(
-        ({"sigma": s}, f"sigma must be a positive number or infinity; got {s!r}.")
-        for s in (0.0, -np.inf, np.nan, "wide")
-    ),
-    *(
-        (
-            {"contamination": c},
-            f'The contamination must be "auto" or a number above 0 and at most 0.5; got {c!r}.',
-        )
-        for c in (0, 0.6, True, "some", None, np.nan)
-    ),
-    (
-        {"algorithm": "ball_tree"},
-        "There is no algorithm named 'ball_tree'. Take one of auto, kd_tree, brute, approximate.",
-    ),
-    (
-        {"kernel": "cosine"},
-        "There is no kernel named 'cosine'. Take one of volcano, gaussian, epanechnikov, or give a "
-        "function of u = distance / width.",
-    ),
-    (
-        {"kernel": lambda u: u - 5},
-        "The kernel must give finite values of zero or more; got -4.",
-    ),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("parameters", "sentence"), BAD_PARAMETERS)
-def test_bad_parameters_are_told_in_a_sentence(parameters, sentence):
-    X = np.arange(12.0).reshape(12, 1)
-    with pytest.raises(InputError) as caught:
-        RobustKernelOutlierFactor(**{"n_neighbors": 1, **parameters}).fit(X)
-    assert str(caught.value) == sentence
-    if "contamination" not in parameters:
-        with pytest.raises(InputError) as caught:
-            outlier_factor_path(X, **{"n_neighbors": [1], **parameters})
-        assert str(caught.value) == sentence
-
-
-def test_sparse_and_precomputed_input_is_refused():
-    with pytest.raises(TypeError) as caught:
-        RobustKernelOutlierFactor().fit(scipy.sparse.csr_array(CLOUD))
-    assert str(caught.value).startswith(
-        "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert"
-    )
-    with pytest.raises(TypeError, match="unexpected keyword argument 'metric'"):
-        RobustKernelOutlierFactor(metric="precomputed")

@@ -1,4 +1,4 @@
-"""Approximate neighbours: how good they are is said truly; few rows are searched exactly."""
+"""Approximate neighbours: the reported recall is true; few rows are searched exactly."""
 
 import sys
 
@@ -8,13 +8,14 @@ import pytest
 from kernova import InputError, RobustKernelOutlierFactor
 from kernova.neighbors.index import build_index
 from kernova.neighbors.neighborhoods import neighbor_blocks
+from tests.neighbors.messages import NO_FAISS
 
 RANDOM = np.random.default_rng(8)
 CLOUD = RANDOM.normal(size=(6000, 12))
 
 
 def true_recall(index, k):
-    """The share of the true k nearest other rows that are listed, over all rows."""
+    """The fraction of the true k nearest other rows that are listed, over all rows."""
     exact = build_index(index.rows, "brute")
     place = exact.inverse  # where each of the index's rows is in the other one
     kth = np.empty(len(index.rows))
@@ -93,12 +94,9 @@ def test_few_rows_are_searched_exactly():
 
 
 @pytest.mark.parametrize("n_rows", [50, 6000])
-def test_without_faiss_a_sentence_says_what_to_install(monkeypatch, n_rows):
+def test_without_faiss_the_message_says_what_to_install(monkeypatch, n_rows):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(InputError) as caught:
         RobustKernelOutlierFactor(5, algorithm="approximate").fit(CLOUD[:n_rows])
-    assert str(caught.value) == (
-        'algorithm="approximate" needs faiss, which is not installed. Install it with '
-        'pip install "kernova[fast]", or take another algorithm.'
-    )
+    assert str(caught.value) == NO_FAISS
     assert RobustKernelOutlierFactor(5).fit(CLOUD[:50]).neighbor_recall_ == 1.0

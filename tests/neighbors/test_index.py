@@ -1,4 +1,4 @@
-"""Engines find the same neighbours to the last bit, and say truly how far they have looked."""
+"""Engines find the same neighbours to the last bit and report how far they searched."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from threadpoolctl import threadpool_limits
 
 from kernova import InputError
 from kernova.neighbors.index import build_index
+from tests.neighbors.messages import NO_ALGORITHM
 
 RANDOM = np.random.default_rng(5)
 GRID = np.stack(np.meshgrid(*[np.arange(7.0)] * 3), axis=-1).reshape(-1, 3)
@@ -19,7 +20,7 @@ TABLES = {
     ),
     "steps of the last digit": 1 + 2.0**-52 * RANDOM.integers(0, 40, size=(200, 2)),
     "many scales": np.ldexp(1.0, -np.arange(600))[:, None] * [1.0, 0.5],
-    "copies": np.repeat(RANDOM.normal(size=(60, 5)), RANDOM.integers(1, 30, size=60), axis=0),
+    "duplicates": np.repeat(RANDOM.normal(size=(60, 5)), RANDOM.integers(1, 30, size=60), axis=0),
     "constant columns": np.insert(RANDOM.normal(size=(200, 3)), [0, 2], [0.7, -5.0], axis=1),
     "wide": RANDOM.normal(size=(120, 1500)),
     "one row": np.ones((1, 2)),
@@ -46,7 +47,7 @@ def test_nothing_within_reach_is_missing(name, n_wanted):
         assert (np.diff(found.distances, axis=1) >= 0).all()
         assert found.indices.shape[1] == min(n_wanted, len(index.rows))
         np.put_along_axis(true, found.indices, np.inf, axis=1)
-        # Squares below the smallest number are not told apart.
+        # Squares below the smallest number cannot be distinguished.
         assert (true.min(axis=1) >= np.where(found.reach > 1e-150, found.reach, 0)).all()
 
 
@@ -94,7 +95,7 @@ def test_where_products_cancel_the_reach_is_short():
         (np.eye(300), 5, "brute"),
     ],
 )
-def test_auto_weighs_how_rows_lie(X, k, engine):
+def test_auto_takes_the_cheaper_engine(X, k, engine):
     with threadpool_limits(1):
         assert build_index(X, "auto", 1, k).engine == engine
 
@@ -105,10 +106,10 @@ def test_units_are_a_power_of_two_and_rows_come_back():
     assert 0.5 <= np.abs(index.rows).max() < 1
     np.testing.assert_array_equal(np.ldexp(index.rows[index.inverse], index.exponent), X)
     assert index.n_rows == 50
-    assert not index.has_copies
+    assert not index.has_duplicates
 
 
-def test_queries_from_another_world_are_brought_within_reach_of_numbers():
+def test_extremely_far_queries_are_clipped():
     index = build_index(np.ldexp(TABLES["cloud"], -900))
     queries = index.in_units(np.array([[1e300, -1e300, 0, 1e-280]]))
     assert (np.abs(queries) <= 2.0**400).all()
@@ -118,16 +119,14 @@ def test_queries_from_another_world_are_brought_within_reach_of_numbers():
     )
 
 
-def test_without_copies_each_row_counts_once():
-    index = build_index(TABLES["copies"]).without_copies()
+def test_without_duplicates_each_row_counts_once():
+    index = build_index(TABLES["duplicates"]).without_duplicates()
     assert (index.counts == 1).all()
     assert len(index.inverse) == 60
-    assert not index.has_copies
+    assert not index.has_duplicates
 
 
-def test_an_unknown_algorithm_is_told_in_a_sentence():
+def test_an_unknown_algorithm_raises():
     with pytest.raises(InputError) as caught:
         build_index(TABLES["grid"], "ball_tree")
-    assert str(caught.value) == (
-        "There is no algorithm named 'ball_tree'. Take one of auto, kd_tree, brute, approximate."
-    )
+    assert str(caught.value) == NO_ALGORITHM

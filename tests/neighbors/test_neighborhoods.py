@@ -1,4 +1,4 @@
-"""N_k against a double loop: ties, copies, the row itself, and what memory it may take."""
+"""Neighbourhoods against a double loop: ties, duplicates, the row itself, and memory."""
 
 import tracemalloc
 
@@ -31,7 +31,7 @@ TIED_TABLES = {
     "square grid": (grid(2, 9), 6),
     "cube grid": (grid(3, 5), 10),
     "grid in tenths": (grid(2, 9) * 0.1, 6),
-    "grid with copies": (RANDOM.integers(0, 4, size=(120, 2)) * 1.0, 9),
+    "grid with duplicates": (RANDOM.integers(0, 4, size=(120, 2)) * 1.0, 9),
     "circle": (
         np.c_[np.cos(np.arange(50) * np.pi / 25), np.sin(np.arange(50) * np.pi / 25)][
             np.r_[:50, [0] * 4]
@@ -47,8 +47,8 @@ TIED_TABLES = {
         np.vstack([1000 + 1e-9 * RANDOM.normal(size=(60, 2)), RANDOM.normal(size=(30, 2))]),
         4,
     ),
-    "one pile": (np.ones((12, 2)), 5),
-    "two piles": (np.repeat([[0.0], [1.0]], [9, 4], axis=0), 6),
+    "all duplicates": (np.ones((12, 2)), 5),
+    "two rows repeated": (np.repeat([[0.0], [1.0]], [9, 4], axis=0), 6),
     "two rows": (np.array([[0.0], [3.0]]), 1),
     "one row": (np.array([[2.0, 1.0]]), 1),
 }
@@ -108,7 +108,7 @@ def test_ties_are_complete(name, engine):
     st.sampled_from([1.0, 0.1, 1e-9]),
 )
 @settings(max_examples=150, deadline=None)
-def test_small_grids_with_copies(X, k, engine, step):
+def test_small_grids_with_duplicates(X, k, engine, step):
     X, k = X * step, min(k, len(X) - 1)
     index = build_index(X, engine)
     neighborhoods = find_neighborhoods(index, k)
@@ -137,7 +137,7 @@ def queried(index, k, queries, left_out=None):
 
 @pytest.mark.parametrize("engine", ["kd_tree", "brute"])
 @pytest.mark.parametrize("k", [1, 4, 25])
-def test_other_rows_see_all_and_rows_in_a_place_see_one_copy_less(engine, k):
+def test_queries_see_all_rows_or_all_but_one_left_out(engine, k):
     X = RANDOM.integers(0, 4, size=(60, 2)) * 1.0
     index = build_index(X, engine)
     queries = np.vstack([X[:10], X[:5] + 0.5, [[9.0, 9.0]]])
@@ -153,19 +153,19 @@ def test_other_rows_see_all_and_rows_in_a_place_see_one_copy_less(engine, k):
 
 
 @pytest.mark.parametrize("engine", ["kd_tree", "brute"])
-def test_neighbourhoods_with_very_many_ties_are_found_again_rather_than_kept(engine):
+def test_neighbourhoods_with_very_many_ties_are_found_again_rather_than_cached(engine):
     X = np.eye(50)
     index = build_index(X, engine)
     neighborhoods = find_neighborhoods(index, 4)
-    assert len(neighborhoods.not_kept) == 50
-    assert neighborhoods.kept == ()
+    assert len(neighborhoods.not_cached) == 50
+    assert neighborhoods.cached == ()
     for _ in range(2):  # every pass anew
         assert_complete(X, 4, index, neighborhoods.blocks())
         assert_complete(X, 2, index, neighborhoods.blocks(2))
     mixed = np.vstack([np.eye(40), 5 + RANDOM.normal(size=(20, 40))])
     index = build_index(mixed, engine)
     neighborhoods = find_neighborhoods(index, 2)
-    assert 0 < len(neighborhoods.not_kept) < 60
+    assert 0 < len(neighborhoods.not_cached) < 60
     assert_complete(mixed, 2, index, neighborhoods.blocks())
 
 
@@ -198,7 +198,7 @@ def test_memory_stays_within_bounds_whatever_ties_there_are(name):
         neighborhoods = find_neighborhoods(
             index, 3, None if queries is None else index.in_units(queries)
         )
-        assert neighborhoods.kept == ()
+        assert neighborhoods.cached == ()
         n_listed.extend(
             sum(len(block.indices) for block in neighborhoods.blocks()) for _ in range(2)
         )
@@ -235,5 +235,5 @@ def test_nearest_other_row_and_nearest_row_that_differs():
     X = np.array([[0.0], [0.0], [3.0], [10.0]]) * 1e200
     np.testing.assert_allclose(nearest_distances(X), np.array([0, 0, 3, 7]) * 1e200)
     np.testing.assert_allclose(
-        nearest_distances(X, is_copy_near=False), np.array([3, 3, 3, 7]) * 1e200
+        nearest_distances(X, skip_duplicates=True), np.array([3, 3, 3, 7]) * 1e200
     )

@@ -80,6 +80,6 @@ def test_kdd(table):
     categories = pd.get_dummies(X[KDD_CATEGORIES].astype(str), dtype=float).to_numpy()
     rows = np.hstack([numbers, categories])
     model = RobustKernelOutlierFactor(320)
-    with pytest.warns(UserWarning, match="rows stand more than 320 times"):
+    with pytest.warns(UserWarning, match="rows have 320 or more duplicates"):
         model.fit(rows)
     assert roc_auc_score(label == "u2r", -model.negative_outlier_factor_) >= 0.92

@@ -42,7 +42,7 @@ def rows_with_copies(seed=0, n_rows=200, n_columns=3):
 # --- factors from one search ------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:.* stand more than")
+@pytest.mark.filterwarnings("ignore:.* or more duplicates")
 def test_factors_from_one_search_are_those_of_the_detectors():
     X = rows_with_copies()
     numbers = (3, 8, 40)

@@ -141,7 +141,7 @@ def test_local_factors_come_back_with_their_neighbours(detector, algorithm, nove
     assert_same_answers(model, loaded)
     numbers = np.arange(len(NEW_ROWS))
     np.testing.assert_array_equal(
-        loaded._scores_in_place(NEW_ROWS, numbers), model._scores_in_place(NEW_ROWS, numbers)
+        loaded.score_replaced(NEW_ROWS, numbers), model.score_replaced(NEW_ROWS, numbers)
     )
 
 
@@ -246,7 +246,7 @@ def test_long_models_are_stored_as_they_are(tmp_path, monkeypatch):
 
 def cannot_save(model, what, reason):
     return (
-        f"Cannot save this {model}: {what} does not come back from a file ({reason}). A model may "
+        f"Cannot save this {model}: {what} cannot be restored from a file ({reason}). A model may "
         "hold plain values, arrays, and classes and functions that can be imported."
     )
 
@@ -307,14 +307,14 @@ UNSAVABLE = {
     ),
     "keys that change": (
         holding({True: "yes", False: "no"}),
-        cannot_save("SimilarityToMean", "its extra (of type dict)", "it comes back different"),
+        cannot_save("SimilarityToMean", "its extra (of type dict)", "it differs after loading"),
     ),
     "gradient boosting": (
         make_pipeline(GradientBoostingRegressor(n_estimators=2)).fit(ROWS, TARGET),
         cannot_save(
             "Pipeline",
             "its steps[0][1] (of type GradientBoostingRegressor)",
-            "gradient boosting cannot be checked for numbers that lead astray",
+            "gradient boosting cannot be checked for invalid memory offsets",
         ),
     ),
 }
@@ -355,5 +355,5 @@ def test_unwritable_place(tmp_path):
         save_model(MODELS["pipeline"], folder / "m.kernova")
     assert str(caught.value) == (
         f"Cannot write {folder / 'm.kernova'}: there is no folder {folder}. "
-        "Name a place that can be written."
+        "Name a file that can be written."
     )

@@ -1,1 +1,4 @@
-"""Station three: how usual is a row among known ones? High is usual, as in scikit-learn."""
+"""Anomaly detectors: spatial depth (KSD) and local outlier factors (RKOF, LDF, LPF).
+
+Scores are high for inliers, as in scikit-learn.
+"""

@@ -1,4 +1,4 @@
-"""The two factors that RKOF was measured against: local density and local peculiarity."""
+"""Baseline outlier factors: local density (LDF) and local peculiarity (LPF)."""
 
 from collections.abc import Iterable, Iterator
 from functools import reduce
@@ -9,14 +9,13 @@ from kernova.anomaly.local_densities import LARGEST_U, DensitySettings, bounded_
 from kernova.anomaly.local_factor import (
     DensityRatioDetector,
     LocalFactorDetector,
-    checked_exponent,
-    checked_positive,
     upper_fence,
 )
+from kernova.anomaly.parameters import checked_exponent, checked_positive
 from kernova.neighbors.neighborhoods import NeighborBlock, neighbor_blocks
 from kernova.typing import Indices, Matrix, Vector
 
-# A row whose neighbours are all copies has no peculiarity; its logarithm, below all others.
+# Stands for log 0, below all other logarithms: the neighbours are all duplicates of the row.
 _LOG_OF_NONE = -1e5
 _LARGEST_LOG = 1e300
 
@@ -32,18 +31,16 @@ class LocalDensityFactor(DensityRatioDetector):
     n_neighbors : int or list of int, default=20
         Number of neighbours, k; of several, ``m / lde`` is the geometric mean over them.
     bandwidth : float, default=1.0
-        A neighbour's width in units of its k-th distance, h.
+        Width of a neighbour's kernel in units of its k-th distance, h.
     c : float, default=0.1
-        Sets the largest factor.
+        The largest factor is ``1 / c``.
     contamination, novelty, algorithm, n_jobs
         As in :class:`RobustKernelOutlierFactor`, with the rule for kernels other than "volcano".
 
     Attributes
     ----------
-    negative_outlier_factor_, offset_, n_neighbors_, algorithm_, neighbor_recall_
+    negative_outlier_factor_, offset_, n_neighbors_, algorithm_, neighbor_recall_, n_features_in_
         As in :class:`RobustKernelOutlierFactor`.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
 
     References
     ----------
@@ -68,13 +65,9 @@ class LocalDensityFactor(DensityRatioDetector):
         algorithm: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
-        self.n_neighbors = n_neighbors
         self.bandwidth = bandwidth
         self.c = c
-        self.contamination = contamination
-        self.novelty = novelty
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
+        super().__init__(n_neighbors, contamination, novelty, algorithm, n_jobs)
 
     def _settings(self, n_columns: int) -> DensitySettings:
         checked_positive("c", self.c)
@@ -96,7 +89,7 @@ class LocalPeculiarityFactor(LocalFactorDetector):
     """Local peculiarity factor (LPF): how much a row's values differ from its neighbours'.
 
     ``LPF(p)`` is the sum over the neighbours o and the columns j of ``|p_j - o_j| ** alpha``. It
-    is zero for a row whose neighbours are all copies of it, and grows with k.
+    is zero for a row whose neighbours are all duplicates of it, and grows with k.
 
     Parameters
     ----------
@@ -106,14 +99,12 @@ class LocalPeculiarityFactor(LocalFactorDetector):
         Below 1, many small differences count for more than one large one.
     contamination, novelty, algorithm, n_jobs
         As in :class:`RobustKernelOutlierFactor`; "auto" calls rows outliers whose factor is above
-        the upper quartile by more than one and a half times the distance between the quartiles.
+        the upper quartile by more than one and a half times the interquartile range.
 
     Attributes
     ----------
-    negative_outlier_factor_, offset_, n_neighbors_, algorithm_, neighbor_recall_
+    negative_outlier_factor_, offset_, n_neighbors_, algorithm_, neighbor_recall_, n_features_in_
         As in :class:`RobustKernelOutlierFactor`.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
 
     References
     ----------
@@ -138,12 +129,8 @@ class LocalPeculiarityFactor(LocalFactorDetector):
         algorithm: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
-        self.n_neighbors = n_neighbors
         self.alpha = alpha
-        self.contamination = contamination
-        self.novelty = novelty
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
+        super().__init__(n_neighbors, contamination, novelty, algorithm, n_jobs)
 
     def _check_parameters(self) -> None:
         checked_exponent("alpha", self.alpha)
@@ -151,7 +138,7 @@ class LocalPeculiarityFactor(LocalFactorDetector):
     def _learn(self, numbers: Indices) -> Matrix:
         self._numbers = numbers
         logs = np.empty((len(numbers), len(self._index.rows)))
-        # One pass, nothing kept: k may be in the thousands.
+        # One pass, nothing cached: k may be in the thousands.
         for block in neighbor_blocks(self._index, int(numbers.max())):
             logs[:, block.numbers] = self._log_factors(block, self._index.rows)
         return logs
@@ -169,17 +156,17 @@ class LocalPeculiarityFactor(LocalFactorDetector):
     def _factors(self, log_factors: Vector) -> Vector:
         return np.where(log_factors > _LOG_OF_NONE, bounded_exp(log_factors), 0.0)
 
-    def _offset(self, logs: Vector, share: float | None) -> float:
-        if share is not None:
-            return super()._offset(logs, share)
-        # A sum of differences, unlike a ratio of densities, has its fence without logarithms.
+    def _offset(self, logs: Vector, fraction: float | None) -> float:
+        if fraction is not None:
+            return super()._offset(logs, fraction)
+        # For a sum of differences the fence is taken without logarithms, unlike for a ratio.
         return -upper_fence(-self.negative_outlier_factor_)
 
 
 def _log_peculiarities(
     block: NeighborBlock, queries: Matrix, rows: Matrix, alpha: float, log_unit: float
 ) -> Vector:
-    """Log of the sum of powers of differences, in units of each row's largest difference.
+    """Return the log of the sum of powers of differences, in units of each row's largest one.
 
     Powers of other units would overflow or vanish where alpha is large.
     """

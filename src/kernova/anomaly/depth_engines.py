@@ -1,4 +1,4 @@
-"""Kernelized spatial depth, computed three ways.
+"""Engines of kernelized spatial depth: exact, low-rank and sparse, and plain spatial depth.
 
 Let δ_i be the distance in feature space from a query x to the i-th of n reference rows, and
 z_i = 1/δ_i (zero where δ_i is zero). The paper's sum over pairs of unit vectors,
@@ -13,11 +13,12 @@ with N = n, or n - 1 if x is one of the rows, needs distances only: the bracket 
 This form does not cancel at large bandwidths, where k is 1 up to rounding, and does not depend on
 where a kernel has its origin.
 
-Kernelized spatial depth where the kernel reaches few rows: neighbourhoods instead of tables.
+The low-rank engine replaces Δ by a low-rank factor, with a proven error bound.
 
-Beyond some radius a stationary kernel is below any ε. Setting it to zero there makes the kernel
-matrix K of the reference rows sparse, and the inverse distances z of a query constant but for its
-few neighbours: z = a + c with a = 1/√2 and c sparse. In the notation of ``depth_engines``,
+The sparse engine is for kernels that reach few rows. Beyond some radius a stationary kernel is
+below any ε. Setting it to zero there makes the kernel matrix K of the reference rows sparse, and
+the inverse distances z of a query constant but for its few neighbours: z = a + c with a = 1/√2 and
+c sparse. In the notation above,
 
     Q = s t - s² + z'Kz,     z'Kz = a² 1'K1 + 2a c'K1 + c'Kc,
 
@@ -39,23 +40,32 @@ from kernova.parallel import cached_blocks, in_threads, row_blocks
 from kernova.progress import track
 from kernova.typing import Matrix, Vector
 
-# Rows whose depths tell how large a spread to expect, and whether a rank is high enough.
+# Number of rows whose depths estimate the spread of all depths and the errors of a plan.
 _SAMPLE = 256
-# What one kernel value costs, in multiplications of a matrix product (measured).
+# Cost of one kernel value, in multiplications of a matrix product (measured).
 _KERNEL_COST = 400
-# So many times further away than the known rows are spread, a query sees them as one point.
+# A query farther away than this, relative to the spread of the known rows, has depth 0.
 _FAR = 1e100
-# Rounding errors above this share of a sum are not put up with.
+# Rounding errors above this fraction of a sum are avoided by summing differences.
 _CANCELLED = 1e-13
-# A known row so much nearer than the average one lies in a direction that rounding has eaten.
+# The direction towards a known row nearer than this, relative to the mean, is rounding error.
 _TOO_NEAR = 1e-15
-# Error of a sum of n products, relative to its terms: what cancels between them is lost. Near
-# copies of a row have weights so large that this decides.
-ROUNDING = 1e-14
+# Rounding error of a sum of n products, relative to its terms. It dominates near duplicates of a
+# row, whose weights are very large.
+_ROUNDING = 1e-14
+# a: the inverse distance of rows beyond the kernel's reach
+_FAR_WEIGHT = 1 / np.sqrt(2)
+# In more columns a large enough ball holds nearly all rows, and trees do not help.
+_MOST_COLUMNS = 8
+# Neighbours per row, as a fraction of all rows, up to which the sparse engine is fastest.
+_MOST_NEIGHBOURS = 1 / 40
+# An index and a distance in a record, and again as sparse rows.
+_BYTES_PER_PAIR = 48
+_MOST_TRIES = 4
 
 
 class Directions(NamedTuple):
-    """What a depth needs to know of the unit vectors from reference rows to some queries."""
+    """Sums over the unit vectors from reference rows to some queries, as a depth needs them."""
 
     inverse_distances: Matrix  # z_i, one row per query
     sum_of_inverses: Vector  # s
@@ -72,9 +82,9 @@ def directions_to(queries: Matrix, reference: Matrix, kernel: KernelLike) -> Dir
         distances = np.asarray(kernel.squared_distance(queries[block], reference))
         np.sqrt(distances, out=distances)
         t[block] = distances.sum(axis=1)
-        is_copy = distances == 0.0
-        is_row[block] = is_copy.any(axis=1)
-        distances[is_copy] = np.inf  # S(0) = 0
+        is_duplicate = distances == 0.0
+        is_row[block] = is_duplicate.any(axis=1)
+        distances[is_duplicate] = np.inf  # S(0) = 0
         np.divide(1.0, distances, out=Z[block])
         s[block] = Z[block].sum(axis=1)
 
@@ -83,7 +93,7 @@ def directions_to(queries: Matrix, reference: Matrix, kernel: KernelLike) -> Dir
 
 
 def depths_from(squared_resultants: Vector, n_others: Vector) -> Vector:
-    """1 - √Q / N, within [0, 1]; a reference of nothing but the query itself gives depth 1."""
+    """Return 1 - √Q / N, within [0, 1]; 1 if the reference is the query itself and nothing else."""
     if not np.isfinite(squared_resultants).all():
         raise InputError(
             "The kernel gives infinite or undefined values for these rows. "
@@ -94,21 +104,21 @@ def depths_from(squared_resultants: Vector, n_others: Vector) -> Vector:
 
 
 def exact_depths(queries: Matrix, reference: Matrix, kernel: KernelLike) -> Vector:
-    """Depth of each query by blocked matrix products, m n² multiplications for m queries."""
+    """Return the depth of each query by blocked matrix products, m n² multiplications."""
     depths = np.empty(len(queries))
     # Every block of queries forms all of Δ again, so blocks are as large as memory allows.
     blocks = row_blocks(len(queries), len(reference), share=0.5)
     for block in track(blocks, "depth (exact)"):
-        Z, s, t, n_others = _told_apart(directions_to(queries[block], reference, kernel))
+        Z, s, t, n_others = _resolved(directions_to(queries[block], reference, kernel))
         squared = s * t - 0.5 * distance_quadratic_forms(Z, reference, kernel)
         depths[block] = depths_from(squared, n_others)
     return depths
 
 
-def _told_apart(directions: Directions) -> Directions:
-    """Leave out unit vectors towards rows so near that nothing but rounding would turn them.
+def _resolved(directions: Directions) -> Directions:
+    """Leave out unit vectors towards rows so near that their direction is rounding error.
 
-    Each of them still counts in N, so a depth is wrong by 1/N at most; kept, it would be noise.
+    Each of them still counts in N, so that the error of a depth is at most 1/N.
     """
     Z, s, t, _ = directions
     limit = Z.shape[1] / _TOO_NEAR
@@ -119,14 +129,14 @@ def _told_apart(directions: Directions) -> Directions:
 
 
 class DepthIntervals(NamedTuple):
-    """Approximate depths, and how far from the exact ones they can be at most."""
+    """Approximate depths and their largest possible errors."""
 
     depths: Vector
     errors: Vector
 
 
 def low_rank_intervals(directions: Directions, gram: CentredGram) -> DepthIntervals:
-    """Depths with a proven bound, n (r + 4) multiplications per query at rank r.
+    """Return depths with a proven error bound, by n (r + 4) multiplications per query at rank r.
 
     Centring Δ on both sides gives the Gram matrix G of the reference rows around their mean in
     feature space: Δ_ij = g_i + g_j - 2 G_ij, with g its diagonal, and so
@@ -150,10 +160,10 @@ def low_rank_intervals(directions: Directions, gram: CentredGram) -> DepthInterv
     left = gram.residual_diagonal
     squares = np.square(Z)
     squared_length = np.maximum(squares.sum(axis=1) - s * mean, 0.0)  # |c|²
-    # Rounding moves the eigenvalues of R too, even below zero, by a share of the trace of G that
-    # grows with the rank.
-    moved = (ROUNDING + gram.rank * np.finfo(float).eps) * gram.diagonal.sum()
-    rounding = ROUNDING * sum(terms) + squared_length * moved
+    # Rounding moves the eigenvalues of R too, even below zero, by a fraction of the trace of G
+    # that grows with the rank.
+    moved = (_ROUNDING + gram.rank * np.finfo(float).eps) * gram.diagonal.sum()
+    rounding = _ROUNDING * sum(terms) + squared_length * moved
     slack = squared_length * gram.residual_norm
     guess = squares @ left - 2 * mean * (Z @ left) + mean**2 * left.sum()
     between = lowest - rounding, lowest + slack + rounding
@@ -163,14 +173,14 @@ def low_rank_intervals(directions: Directions, gram: CentredGram) -> DepthInterv
 def interval_around(
     squared_resultants: Vector, between: tuple[Vector, Vector], n_others: Vector
 ) -> DepthIntervals:
-    """Give depths, and the larger distance to what the ends of an interval of Q would give."""
+    """Return depths and their largest errors if Q lies anywhere in the interval ``between``."""
     depths = depths_from(squared_resultants, n_others)
     deepest, shallowest = (depths_from(end, n_others) for end in between)
     return DepthIntervals(depths, np.maximum(deepest - depths, depths - shallowest))
 
 
 class LowRankPlan(NamedTuple):
-    """A factor that is good enough, and what that means in units of depth."""
+    """A factor that meets the tolerance, and the tolerance in units of depth."""
 
     gram: CentredGram
     largest_error: float
@@ -183,7 +193,7 @@ def plan_low_rank(
     max_rank: int,
     random_state: np.random.RandomState,
 ) -> LowRankPlan | None:
-    """Find the smallest rank that meets the tolerance for enough of the reference rows, if any.
+    """Find the smallest rank that meets the tolerance for enough reference rows; None if none does.
 
     ``tolerance`` is relative to the spread of depths, from the 5 % to the 95 % quantile of a
     sample of reference rows. Rows that miss it are scored exactly later: enough meet it when
@@ -202,7 +212,7 @@ def plan_low_rank(
 
 
 def _wanted_error(directions: Directions, gram: CentredGram, tolerance: float) -> float | None:
-    """Give the error allowed in units of depth if enough rows meet it, else None."""
+    """Return the allowed error in units of depth if enough rows meet it, else None."""
     depths, errors = low_rank_intervals(directions, gram)
     low, high = np.quantile(depths, [0.05, 0.95])
     allowed = float(tolerance * (high - low))
@@ -213,7 +223,7 @@ def _wanted_error(directions: Directions, gram: CentredGram, tolerance: float) -
 def low_rank_depths(
     queries: Matrix, reference: Matrix, kernel: KernelLike, gram: CentredGram
 ) -> DepthIntervals:
-    """Depths and their largest possible errors, from a factor of the centred Gram matrix."""
+    """Return depths and their largest errors, from a factor of the centred Gram matrix."""
     depths, errors = np.empty(len(queries)), np.empty(len(queries))
     for block in track(row_blocks(len(queries), 3 * len(reference)), "depth (low rank)"):
         directions = directions_to(queries[block], reference, kernel)
@@ -222,7 +232,7 @@ def low_rank_depths(
 
 
 def euclidean_depths(queries: Matrix, reference: Matrix) -> Vector:
-    """Plain spatial depth: the unit vectors can be summed themselves, without any kernel."""
+    """Return the plain spatial depth of each query, by summing the unit vectors themselves."""
     # Dividing by a power of two is exact and turns no direction; squares then stay in range.
     exponent = -int(np.frexp(np.abs(reference).max())[1])
     X = np.ldexp(reference, exponent)
@@ -236,9 +246,9 @@ def euclidean_depths(queries: Matrix, reference: Matrix) -> Vector:
 
 
 def _pulled_in(queries: Matrix, scaled_centre: Vector, exponent: int) -> Matrix:
-    """Scale the queries, and move those whose distance would overflow nearer, same direction.
+    """Scale the queries, and move those whose distance would overflow towards the rows.
 
-    From there as from where they were, all known rows lie in one direction: the depth is 0.
+    From both positions all known rows lie in one direction: the depth is 0.
     """
     with np.errstate(over="ignore"):
         scaled = np.ldexp(queries, exponent)
@@ -250,7 +260,7 @@ def _pulled_in(queries: Matrix, scaled_centre: Vector, exponent: int) -> Matrix:
 
 
 def _sums_of_unit_vectors(queries: Matrix, X: Matrix, directions: Directions) -> Matrix:
-    """Σ_i (x - x_i) / |x - x_i| as s x - ZX, by differences where that would cancel."""
+    """Return Σ_i (x - x_i) / |x - x_i| as s x - ZX, by differences where that would cancel."""
     Z, s, _, _ = directions
     centre = X.mean(axis=0)
     resultants = s[:, None] * (queries - centre) - Z @ (X - centre)
@@ -261,18 +271,8 @@ def _sums_of_unit_vectors(queries: Matrix, X: Matrix, directions: Directions) ->
     return resultants
 
 
-_FAR_WEIGHT = 1 / np.sqrt(2)  # a: the inverse distance of rows that the kernel does not reach
-# In more columns a ball that is large enough holds nearly all rows, and trees do not help.
-_MOST_COLUMNS = 8
-# Neighbours per row, as a share of all rows, up to which this beats the dense engines.
-_MOST_NEIGHBOURS = 1 / 40
-_SPARSE_DEPTH_SAMPLE = 256
-_BYTES_PER_PAIR = 48  # an index and a distance in a record, and again as sparse rows
-_MOST_TRIES = 4
-
-
 class SparsePlan(NamedTuple):
-    """The reference rows' kernel matrix without its small entries, and what that is good for."""
+    """The kernel matrix of the reference rows without its small entries, and its tolerance."""
 
     gram: csr_array
     row_sums: Vector
@@ -286,7 +286,7 @@ def plan_sparse(
     tolerance: float,
     random_state: np.random.RandomState,
 ) -> SparsePlan | None:
-    """Find the radius that meets the tolerance, if neighbourhoods of that radius are small.
+    """Find the radius that meets the tolerance; None if its neighbourhoods are too large.
 
     ``tolerance`` is relative to the spread of depths, from the 5 % to the 95 % quantile of a
     sample of reference rows.
@@ -295,14 +295,12 @@ def plan_sparse(
         return None
     rows = kernel.rescaled(reference)
     tree = cKDTree(rows)
-    sample = rows[
-        random_state.choice(len(rows), min(_SPARSE_DEPTH_SAMPLE, len(rows)), replace=False)
-    ]
+    sample = rows[random_state.choice(len(rows), min(_SAMPLE, len(rows)), replace=False)]
     cut = tolerance / len(rows)  # depths differ by about one neighbour among all rows
     for _ in range(_MOST_TRIES):
         if not _is_sparse_enough(tree, sample, _radius(kernel, cut)):
             return None
-        plan = _with_cut(tree, kernel, cut)
+        plan = sparse_plan(tree, kernel, cut)
         depths, errors = _block_intervals(sample, tree, kernel, plan)
         allowed = tolerance * float(np.subtract(*np.quantile(depths, [0.95, 0.05])))
         if errors.max() <= allowed:
@@ -316,7 +314,7 @@ def plan_sparse(
 def sparse_depths(
     queries: Matrix, reference: Matrix, kernel: Stationary, plan: SparsePlan
 ) -> DepthIntervals:
-    """Depths and their largest possible errors, from the neighbours of each query alone."""
+    """Return depths and their largest errors, from the neighbours of each query alone."""
     tree = cKDTree(kernel.rescaled(reference))
     depths, errors = np.empty(len(queries)), np.empty(len(queries))
     rows = kernel.rescaled(queries)
@@ -343,11 +341,12 @@ def _is_sparse_enough(tree: cKDTree, sample: Matrix, radius: float) -> bool:
 
 
 def _most_pairs() -> int:
-    """How many pairs of neighbours may be held at a time."""
+    """Return the number of pairs of neighbours that fit into the working memory."""
     return int(get_config()["working_memory"] * 2**20 / _BYTES_PER_PAIR)
 
 
-def _with_cut(tree: cKDTree, kernel: Stationary, cut: float) -> SparsePlan:
+def sparse_plan(tree: cKDTree, kernel: Stationary, cut: float) -> SparsePlan:
+    """Compute the kernel matrix of a tree's rows without the entries below ``cut``."""
     gram = _near_squared_distances(tree.data, tree, kernel, cut)
     gram.data = 1.0 - 0.5 * gram.data  # k = 1 - δ²/2
     return SparsePlan(gram, gram.sum(axis=1), cut, 0.0)
@@ -356,7 +355,7 @@ def _with_cut(tree: cKDTree, kernel: Stationary, cut: float) -> SparsePlan:
 def _near_squared_distances(
     queries: Matrix, tree: cKDTree, kernel: Stationary, cut: float
 ) -> csr_array:
-    """Squared feature-space distances to the rows within reach; copies are explicit zeros."""
+    """Return squared feature-space distances to the rows within reach; duplicates are zeros."""
     pairs = cKDTree(queries).sparse_distance_matrix(
         tree, _radius(kernel, cut), output_type="ndarray"
     )
@@ -370,8 +369,8 @@ def _block_intervals(
     n = tree.n
     near = _near_squared_distances(queries, tree, kernel, plan.cut)
     distances = np.sqrt(near.data)
-    is_copy = distances == 0.0
-    inverses = np.divide(1.0, distances, out=np.zeros_like(distances), where=~is_copy)  # S(0) = 0
+    is_duplicate = distances == 0.0
+    inverses = np.divide(1.0, distances, out=np.zeros_like(distances), where=~is_duplicate)
 
     def at_neighbours(values: Vector) -> csr_array:
         return csr_array((values, near.indices, near.indptr), shape=near.shape)
@@ -385,9 +384,9 @@ def _block_intervals(
         + (c @ plan.gram).multiply(c).sum(axis=1)
     )
     squared = s * t - s * s + quadratic
-    # Among many copies s, t and z'Kz are small differences of terms as large as n, n and n².
-    rounding = ROUNDING * (s * t + s * s + np.abs(quadratic) + n * n)
-    n_others = n - (at_neighbours(is_copy.astype(float)).sum(axis=1) > 0)
+    # Among many duplicates s, t and z'Kz are small differences of terms as large as n, n and n².
+    rounding = _ROUNDING * (s * t + s * s + np.abs(quadratic) + n * n)
+    n_others = n - (at_neighbours(is_duplicate.astype(float)).sum(axis=1) > 0)
     slack = _largest_change(s, t, n, plan) + rounding
     return interval_around(squared, (squared - slack, squared + slack), n_others)
 

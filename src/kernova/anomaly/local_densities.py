@@ -1,6 +1,6 @@
-"""Kernel densities at rows, each neighbour with a width of its own, and their means nearby.
+"""Local kernel densities with one width per neighbour, and their weighted means.
 
-Everything is kept as logarithms: densities span more powers of ten than numbers have.
+Densities are held as logarithms, since their range exceeds that of floating-point numbers.
 """
 
 from typing import NamedTuple
@@ -12,18 +12,18 @@ from kernova.neighbors.index import NeighborIndex
 from kernova.neighbors.neighborhoods import NeighborBlock, Neighborhoods, nearest_distances
 from kernova.typing import Vector
 
-# Larger u and powers, and widths outside of these powers of e, are brought within, for finite
-# arithmetic.
+# Larger u and powers, and widths outside of these powers of e, are clipped, so that arithmetic
+# stays finite.
 LARGEST_U = 1e150
 _LARGEST_POWER = 1e140
 _LARGEST_LOG_WIDTH = 690.0
-# Logarithms of factors beyond this are compressed, so that factors stay finite, and in order.
+# Log factors beyond this are compressed, so that factors stay finite and in order.
 _LOG_BEND = 600.0
 _LOG_SPREAD = 100 / np.log(1e308 / _LOG_BEND)
 
 
 class DensitySettings(NamedTuple):
-    """The parameters of a local kernel density and of its weighted mean."""
+    """Parameters of a local kernel density and of its weighted mean."""
 
     profile: Profile
     scale: float  # C
@@ -33,7 +33,7 @@ class DensitySettings(NamedTuple):
 
 
 class LocalDensities(NamedTuple):
-    """What must be known of the training rows to judge others, for one k."""
+    """Widths and densities of the training rows for one k, as needed to score other rows."""
 
     k: int
     kth_distances: Vector  # none of them zero
@@ -45,7 +45,7 @@ class LocalDensities(NamedTuple):
 def learn_densities(
     neighborhoods: Neighborhoods, k: int, settings: DensitySettings
 ) -> LocalDensities:
-    """Give the log density of every distinct row, kde(p) in Definition 3 of the RKOF paper."""
+    """Return the log density of every distinct row, kde(p) in Definition 3 of the RKOF paper."""
     index = neighborhoods.index
     kth = without_zeros(neighborhoods.kth_distances(k), index)
     # w_o = C k-dist(o)^alpha, in the index's unit.
@@ -63,10 +63,10 @@ def learn_densities(
 
 
 def without_zeros(kth_distances: Vector, index: NeighborIndex) -> Vector:
-    """Give rows with k copies or more, whose k-th distance is zero, the smallest other one.
+    """Replace k-th distances of zero, of rows with k or more duplicates, by the smallest other one.
 
-    If all are zero, it is the smallest distance of two distinct rows; and if all rows are alike,
-    the last digit of the largest number.
+    If all are zero, they are replaced by the smallest distance between two distinct rows; and if
+    all rows are equal, by the machine epsilon.
     """
     is_zero = kth_distances == 0
     if not is_zero.any():
@@ -81,7 +81,7 @@ def without_zeros(kth_distances: Vector, index: NeighborIndex) -> Vector:
 
 
 def log_densities(block: NeighborBlock, known: LocalDensities, settings: DensitySettings) -> Vector:
-    """Log of the mean over N_k(p) of w_o^(-gamma) K(|p - o| / w_o)."""
+    """Return the log of the mean over N_k(p) of w_o^(-gamma) K(|p - o| / w_o)."""
     with np.errstate(over="ignore"):
         u = block.distances * known.inverse_widths[block.indices]
     terms = settings.profile(np.minimum(u, LARGEST_U)) + known.log_heights[block.indices]
@@ -89,7 +89,7 @@ def log_densities(block: NeighborBlock, known: LocalDensities, settings: Density
 
 
 def log_weighted_means(block: NeighborBlock, known: LocalDensities, sigma: float) -> Vector:
-    """Log of wde(p): densities in the neighbourhood, those in sparse places counting less."""
+    """Return log wde(p): the mean density of the neighbours, those in sparse regions count less."""
     densities = known.log_densities[block.indices]
     if np.isinf(sigma):
         return _log_sums(block, densities) - np.log(block.totals)
@@ -105,7 +105,7 @@ def log_weighted_means(block: NeighborBlock, known: LocalDensities, sigma: float
 
 
 def log_factors(block: NeighborBlock, known: LocalDensities, settings: DensitySettings) -> Vector:
-    """Log of RKOF(p) = wde(p) / kde(p) for rows that are not among the known ones."""
+    """Return the log of RKOF(p) = wde(p) / kde(p) for rows that are not training rows."""
     means = log_weighted_means(block, known, settings.sigma)
     return means - log_densities(block, known, settings)
 
@@ -113,7 +113,7 @@ def log_factors(block: NeighborBlock, known: LocalDensities, settings: DensitySe
 def known_log_factors(
     neighborhoods: Neighborhoods, known: LocalDensities, settings: DensitySettings
 ) -> Vector:
-    """Log of RKOF(p) for the distinct known rows, each without itself."""
+    """Return the log of RKOF(p) for the distinct training rows, each without itself."""
     factors = np.empty(len(known.log_densities))
 
     def fill(block: NeighborBlock) -> None:
@@ -124,7 +124,7 @@ def known_log_factors(
 
 
 def bounded_exp(logarithms: Vector) -> Vector:
-    """Exponentials that neither overflow nor vanish: beyond e^±600 they grow ever more slowly.
+    """Return exponentials that neither overflow nor vanish: beyond e^±600 they are compressed.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def bounded_exp(logarithms: Vector) -> Vector:
 
 
 def _log_sums(block: NeighborBlock, terms: Vector) -> Vector:
-    """Log of the sum of exp(term) over each neighbourhood, copies counted."""
+    """Return the log of the sum of exp(term) over each neighbourhood, duplicates counted."""
     largest = block.maxima(terms)
     values = np.exp(terms - block.spread(largest))
     if block.weights is not None:

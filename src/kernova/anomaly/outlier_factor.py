@@ -1,4 +1,4 @@
-"""How much sparser is a row than its neighbourhood? The robust kernel outlier factor."""
+"""Robust kernel outlier factor (RKOF), for one or for many numbers of neighbours."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -8,12 +8,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 
 from kernova.anomaly.local_densities import DensitySettings, bounded_exp
-from kernova.anomaly.local_factor import (
-    DensityRatioDetector,
+from kernova.anomaly.local_factor import DensityRatioDetector, learnt_factors
+from kernova.anomaly.parameters import (
     checked_exponent,
     checked_neighbor_numbers,
     checked_positive,
-    learnt_factors,
 )
 from kernova.kernels.profiles import Profile, profile_named
 from kernova.neighbors.index import build_index
@@ -25,20 +24,21 @@ if TYPE_CHECKING:
 
 # As scikit-learn's LocalOutlierFactor has it: the Volcano factor too is about 1 in a cluster.
 _AUTO_OFFSET_OF_VOLCANO = -1.5
+_OR_DIMENSION = ' or "dimension"'
 
 
 class RobustKernelOutlierFactor(DensityRatioDetector):
     """Robust kernel outlier factor (RKOF): how much sparser a row is than its neighbourhood.
 
     The factor is about 1 inside a cluster, whatever the cluster's density, and larger for a row
-    that lies where it is sparser than around its neighbours. Unlike the local outlier factor
-    (LOF) it weighs the neighbours, those in sparse places less, so that a small group of outliers
-    does not hide itself, and its Volcano kernel keeps factors inside a cluster near 1.
+    in a sparser region than its neighbours. Unlike the local outlier factor (LOF) it weights the
+    neighbours, those in sparse regions less, so that a small group of outliers does not hide
+    itself, and its Volcano kernel keeps factors inside a cluster near 1.
 
-    Copies of a row, ties, constant columns and more neighbours than rows are ordinary input:
-    factors are always finite. A row with ``n_neighbors`` copies or more has a k-th distance of
-    zero; the smallest positive one takes its place, so that piles of copies are not outliers.
-    Factors beyond e^600 grow ever more slowly, so that they stay finite, and in order.
+    Duplicate rows, ties, constant columns and more neighbours than rows are ordinary input:
+    factors are always finite. A row with ``n_neighbors`` duplicates or more has a k-th distance of
+    zero; the smallest positive one replaces it, so that duplicate rows are not outliers. Factors
+    beyond e^600 are compressed, so that they stay finite and in order.
 
     Parameters
     ----------
@@ -46,35 +46,35 @@ class RobustKernelOutlierFactor(DensityRatioDetector):
         Number of neighbours, k. Of several, the factor is the geometric mean over them, from one
         neighbour search. Groups of outliers are found if k exceeds their size.
     kernel : {"volcano", "gaussian", "epanechnikov"} or callable, default="volcano"
-        The kernel's profile; a function takes an array of u = distance / width and gives values
-        of zero or more.
+        The kernel's profile; a function takes an array of u = distance / width and returns
+        values of zero or more.
     alpha : float, default=1.0
         A neighbour's width is ``scale * k_distance ** alpha``. With 1, factors do not change if
         all columns are multiplied by a constant.
     gamma : float or "dimension", default=2.0
-        A neighbour's share in a density is divided by its width to this power; "dimension" is the
+        A neighbour's term in a density is divided by its width to this power; "dimension" is the
         number of columns, as in a proper density.
     scale : float, default=1.0
         See ``alpha``.
     sigma : float, default=1.0
-        How fast neighbours in sparser places lose weight; infinity gives them all the same.
+        How fast neighbours in sparser regions lose weight; with infinity all weights are equal.
     contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of the rows that are called outliers. "auto" calls rows with a factor above 1.5
+        Fraction of the rows that are called outliers. "auto" calls rows with a factor above 1.5
         outliers if the kernel is "volcano", and otherwise those whose log factor is above the
-        upper quartile by more than one and a half times the distance between the quartiles.
+        upper quartile by more than one and a half times the interquartile range.
     novelty : bool, default=False
-        False to judge the rows fitted to (``fit_predict``); True to judge new rows among them
-        (``score_samples``, ``decision_function``, ``predict``).
+        False to detect outliers among the training rows (``fit_predict``); True to score new rows
+        against them (``score_samples``, ``decision_function``, ``predict``).
     algorithm : {"auto", "kd_tree", "brute", "approximate"}, default="auto"
-        How neighbours are searched. "auto" takes the exact engine that costs less on these rows;
-        "approximate" needs the extra ``fast``, and ``neighbor_recall_`` tells how good it was.
+        Neighbour search. "auto" takes the exact engine that costs less on these rows;
+        "approximate" needs the extra ``fast``, and ``neighbor_recall_`` is its measured recall.
     n_jobs : int or None, default=None
         Threads for searching a tree; brute force uses what scikit-learn's compiled parts use.
 
     Attributes
     ----------
     negative_outlier_factor_ : ndarray of shape (n_samples,)
-        The negated factors of the rows fitted to; high is usual.
+        The negated factors of the training rows; high is an inlier.
     offset_ : float
         Rows with a score below it are called outliers.
     n_neighbors_ : int or ndarray
@@ -82,7 +82,7 @@ class RobustKernelOutlierFactor(DensityRatioDetector):
     algorithm_ : str
         The engine in use.
     neighbor_recall_ : float
-        Share of the true neighbours that were found; 1 for exact engines.
+        Fraction of the true neighbours that were found; 1 for exact engines.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -115,16 +115,12 @@ class RobustKernelOutlierFactor(DensityRatioDetector):
         algorithm: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
-        self.n_neighbors = n_neighbors
         self.kernel = kernel
         self.alpha = alpha
         self.gamma = gamma
         self.scale = scale
         self.sigma = sigma
-        self.contamination = contamination
-        self.novelty = novelty
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
+        super().__init__(n_neighbors, contamination, novelty, algorithm, n_jobs)
 
     def _settings(self, n_columns: int) -> DensitySettings:
         is_dimension = isinstance(self.gamma, str) and self.gamma == "dimension"
@@ -136,22 +132,19 @@ class RobustKernelOutlierFactor(DensityRatioDetector):
             checked_positive("sigma", self.sigma, or_infinite=True),
         )
 
-    def _offset(self, logs: Vector, share: float | None) -> float:
-        if share is None and isinstance(self.kernel, str) and self.kernel == "volcano":
+    def _offset(self, logs: Vector, fraction: float | None) -> float:
+        if fraction is None and isinstance(self.kernel, str) and self.kernel == "volcano":
             return _AUTO_OFFSET_OF_VOLCANO
-        return super()._offset(logs, share)
-
-
-_OR_DIMENSION = ' or "dimension"'
+        return super()._offset(logs, fraction)
 
 
 def outlier_factor_path(
     X: ArrayLike, n_neighbors: Iterable[int], *, algorithm: str = "auto", **parameters: Any
 ) -> "pd.DataFrame":
-    """Give robust kernel outlier factors for many numbers of neighbours, from one search.
+    """Return robust kernel outlier factors for many numbers of neighbours, from one search.
 
-    A small k sees single outliers only, a large one groups of them too, but blurs small clusters.
-    Rows that stay on top over a range of k are safe to report;
+    A small k finds single outliers only; a large k finds groups of outliers too, but blurs small
+    clusters. Rows that rank first over a range of k are safe to report;
     :func:`kernova.report.figures.rank_stability_figure` shows them.
 
     Parameters
@@ -168,8 +161,8 @@ def outlier_factor_path(
     Returns
     -------
     DataFrame of shape (n_samples, number of different k)
-        Factors (high is strange), one column for each k in rising order; the rows keep the index
-        of ``X`` if it is a DataFrame.
+        Factors (high is an outlier), one column for each k in rising order, with the index of
+        ``X`` if it is a DataFrame.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How central is a row among known ones? Spatial depth, plain and kernelized."""
+"""Spatial depth and kernelized spatial depth (KSD): the centrality of a row among known rows."""
 
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -19,62 +19,69 @@ from kernova.anomaly.depth_engines import (
     plan_sparse,
     sparse_depths,
 )
+from kernova.anomaly.parameters import checked_contamination
 from kernova.errors import InputError
 from kernova.kernels.bandwidth import chosen_bandwidth
 from kernova.kernels.functions import KernelLike, Stationary, kernel_named
 from kernova.typing import Vector
 
-# Up to this many rows the exact engine is as fast as finding out how to avoid it (measured).
+# Up to this many rows the exact engine is as fast as planning a faster one (measured).
 _FEW_ROWS = 2000
 _FEW_ROWS_FOR_LOW_RANK = 4000
-# A factor of higher rank than this share of the rows saves too little to be worth it.
-_RANK_SHARE = 1 / 8
+# A factor of higher rank than this fraction of the rows saves too little time.
+_RANK_FRACTION = 1 / 8
 _ENGINE_OF_PLAN = {type(None): "exact", LowRankPlan: "low-rank", SparsePlan: "sparse"}
-# contamination="auto" calls so many of the known rows unusual.
+# contamination="auto" calls this fraction of the known rows novel.
 _AUTO_CONTAMINATION = 0.05
 
 
 class _DepthDetector(OutlierMixin, BaseEstimator):
-    """What both depths share: scores are depths, and a training quantile is the threshold."""
+    """Base class of both depths: scores are depths, and a training quantile is the threshold."""
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Take the rows of ``X`` as the known ones.
+        """Store the known rows and find the threshold.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The known rows.
         y : ignored
-            Here for scikit-learn's convention.
+            Accepted for scikit-learn's convention.
 
         Returns
         -------
         self
         """
-        share = _checked_contamination(self.contamination)
+        contamination = checked_contamination(self.contamination)
         reference = validate_data(self, X, dtype=np.float64, order="C", copy=True)
         self.reference_ = reference
         self._prepare(reference)
         # A row that is in the reference is scored without itself: these are leave-one-out depths.
         self._training_depths = self._depths(reference)
-        self.offset_ = float(np.quantile(self._training_depths, share))
+        fraction = _AUTO_CONTAMINATION if contamination is None else contamination
+        self.offset_ = float(np.quantile(self._training_depths, fraction))
         return self
 
+    @property
+    def training_depths_(self) -> Vector:
+        """Depth of each known row among the other known rows."""
+        return self._training_depths
+
     def score_samples(self, X: ArrayLike) -> Vector:
-        """Depth of each row among the known ones, from 0 (far outside) to 1 (the median)."""
+        """Return the depth of each row among the known rows, from 0 (far outside) to 1."""
         check_is_fitted(self, "reference_")
         return self._depths(validate_data(self, X, dtype=np.float64, order="C", reset=False))
 
     def decision_function(self, X: ArrayLike) -> Vector:
-        """Depth minus the threshold ``offset_``: negative where a row is called novel."""
+        """Return the depth minus ``offset_``: negative where a row is novel."""
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """+1 for usual rows and -1 for novel ones."""
+        """Return +1 for inliers and -1 for novel rows."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def fit_predict(self, X: ArrayLike, y: object = None, **kwargs: Any) -> NDArray[np.int64]:
-        """Fit, and call each of the same rows usual (+1) or novel (-1) among the others."""
+        """Fit, and return +1 for the inliers and -1 for the novel rows among the same rows."""
         self.fit(X)
         return np.where(self._training_depths < self.offset_, -1, 1)
 
@@ -83,12 +90,12 @@ class SpatialDepth(_DepthDetector):
     """Spatial depth: 1 minus the length of the mean unit vector towards the known rows.
 
     Depth is 1 at the spatial median and falls to 0 far away. Its contours are round: a hole in
-    the data goes unnoticed. For that, see :class:`KernelSpatialDepth`.
+    the data is not detected. For that, see :class:`KernelSpatialDepth`.
 
     Parameters
     ----------
     contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of the known rows that ``predict`` calls novel; "auto" is 0.05.
+        Fraction of the known rows that ``predict`` calls novel; "auto" is 0.05.
 
     Attributes
     ----------
@@ -134,17 +141,17 @@ class KernelSpatialDepth(_DepthDetector):
         row; "reach" is half of the distance within which nine rows of ten have a neighbour;
         "median" is the median distance overall.
     contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of the known rows that ``predict`` calls novel; "auto" is 0.05. For a threshold with
-        a guarantee, wrap the detector in :class:`kernova.CalibratedDetector`.
+        Fraction of the known rows that ``predict`` calls novel; "auto" is 0.05. For a threshold
+        with a guarantee, wrap the detector in :class:`kernova.CalibratedDetector`.
     engine : {"auto", "exact", "low-rank", "sparse"}, default="auto"
         "exact" costs n² multiplications per query; "low-rank" costs n r, at a rank r that the
         tolerance decides; "sparse" looks at neighbours only, which are few in few columns at a
-        small bandwidth. "auto" takes a faster one where it is worth it, and a named
-        one falls back on "exact" where it cannot keep the tolerance; ``engine_`` tells.
+        small bandwidth. "auto" takes a faster one where it saves time, and a named one
+        falls back on "exact" where it cannot meet the tolerance; see ``engine_``.
     tolerance : float, default=1e-3
         Largest error of a depth that the faster engines may make, relative to the spread of
         depths (from the 5 % to the 95 % quantile). The bound is proven, and usually ten times
-        the error itself. The exact engine takes no notice of it.
+        the error itself. The exact engine ignores it.
     random_state : int, RandomState instance or None, default=None
         Chooses the columns of the low-rank factor, and the sample for "median" of many rows.
 
@@ -228,7 +235,7 @@ class KernelSpatialDepth(_DepthDetector):
                 return sparse
         if self.engine == "sparse" or (is_free and n_rows <= _FEW_ROWS_FOR_LOW_RANK):
             return None
-        max_rank = int(_RANK_SHARE * n_rows) if is_free else n_rows
+        max_rank = int(_RANK_FRACTION * n_rows) if is_free else n_rows
         return plan_low_rank(reference, self.kernel_, self.tolerance, max_rank, random_state)
 
     def _depths(self, queries: NDArray[np.float64]) -> Vector:
@@ -243,14 +250,3 @@ class KernelSpatialDepth(_DepthDetector):
         if len(missed):
             found.depths[missed] = exact_depths(queries[missed], self.reference_, self.kernel_)
         return found.depths
-
-
-def _checked_contamination(contamination: object) -> float:
-    if contamination == "auto":
-        return _AUTO_CONTAMINATION
-    if isinstance(contamination, Real) and 0 < float(contamination) <= 0.5:
-        return float(contamination)
-    raise InputError(
-        f'The contamination must be "auto" or a number above 0 and at most 0.5; '
-        f"got {contamination!r}."
-    )

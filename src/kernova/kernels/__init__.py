@@ -1,1 +1,31 @@
-"""Kernels, their widths, and sums over them in blocks: what every station computes with."""
+"""Positive definite kernels, rules for their bandwidths, and blocked sums over kernel matrices."""
+
+from kernova.kernels.functions import (
+    Gaussian,
+    Kernel,
+    KernelLike,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    Product,
+    Scaled,
+    Stationary,
+    Sum,
+    kernel_named,
+)
+
+__all__ = [
+    "Gaussian",
+    "Kernel",
+    "KernelLike",
+    "Laplacian",
+    "Linear",
+    "Matern",
+    "Polynomial",
+    "Product",
+    "Scaled",
+    "Stationary",
+    "Sum",
+    "kernel_named",
+]

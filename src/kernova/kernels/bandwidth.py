@@ -1,4 +1,4 @@
-"""Rules that choose a kernel's width from the rows alone, without labels."""
+"""Bandwidth rules: a kernel's width chosen from the rows alone, without labels."""
 
 from collections.abc import Callable
 from numbers import Real
@@ -11,16 +11,16 @@ from kernova.neighbors.neighborhoods import nearest_distances
 from kernova.parallel import row_blocks
 from kernova.typing import Matrix, Vector
 
-# Above so many rows the overall median is taken over the distances of a sample to all rows.
+# Above this number of rows the median is taken over the distances of a sample to all rows.
 _MANY_ROWS = 4000
 _SAMPLED_ROWS = 1000
 
 
 def nearest_bandwidth(X: Matrix, random_state: np.random.RandomState | None = None) -> float:
-    """Median distance of the rows to their nearest other row (Algorithm 2 of the KSD paper).
+    """Return the median distance to the nearest other row (Algorithm 2 of the KSD paper).
 
-    If more than half of the rows have copies that median is zero; then it is taken of the
-    distances to the nearest row that differs. Rows that are all alike have no scale, and get 1.
+    If more than half of the rows have duplicates that median is zero; then it is taken over the
+    distances to the nearest row that differs. Rows that are all equal have no scale, and get 1.
 
     Examples
     --------
@@ -33,11 +33,11 @@ def nearest_bandwidth(X: Matrix, random_state: np.random.RandomState | None = No
 
 
 def reach_bandwidth(X: Matrix, random_state: np.random.RandomState | None = None) -> float:
-    """Half of the distance within which nine rows of ten have another, distinct row.
+    """Return half of the distance within which nine rows of ten have another, distinct row.
 
     So nine rows of ten have a neighbour within two bandwidths, where a Gaussian kernel is still
-    .02. Where rows thin out at the edges this is wider than "nearest", and far rows remain
-    comparable; where all rows are about equally far apart, as in many columns, it is narrower,
+    .02. Where rows are sparse at the edges this is wider than "nearest", and far rows remain
+    comparable; where all rows are about equally far apart, as in many columns, it is narrower
     and sharper. Measured against "nearest" in ``benchmarks/bandwidth_rules.py``.
 
     Examples
@@ -50,7 +50,7 @@ def reach_bandwidth(X: Matrix, random_state: np.random.RandomState | None = None
 
 
 def median_bandwidth(X: Matrix, random_state: np.random.RandomState | None = None) -> float:
-    """Median over the rows of their median distance to all rows, themselves included.
+    """Return the median over the rows of their median distance to all rows, themselves included.
 
     Of many rows, a random sample stands for all in the outer median.
     """
@@ -63,15 +63,15 @@ def median_bandwidth(X: Matrix, random_state: np.random.RandomState | None = Non
     for block in row_blocks(len(rows), len(X)):
         medians[block] = np.median(np.sqrt(squared_distances(rows[block], X)), axis=1)
     bandwidth = float(np.ldexp(np.median(medians), exponent))
-    # More than half of all pairs are copies: the nearest distinct rows are all there is.
+    # More than half of all pairs are duplicates; the nearest distinct rows have a distance.
     return bandwidth if bandwidth > 0 else nearest_bandwidth(np.ldexp(X, exponent))
 
 
 def nearest_distinct_distances(X: Matrix) -> Vector:
-    """Distance of each row to the nearest row that differs from it; 1 if all rows are alike."""
+    """Return the distance of each row to the nearest row that differs; 1 if all are equal."""
     if not np.ptp(X, axis=0).any():
         return np.ones(len(X))
-    return nearest_distances(X, is_copy_near=False)
+    return nearest_distances(X, skip_duplicates=True)
 
 
 def _to_unit_scale(X: Matrix, rows: Matrix) -> tuple[Matrix, Matrix, int]:

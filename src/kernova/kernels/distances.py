@@ -1,4 +1,4 @@
-"""Squared Euclidean distances that are right for near copies too."""
+"""Squared Euclidean distances, accurate for near duplicates too."""
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -13,12 +13,12 @@ _FEW_COLUMNS = 24
 # distance to squared norms, the pair is taken again from its differences.
 _CANCELLATION_RATIO = 1e-3
 
-# When more than this share of pairs cancels, taking all of them from differences is cheaper.
+# When more than this fraction of pairs cancels, taking all of them from differences is cheaper.
 _MANY_PAIRS = 0.1
 
 
 def squared_distances(X: Matrix, Y: Matrix) -> Matrix:
-    """Squared Euclidean distance of every row of ``X`` to every row of ``Y``.
+    """Return the squared Euclidean distance of every row of ``X`` to every row of ``Y``.
 
     Zero exactly where two rows are equal, and accurate to a few units in the last place
     wherever they are close.
@@ -35,7 +35,7 @@ def squared_distances(X: Matrix, Y: Matrix) -> Matrix:
 
 
 def _expanded_squared_distances(X: Matrix, Y: Matrix) -> Matrix:
-    """One matrix product, with the pairs that cancel mended."""
+    """Expand the squares by one matrix product, and recompute the pairs that cancel."""
     centre = Y.mean(axis=0)  # near the origin the norms are small, and little cancels
     X_norms = np.einsum("ij,ij->i", X - centre, X - centre)
     Y_norms = np.einsum("ij,ij->i", Y - centre, Y - centre)

@@ -1,13 +1,13 @@
 """Positive definite kernels that carry their own formulas.
 
-Everything that works with a kernel asks it for three things only::
+A kernel has three methods::
 
     kernel(X, Y)                    the inner products k(x, y)
     kernel.diagonal(X)              k(x, x) of each row
     kernel.squared_distance(X, Y)   k(x, x) + k(y, y) - 2 k(x, y), without cancellation
 
-so a kernel of your own needs the first alone: subclass :class:`Kernel` and write ``__call__``.
-Write ``squared_distance`` too if you know a form that is exact for near copies.
+A custom kernel needs the first one only: subclass :class:`Kernel` and write ``__call__``. Write
+``squared_distance`` too if there is a form that is exact for near duplicates.
 
 Kernels add and multiply: ``Gaussian(2.0) + 0.5 * Linear()``.
 """
@@ -22,51 +22,51 @@ from kernova.errors import InputError
 from kernova.kernels.distances import squared_distances
 from kernova.typing import Matrix, Vector
 
-# So many bandwidths from the origin, squares would overflow.
+# Farther from the origin, in bandwidths, squares would overflow.
 _FAR = 1e150
-# k(x,x) + k(y,y) - 2k(x,y) computed from rounded products is noise below this share of its terms.
+# k(x,x) + k(y,y) - 2k(x,y) from rounded products is noise below this fraction of its terms.
 _ROUNDING_FLOOR = 32 * np.finfo(np.float64).eps
 
 
 @runtime_checkable
 class KernelLike(Protocol):
-    """The three methods that everything here asks of a kernel."""
+    """The three methods that a kernel must have."""
 
     def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
+        """Return the inner products in feature space of the rows of ``X`` with those of ``Y``."""
         ...
 
     def diagonal(self, X: Matrix) -> Vector:
-        """Squared length in feature space of each row."""
+        """Return the squared length in feature space of each row."""
         ...
 
     def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Squared distance in feature space of every row of ``X`` to every row of ``Y``."""
+        """Return the squared feature-space distances of the rows of ``X`` to those of ``Y``."""
         ...
 
 
 class Kernel:
-    """Base of all kernels: give it ``__call__`` and the rest follows."""
+    """Base class of kernels: a subclass must define ``__call__`` only."""
 
     def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
+        """Return the inner products in feature space of the rows of ``X`` with those of ``Y``."""
         raise TypeError(f"{type(self).__name__} must define __call__(X, Y).")
 
     def diagonal(self, X: Matrix) -> Vector:
-        """Squared length in feature space of each row."""
+        """Return the squared length in feature space of each row."""
         # Small squares along the diagonal, never the whole n x n matrix.
         starts = range(0, len(X), 64)
         return np.concatenate([np.diagonal(self(X[i : i + 64], X[i : i + 64])) for i in starts])
 
     def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Squared distance in feature space of every row of ``X`` to every row of ``Y``.
+        """Return the squared feature-space distances of the rows of ``X`` to those of ``Y``.
 
-        Copies would come out as rounding noise, and a depth divides by this distance: equal rows,
-        and whatever else lies below the rounding error of its terms, count as zero. A kernel that
-        knows a form of its own, which does not cancel, is the better for it.
+        Distances below the rounding error of their terms, such as those of duplicate rows, are set
+        to zero, since a depth divides by them. Override this method where there is a formula
+        without cancellation.
         """
         lengths = self.diagonal(X)[:, None] + self.diagonal(Y)[None, :]
-        with np.errstate(invalid="ignore"):  # inf - inf: whoever asked is told in a sentence
+        with np.errstate(invalid="ignore"):  # inf - inf; the caller raises InputError
             squared = lengths - 2 * self(X, Y)
         squared[squared <= _ROUNDING_FLOOR * np.abs(lengths)] = 0.0
         squared[squared_distances(X, Y) == 0.0] = 0.0
@@ -94,22 +94,22 @@ class Stationary(Kernel):
             )
 
     def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
+        """Return the inner products in feature space of the rows of ``X`` with those of ``Y``."""
         squared = self.squared_distance(X, Y)
         squared *= -0.5
         squared += 1.0
         return squared
 
     def diagonal(self, X: Matrix) -> Vector:
-        """Squared length in feature space of each row: 1."""
+        """Return the squared length in feature space of each row: 1."""
         return np.ones(len(X))
 
     def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Squared distance in feature space of every row of ``X`` to every row of ``Y``."""
+        """Return the squared feature-space distances of the rows of ``X`` to those of ``Y``."""
         return self.squared_distance_at(self._scaled_squared_distances(X, Y))
 
     def reach(self, smallest: float) -> float:
-        """Give the distance, in bandwidths, from which on k stays below ``smallest``."""
+        """Return the distance, in bandwidths, from which on k stays below ``smallest``."""
         near, far = 0.0, 1.0
         while self._value_at(far) > smallest:
             near, far = far, 2 * far
@@ -123,9 +123,9 @@ class Stationary(Kernel):
         return 1.0 - 0.5 * float(self.squared_distance_at(scaled)[0])
 
     def rescaled(self, X: Matrix) -> Matrix:
-        """Divide by the power of two next to the bandwidth: exact, so rows that differ still do.
+        """Divide by the power of two next to the bandwidth, which is exact.
 
-        Squares of what comes out neither overflow nor vanish.
+        Squares of the result neither overflow nor vanish.
         """
         with np.errstate(over="ignore"):
             return np.clip(np.ldexp(X, -math.frexp(self.bandwidth)[1]), -_FAR, _FAR)
@@ -136,18 +136,18 @@ class Stationary(Kernel):
         return math.frexp(self.bandwidth)[0]
 
     def _scaled_squared_distances(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Give (|x - y| / bandwidth)^2."""
+        """Return (|x - y| / bandwidth)^2."""
         squared = squared_distances(self.rescaled(X), self.rescaled(Y))
         squared /= self.rescaled_bandwidth**2
         return squared
 
     def squared_distance_at(self, scaled: Matrix) -> Matrix:
-        """Give 2 - 2k for each u = (|x - y| / bandwidth)^2; may overwrite ``scaled``."""
+        """Return 2 - 2k for each u = (|x - y| / bandwidth)^2; may overwrite ``scaled``."""
         raise TypeError(f"{type(self).__name__} must define squared_distance_at(scaled).")
 
 
 class Gaussian(Stationary):
-    """k(x, y) = exp(-|x - y|^2 / bandwidth^2); mind that there is no 2 below the fraction bar.
+    """Gaussian kernel, k(x, y) = exp(-|x - y|^2 / bandwidth^2), without a 2 in the denominator.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class Gaussian(Stationary):
     """
 
     def squared_distance_at(self, scaled: Matrix) -> Matrix:
-        """Give 2 - 2 exp(-u) for each u = (|x - y| / bandwidth)^2; overwrites ``scaled``."""
+        """Return 2 - 2 exp(-u) for each u = (|x - y| / bandwidth)^2; overwrites ``scaled``."""
         # exp(-u) - 1 costs half of expm1(-u) and is as good, but for small u, where it cancels.
         np.negative(scaled, out=scaled)
         is_small = scaled > -0.03125
@@ -170,10 +170,10 @@ class Gaussian(Stationary):
 
 
 class Laplacian(Stationary):
-    """k(x, y) = exp(-|x - y| / bandwidth), Matérn with nu = 1/2."""
+    """Laplacian kernel, k(x, y) = exp(-|x - y| / bandwidth): Matérn with nu = 1/2."""
 
     def squared_distance_at(self, scaled: Matrix) -> Matrix:
-        """Give 2 - 2 exp(-√u) for each u = (|x - y| / bandwidth)^2; overwrites ``scaled``."""
+        """Return 2 - 2 exp(-√u) for each u = (|x - y| / bandwidth)^2; overwrites ``scaled``."""
         squared = np.sqrt(scaled, out=scaled)
         np.negative(squared, out=squared)
         np.expm1(squared, out=squared)
@@ -194,12 +194,12 @@ class Matern(Stationary):
         super().__post_init__()
         if self.nu not in (1.5, 2.5):
             raise InputError(
-                f"The Matérn kernel is here for nu=1.5 and nu=2.5; got nu={self.nu!r}. "
+                f"The Matérn kernel is available for nu=1.5 and nu=2.5; got nu={self.nu!r}. "
                 "For nu=0.5 take 'laplacian'."
             )
 
     def squared_distance_at(self, scaled: Matrix) -> Matrix:
-        """Give 2 - 2k for each u = (|x - y| / bandwidth)^2."""
+        """Return 2 - 2k for each u = (|x - y| / bandwidth)^2."""
         r = np.sqrt(2 * self.nu * scaled)
         decay = np.expm1(-r)
         polynomial = r + (r * r / 3 if self.nu == 2.5 else 0.0)
@@ -212,7 +212,7 @@ class Matern(Stationary):
 
 
 def _matern_near_zero(r: Vector, nu: float) -> Vector:
-    """2 - 2k for small r by its power series: the closed form cancels to nothing there."""
+    """Return 2 - 2k for small r by its power series: the closed form cancels there."""
     if nu == 1.5:
         # 1 - (1 + r) e^-r = sum_{j>=2} (-1)^j (j - 1) r^j / j!
         terms = [(j - 1) / math.factorial(j) * (-1) ** j for j in range(2, 12)]
@@ -224,38 +224,38 @@ def _matern_near_zero(r: Vector, nu: float) -> Vector:
 
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """k(x, y) = x . y: the depth kernelized with it is the plain spatial depth."""
+    """Linear kernel, k(x, y) = x . y; with it, kernelized spatial depth is plain spatial depth."""
 
     def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Inner product of every row of ``X`` with every row of ``Y``."""
+        """Return the inner products of the rows of ``X`` with those of ``Y``."""
         return X @ Y.T
 
     def diagonal(self, X: Matrix) -> Vector:
-        """Squared length of each row."""
+        """Return the squared length of each row."""
         return np.einsum("ij,ij->i", X, X)
 
     def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Squared Euclidean distance of every row of ``X`` to every row of ``Y``."""
+        """Return the squared Euclidean distances of the rows of ``X`` to those of ``Y``."""
         return squared_distances(X, Y)
 
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """k(x, y) = (x . y / bandwidth² + offset) ** degree."""
+    """Polynomial kernel, k(x, y) = (x . y / bandwidth² + offset) ** degree."""
 
     bandwidth: float = 1.0
     degree: int = 3
     offset: float = 1.0
 
     def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
-        # Rows are divided, since the square of a tiny or huge bandwidth is 0 or no number.
+        """Return the inner products in feature space of the rows of ``X`` with those of ``Y``."""
+        # Rows are divided, since the square of a tiny or huge bandwidth is 0 or overflows.
         with np.errstate(over="ignore", invalid="ignore"):
             products = (X / self.bandwidth) @ (Y / self.bandwidth).T
             return (products + self.offset) ** self.degree
 
     def diagonal(self, X: Matrix) -> Vector:
-        """Squared length in feature space of each row."""
+        """Return the squared length in feature space of each row."""
         with np.errstate(over="ignore"):
             scaled = X / self.bandwidth
             return (np.einsum("ij,ij->i", scaled, scaled) + self.offset) ** self.degree
@@ -263,21 +263,21 @@ class Polynomial(Kernel):
 
 @dataclass(frozen=True)
 class Sum(Kernel):
-    """The sum of two kernels; its squared distances are the sums of theirs."""
+    """Sum of two kernels; its squared distances are the sums of theirs."""
 
     first: Kernel
     second: Kernel
 
     def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
+        """Return the inner products in feature space of the rows of ``X`` with those of ``Y``."""
         return self.first(X, Y) + self.second(X, Y)
 
     def diagonal(self, X: Matrix) -> Vector:
-        """Squared length in feature space of each row."""
+        """Return the squared length in feature space of each row."""
         return self.first.diagonal(X) + self.second.diagonal(X)
 
     def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Squared distance in feature space of every row of ``X`` to every row of ``Y``."""
+        """Return the squared feature-space distances of the rows of ``X`` to those of ``Y``."""
         return self.first.squared_distance(X, Y) + self.second.squared_distance(X, Y)
 
 
@@ -295,31 +295,31 @@ class Scaled(Kernel):
             )
 
     def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
+        """Return the inner products in feature space of the rows of ``X`` with those of ``Y``."""
         return self.factor * self.kernel(X, Y)
 
     def diagonal(self, X: Matrix) -> Vector:
-        """Squared length in feature space of each row."""
+        """Return the squared length in feature space of each row."""
         return self.factor * self.kernel.diagonal(X)
 
     def squared_distance(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Squared distance in feature space of every row of ``X`` to every row of ``Y``."""
+        """Return the squared feature-space distances of the rows of ``X`` to those of ``Y``."""
         return self.factor * self.kernel.squared_distance(X, Y)
 
 
 @dataclass(frozen=True)
 class Product(Kernel):
-    """The product of two kernels, which is positive definite again."""
+    """Product of two kernels, which is positive definite again."""
 
     first: Kernel
     second: Kernel
 
     def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
-        """Inner product in feature space of every row of ``X`` with every row of ``Y``."""
+        """Return the inner products in feature space of the rows of ``X`` with those of ``Y``."""
         return self.first(X, Y) * self.second(X, Y)
 
     def diagonal(self, X: Matrix) -> Vector:
-        """Squared length in feature space of each row."""
+        """Return the squared length in feature space of each row."""
         return self.first.diagonal(X) * self.second.diagonal(X)
 
 
@@ -333,7 +333,7 @@ KERNELS: dict[str, Any] = {
 
 
 def kernel_named(kernel: "str | KernelLike", bandwidth: float | None) -> KernelLike:
-    """Turn a name and a bandwidth into a kernel; a kernel object is given back as it is."""
+    """Return the kernel with a name and a bandwidth; a kernel object is returned unchanged."""
     if isinstance(kernel, str):
         if kernel not in KERNELS:
             raise InputError(
@@ -346,6 +346,6 @@ def kernel_named(kernel: "str | KernelLike", bandwidth: float | None) -> KernelL
         raise InputError(
             f"A kernel object needs __call__(X, Y), diagonal(X) and squared_distance(X, Y); "
             f"{type(kernel).__name__} does not have them all. Subclass "
-            "kernova.kernels.functions.Kernel, and __call__ alone will do."
+            "kernova.kernels.Kernel and define __call__."
         )
     return kernel

@@ -1,10 +1,10 @@
-"""Sums over a kernel's n x n distance matrix, tile by tile: the matrix itself is never held.
+"""Gram matrices of kernels: sums over all pairs of rows in tiles, and low-rank factors.
 
-A low-rank factor of a kernel's centred Gram matrix, grown until it is good enough.
-
-Columns are chosen in blocks, at random with probabilities proportional to what is left on the
-diagonal (randomly pivoted Cholesky). What is left over, R, stays positive semidefinite, so its
-norms bound its largest eigenvalue, and every error made by leaving it out is bounded too.
+The n x n matrix of squared distances is never held in memory. A low-rank factor of the centred
+Gram matrix grows until it is accurate enough. Its columns are chosen in blocks, at random with
+probabilities proportional to the residual diagonal (randomly pivoted Cholesky). The residual R
+stays positive semidefinite, so its norms bound its largest eigenvalue, and with it every error
+made by leaving R out.
 """
 
 from collections.abc import Iterator
@@ -23,6 +23,19 @@ from kernova.typing import Indices, Matrix, Vector
 # Columns of a tile: wide enough for BLAS to run at full speed, narrow enough that the upper
 # triangle of tiles is little more than half of the square (measured: best from 400 to 1,000).
 _TILE_COLUMNS = 512
+# Columns that are added to a factor at a time.
+_BLOCK_COLUMNS = 64
+# Rank grows by this factor between two estimates of the error, so that estimating stays cheap.
+_STRIDE = 1.2
+# A pivot that has fallen to this fraction of the diagonal depends linearly on earlier ones.
+_DEPENDENT = 1e-12
+# Rounding error of an entry of G, relative to the mean distances it is computed from.
+_ENTRY_ROUNDING = 1e-14
+# Number of columns of the residual that are sampled to estimate its norm while the factor grows.
+_WATCHED_COLUMNS = 256
+# The maximum over all rows exceeds the maximum over the sampled ones by about this factor
+# (measured).
+_HIGHER_THAN_WATCHED = 1.3
 
 
 class Strip(NamedTuple):
@@ -34,10 +47,10 @@ class Strip(NamedTuple):
 
 
 def distance_strips(X: Matrix, kernel: KernelLike, task: str | None = None) -> Iterator[Strip]:
-    """Give the upper triangle of Δ_ij, the kernel's squared distances, one strip at a time.
+    """Yield the upper triangle of Δ_ij, the kernel's squared distances, one strip at a time.
 
-    Pairs above a strip's square on the diagonal come once; inside the square they come twice. A
-    pass that takes long by itself has a ``task`` to report its progress under.
+    Pairs above a strip's square on the diagonal come once; inside the square they come twice.
+    Progress is reported under the name ``task``, if there is one.
     """
     strips = slices(len(X), _TILE_COLUMNS)
     for columns in track(strips, task) if task else strips:
@@ -54,9 +67,9 @@ def _fill_with_distances(squared: Matrix, X: Matrix, Y: Matrix, kernel: KernelLi
 
 
 def distance_quadratic_forms(Z: Matrix, X: Matrix, kernel: KernelLike) -> Vector:
-    """Give z'Δz for each row z of ``Z``; Δ_ij is the kernel's squared distance of rows i and j.
+    """Return z'Δz for each row z of ``Z``; Δ_ij is the kernel's squared distance of rows i and j.
 
-    Δ is symmetric, so its upper triangle does: half of the multiplications of Z @ Δ.
+    Δ is symmetric, so its upper triangle suffices: half of the multiplications of Z @ Δ.
     """
     forms = np.zeros(len(Z))
     for rows, columns, squared in distance_strips(X, kernel):
@@ -66,25 +79,12 @@ def distance_quadratic_forms(Z: Matrix, X: Matrix, kernel: KernelLike) -> Vector
 
 
 def mean_squared_distances(X: Matrix, kernel: KernelLike) -> Vector:
-    """Each row's mean squared distance in feature space to all rows, itself included."""
+    """Return each row's mean squared feature-space distance to all rows, itself included."""
     totals = np.zeros(len(X))
     for rows, columns, squared in distance_strips(X, kernel, "mean distances"):
         totals[rows] += squared.sum(axis=1)
         totals[columns] += squared[: columns.start].sum(axis=0)
     return totals / len(X)
-
-
-_BLOCK_COLUMNS = 64
-# Rank grows by this factor between two looks at the error, so that looking stays cheap.
-_STRIDE = 1.2
-# A pivot that has fallen to this share of the diagonal is a linear combination of earlier ones.
-_DEPENDENT = 1e-12
-# Rounding error of an entry of G, relative to the mean distances it is computed from.
-_ENTRY_ROUNDING = 1e-14
-# How many columns of the residual are watched to estimate its norm while the factor grows.
-_WATCHED_COLUMNS = 256
-# The largest of all rows exceeds the largest watched one by about this factor (measured).
-_HIGHER_THAN_WATCHED = 1.3
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class CentredGram:
 
 
 class GrowthStep(NamedTuple):
-    """A factor on its way: its norm is a guess yet, and ``weights`` help to prove a bound."""
+    """A growing factor with an estimated norm; ``weights`` help to prove a bound."""
 
     gram: CentredGram
     weights: Vector
@@ -139,7 +139,7 @@ class GrowthStep(NamedTuple):
 def growing_factors(
     X: Matrix, kernel: KernelLike, max_rank: int, random_state: np.random.RandomState
 ) -> Iterator[GrowthStep]:
-    """Yield ever better factors of the centred Gram matrix, from rank 0 to ``max_rank``.
+    """Yield factors of rising accuracy of the centred Gram matrix, from rank 0 to ``max_rank``.
 
     Their ``residual_norm`` is an estimate; :func:`certified` turns it into a bound.
     """
@@ -149,17 +149,17 @@ def growing_factors(
     watched = random_state.choice(len(X), n_watched, replace=False)
     residual_columns = gram.centre(kernel.squared_distance(X, X[watched]), slice(None), watched)
     negligible = _DEPENDENT * gram.diagonal.sum()
-    next_look = 0
+    next_estimate = 0
     is_last = False
     while True:
         is_last |= gram.rank >= max_rank or gram.residual_diagonal.sum() <= negligible
-        if is_last or gram.rank >= next_look:
-            yield _looked_at(gram, residual_columns, watched)
-            next_look = max(gram.rank + _BLOCK_COLUMNS, int(_STRIDE * gram.rank))
+        if is_last or gram.rank >= next_estimate:
+            yield _estimated(gram, residual_columns, watched)
+            next_estimate = max(gram.rank + _BLOCK_COLUMNS, int(_STRIDE * gram.rank))
         if is_last:
             return
         new = _next_columns(gram, X, kernel, random_state)
-        is_last = new.shape[1] == 0  # nothing but rounding is left
+        is_last = new.shape[1] == 0  # the residual is rounding error
         residual_columns -= new @ new[watched].T
         left = gram.residual_diagonal - np.einsum("ij,ij->i", new, new)
         gram = replace(
@@ -194,8 +194,8 @@ def certified(step: GrowthStep, X: Matrix, kernel: KernelLike) -> CentredGram:
     return replace(gram, residual_norm=float(min(bounds)))
 
 
-def _looked_at(gram: CentredGram, residual_columns: Matrix, watched: Indices) -> GrowthStep:
-    """Estimate from some columns of R what :func:`certified` will find on all of them."""
+def _estimated(gram: CentredGram, residual_columns: Matrix, watched: Indices) -> GrowthStep:
+    """Estimate from some columns of R the norm that :func:`certified` will find on all of them."""
     n, n_watched = residual_columns.shape
     magnitudes = np.abs(residual_columns)
     # Row sums of |R| lean towards its leading eigenvector, for which the bound is sharpest; the
@@ -211,7 +211,7 @@ def _looked_at(gram: CentredGram, residual_columns: Matrix, watched: Indices) ->
 def _next_columns(
     gram: CentredGram, X: Matrix, kernel: KernelLike, random_state: np.random.RandomState
 ) -> Matrix:
-    """Up to a block of further columns of L; none if what is left is rounding."""
+    """Return up to a block of further columns of L; none if the residual is rounding error."""
     n_candidates = min(_BLOCK_COLUMNS, int(np.count_nonzero(gram.residual_diagonal)))
     probabilities = gram.residual_diagonal / gram.residual_diagonal.sum()
     pivots = random_state.choice(len(X), n_candidates, replace=False, p=probabilities)

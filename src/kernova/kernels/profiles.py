@@ -1,7 +1,7 @@
 """Radial kernels of local densities, as the logarithm of their value at u = distance / width.
 
-Logarithms, because a row a thousand widths away has a Volcano value of exp(-999), which no
-number holds, and yet must be told from one at two thousand.
+A row a thousand widths away has a Volcano value of exp(-999), which underflows, but must be
+distinguished from a row at two thousand; so logarithms are used.
 """
 
 from collections.abc import Callable
@@ -15,30 +15,30 @@ Profile = Callable[[Vector], Vector]
 
 # Below the logarithm of the smallest positive number: less than any value that is not zero.
 _LOG_ZERO = -745.0
-# A neighbour as near as this to one width is at one width: ties are no matter of rounding.
+# A neighbour as near as this to one width is at one width: rounding must not break ties.
 _EDGE = 1e-12
 
 
 def volcano(u: Vector) -> Vector:
-    """Flat up to one width, then an exponential slope: log K = min(0, 1 - u)."""
+    """Return log K = min(0, 1 - u): flat up to one width, then an exponential slope."""
     return np.minimum(1.0 - u, 0.0)
 
 
 def gaussian(u: Vector) -> Vector:
-    """Log K = -u²/2."""
+    """Return log K = -u²/2."""
     return -0.5 * u**2
 
 
 def epanechnikov(u: Vector) -> Vector:
-    """Log K = log(1 - u²) within one width; beyond, where K is zero, see :func:`log_values`."""
+    """Return log K = log(1 - u²) within one width; beyond, K is zero, see :func:`log_values`."""
     return log_values(np.where(u < 1 - _EDGE, 1.0 - u**2, 0.0), u)
 
 
 def log_values(values: Vector, u: Vector) -> Vector:
-    """Take logarithms of a kernel's values; zeros get finite ones, lower the larger u is.
+    """Return logarithms of a kernel's values; for zeros finite ones, lower the larger u is.
 
-    So a row out of every kernel's reach has a density below all others', and is the more of an
-    outlier the farther away it is, instead of an infinite one.
+    So a row beyond the reach of every kernel has a lower density than all others, and its outlier
+    factor is finite and grows with its distance.
     """
     with np.errstate(divide="ignore"):
         return np.where(values > 0, np.log(values), _LOG_ZERO - np.log1p(u))
@@ -52,9 +52,9 @@ PROFILES: dict[str, Profile] = {
 
 
 def profile_named(kernel: "str | Profile") -> Profile:
-    """Give the log profile of a named kernel, or of a function that a user gave."""
+    """Return the log profile of a named kernel or of a user-defined function."""
     if callable(kernel):
-        return _own_profile(kernel)
+        return _custom_profile(kernel)
     if not isinstance(kernel, str) or kernel not in PROFILES:
         raise InputError(
             f"There is no kernel named {kernel!r}. Take one of {', '.join(PROFILES)}, or give a "
@@ -63,7 +63,7 @@ def profile_named(kernel: "str | Profile") -> Profile:
     return PROFILES[kernel]
 
 
-def _own_profile(kernel: Profile) -> Profile:
+def _custom_profile(kernel: Profile) -> Profile:
     def log_profile(u: Vector) -> Vector:
         values = np.asarray(kernel(u), dtype=np.float64)
         if values.shape != u.shape:

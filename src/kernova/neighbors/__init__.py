@@ -1,1 +1,1 @@
-"""Exact neighbours for the whole project: engines, ties, copies and self-matches handled once."""
+"""Nearest neighbours, exact and approximate, with ties and duplicate rows counted."""

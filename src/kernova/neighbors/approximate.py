@@ -1,4 +1,4 @@
-"""Approximate neighbours for very many rows in many columns, by faiss (the extra ``fast``)."""
+"""Approximate neighbours of many rows in many columns, by faiss (the extra ``fast``)."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from kernova.errors import InputError
 from kernova.typing import Indices, Matrix, Vector
 
-# Rows are sorted into about so many times sqrt(n) lists around centres.
+# Rows are sorted into lists around centres, about this many times sqrt(n).
 _LISTS_PER_ROOT = 2
 _TRAINING_ROWS_PER_LIST = 64
 # More and more lists are searched until the recall on a sample is this good, or all are searched.
@@ -20,12 +20,12 @@ _ROUNDING = 1e-12
 
 
 class InvertedLists:
-    """Rows in lists around centres; a query looks into the lists of the nearest centres only.
+    """Inverted file index: rows in lists around centres; a query searches the nearest lists only.
 
     Attributes
     ----------
     recall : float
-        Share of the true nearest other rows that the last tuned search finds, measured on a
+        Fraction of the true nearest other rows that the last tuned search finds, measured on a
         sample of the rows; a row as near as the true one is as good. 0 before the first search.
     """
 
@@ -45,7 +45,7 @@ class InvertedLists:
         self._tuned_for = 0
 
     def nearest(self, queries: Matrix, n_wanted: int) -> Indices:
-        """Give about the nearest rows of each query; what is missing is filled by exact search."""
+        """Return about the nearest rows of each query; missing ones are found by exact search."""
         if n_wanted > self._tuned_for:
             self._tune(n_wanted)
         indices = self._found(queries, n_wanted)
@@ -59,13 +59,13 @@ class InvertedLists:
         sample = self._sample(_SAMPLED_QUERIES)
         radii = [np.partition(self._distances(one), n_wanted - 1)[n_wanted - 1] for one in sample]
         while True:
-            self.recall = self._share_found(sample, n_wanted, radii)
+            self.recall = self._recall_on(sample, n_wanted, radii)
             if self.recall >= _WANTED_RECALL or self._index.nprobe >= self._index.nlist:
                 break
             self._index.nprobe = min(2 * self._index.nprobe, self._index.nlist)
         self._tuned_for = n_wanted
 
-    def _share_found(self, sample: Matrix, n_wanted: int, radii: list[float]) -> float:
+    def _recall_on(self, sample: Matrix, n_wanted: int, radii: list[float]) -> float:
         n_found = 0
         for one, indices, radius in zip(sample, self._found(sample, n_wanted), radii, strict=True):
             distances = self._distances(one, indices[indices >= 0])
@@ -90,7 +90,7 @@ class InvertedLists:
 
 
 def require_faiss() -> Any:
-    """Give the library, or say how to install it."""
+    """Return the library, or raise InputError with how to install it."""
     try:
         import faiss
     except ImportError:

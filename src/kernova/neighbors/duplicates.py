@@ -1,4 +1,4 @@
-"""Rows that stand several times are kept once and counted."""
+"""Duplicate rows: each distinct row once, with its number of occurrences."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ _MIXERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
 
 
 class DistinctRows(NamedTuple):
-    """Each row once, in the order of first appearance: ``rows[inverse]`` gives all back."""
+    """Distinct rows in the order of first appearance; ``rows[inverse]`` is the whole table."""
 
     rows: Matrix
     counts: NDArray[np.int64]
@@ -20,7 +20,7 @@ class DistinctRows(NamedTuple):
 
 
 def distinct_rows(X: Matrix) -> DistinctRows:
-    """Find the copies among rows by sorting one hash per row instead of whole rows.
+    """Find duplicate rows by sorting one hash per row instead of whole rows.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def distinct_rows(X: Matrix) -> DistinctRows:
     if is_first.all():
         return DistinctRows(X, np.ones(len(X), dtype=np.int64), np.arange(len(X)))
     group = np.cumsum(is_first) - 1
-    firsts = order[is_first]  # stable sorting put the earliest copy first
+    firsts = order[is_first]  # stable sorting puts the earliest duplicate first
     if not np.array_equal(X[order], X[firsts][group]):
         return _distinct_by_sorting(X)  # two different rows with one hash
     return _in_order_of_appearance(X, firsts, order, group)
@@ -45,10 +45,10 @@ def distinct_rows(X: Matrix) -> DistinctRows:
 def _in_order_of_appearance(
     X: Matrix, firsts: NDArray[np.intp], order: NDArray[np.intp], group: NDArray[np.intp]
 ) -> DistinctRows:
-    place = np.empty(len(firsts), dtype=np.intp)
-    place[np.argsort(firsts)] = np.arange(len(firsts))
+    position = np.empty(len(firsts), dtype=np.intp)
+    position[np.argsort(firsts)] = np.arange(len(firsts))
     inverse = np.empty(len(X), dtype=np.intp)
-    inverse[order] = place[group]
+    inverse[order] = position[group]
     return DistinctRows(X[np.sort(firsts)], np.bincount(inverse), inverse)
 
 

@@ -1,4 +1,4 @@
-"""Rows made ready for neighbour searches, with the engine that suits them."""
+"""Index for neighbour searches: distinct rows, and the engine that is fastest on them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -21,18 +21,18 @@ from kernova.typing import Indices, Matrix, Vector
 
 ALGORITHMS = ("auto", "kd_tree", "brute", "approximate")
 
-# In so few columns the tree is always faster; for so few rows, in rather more columns too.
+# Up to this number of columns the tree is always faster; for few rows, in more columns too.
 _FEW_COLUMNS = 3
 _FEW_ROWS = 500
 _FEW_COLUMNS_OF_FEW_ROWS = 20
-# Up to so many rows, exact search costs no more than a few seconds: nothing to approximate.
+# Up to this number of rows exact search takes no more than a few seconds.
 _FEW_ROWS_TO_APPROXIMATE = 5000
-# For so many rows it is counted how much of the data their neighbours' search would visit.
+# Sample on which the number of rows that a tree search visits is counted.
 _SAMPLED_ROWS = 64
 _LEAF_SIZE = 16
 # A tree's distances are sums of squared differences; this covers their rounding.
 _TREE_ROUNDING = 1e-13
-# Queries are brought this near, in units of the rows' extent, so that squares stay finite.
+# Queries are clipped to this, in units of the rows' extent, so that squares stay finite.
 _FARTHEST = 2.0**400
 
 
@@ -63,9 +63,9 @@ class NeighborIndex:
     rows : ndarray of shape (n_distinct, n_features)
         Each row once, divided by ``2**exponent``; in the tree's own order, for the cache's sake.
     counts : ndarray of shape (n_distinct,)
-        How often each stands.
+        Number of occurrences of each.
     inverse : ndarray of shape (n_rows,)
-        Where each row that was given is among the distinct ones.
+        Position of each given row among the distinct ones.
     exponent : int
         The unit's exponent.
     engine : str
@@ -83,34 +83,34 @@ class NeighborIndex:
 
     @property
     def n_rows(self) -> int:
-        """How many rows were given, copies included."""
+        """Number of rows given, duplicates included."""
         return len(self.inverse)
 
     @property
-    def has_copies(self) -> bool:
-        """Whether any row stands more than once."""
+    def has_duplicates(self) -> bool:
+        """Whether any row occurs more than once."""
         return len(self.rows) < len(self.inverse)
 
     @property
     def recall(self) -> float:
-        """Share of the true neighbours that are found: 1, or what was measured on a sample."""
+        """Fraction of the true neighbours that are found: 1, or as measured on a sample."""
         return 1.0 if self.engine != "approximate" else self._approximate.recall
 
     def in_units(self, queries: Matrix) -> Matrix:
-        """Give new rows in this index's unit; what is absurdly far is brought nearer."""
+        """Return new rows in this index's unit, clipped where they are extremely far away."""
         with np.errstate(over="ignore"):
             scaled = np.ldexp(queries, -self.exponent)
         return np.clip(scaled, -_FARTHEST, _FARTHEST)
 
-    def without_copies(self) -> "NeighborIndex":
-        """Give the same rows with each counted once."""
+    def without_duplicates(self) -> "NeighborIndex":
+        """Return the same index with each distinct row counted once."""
         n_distinct = len(self.rows)
         return replace(
             self, counts=np.ones(n_distinct, dtype=np.int64), inverse=np.arange(n_distinct)
         )
 
     def nearest(self, queries: Matrix, n_wanted: int) -> Candidates:
-        """Give the nearest ``n_wanted`` distinct rows of each query, all if there are fewer."""
+        """Return the nearest ``n_wanted`` distinct rows of each query, all if there are fewer."""
         n_wanted = min(n_wanted, len(self.rows))
         if self.engine == "kd_tree":
             return self._nearest_by_tree(queries, n_wanted)
@@ -118,11 +118,11 @@ class NeighborIndex:
             return self._nearest_by_products(queries, n_wanted)
         indices = self._approximate.nearest(queries, n_wanted)
         distances = self.distances_to(queries, indices)
-        # What it did not find is not looked for again: that is the bargain.
+        # What the approximate search missed is not searched for again.
         return _sorted(distances, indices, np.full(len(queries), np.inf))
 
     def within(self, queries: Matrix, radii: Vector) -> Pairs:
-        """Give all distinct rows within each query's radius, by differences, sorted by row."""
+        """Return all distinct rows within each query's radius, by differences, sorted by row."""
         if self.engine == "kd_tree":
             found = self._tree.query_ball_point(
                 queries, radii * (1 + _TREE_ROUNDING), workers=self.n_workers, return_sorted=True
@@ -140,7 +140,7 @@ class NeighborIndex:
         return Pairs(numbers, columns, distances)
 
     def distances_to(self, queries: Matrix, indices: Indices) -> Matrix:
-        """Give distances from differences: products expanded would cancel."""
+        """Return distances computed from differences: expanded products would cancel."""
         distances = np.empty(indices.shape)
 
         def fill(block: slice) -> None:
@@ -165,7 +165,7 @@ class NeighborIndex:
     def _nearest_by_tree(self, queries: Matrix, n_wanted: int) -> Candidates:
         ranks = np.arange(1, n_wanted + 1)
         found, indices = self._tree.query(queries, ranks, workers=self.n_workers)
-        # Taken anew, distances have the same bits whatever the engine.
+        # Recomputed, distances have the same bits whatever the engine.
         distances = self.distances_to(queries, indices)
         return _sorted(distances, indices, self._reach(found[:, -1], n_wanted))
 
@@ -190,12 +190,12 @@ class NeighborIndex:
 
     @property
     def n_workers(self) -> int:
-        """How many threads search a tree."""
+        """Number of threads that search a tree."""
         return int(effective_n_jobs(self.n_jobs))
 
     @property
     def n_threads(self) -> int | None:
-        """How many threads work on what was found; None for as many as products use."""
+        """Number of threads that process the neighbours; None for as many as products use."""
         return self.n_workers if self.engine == "kd_tree" else None
 
     @cached_property
@@ -227,14 +227,14 @@ class NeighborIndex:
         return InvertedLists(self.rows)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is built for searching is built again from the rows where it is needed.
+        # Search structures are not stored; they are built again from the rows when needed.
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 def build_index(
     X: Matrix, algorithm: str = "auto", n_jobs: int | None = None, k: int = 1
 ) -> NeighborIndex:
-    """Take rows for neighbour searches: scaled to a common unit, copies counted.
+    """Build an index for neighbour searches: rows scaled to a common unit, duplicates counted.
 
     Rows that are near one another in space are put near in memory: searching them one after the
     other is then twice as fast, and so is looking up what is known about neighbours.
@@ -244,13 +244,13 @@ def build_index(
     X : ndarray of shape (n_rows, n_features)
         The rows.
     algorithm : {"auto", "kd_tree", "brute", "approximate"}
-        The engine. "auto" weighs what the exact ones would cost. What those find is the same to
-        the last bit. "approximate" does so too up to 5,000 distinct rows, and beyond them looks
-        into a part of the rows only.
+        The engine. "auto" takes the exact one with the lower estimated cost; both exact engines
+        agree to the last bit. "approximate" is exact up to 5,000 distinct rows, and beyond them
+        searches a part of the rows only.
     n_jobs : int or None
         Threads for the tree.
     k : int
-        How many neighbours are going to be asked for.
+        Number of neighbours that will be searched.
 
     Examples
     --------
@@ -266,15 +266,17 @@ def build_index(
     rows, counts, inverse = distinct_rows(np.ldexp(X, -exponent))
     # With tight nodes a tree of unit vectors, as one-hot columns give, takes n^3 steps to build.
     order = cKDTree(rows, leafsize=_LEAF_SIZE, compact_nodes=False).indices
-    place = np.empty(len(rows), dtype=np.intp)
-    place[order] = np.arange(len(rows))
-    index = NeighborIndex(rows[order], counts[order], place[inverse], exponent, "kd_tree", n_jobs)
+    position = np.empty(len(rows), dtype=np.intp)
+    position[order] = np.arange(len(rows))
+    index = NeighborIndex(
+        rows[order], counts[order], position[inverse], exponent, "kd_tree", n_jobs
+    )
     return replace(index, engine=_engine(index, algorithm, k))
 
 
 def _engine(index: NeighborIndex, algorithm: str, k: int) -> str:
     if algorithm == "approximate":
-        require_faiss()  # whatever the number of rows: code that works on few shall work on many
+        require_faiss()  # also for few rows, so that code which runs on few rows runs on many
         if len(index.rows) > _FEW_ROWS_TO_APPROXIMATE:
             return algorithm
     elif algorithm != "auto":
@@ -283,7 +285,7 @@ def _engine(index: NeighborIndex, algorithm: str, k: int) -> str:
 
 
 def _is_tree_faster(index: NeighborIndex, k: int) -> bool:
-    """Weigh what each engine would cost: how rows lie decides more than how many there are.
+    """Compare the estimated costs of the engines, which depend on how the rows lie.
 
     The costs, in nanoseconds, were fitted to both engines on one thread
     (``benchmarks/neighbor_engines.py``); only their ratio matters.
@@ -297,7 +299,7 @@ def _is_tree_faster(index: NeighborIndex, k: int) -> bool:
 
 
 def _rows_visited(index: NeighborIndex, k: int) -> float:
-    """Count the rows that a tree looks at for one query, on average over a sample of the rows.
+    """Return the number of rows that a tree visits for one query, averaged over a sample.
 
     These are the rows in leaves that reach into the ball of the k nearest. Rows stand in the
     tree's order, so runs of them are as good as its leaves.
@@ -316,7 +318,7 @@ def _rows_visited(index: NeighborIndex, k: int) -> float:
 
 
 def _sorted(distances: Matrix, indices: Indices, reach: Vector) -> Candidates:
-    """Sort by distance, and by number where distances are equal: one order for all engines."""
+    """Sort by distance, and by row index where distances are equal: one order for all engines."""
     is_falling = distances[:, 1:] < distances[:, :-1]
     is_swapped = (distances[:, 1:] == distances[:, :-1]) & (indices[:, 1:] < indices[:, :-1])
     rows = np.flatnonzero((is_falling | is_swapped).any(axis=1))

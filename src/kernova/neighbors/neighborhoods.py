@@ -1,4 +1,4 @@
-"""The neighbourhood N_k of every row: all others within its k-th distance, ties included."""
+"""Neighbourhoods N_k of rows: all other rows within the k-th distance, ties included."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,25 +14,25 @@ from kernova.typing import Indices, Matrix, Vector
 
 # Distances this near to each other, relative to themselves, are tied.
 TIE = 1e-12
-# So many candidates are searched at a time, which stay in the processor's cache; but so many
-# queries at least, unless their candidates are too many, for products to run at full speed.
+# Candidates searched at a time, few enough for the processor's cache; but at least this many
+# queries, unless their candidates are too many, for products to run at full speed.
 _BLOCK_CANDIDATES = 1 << 18
 _BLOCK_QUERIES = 4096
 _MANY_CANDIDATES = 1 << 21
-# Where ties reach beyond what was searched, look for so many times more, and then for all.
+# Where ties reach beyond the rows searched, search these multiples of k, and then all rows.
 _WIDER = (1, 2, 4)
 # If every row is tied, a pair of rows takes some fifteen numbers, not one.
-_TIED_SHARE = 1 / 20
-# A neighbourhood with more distinct rows than this many times k is not kept, but found again.
-_KEPT = 4
+_TIED_FRACTION = 1 / 20
+# A neighbourhood with more distinct rows than this many times k is not cached but found again.
+_CACHED = 4
 
 
 class NeighborBlock(NamedTuple):
     """The neighbourhoods of some queries, one after the other, each sorted by distance.
 
-    ``starts`` has one entry more than there are queries: neighbours of query ``numbers[i]`` stand
-    from ``starts[i]`` up to ``starts[i + 1]``. A neighbour that stands several times is listed
-    once; ``weights`` counts it (None if all weigh 1). Distances are in the index's unit.
+    ``starts`` has one entry more than there are queries: the neighbours of query ``numbers[i]``
+    are those from ``starts[i]`` up to ``starts[i + 1]``. A duplicate row is listed once, and
+    ``weights`` counts it (None if all weights are 1). Distances are in the index's unit.
     """
 
     k: int
@@ -45,12 +45,12 @@ class NeighborBlock(NamedTuple):
 
     @property
     def lengths(self) -> Indices:
-        """How many distinct neighbours each query has."""
+        """Number of distinct neighbours of each query."""
         return np.diff(self.starts)
 
     @property
     def totals(self) -> Vector:
-        """How many neighbours each query has, copies counted: |N_k|."""
+        """Number of neighbours of each query, duplicates counted: |N_k|."""
         return self.lengths.astype(np.float64) if self.weights is None else self.sums(self.weights)
 
     def sums(self, values: Vector) -> Vector:
@@ -58,11 +58,11 @@ class NeighborBlock(NamedTuple):
         return np.add.reduceat(values, self.starts[:-1])
 
     def maxima(self, values: Vector) -> Vector:
-        """Give the largest value in each neighbourhood."""
+        """Return the largest value in each neighbourhood."""
         return np.maximum.reduceat(values, self.starts[:-1])
 
     def minima(self, values: Vector) -> Vector:
-        """Give the smallest value in each neighbourhood."""
+        """Return the smallest value in each neighbourhood."""
         return np.minimum.reduceat(values, self.starts[:-1])
 
     def spread(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -70,10 +70,10 @@ class NeighborBlock(NamedTuple):
         return np.repeat(values, self.lengths)
 
     def nearest(self, k: int) -> "NeighborBlock":
-        """Give the neighbourhoods of a smaller k, which these contain."""
+        """Return the neighbourhoods of a smaller k, which these contain."""
         if k == self.k:
             return self
-        kth = self.distances[self._kth_places(k)]
+        kth = self.distances[self._kth_positions(k)]
         is_kept = self.distances <= self.spread(kth) * (1 + TIE)
         return NeighborBlock(
             k,
@@ -85,7 +85,7 @@ class NeighborBlock(NamedTuple):
             kth,
         )
 
-    def _kth_places(self, k: int) -> Indices:
+    def _kth_positions(self, k: int) -> Indices:
         firsts = self.starts[:-1]
         if self.weights is None:
             return firsts + (k - 1)
@@ -107,13 +107,13 @@ def neighbor_blocks(
     index : NeighborIndex
         The rows among which to look.
     k : int
-        Which distance to the other rows bounds a neighbourhood, from 1 to their number.
+        Number of neighbours, from 1 to the number of other rows.
     queries : ndarray, optional
         Rows in the index's unit. If None, the index's own distinct rows, each without itself.
     left_out : ndarray of shape (n_queries,), optional
-        A distinct row of which each query is not to see one copy; -1 to see all.
+        A distinct row of which one occurrence is left out for each query; -1 to leave out none.
     task : str
-        Under which name to report progress.
+        Name under which progress is reported.
     """
     queries, left_out = _completed(index, queries, left_out)
     n_wanted = min(k + 2, len(index.rows))
@@ -126,7 +126,7 @@ def neighbor_blocks(
 def _searched(
     index: NeighborIndex, k: int, queries: Matrix, left_out: Indices, numbers: Indices
 ) -> Iterator[NeighborBlock]:
-    """Search wider for those queries whose ties may reach beyond what was found."""
+    """Search more rows for those queries whose ties may reach beyond the rows found."""
     for wider in _WIDER:
         found = index.nearest(queries[numbers], wider * (k + 2))
         weights = _weights(index, found.indices, left_out[numbers])
@@ -141,13 +141,13 @@ def _searched(
                 _starts(np.count_nonzero(is_kept[is_complete], axis=1)),
                 found.indices[is_kept].astype(np.int32),
                 found.distances[is_kept],
-                weights[is_kept] if index.has_copies else None,
+                weights[is_kept] if index.has_duplicates else None,
                 kth[is_complete],
             )
         numbers, kth = numbers[~is_complete], kth[~is_complete]
         if not len(numbers):
             return
-    for block in row_blocks(len(numbers), len(index.rows), share=_TIED_SHARE):
+    for block in row_blocks(len(numbers), len(index.rows), share=_TIED_FRACTION):
         yield _found_within(index, k, queries, left_out, numbers[block], kth[block])
 
 
@@ -159,19 +159,19 @@ def _found_within(
     numbers: Indices,
     at_most: Vector,
 ) -> NeighborBlock:
-    """Give neighbourhoods of which it is known only that no k-th distance is beyond a radius."""
+    """Return neighbourhoods given only an upper bound of each k-th distance."""
     pairs = index.within(queries[numbers], at_most * (1 + 2 * TIE))
     order = np.lexsort((pairs.distances, pairs.queries))
     of_query, indices = pairs.queries[order], pairs.indices[order]
     weights = index.counts[indices] - (indices == left_out[numbers][of_query])
     is_seen = weights > 0
     block = NeighborBlock(
-        0,  # as yet no k's: the radius may have been too wide
+        0,  # of no k yet: the radius may have been too wide
         numbers,
         _starts(np.bincount(of_query[is_seen], minlength=len(numbers))),
         indices[is_seen].astype(np.int32),
         pairs.distances[order][is_seen],
-        weights[is_seen].astype(np.float64) if index.has_copies else None,
+        weights[is_seen].astype(np.float64) if index.has_duplicates else None,
         at_most,
     )
     return block.nearest(k)
@@ -179,9 +179,9 @@ def _found_within(
 
 @dataclass(frozen=True)
 class Neighborhoods:
-    """The neighbourhoods of all queries, kept for several passes and for every smaller k.
+    """Neighbourhoods of all queries, cached for several passes and for every smaller k.
 
-    Those of a query with very many ties are not kept but found again in each pass, so that
+    Those of a query with very many ties are not cached but found again in each pass, so that
     memory stays O(n k) whatever the data.
     """
 
@@ -189,30 +189,30 @@ class Neighborhoods:
     k: int
     queries: Matrix
     left_out: Indices
-    kept: tuple[NeighborBlock, ...]
-    not_kept: Indices
+    cached: tuple[NeighborBlock, ...]
+    not_cached: Indices
 
     def blocks(self, k: int | None = None) -> Iterator[NeighborBlock]:
-        """Go once over all queries, with neighbourhoods of the largest k or of a smaller one."""
+        """Yield the neighbourhoods of all queries, of the largest k or of a smaller one."""
         k = self.k if k is None else k
-        yield from (block.nearest(k) for block in self.kept)
+        yield from (block.nearest(k) for block in self.cached)
         yield from self._found_again(k)
 
     def _found_again(self, k: int) -> Iterator[NeighborBlock]:
-        for rows in row_blocks(len(self.not_kept), len(self.index.rows), share=_TIED_SHARE):
+        for rows in row_blocks(len(self.not_cached), len(self.index.rows), share=_TIED_FRACTION):
             for block in _searched(
-                self.index, self.k, self.queries, self.left_out, self.not_kept[rows]
+                self.index, self.k, self.queries, self.left_out, self.not_cached[rows]
             ):
                 yield block.nearest(k)
 
     def for_each(self, k: int, work: Callable[[NeighborBlock], None]) -> None:
-        """Work on all blocks, on several threads if the index has them."""
-        in_threads(lambda block: work(block.nearest(k)), self.kept, self.index.n_threads)
+        """Call ``work`` with every block, on several threads if the index has them."""
+        in_threads(lambda block: work(block.nearest(k)), self.cached, self.index.n_threads)
         for block in self._found_again(k):
             work(block)
 
     def kth_distances(self, k: int | None = None) -> Vector:
-        """Distance from each query to its k-th nearest other row, in the index's unit."""
+        """Return the distance of each query to its k-th nearest other row, in the index's unit."""
         distances = np.empty(len(self.queries))
         for block in self.blocks(k):
             distances[block.numbers] = block.kth_distances
@@ -225,26 +225,26 @@ def find_neighborhoods(
     queries: Matrix | None = None,
     left_out: Indices | None = None,
 ) -> Neighborhoods:
-    """Search once, and keep what was found; see :func:`neighbor_blocks`."""
+    """Search once and cache the neighbourhoods; see :func:`neighbor_blocks`."""
     queries, left_out = _completed(index, queries, left_out)
-    kept, not_kept = [], [np.empty(0, dtype=np.intp)]
+    cached, not_cached = [], [np.empty(0, dtype=np.intp)]
     for block in neighbor_blocks(index, k, queries, left_out):
-        if len(block.indices) <= _KEPT * (k + 2) * len(block.numbers):
-            kept.append(block)
+        if len(block.indices) <= _CACHED * (k + 2) * len(block.numbers):
+            cached.append(block)
         else:
-            not_kept.append(block.numbers)
-    return Neighborhoods(index, k, queries, left_out, tuple(kept), np.concatenate(not_kept))
+            not_cached.append(block.numbers)
+    return Neighborhoods(index, k, queries, left_out, tuple(cached), np.concatenate(not_cached))
 
 
-def nearest_distances(X: Matrix, *, is_copy_near: bool = True) -> Vector:
-    """Distance of each row to the nearest other row; of two rows or more.
+def nearest_distances(X: Matrix, *, skip_duplicates: bool = False) -> Vector:
+    """Return the distance of each row to the nearest other row; there must be two rows or more.
 
-    A copy is at distance zero, unless ``is_copy_near`` is False: then the nearest row that differs
-    is looked for, and there must be one.
+    A duplicate is at distance zero, unless ``skip_duplicates`` is True: then the nearest row that
+    differs is searched for, and there must be one.
     """
     index = build_index(X)
     distances = np.empty(len(index.rows))
-    for block in neighbor_blocks(index if is_copy_near else index.without_copies(), 1):
+    for block in neighbor_blocks(index.without_duplicates() if skip_duplicates else index, 1):
         distances[block.numbers] = block.kth_distances
     return np.ldexp(distances[index.inverse], index.exponent)
 
@@ -264,12 +264,12 @@ def _starts(lengths: Indices) -> Indices:
 
 
 def _weights(index: NeighborIndex, indices: Indices, left_out: Indices) -> Vector:
-    """How often each neighbour is seen: as often as it stands, less the copy left out."""
-    if not index.has_copies:
+    """Return the weight of each neighbour: its occurrences, less the one left out."""
+    if not index.has_duplicates:
         return (indices != left_out[:, None]).astype(np.float64)
     return (index.counts[indices] - (indices == left_out[:, None])).astype(np.float64)
 
 
 def _kth_distances(distances: Matrix, weights: Vector, k: int) -> Vector:
-    places = np.argmax(np.cumsum(weights, axis=1) >= k, axis=1)
-    return np.take_along_axis(distances, places[:, None], axis=1)[:, 0]
+    positions = np.argmax(np.cumsum(weights, axis=1) >= k, axis=1)
+    return np.take_along_axis(distances, positions[:, None], axis=1)[:, 0]

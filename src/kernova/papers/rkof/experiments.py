@@ -82,8 +82,8 @@ def density_factors(
 
 def _narrowed(neighborhoods: Neighborhoods, k: int) -> Neighborhoods:
     """Cut all neighbourhoods to a smaller k once, rather than in every pass over them."""
-    kept = tuple(block.nearest(k) for block in neighborhoods.kept)
-    return replace(neighborhoods, k=k, kept=kept)
+    cached = tuple(block.nearest(k) for block in neighborhoods.cached)
+    return replace(neighborhoods, k=k, cached=cached)
 
 
 def peculiarity_factors(

@@ -1,6 +1,6 @@
-"""Random tables with copies, ties, tiny and huge numbers: factors stay finite and invariant.
+"""Random tables with duplicates, ties, tiny and huge numbers: factors are finite and invariant.
 
-What rounding may do is stated with each claim. Multiplying by a power of two is exact, so factors
+The effect of rounding is stated with each claim. Multiplying by a power of two is exact, so factors
 keep their bits. Any other constant, or a shift, moves a coordinate by half its last digit; rows
 here are at least 1/1000 of the largest number apart if they differ, so distances move by 1e-12
 of themselves at most: ties stay ties, and factors agree to 1e-9.
@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from kernova import LocalDensityFactor, LocalPeculiarityFactor, RobustKernelOutlierFactor
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*(neighbours were asked for|rows stand more)")
+pytestmark = pytest.mark.filterwarnings("ignore:.*(neighbours were asked for|or more duplicates)")
 
 NUMBERS = st.one_of(
     st.integers(1, 16), st.lists(st.integers(1, 16), min_size=1, max_size=3), st.just(10**6)
@@ -32,7 +32,7 @@ DETECTORS = st.one_of(
     st.builds(LocalPeculiarityFactor, NUMBERS, alpha=st.sampled_from([0.5, 1.0, 2.0])),
 )
 SHAPES = st.tuples(st.one_of(st.integers(1, 3), st.integers(4, 20)), st.integers(1, 3))
-# Whole numbers a few steps apart are full of copies, ties and constant columns.
+# Whole numbers a few steps apart are full of duplicates, ties and constant columns.
 GRIDS = arrays(np.float64, SHAPES, elements=st.integers(-4, 4))
 WILD = arrays(
     np.float64,
@@ -69,8 +69,8 @@ def assert_new_rows_are_finite(detector, X, queries):
         found = model.score_samples(rows)
         assert np.isfinite(found).all()
         assert set(model.predict(rows)) <= {-1, 1}
-        in_place = model._scores_in_place(rows, np.arange(len(rows)) % len(X))
-        assert np.isfinite(in_place).all()
+        replaced = model.score_replaced(rows, np.arange(len(rows)) % len(X))
+        assert np.isfinite(replaced).all()
 
 
 @st.composite
@@ -92,23 +92,23 @@ def check_grid(problem):
     X, detector = problem["X"], problem["detector"]
     first = assert_engines_agree_to_the_last_bit(detector, X)
     assert_new_rows_are_finite(detector, X, problem["queries"])
-    disguised = X.astype(problem["dtype"])
-    disguised.setflags(write=False)
-    np.testing.assert_array_equal(scores(detector, disguised), first)
+    converted = X.astype(problem["dtype"])
+    converted.setflags(write=False)
+    np.testing.assert_array_equal(scores(detector, converted), first)
     order = np.array(problem["order"])
     np.testing.assert_allclose(scores(detector, X[order]), first[order], rtol=1e-9)
     np.testing.assert_allclose(scores(detector, X + problem["shift"]), first, rtol=1e-9)
 
     doubled = scores(detector, np.ldexp(X, problem["exponent"]))
-    stretched = scores(detector, X * problem["constant"])
+    multiplied = scores(detector, X * problem["constant"])
     if isinstance(detector, LocalPeculiarityFactor):  # a sum of differences to a power
         log_constant = detector.alpha * np.log(problem["constant"])
         log_power = detector.alpha * problem["exponent"] * np.log(2)
-        assert_multiplied(first, stretched, log_constant)
+        assert_multiplied(first, multiplied, log_constant)
         assert_multiplied(first, doubled, log_power)
     else:
         np.testing.assert_array_equal(doubled, first)
-        np.testing.assert_allclose(stretched, first, rtol=1e-9)
+        np.testing.assert_allclose(multiplied, first, rtol=1e-9)
 
 
 def assert_multiplied(before, after, log_constant):
@@ -139,7 +139,7 @@ def run(check, n_problems, *strategies):
 
 
 @pytest.mark.soak
-def test_grids_with_copies_and_ties(long_bar):
+def test_grids_with_duplicates_and_ties(long_bar):
     run(check_grid, long_bar(1500), problems())
 
 

@@ -1,4 +1,4 @@
-"""Rows that stand several times: counted, kept in order of appearance, and never confused."""
+"""Duplicate rows: counted, in order of appearance, and never confused."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from kernova.neighbors import duplicates as copies
+from kernova.neighbors import duplicates
 from kernova.neighbors.duplicates import distinct_rows
 
 TABLES = arrays(
@@ -44,14 +44,14 @@ COARSE_HASHES = {
 @settings(max_examples=100, deadline=None)
 def test_different_rows_with_one_hash_stay_different(name, X):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(copies, "_hashes", COARSE_HASHES[name])
+        patch.setattr(duplicates, "_hashes", COARSE_HASHES[name])
         assert_is_what_a_loop_finds(X, distinct_rows(X))
 
 
-def test_hashes_tell_rows_of_small_whole_numbers_apart():
+def test_rows_of_small_whole_numbers_have_different_hashes():
     grid = np.stack(np.meshgrid(*[np.arange(40.0)] * 3), axis=-1).reshape(-1, 3)
-    assert len(np.unique(copies._hashes(grid))) == len(grid)
-    assert len(np.unique(copies._hashes(np.eye(300)))) == 300
+    assert len(np.unique(duplicates._hashes(grid))) == len(grid)
+    assert len(np.unique(duplicates._hashes(np.eye(300)))) == 300
 
 
 def test_the_callers_rows_are_left_alone():

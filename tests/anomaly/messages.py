@@ -1,0 +1,83 @@
+"""Messages of the package, whole."""
+
+ENGINE = "There is no engine named 'fast'. Take one of auto, exact, low-rank, sparse."
+TOLERANCE = "The tolerance must lie between 0 and 1; got 0."
+DEPTH_KERNEL = (
+    "There is no kernel named 'cosine'. Take one of gaussian, laplacian, matern, polynomial, "
+    "linear, or pass a kernel object."
+)
+KERNEL_OBJECT = (
+    "A kernel object needs __call__(X, Y), diagonal(X) and squared_distance(X, Y); object does "
+    "not have them all. Subclass kernova.kernels.Kernel and define __call__."
+)
+KERNEL_VALUES = (
+    "The kernel gives infinite or undefined values for these rows. Rescale the columns, or take "
+    "another kernel."
+)
+BANDWIDTH_RULE = (
+    "There is no bandwidth rule named 'mean'. Take one of nearest, reach, median, or a positive "
+    "number."
+)
+BANDWIDTH = (
+    "The bandwidth must be a positive number or the name of a rule (nearest, reach, median); "
+    "got -1.0."
+)
+PROFILE = (
+    "There is no kernel named 'cosine'. Take one of volcano, gaussian, epanechnikov, or give a "
+    "function of u = distance / width."
+)
+PROFILE_VALUES = "The kernel must give finite values of zero or more; got -4."
+MANY_AND_DUPLICATES = (
+    "LocalDensityFactor: 30 neighbours were asked for, but each row has 2 others; all are taken. "
+    "3 of 3 rows have 2 or more duplicates: their k-th neighbour is at distance zero, and the "
+    "smallest positive distance is used instead. With more neighbours than duplicates they are "
+    "compared with other rows."
+)
+NO_OTHER_ROW = (
+    "LocalPeculiarityFactor: 9 neighbours were asked for, but each row has no other; all are taken."
+)
+
+
+def contamination(value):
+    return f'The contamination must be "auto" or a number above 0 and at most 0.5; got {value!r}.'
+
+
+def neighbors(value):
+    return (
+        "n_neighbors must be a whole number of 1 or more, or a list of such numbers; "
+        f"got {value!r}."
+    )
+
+
+def algorithm(value):
+    return f"There is no algorithm named {value!r}. Take one of auto, kd_tree, brute, approximate."
+
+
+def positive(name, value, ending=""):
+    return f"{name} must be a positive number{ending}; got {value!r}."
+
+
+def exponent(name, value, ending=""):
+    return f"{name} must be a number of 0 or more{ending}; got {value!r}."
+
+
+def duplicates(detector, n_rows, n_all, least):
+    return (
+        f"{detector}: {n_rows} of {n_all} rows have {least} or more duplicates: their k-th "
+        "neighbour is at distance zero, and the smallest positive distance is used instead. With "
+        "more neighbours than duplicates they are compared with other rows."
+    )
+
+
+def new_rows(detector):
+    return (
+        f"{detector} judges new rows only with novelty=True. Set it before fitting, or call "
+        "fit_predict to judge the rows themselves."
+    )
+
+
+def own_rows(detector):
+    return (
+        f"{detector} judges the rows it is fitted to only with novelty=False. Set it, or call fit "
+        "on the known rows and predict on new ones."
+    )
