@@ -42,7 +42,7 @@ def test_training_rows_are_predicted_as_labelled():
 
 
 @pytest.mark.parametrize("far", [1e3, 1e200, -1e300])
-def test_a_row_that_feels_nothing_goes_with_the_nearest(far):
+def test_a_row_out_of_reach_joins_the_nearest_cluster(far):
     X = np.array([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]])
     model = GaussianMeanShift(bandwidth=0.3).fit(X)
     expected = model.labels_[3] if far > 0 else model.labels_[0]
@@ -63,7 +63,7 @@ def test_likelihood_chooses_the_width_that_a_scan_finds_best():
     assert likelihood_width(rows, np.ones(120)) == pytest.approx(best, rel=0.04)
 
 
-def test_silverman_counts_copies():
+def test_silverman_counts_duplicates():
     rows = np.array([[0.0, 1.0], [2.0, 3.0], [2.0, 3.0], [4.0, 0.0]])
     distinct, counts = np.unique(rows, axis=0, return_counts=True)
     assert silverman_width(distinct, counts.astype(float)) == pytest.approx(
@@ -84,7 +84,7 @@ def test_one_point_is_one_cluster(X, bandwidth):
 
 @pytest.mark.parametrize(("bandwidth", "n_clusters"), [(1e-300, 3), (5e-324, 3), (1e300, 1)])
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
-def test_absurd_widths_part_all_rows_or_none(bandwidth, n_clusters, scale):
+def test_extreme_widths_separate_all_rows_or_none(bandwidth, n_clusters, scale):
     X = np.repeat([[0.0], [1.0], [3.0]], 70, axis=0) * scale
     model = GaussianMeanShift(bandwidth=bandwidth).fit(X)
     assert len(model.cluster_centers_) == n_clusters

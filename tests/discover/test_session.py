@@ -1,4 +1,4 @@
-"""The loop as an expert meets it: what can be said when, and what is then so."""
+"""Session as one expert uses it: questions, answers and corrections."""
 
 import numpy as np
 import pandas as pd
@@ -18,16 +18,9 @@ from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Question
 from kernova.discover.session import CategoryDiscovery
 from kernova.discover.strategies import DEFAULT_STRATEGY, STRATEGIES
-from kernova.errors import InputError
+from tests.discover import messages
 from tests.discover.scripted import FarthestRow, ShuffledRows
-
-X = np.random.default_rng(1).normal(size=(8, 2))
-IDS = list("abcdefgh")
-
-
-def begun(strategy=None, **words):
-    words = {"ids": IDS, **words}
-    return CategoryDiscovery(strategy or ShuffledRows()).start(X, **words)
+from tests.discover.sessions import IDS, X, rejected, started
 
 
 def answered(session, *labels):
@@ -37,17 +30,8 @@ def answered(session, *labels):
     return session
 
 
-def refused(act, *args, **kwargs):
-    with pytest.raises(InputError) as caught:
-        act(*args, **kwargs)
-    return str(caught.value)
-
-
-# --- questions -------------------------------------------------------------------------------
-
-
 def test_a_question_names_the_users_row_and_stays_open_until_something_is_said():
-    session = begun(FarthestRow())
+    session = started(FarthestRow())
     question = session.next_question()
     assert question is session.next_question()
     assert (question.number, question.id) == (1, IDS[question.row])
@@ -85,30 +69,30 @@ def test_the_default_strategy_is_the_default():
 
 
 def test_the_hierarchy_is_built_once_whatever_is_undone(monkeypatch):
-    started = []
+    seen = []
 
     class Counted(FarthestRow):
         def start(self, preparation):
-            started.append(preparation)
+            seen.append(preparation)
             return super().start(preparation)
 
-    session = answered(begun(Counted()), "carp", "pike", "eel")
-    assert len(started) == 1  # an ordinary answer is only told
+    session = answered(started(Counted()), "carp", "pike", "eel")
+    assert len(seen) == 1  # an ordinary answer is only told
     session.undo()
     session.change(1, "cod")
     session.rename("pike", "Pike")
     session.next_question()
-    assert len(started) == 2  # three corrections, and one fresh asker
-    assert started[0] is started[1]
-    assert isinstance(started[0], Preparation)
+    assert len(seen) == 2  # three corrections, and one fresh asker
+    assert seen[0] is seen[1]
+    assert isinstance(seen[0], Preparation)
 
 
 def test_when_all_rows_are_heard_of_there_is_no_question():
-    session = answered(begun(), *["carp"] * 3, *[None] * 3)
+    session = answered(started(ShuffledRows()), *["carp"] * 3, *[None] * 3)
     for row in set(range(8)) - set(session.asked_):
         session.label_row(IDS[row], "eel")
     assert session.next_question() is None
-    assert refused(session.answer, "carp") == NOTHING_OPEN
+    assert rejected(session.answer, "carp") == messages.NO_OPEN_QUESTION
     session.undo()
     assert session.next_question() is not None
     assert CategoryDiscovery(ShuffledRows()).start([[1.0]], known=["a"]).next_question() is None
@@ -127,18 +111,14 @@ def test_a_strategy_that_repeats_itself_is_told_so():
         def observe(self, answer):
             pass
 
-    session = answered(begun(Stubborn()), "carp")
-    assert refused(session.next_question) == (
-        "The strategy 'stubborn' asks again for the row 'c', which has been answered; correct the "
-        "strategy."
+    session = answered(started(Stubborn()), "carp")
+    assert rejected(session.next_question) == (
+        messages.ASKED_AGAIN.format(strategy="stubborn", id="c")
     )
 
 
-# --- answers and corrections -----------------------------------------------------------------
-
-
 def test_every_kind_of_thing_said_is_one_event():
-    session = begun(known={"h": "carp", "a": 3})
+    session = started(ShuffledRows(), known={"h": "carp", "a": 3})
     answered(session, "pike", None)
     first, second = session.asked_
     third = session.next_question()
@@ -169,20 +149,20 @@ def test_every_kind_of_thing_said_is_one_event():
 
 
 def test_undo_goes_back_to_the_beginning_but_not_behind_prior_labels():
-    session = answered(begun(known=[None, "carp", *[np.nan] * 6]), "pike", None)
+    session = answered(started(ShuffledRows(), known=[None, "carp", *[np.nan] * 6]), "pike", None)
     session.rename("carp", "Carp")
     before = session.asked_
     for _ in range(3):
         session.undo()
     assert session.categories_ == {"carp": (1,)}
     assert (session.curve_, session.n_questions_) == ([], 0)
-    assert refused(session.undo) == "There is nothing to undo."
+    assert rejected(session.undo) == messages.NOTHING_TO_UNDO
     assert len(session.log_) == 7
     assert answered(session, "x", "y").asked_ == before
 
 
 def test_changing_an_answer_takes_the_rows_named_with_it_along_unless_relabelled_since():
-    session = begun()
+    session = started(ShuffledRows())
     question = session.next_question()
     others = [row for row in range(8) if row != question.row][:3]
     session.name_cluster("carp", rows=[IDS[row] for row in others])
@@ -200,7 +180,7 @@ def test_changing_an_answer_takes_the_rows_named_with_it_along_unless_relabelled
 
 
 def test_a_skipped_question_can_be_answered_later():
-    session = answered(begun(), "carp", None)
+    session = answered(started(ShuffledRows()), "carp", None)
     session.change(2, "pike")
     assert list(session.categories_) == ["carp", "pike"]
     assert session.curve_ == [1, 2]
@@ -208,7 +188,7 @@ def test_a_skipped_question_can_be_answered_later():
 
 
 def test_a_category_without_rows_is_gone_and_its_name_free():
-    session = answered(begun(), "carp", "pike")
+    session = answered(started(ShuffledRows()), "carp", "pike")
     session.change(1, "pike")
     assert list(session.categories_) == ["pike"]
     assert session.curve_ == [1, 1]
@@ -217,114 +197,100 @@ def test_a_category_without_rows_is_gone_and_its_name_free():
 
 
 def test_labelling_the_open_row_answers_the_question():
-    session = begun()
+    session = started(ShuffledRows())
     question = session.next_question()
     session.label_row(question.id, "carp")
     assert session.log_ == (Answered(question.row, "carp"),)
     assert session.next_question().number == 2
 
 
-NEEDS_NAME = (
-    "A category needs a name; got {label!r}. To pass over the row, skip the question.".format
-)
-
-
 @pytest.mark.parametrize("label", ["", " \n", None, float("nan"), np.nan, pd.NA, pd.NaT])
 def test_a_label_that_says_nothing_is_refused(label):
-    session = begun()
+    session = started(ShuffledRows())
     session.next_question()
-    assert refused(session.answer, label) == NEEDS_NAME(label=label)
+    assert rejected(session.answer, label) == messages.NEEDS_NAME.format(label=label)
     assert session.log_ == ()
 
 
-NOTHING_OPEN = "No question is open: call next_question() first."
-NO_SUCH_QUESTION = "There is no question {} to change: there are questions 1 to 3."
-NO_COD = "There is no category 'cod'. There are 'carp', 'pike'."
+NO_COD = messages.NO_SUCH_CATEGORY.format(name="cod", known="'carp', 'pike'")
 
 
 @pytest.mark.parametrize(
     ("act", "sentence"),
     [
-        (lambda s: s.answer("x"), NOTHING_OPEN),
-        (lambda s: s.skip(), NOTHING_OPEN),
-        (lambda s: s.name_cluster("x"), NOTHING_OPEN),
-        (lambda s: s.change(0, "x"), NO_SUCH_QUESTION.format(0)),
-        (lambda s: s.change(4, "x"), NO_SUCH_QUESTION.format(4)),
-        (lambda s: s.change("1", "x"), "A question goes by its number, counted from 1; got '1'."),
-        (lambda s: s.change(1, " "), NEEDS_NAME(label=" ")),
-        (lambda s: s.label_row("z", "x"), "No row has the id 'z'."),
-        (lambda s: s.label_row(0, "x"), "No row has the id 0."),
-        (lambda s: s.label_row(["a"], "x"), "No row has the id ['a']."),
+        (lambda s: s.answer("x"), messages.NO_OPEN_QUESTION),
+        (lambda s: s.skip(), messages.NO_OPEN_QUESTION),
+        (lambda s: s.name_cluster("x"), messages.NO_OPEN_QUESTION),
+        (lambda s: s.change(0, "x"), messages.NO_SUCH_QUESTION.format(number=0, last=3)),
+        (lambda s: s.change(4, "x"), messages.NO_SUCH_QUESTION.format(number=4, last=3)),
+        (lambda s: s.change("1", "x"), messages.NOT_A_QUESTION_NUMBER.format(value="1")),
+        (lambda s: s.change(1, " "), messages.NEEDS_NAME.format(label=" ")),
+        (lambda s: s.label_row("z", "x"), messages.NO_SUCH_ID.format(id="z")),
+        (lambda s: s.label_row(0, "x"), messages.NO_SUCH_ID.format(id=0)),
+        (lambda s: s.label_row(["a"], "x"), messages.NO_SUCH_ID.format(id=["a"])),
         (lambda s: s.rename("cod", "x"), NO_COD),
         (
             lambda s: s.rename("carp", "pike"),
-            "There is a category 'pike' already. To make one of both, merge 'carp' into it.",
+            messages.CATEGORY_EXISTS.format(new="pike", old="carp"),
         ),
-        (lambda s: s.rename("carp", " carp"), "The category 'carp' has that name already."),
+        (lambda s: s.rename("carp", " carp"), messages.SAME_NAME.format(name="carp")),
         (
             lambda s: s.merge("carp"),
-            "Nothing to merge into 'carp': name at least one other category.",
+            messages.NOTHING_TO_MERGE.format(name="carp"),
         ),
-        (lambda s: s.merge("carp", "carp"), "The category 'carp' cannot be merged into itself."),
+        (lambda s: s.merge("carp", "carp"), messages.MERGE_INTO_ITSELF.format(name="carp")),
         (lambda s: s.merge("cod", "carp"), NO_COD),
         (lambda s: s.merge("carp", "cod"), NO_COD),
     ],
 )
 def test_what_makes_no_sense_is_refused_and_changes_nothing(act, sentence):
-    session = answered(begun(), "carp", None, "pike")
+    session = answered(started(ShuffledRows()), "carp", None, "pike")
     before = (session.log_, session.categories_, session.curve_)
-    assert refused(act, session) == sentence
+    assert rejected(act, session) == sentence
     assert (session.log_, session.categories_, session.curve_) == before
 
 
 def test_before_anything_was_said():
-    session = begun()
+    session = started(ShuffledRows())
     assert (session.categories_, session.curve_, session.log_) == ({}, [], ())
-    assert refused(session.rename, "a", "b") == (
-        "There is no category 'a'. None has been named yet."
-    )
-    assert refused(session.change, 1, "a") == (
-        "There is no question 1 to change: nothing was asked yet."
-    )
+    assert rejected(session.rename, "a", "b") == (messages.NO_CATEGORY_YET.format(name="a"))
+    assert rejected(session.change, 1, "a") == (messages.NO_QUESTION_YET.format(number=1))
     unbegun = CategoryDiscovery()
     for act in (unbegun.next_question, unbegun.undo, lambda: unbegun.log_, unbegun.skip):
-        assert refused(act) == "This session has not begun: call start(X) first."
+        assert rejected(act) == messages.NOT_STARTED
     unbegun.close()
-
-
-# --- projects and logs -----------------------------------------------------------------------
 
 
 def test_a_project_goes_on_where_it_stood(tmp_path):
     path = tmp_path / "fish"
-    with begun(known={"a": "carp"}, project=path) as session:
+    with started(ShuffledRows(), known={"a": "carp"}, project=path) as session:
         answered(session, "pike", None)
         log, question = session.log_, session.next_question()
-    with begun(known={"a": "carp"}, project=path) as again:
+    with started(ShuffledRows(), known={"a": "carp"}, project=path) as again:
         assert again.log_ == log
         assert again.next_question().row == question.row
-    with begun(project=path) as again:  # prior labels need not be given twice
+    with started(ShuffledRows(), project=path) as again:  # prior labels need not be given twice
         assert again.labels_[0] == "carp"
     for other in ({"a": "cod"}, {"b": "carp"}):
-        assert refused(begun, known=other, project=path) == (
-            "The prior labels are not those that the project was begun with. Give the same ones, "
-            "or none, or begin another project."
+        assert rejected(started, ShuffledRows(), known=other, project=path) == (
+            messages.OTHER_PRIOR_LABELS
         )
-    begun(project=path).close()  # a refusal leaves no lock behind
+    started(ShuffledRows(), project=path).close()  # a refusal leaves no lock behind
 
 
 def test_a_second_start_lets_go_of_the_first(tmp_path):
-    session = answered(begun(project=tmp_path / "one"), "carp")
-    assert refused(session.start, X, ids=["a"]) == (
-        "There are 1 ids for 8 rows; give one for each row."
+    session = answered(started(ShuffledRows(), project=tmp_path / "one"), "carp")
+    assert rejected(session.start, X, ids=["a"]) == (
+        messages.WRONG_NUMBER_OF_IDS.format(n_ids=1, n_rows=8)
     )
-    assert refused(lambda: session.log_) == "This session has not begun: call start(X) first."
-    with begun(project=tmp_path / "one") as again:
+    assert rejected(lambda: session.log_) == messages.NOT_STARTED
+    with started(ShuffledRows(), project=tmp_path / "one") as again:
         assert list(again.categories_) == ["carp"]
     again.next_question()
-    assert refused(again.answer, "pike") == (
-        f"Could not save to {tmp_path / 'one'}: Cannot operate on a closed database. What was said "
-        "last does not count; what was said before is safe."
+    assert rejected(again.answer, "pike") == (
+        messages.NOT_SAVED.format(
+            path=tmp_path / "one", reason="Cannot operate on a closed database"
+        )
     )
     assert list(again.categories_) == ["carp"]
 
@@ -332,25 +298,23 @@ def test_a_second_start_lets_go_of_the_first(tmp_path):
 @pytest.mark.parametrize(
     ("log", "reason"),
     [
-        ([Skipped(8)], "it speaks of row 8, but the table has 8"),
-        ([RowLabelled(9, "x")], "it speaks of row 9, but the table has 8"),
-        ([Answered(1, "x", (8,))], "it speaks of row 8, but the table has 8"),
-        ([Answered(1, "x", (1,))], "it names a row twice at once"),
-        ([PriorLabels((1, 1), ("x", "y"))], "it names a row twice at once"),
-        ([PriorLabels((1,), ("x", "y"))], "prior labels come first, one for each row"),
-        ([Skipped(1), PriorLabels((2,), ("x",))], "prior labels come first, one for each row"),
-        ([Skipped(1), Answered(1, "x")], "row 1 was asked, but had been heard of before"),
+        ([Skipped(8)], messages.ROW_OUT_OF_RANGE.format(row=8, n_rows=8)),
+        ([RowLabelled(9, "x")], messages.ROW_OUT_OF_RANGE.format(row=9, n_rows=8)),
+        ([Answered(1, "x", (8,))], messages.ROW_OUT_OF_RANGE.format(row=8, n_rows=8)),
+        ([Answered(1, "x", (1,))], messages.ROW_TWICE),
+        ([PriorLabels((1, 1), ("x", "y"))], messages.ROW_TWICE),
+        ([PriorLabels((1,), ("x", "y"))], messages.PRIOR_LABELS_FIRST),
+        ([Skipped(1), PriorLabels((2,), ("x",))], messages.PRIOR_LABELS_FIRST),
+        ([Skipped(1), Answered(1, "x")], messages.ASKED_BUT_CLOSED.format(row=1)),
     ],
 )
 def test_a_log_of_another_table_is_refused(log, reason):
     session = CategoryDiscovery(ShuffledRows())
-    assert refused(session.replay, log, X) == (
-        f"The log does not fit the table, or is damaged: {reason}."
-    )
+    assert rejected(session.replay, log, X) == (messages.LOG_DOES_NOT_FIT.format(reason=reason))
 
 
 def test_a_log_that_undoes_too_much_is_refused():
     for log in ([Undone()], [PriorLabels((1,), ("x",)), Undone()]):
-        assert refused(CategoryDiscovery(ShuffledRows()).replay, log, X) == (
-            "The log is damaged: it undoes more than was done."
+        assert rejected(CategoryDiscovery(ShuffledRows()).replay, log, X) == (
+            messages.UNDOES_TOO_MUCH
         )

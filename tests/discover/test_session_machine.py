@@ -225,7 +225,7 @@ class SessionMachine(RuleBasedStateMachine):
         try:
             is_done = self.notes.undo(who)
         except NonsenseError:
-            self.refused(self.session.undo, **words, match=r"^Step \d+ cannot be taken back: ")
+            self.refused(self.session.undo, **words, match=r"^Log entry \d+ cannot be undone: ")
             return
         if is_done:
             assert self.session.undo(**words) == self.notes.n_said
@@ -282,7 +282,7 @@ class SessionMachine(RuleBasedStateMachine):
             who: one.row for who, one in self.open.items()
         }
         assert session.n_records_ == len(session.log_) == self.notes.n_said
-        counting = [one.number for one in session.said_ if one.counts]
+        counting = [one.number for one in session.entries_ if one.counts]
         assert counting == [*[1] * bool(self.notes.known), *(step[0] for step in self.notes.steps)]
         opinions = {row: list(session.opinions_of(row).items()) for row in range(N_ROWS)}
         assert opinions == {row: list(model.opinions.get(row, {}).items()) for row in range(N_ROWS)}

@@ -12,6 +12,7 @@ from kernova.discover.strategies import STRATEGIES
 from kernova.discover.strategies.hierarchical import HierarchyOrder
 from kernova.discover.strategies.random import RandomOrder
 from kernova.errors import InputError
+from tests.discover import messages
 
 
 class InTurn:
@@ -144,12 +145,12 @@ def test_lots_follow_the_preparation_or_the_strategy():
 
 
 BAD = [
-    ({"labels": ["a"]}, "There must be one label for each of the 3 rows; got an array of shape"),
-    ({"error_rate": 1.0}, "error_rate must be at least 0 and below 1; got 1.0."),
-    ({"error_rate": -0.1}, "error_rate must be at least 0 and below 1; got -0.1."),
-    ({"max_questions": 0}, "max_questions must be at least 1, or None; got 0."),
+    ({"labels": ["a"]}, messages.ONE_LABEL_PER_ROW),
+    ({"error_rate": 1.0}, messages.BAD_ERROR_RATE.format(value=1.0)),
+    ({"error_rate": -0.1}, messages.BAD_ERROR_RATE.format(value=-0.1)),
+    ({"max_questions": 0}, messages.BAD_MAX_QUESTIONS),
     ({"X": [[1.0], [np.nan], [2.0]]}, "X must be a table of finite numbers. Input contains NaN."),
-    ({"strategy": "guess"}, "There is no strategy named 'guess'. Take one of "),
+    ({"strategy": "guess"}, messages.NO_SUCH_STRATEGY.format(name="guess")),
 ]
 
 

@@ -14,63 +14,61 @@ from kernova.discover.stopping import TRIALS, stopping_advice
 from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
 from kernova.errors import InputError
 from kernova.papers.hms.data import discovery_sets, kept_back_sets
+from tests.discover import messages
 
-UNPROVED = (
-    " The other {} rows may hold more: questions that were chosen, not drawn by lot, prove nothing "
-    "about them."
-)
-GUESS = (
-    " Guess: {} without a new category. This is a rule of thumb: as many as until the last new "
-    "one, and 50 more. On 106 tables whose categories are known it was right 101 times, and "
-    "stopped too early on the other 5; how often it is right on tables like yours, nobody knows."
-)
 SENTENCES = {
     "nothing asked": (
         [],
         {"n_rows": 10},
-        "None of 10 rows was asked yet: nothing is known.",
+        messages.NOTHING_ASKED.format(n_rows=10),
     ),
     "the first": (
         ["a"],
         {"n_rows": 1000},
         "Of 1,000 rows, 1 was asked: 1 category, the last new one at question 1."
-        + UNPROVED.format(999)
-        + GUESS.format("it takes 51 more answers"),
+        + messages.NO_BOUND.format(999)
+        + messages.GUESS.format("after 51 more answers"),
     ),
-    "one to go, one passed over": (
+    "one to go, one skipped": (
         ["a", "b", None, *["a"] * 51],
         {"n_rows": 900},
         "Of 900 rows, 54 were asked: 2 categories, the last new one at question 2, none in 51 "
-        "answers since; 1 passed over."
-        + UNPROVED.format(847)
-        + GUESS.format("it takes 1 more answer"),
+        "answers since; 1 skipped."
+        + messages.NO_BOUND.format(847)
+        + messages.GUESS.format("after 1 more answer"),
     ),
     "enough": (
         ["a", "b", *["a"] * 52],
         {"n_rows": 900},
         "Of 900 rows, 54 were asked: 2 categories, the last new one at question 2, none in 52 "
-        "answers since." + UNPROVED.format(846) + GUESS.format("there were enough answers"),
+        "answers since."
+        + messages.NO_BOUND.format(846)
+        + messages.GUESS.format("now, after enough answers"),
     ),
     "known before": (
         ["a"] * 50,
         {"n_rows": 900, "known_before": ["a", "c"], "n_labelled_before": 10},
         "Of 900 rows, 50 were asked: 2 categories, all of them known before."
-        + UNPROVED.format(840)
-        + GUESS.format("there were enough answers"),
+        + messages.NO_BOUND.format(840)
+        + messages.GUESS.format("now, after enough answers"),
     ),
-    "by lot": (
+    "random sample": (
         ["a", *["a"] * 59],
         {"n_rows": 900, "n_random": 59},
         "Of 900 rows, 60 were asked: 1 category, the last new one at question 1, none in 59 "
-        "answers since. The last rows were drawn by lot and held nothing new: with 95 % confidence "
-        "at most 5 % of the 840 rows without a label belong to categories not met, if all answers "
-        "were right." + GUESS.format("there were enough answers"),
+        "answers since."
+        + messages.BOUND.format("5 %", 840)
+        + messages.GUESS.format("now, after enough answers"),
     ),
-    "all": (["a", "b"], {"n_rows": 2}, "All 2 rows have a label: 2 categories, and no other."),
+    "all": (
+        ["a", "b"],
+        {"n_rows": 2},
+        messages.ALL_LABELLED.format(n_rows=2, categories="2 categories"),
+    ),
     "all but what was known": (
         ["a"],
         {"n_rows": 3, "known_before": ["b"], "n_labelled_before": 2},
-        "All 3 rows have a label: 2 categories, and no other.",
+        messages.ALL_LABELLED.format(n_rows=3, categories="2 categories"),
     ),
 }
 
@@ -91,17 +89,17 @@ def test_numbers_are_those_of_a_literal_count(labels, n_more):
     n_unseen = n_rows - len([label for label in labels if label is not None])
     assert (advice.asked, advice.seen, advice.since_new) == (len(labels), len(firsts), len(since))
     assert advice.questions_left == min(max(0, last_new + 50 - len(since)), n_unseen)
-    assert advice.missed_share == (0.0 if n_unseen == 0 else None)
+    assert advice.missed_fraction == (0.0 if n_unseen == 0 else None)
 
 
 def test_a_new_category_among_rows_drawn_by_lot_leaves_no_bound():
     labels = ["a"] * 20 + ["b"] + ["a"] * 19
-    assert stopping_advice(labels, 100, n_random=20).missed_share is None
-    assert stopping_advice(labels, 100, n_random=19).missed_share == pytest.approx(
+    assert stopping_advice(labels, 100, n_random=20).missed_fraction is None
+    assert stopping_advice(labels, 100, n_random=19).missed_fraction == pytest.approx(
         1 - 0.05 ** (1 / 19)
     )
     passed = ["a"] * 30 + [None] * 5
-    assert stopping_advice(passed, 100, n_random=5).missed_share is None
+    assert stopping_advice(passed, 100, n_random=5).missed_fraction is None
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
@@ -112,21 +110,16 @@ def test_more_than_the_bound_would_seldom_hide_from_lots(n_random, confidence):
     labels = ["a", *["a"] * n_random]
     share = stopping_advice(
         labels, n_rows + len(labels), n_random=n_random, confidence=confidence
-    ).missed_share
+    ).missed_fraction
     unmet = int(np.floor(share * n_rows)) + 1
     assert hypergeom.pmf(0, n_rows, unmet, n_random) <= 1 - confidence + 1e-12
 
 
 REFUSED = {
-    "A table of 2 rows cannot have 3 answers besides 0 rows with a label; count each row once.": (
-        {"n_rows": 2}
-    ),
-    "A table of 9 rows cannot have 3 answers besides 7 rows with a label; count each row once.": (
-        {"n_rows": 9, "n_labelled_before": 7}
-    ),
-    "n_random is 4, but there were 3 questions; give how many of the last ones were drawn by "
-    "lot.": {"n_rows": 9, "n_random": 4},
-    "confidence is 1.0; it must lie between 0 and 1.": {"n_rows": 9, "confidence": 1.0},
+    messages.TOO_MANY_ANSWERS.format(n_rows=2, n_before=0): ({"n_rows": 2}),
+    messages.TOO_MANY_ANSWERS.format(n_rows=9, n_before=7): ({"n_rows": 9, "n_labelled_before": 7}),
+    messages.BAD_N_RANDOM: {"n_rows": 9, "n_random": 4},
+    messages.BAD_CONFIDENCE: {"n_rows": 9, "confidence": 1.0},
 }
 
 

@@ -1,13 +1,13 @@
-"""The loops of the mean-shift climb, compiled by numba on first use and kept on disk.
+"""Compiled loops of the mean-shift climb, built by numba on first use and cached on disk.
 
-Nothing else in this folder imports numba, and this module is imported only when a climb begins.
-What a centre can feel is chosen row by row and copied once, relative to the centre and in units
-of the bandwidth: then a step reads memory in order, and single precision keeps seven digits of
-what matters. A centre with few rows around it is climbed in double precision, because symmetric
-pairs would break their ties by rounding otherwise.
+No other module of this package imports numba, and this one is imported only when a climb begins.
+The rows within reach of a centre are selected and copied once, relative to the centre and in units
+of the bandwidth. A step then reads memory in order, and single precision keeps seven digits of the
+differences. A centre with few rows around it climbs in double precision, because rounding would
+otherwise break the ties of symmetric pairs.
 
-All of it stands in one file on purpose: numba keeps what it compiled as long as the file of the
-outermost function is unchanged, and would not notice a change in another one.
+Everything is in one file on purpose: numba's cache stays valid as long as the file of the outermost
+function is unchanged, and would miss a change in another file.
 """
 
 import math
@@ -18,32 +18,32 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-BLOCK = 64  # rows that are looked at together
-BLOCKS_PER_GROUP = 16  # blocks that are passed over together
-TILE = 256  # what is worked on at once stays in the first cache
+BLOCK = 64  # rows compared together
+BLOCKS_PER_GROUP = 16  # blocks skipped together
+TILE = 256  # rows per tile, which stays in the L1 cache
 
-# Sums may be taken in any order, and nothing here is ever infinite or undefined.
+# Sums may be reordered, and no value is ever infinite or NaN.
 _SUMS_IN_ANY_ORDER = {"reassoc", "contract", "nsz", "nnan", "ninf", "arcp"}
 
 
 def _half_power_polynomial(degree: int) -> np.ndarray:
-    """Coefficients of 2^-f for f in [0, 1), by least squares on Chebyshev's points."""
+    """Return coefficients of 2^-f for f in [0, 1), by least squares on Chebyshev points."""
     points = 0.5 + 0.5 * np.cos(np.pi * (np.arange(200) + 0.5) / 200)
     values = 2.0**-points
     fit = np.polynomial.Polynomial.fit(points, values, degree, domain=[0, 1], w=1 / values)
     return fit.convert().coef
 
 
-# Globals with a type of their own: as arguments, or as Python floats, they would triple the time.
+# Typed globals: as arguments, or as Python floats, they would triple the run time.
 _A0, _A1, _A2, _A3, _A4, _A5 = (np.float32(c) for c in _half_power_polynomial(5))
 _D1, _D2, _D3, _D4, _D5, _D6, _D7, _D8, _D9, _D10 = map(float, _half_power_polynomial(10)[1:])
-_D0 = 1.0  # a row on the centre counts as one, exactly: ties at the top decide questions
-# 2^-60 is nothing beside a sum of at least one; smaller weights would be slow, denormal numbers.
+_D0 = 1.0  # a row at the centre has weight exactly 1: ties at the top decide questions
+# 2^-60 is negligible in a sum of at least 1; smaller weights would be slow denormal numbers.
 _LARGEST_SINGLE = np.float32(60.0)
 _LARGEST_DOUBLE = 1022.0
 _ZERO = np.float32(0.0)
-_NOWHERE = np.float32(1e4)  # so far away that a row weighs nothing
-# Which bits of a byte are set, and how many.
+_NOWHERE = np.float32(1e4)  # far enough for a weight of 0
+# Number and positions of the set bits of each byte.
 _N_SET = np.array([bin(byte).count("1") for byte in range(256)])
 _PLACES = np.array(
     [sorted(range(8), key=lambda bit: (byte >> bit) & 1 == 0) for byte in range(256)]
@@ -52,7 +52,7 @@ _PLACES = np.array(
 
 @intrinsic
 def _half_power_single(typing_context, whole):
-    """2^-whole for a whole number in single precision, by writing the exponent's bits."""
+    """Return 2^-whole for an integer in single precision, by writing the exponent bits."""
 
     def generate(context, builder, signature, arguments):
         integer = ir.IntType(32)
@@ -64,10 +64,10 @@ def _half_power_single(typing_context, whole):
 
 @intrinsic
 def _half_power_double(typing_context, whole):
-    """2^-whole for a whole number in double precision."""
+    """Return 2^-whole for an integer in double precision."""
 
     def generate(context, builder, signature, arguments):
-        # Through 32 bits: the processor converts those, but not 64, eight at a time.
+        # Through 32 bits, which the processor converts eight at a time, unlike 64.
         integer = ir.IntType(64)
         narrow = builder.fptosi(arguments[0], ir.IntType(32))
         exponent = builder.sub(ir.Constant(integer, 1023), builder.sext(narrow, integer))
@@ -143,7 +143,7 @@ def _add_weighted_sums(weight, near, t, k, n, sums):
 
 @njit(cache=True, nogil=True)
 def _weighted_mean(near, n, at, q, mean):
-    """Write the mean of the rows near by, under the kernel around ``at``: where the step leads.
+    """Write the kernel-weighted mean of the gathered rows around ``at``: the next position.
 
     |g - y|^2 = |g|^2 - 2 g.y + |y|^2; the last line of ``near`` holds |g|^2 and the rows' weight.
     """
@@ -191,10 +191,10 @@ def _pointer_to_eight(builder, data, place):
 
 @intrinsic
 def _which_are_near(typing_context, offsets, start, y, n_columns, limit):
-    """Tell which of 32 rows are near y: bit j is set if |row j - y|^2 <= limit.
+    """Return which of 32 rows are near y: bit j is set if |row j - y|^2 <= limit.
 
     ``offsets[start:]`` holds the 32 first coordinates, the 32 second ones, and so on. Eight are
-    compared at once, four times, and no number is written to memory.
+    compared at once, four times, without writing to memory.
     """
     index = ir.IntType(64)
 
@@ -258,7 +258,7 @@ def _copy_eight(typing_context, offsets, start, y, n_columns, scale, bias, first
 
 @njit(cache=True, nogil=True, fastmath=_SUMS_IN_ANY_ORDER)
 def _is_out_of_reach(y, low, high, b, radius):
-    """Tell whether the box lies farther away than the radius."""
+    """Return whether the box lies farther away than the radius."""
     squared = 0.0
     for k in range(len(y)):
         gap = max(max(low[b, k] - y[k], y[k] - high[b, k]), 0.0)
@@ -268,7 +268,7 @@ def _is_out_of_reach(y, low, high, b, radius):
 
 @njit(cache=True, nogil=True)
 def _blocks_in_reach(y, radius, blocks, found):
-    """Write the numbers of the blocks that reach into the ball; return how many there are."""
+    """Write the numbers of the blocks that intersect the ball; return how many there are."""
     n_found = 0
     for g in range(len(blocks.group_low)):
         if _is_out_of_reach(y, blocks.group_low, blocks.group_high, g, radius):
@@ -282,9 +282,9 @@ def _blocks_in_reach(y, radius, blocks, found):
 
 @njit(cache=True, nogil=True)
 def _choose(y, radius, blocks, desk):
-    """Write the places of all rows within the radius; return how many there are.
+    """Write the indices of all rows within the radius; return how many there are.
 
-    Distances are taken in single precision: what is left out or let in by rounding weighs nothing.
+    Distances are in single precision: rows in or out by rounding have negligible weight.
     """
     n_columns, local, chosen = len(y), desk.local, desk.chosen
     n_chosen = 0
@@ -317,7 +317,7 @@ def _copy_one(offsets, start, y, scale, bias, near, place):
 
 @njit(cache=True, nogil=True, inline="always")
 def _next_tile(near, n, n_columns):
-    """Fill a tile that has no room for eight with rows that weigh nothing; return the new end."""
+    """Pad a tile without room for eight rows by rows of weight 0; return the new end."""
     while n % TILE > TILE - 8:
         place = _place(n, n_columns)
         for k in range(n_columns):
@@ -329,15 +329,15 @@ def _next_tile(near, n, n_columns):
 
 @njit(cache=True, nogil=True, inline="always")
 def _place(n, n_columns):
-    """Return where the n-th gathered row begins: tile by tile, and within one column by column."""
+    """Return the offset of the n-th gathered row: by tile, and within a tile by column."""
     return n // TILE * TILE * (n_columns + 1) + n % TILE
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _copy_chosen(byte, first, start, scale, offsets, bias, n_rows, local, near, n):
-    """Copy the marked ones of eight rows; return how many rows are gathered now.
+    """Copy the selected ones of eight rows; return the number of rows gathered so far.
 
-    Where most of them are marked, all eight are copied: that is faster than choosing.
+    Where most are selected, all eight are copied, which is faster.
     """
     n_marked = _N_SET[byte]
     n_columns = len(local)
@@ -354,7 +354,7 @@ def _copy_chosen(byte, first, start, scale, offsets, bias, n_rows, local, near, 
 
 @njit(cache=True, nogil=True)
 def _gather_near(y, radius, scale, blocks, desk, near):
-    """Choose and copy in one go, in single precision; return how many rows are gathered."""
+    """Select and copy in one pass, in single precision; return the number of gathered rows."""
     n_columns, local = len(y), desk.local
     limit, scale = np.float32(radius * radius), np.float32(scale)
     offsets, bias, n_rows = blocks.offsets, blocks.bias_single, blocks.columns.shape[1]
@@ -391,7 +391,7 @@ def _add_squares_of_column(near, t, k, n, last):
 
 @njit(cache=True, nogil=True)
 def _gather(y, scale, blocks, chosen, n, near):
-    """Copy the chosen rows relative to y and scaled, columns apart; the last line is |g|^2."""
+    """Copy the selected rows relative to y and scaled, by column; the last line is |g|^2."""
     n_columns = len(y)
     for t in range((n + TILE - 1) // TILE):
         start = t * TILE
@@ -405,9 +405,9 @@ def _gather(y, scale, blocks, chosen, n, near):
 
 @njit(cache=True, nogil=True)
 def _steps(y, near, n, n_steps, settings, mean, at, q):
-    """Step from y, in place, until a step is short or the rows near by are no longer the same.
+    """Step from y, in place, until a step is short or the gathered rows are out of date.
 
-    Return the length of the path, the number of steps so far, and whether the end is reached.
+    Return the length of the path, the number of steps so far, and whether the climb has ended.
     """
     unit = settings.bandwidth * math.sqrt(2.0 * math.log(2.0))
     n_columns = len(y)
@@ -434,7 +434,7 @@ def _steps(y, near, n, n_steps, settings, mean, at, q):
 
 @njit(cache=True, nogil=True)
 def _climb_double(y, n, blocks, settings, desk):
-    """Climb while few rows are near; return the path's length, the steps, and if it ended."""
+    """Climb while few rows are near; return path length, steps, and whether it ended."""
     scale = 1.0 / (settings.bandwidth * math.sqrt(2.0 * math.log(2.0)))
     path, n_steps, is_done = 0.0, 0, False
     while n <= settings.few_rows and not is_done:
@@ -450,7 +450,7 @@ def _climb_double(y, n, blocks, settings, desk):
 
 @njit(cache=True, nogil=True)
 def climb(starts, first, last, blocks, settings, desk, ends, paths):
-    """Let the centres ``first``..``last - 1`` climb; write where each ends and how far it went."""
+    """Climb from the centres ``first``..``last - 1``; write their ends and path lengths."""
     y = desk.y
     n_columns = starts.shape[1]
     scale = 1.0 / (settings.bandwidth * math.sqrt(2.0 * math.log(2.0)))
@@ -514,9 +514,9 @@ def add_kernel_sums(
 
 @njit(cache=True, nogil=True)
 def groups_of_close_points(points, order, radius):
-    """Name each point by the smallest number in its component of "at most ``radius`` apart".
+    """Label each point by the smallest index in its component of points within ``radius``.
 
-    ``order`` sorts the points by their first coordinate; only those in one strip are compared.
+    ``order`` sorts the points by their first coordinate; only points in one strip are compared.
     """
     n = len(points)
     parent = np.arange(n)

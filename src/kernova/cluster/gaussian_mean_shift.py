@@ -1,7 +1,4 @@
-"""How wide one Gaussian window should be, by two rules from density estimation.
-
-Mean shift at one bandwidth, with a Gaussian kernel, as a scikit-learn clusterer.
-"""
+"""Gaussian mean shift at one bandwidth, as a scikit-learn clusterer, with two bandwidth rules."""
 
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -20,14 +17,18 @@ from kernova.neighbors.duplicates import distinct_rows
 from kernova.neighbors.neighborhoods import nearest_distances
 from kernova.typing import Indices, Matrix, Vector
 
-# Densities are not told apart below this; a row that far from all others is as unlikely as can be.
+# Lower bound of a density, reached by a row far from all others.
 _SMALLEST_SUM = 1e-300
+# New rows are clipped at this multiple of the extent of the training rows.
+_HORIZON = 1e9
+# Smallest width, as a fraction of the extent of the rows.
+_NARROWEST = 1e-30
 
 
 def silverman_width(rows: Matrix, counts: Vector) -> float:
-    """Return the best width for a normal bulk: sigma (4 / ((d + 2) n))^(1 / (d + 4)).
+    """Return Silverman's width for normal data: sigma (4 / ((d + 2) n))^(1 / (d + 4)).
 
-    Rows that are all alike have no scale, and get 1.
+    If all rows are equal, the width is 1.
 
     Examples
     --------
@@ -43,9 +44,9 @@ def silverman_width(rows: Matrix, counts: Vector) -> float:
 
 
 def likelihood_width(rows: Matrix, counts: Vector) -> float:
-    """Return the width under which rows are likeliest, each judged by the others alone.
+    """Return the width with the highest leave-one-out likelihood.
 
-    Copies are taken once: they would be likeliest under no width at all.
+    Duplicate rows are used once; their likelihood would grow without bound as the width shrinks.
     """
     if len(rows) < 2:
         return 1.0
@@ -53,7 +54,7 @@ def likelihood_width(rows: Matrix, counts: Vector) -> float:
     nearest = nearest_distances(rows)
     owner = np.arange(len(rows))
 
-    def unlikelihood(log_width: float) -> float:
+    def negative_log_likelihood(log_width: float) -> float:
         width = float(np.exp(log_width))
         sums = reference.kernel_sums(rows, owner, width, nearest_row=nearest)
         others = np.maximum(sums.everyone - 1, _SMALLEST_SUM)
@@ -61,40 +62,35 @@ def likelihood_width(rows: Matrix, counts: Vector) -> float:
 
     low = np.log(np.median(nearest[nearest > 0]) / 4)
     high = np.log(max(2 * silverman_width(rows, np.ones(len(rows))), 4 * np.exp(low)))
-    best = minimize_scalar(unlikelihood, bounds=(low, high), options={"xatol": 0.01})
+    best = minimize_scalar(negative_log_likelihood, bounds=(low, high), options={"xatol": 0.01})
     return float(np.exp(best.x))
 
 
-# New rows farther away than this many times the known ones' extent are all equally far.
-_HORIZON = 1e9
-# Widths are told apart from this share of the rows' extent on.
-_NARROWEST = 1e-30
-
-
 class GaussianMeanShift(ClusterMixin, BaseEstimator):
-    """Clusters are the hills of a Gaussian kernel density; no number of clusters is needed.
+    """Mean shift clustering with a Gaussian kernel; the number of clusters is not needed.
 
-    Every row climbs the density to a mode. Unlike a flat kernel, the Gaussian one makes a density
-    without steps, so that modes do not depend on where the climb is cut off.
+    Every row climbs the kernel density to a mode, and rows with the same mode form a cluster.
+    Unlike a flat kernel, the Gaussian gives a smooth density, so that modes do not depend on where
+    a climb is stopped.
 
     Parameters
     ----------
     bandwidth : float, "silverman" or "likelihood-cv", default="silverman"
-        The kernel's standard deviation, in the units of the columns: bring these to one scale
-        first. "silverman" takes the rule of thumb for a normal bulk, which smooths much;
-        "likelihood-cv" the width under which rows are likeliest when each is left out in turn.
+        Standard deviation of the kernel, in the units of the columns: bring these to one scale
+        first. "silverman" is the rule of thumb for normal data, which smooths strongly;
+        "likelihood-cv" maximises the leave-one-out likelihood of the rows.
     tol : float, default=1e-4
-        A row stops when its step is at most so many bandwidths.
+        A row stops when its step is at most this many bandwidths.
     merge : float, default=1e-2
-        Rows that end so many bandwidths apart are in one cluster.
+        Rows that end within this many bandwidths are in one cluster.
     n_jobs : int or None, default=None
-        Threads. The result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Attributes
     ----------
     bandwidth_ : float
     cluster_centers_ : array of shape (n_clusters, n_columns)
-        The modes, that of the largest cluster first.
+        The modes, in order of decreasing cluster size.
     labels_ : array of shape (n_rows,)
 
     See Also
@@ -137,7 +133,7 @@ class GaussianMeanShift(ClusterMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Let every row climb to its mode."""
+        """Find the mode of every row."""
         self._validate_params()
         X = np.asarray(validate_data(self, X, dtype=np.float64))
         self._unit, self._origin = unit_and_origin(X)
@@ -156,14 +152,14 @@ class GaussianMeanShift(ClusterMixin, BaseEstimator):
         if isinstance(self.bandwidth, str):
             rule = silverman_width if self.bandwidth == "silverman" else likelihood_width
             return rule(rows, counts)
-        # Beyond these widths nothing changes: each row is a cluster, or all are one.
+        # Beyond these widths each row is a cluster, or all are one.
         return min(max(float(self.bandwidth) / self._unit, _NARROWEST), 1 / _NARROWEST)
 
     def _reference(self) -> Reference:
         return Reference(self._rows, self._counts)
 
     def _arrange(self, ends: Matrix, groups: Indices, inverse: Indices) -> None:
-        """Name clusters by falling size, and let a mode be the mean of where its rows ended."""
+        """Sort clusters by decreasing size; a mode is the mean of the ends of its rows."""
         size = np.bincount(groups, weights=self._counts)
         order = np.argsort(-size, kind="stable")
         rank = np.empty_like(order)
@@ -176,7 +172,7 @@ class GaussianMeanShift(ClusterMixin, BaseEstimator):
         self.cluster_centers_ = (modes + self._origin) * self._unit
 
     def predict(self, X: ArrayLike) -> Indices:
-        """Let new rows climb the density of the known ones; return the cluster each ends in."""
+        """Return the cluster of new rows, by climbing the density of the training rows."""
         check_is_fitted(self)
         X = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
         width = self._relative_width
@@ -188,9 +184,9 @@ class GaussianMeanShift(ClusterMixin, BaseEstimator):
         return np.asarray(cKDTree(self._modes).query(ends)[1])
 
     def _starts(self, X: Matrix, width: float) -> Matrix:
-        """Return where rows begin to climb: where no known row is felt, at the nearest one."""
+        """Return the starts of climbs; a row out of reach starts at the nearest training row."""
         with np.errstate(over="ignore"):
             points = np.clip(X / self._unit - self._origin, -_HORIZON, _HORIZON)
         distance, nearest = cKDTree(self._rows).query(points)
-        is_lost = distance > RADIUS_SINGLE * width
-        return np.where(is_lost[:, None], self._rows[nearest], points)
+        is_out_of_reach = distance > RADIUS_SINGLE * width
+        return np.where(is_out_of_reach[:, None], self._rows[nearest], points)

@@ -1,4 +1,4 @@
-"""A hierarchy of mean-shift clusters as a scikit-learn clusterer."""
+"""Hierarchical mean shift (HMS), as a scikit-learn clusterer."""
 
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -19,47 +19,47 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Beyond so many rows, an exact hierarchy takes an hour; so many micro-clusters take a minute.
+# An exact hierarchy takes an hour for this many rows; this many micro-clusters take a minute.
 _MANY_ROWS = 50_000
 _MICRO_CLUSTERS = 20_000
 
 
 class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
-    """Clusters at every scale: mean shift with a growing bandwidth (HMS).
+    """Hierarchical mean shift (HMS): clusters at every scale, by a growing bandwidth.
 
     Each row starts as a cluster of its own. The bandwidth grows by a constant factor, all centres
-    climb the Gaussian density of the rows at that bandwidth, and those that meet become one, until
-    one is left. Clusters that live long for their size, or that are compact and isolated, are what
-    an expert should look at.
+    climb the Gaussian density of the rows at that bandwidth, and those that meet are merged, until
+    one is left. Clusters that persist long for their size, or that are compact and isolated, are
+    candidates for a category.
 
     Parameters
     ----------
     growth : float, default=1.1
         Factor from one bandwidth to the next, above 1.
     reference : {"data", "weighted", "centres"}, default="data"
-        What makes the density: the rows; the centres of the level before, each weighted by its
-        rows (two to six times faster, compactness nearly the same, outlierness not); or those
-        centres unweighted (what the paper's words suggest, but chaotic).
+        Points of the density: the rows; the centres of the previous level, each weighted by its
+        number of rows (two to six times faster, nearly the same compactness, other outlierness); or
+        these centres unweighted (a literal reading of the paper, but chaotic).
     standardize : {"sphere", "half-sphere", "zscore", "none"}, default="sphere"
-        How the columns are brought to one scale; see :mod:`kernova.cluster.standardize`.
+        How columns are standardised; see :mod:`kernova.cluster.standardize`.
     tol : float, default=1e-4
-        A centre stops when its step is at most so many bandwidths.
+        A centre stops when its step is at most this many bandwidths.
     merge : float, default=1e-2
-        Centres that end so many bandwidths apart are one; keep it at 100 times ``tol`` or more.
+        Centres that end within this many bandwidths are merged; at least 100 times ``tol``.
     n_components : int, float or None, default=None
-        Keep so many principal axes, or as many as hold this share of the variance; None keeps all.
-        For tables with many columns, where a sphered hierarchy is nearly empty.
+        Number of principal axes to keep, or the fraction of the variance they must explain; None
+        keeps all. For tables with many columns, where a sphered hierarchy is nearly empty.
     precision : {"mixed", "double"}, default="mixed"
-        Climb in single precision where a centre feels many rows, or everywhere in double: two to
-        three times slower, the same clusters but for one row in a thousand.
+        "mixed" climbs in single precision where a centre has many neighbours, "double" always in
+        double: two to three times slower, the same clusters but for one row in a thousand.
     coreset : int, "auto" or None, default="auto"
-        Represent the rows by so many weighted micro-clusters, where there are more; every row is
-        assigned at the end. "auto" does so beyond 50,000 rows, with 20,000 micro-clusters; None
-        never does. How far this is from exact is told by ``coreset_error_``.
+        Number of weighted micro-clusters that represent the rows, if there are more rows; every row
+        is assigned at the end. "auto" uses 20,000 micro-clusters above 50,000 rows; None uses none.
+        ``coreset_error_`` measures the approximation.
     random_state : int, default=0
-        Seed of the micro-clusters' lots; without a coreset nothing is drawn.
+        Seed of the micro-clusters; not used without a coreset.
     n_jobs : int or None, default=None
-        Threads. The result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Attributes
     ----------
@@ -68,26 +68,26 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
     labels_ : array of shape (n_rows,)
         Clusters 0..K-1 at ``level_``.
     level_ : int
-        The level at which rows lie in the clusters that live longest. A cluster of s of n rows
-        counts s^2 (n - s) times its lifetime, single rows nothing; the latest of equal levels.
+        The level with the most persistent clusters. A cluster of s of n rows counts s^2 (n - s)
+        times its lifetime, single rows count nothing; of tied levels the last.
     nodes_ : DataFrame
         A line per cluster: the levels ``born`` and ``last``, ``size``, ``representative`` (the
-        row that climbed least), ``first_member``, ``lifetime`` in levels, ``outlierness``,
+        row with the shortest path), ``first_member``, ``lifetime`` in levels, ``outlierness``,
         ``compactness`` and ``isolation`` at ``ci_level``, where their sum
         ``compactness_isolation`` is largest, and ``parent`` (-1 for the root). Lines 0..n-1 are
-        the single rows. With a coreset, the micro-clusters of several rows follow as clusters of
-        level 0; rows inside were never clusters, and ``last`` is -1 for them.
+        the single rows. With a coreset, micro-clusters of several rows follow as clusters of level
+        0; their rows are no clusters, and have ``last`` = -1.
     outlierness_, compactness_isolation_ : arrays of shape (n_nodes,)
     modes_ : array of shape (n_nodes, n_axes)
         The centre of each node at its last level, in standardised coordinates.
     standardized_ : array of shape (n_rows, n_axes)
-        The rows in which everything happens.
+        The standardised rows.
     coreset_error_ : float
-        Root mean squared distance between a row and its micro-cluster, in standardised units; 0
-        if the hierarchy is exact. Levels with a smaller bandwidth show the micro-clusters more
-        than the rows.
+        Root mean squared distance between a row and its micro-cluster, in standardised units; 0 if
+        the hierarchy is exact. Levels with a smaller bandwidth reflect the micro-clusters more than
+        the rows.
     path_lengths_ : array of shape (n_rows,)
-        How far each row climbed over all levels.
+        Length of the path of each row over all levels.
 
     See Also
     --------
@@ -190,7 +190,7 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
         self._lifetime = np.where(nodes.parent < 0, 0, nodes.last - nodes.born + 1)
         self.outlierness_ = outlierness(self._lifetime, nodes.size, self.growth)
         self.compactness_isolation_ = nodes.criteria.total
-        self.level_ = _telling_level(nodes.born, nodes.last, nodes.size, self._lifetime)
+        self.level_ = _persistent_level(nodes.born, nodes.last, nodes.size, self._lifetime)
         self.labels_ = np.unique(self.labels_at(self.level_), return_inverse=True)[1]
 
     @property
@@ -221,11 +221,11 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         if not 0 <= level < len(self.bandwidths_):
             raise InputError(
-                f"There is no level {level}: this hierarchy has levels 0 to "
+                f"There is no level {level}: the hierarchy has levels 0 to "
                 f"{len(self.bandwidths_) - 1}; give one of them."
             )
         node = np.arange(len(self.standardized_))
-        for _ in range(level + 1):  # a node's parent lives on at the next level at least
+        for _ in range(level + 1):  # a node's parent persists for at least one more level
             is_over = self._last[node] < level
             if not is_over.any():
                 break
@@ -233,7 +233,7 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
         return node
 
     def labels_at(self, level: int) -> Indices:
-        """Return the clusters at a level; each is named by its smallest member."""
+        """Return the cluster labels at a level; a label is the smallest member of its cluster."""
         return np.asarray(self._first_member[self.nodes_at(level)])
 
     def members_of(self, node: int) -> Indices:
@@ -241,14 +241,14 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         if not 0 <= node < len(self._born):
             raise InputError(
-                f"There is no node {node}: this hierarchy has nodes 0 to {len(self._born) - 1}; "
+                f"There is no node {node}: the hierarchy has nodes 0 to {len(self._born) - 1}; "
                 "give one of them."
             )
         return np.flatnonzero(self.nodes_at(int(self._born[node])) == node)
 
 
 def _n_micro_clusters(n_rows: int, coreset: int | str | None) -> int | None:
-    """Return how many micro-clusters stand for the rows; None if the rows stand for themselves."""
+    """Return the number of micro-clusters; None for an exact hierarchy."""
     if coreset == "auto":
         return _MICRO_CLUSTERS if n_rows > _MANY_ROWS else None
     if coreset is None or n_rows <= int(coreset):
@@ -256,15 +256,15 @@ def _n_micro_clusters(n_rows: int, coreset: int | str | None) -> int | None:
     return int(coreset)
 
 
-def _telling_level(born: Indices, last: Indices, size: Indices, lifetime: Indices) -> int:
-    """Return the level at which rows lie in the longest-lived clusters that part them from others.
+def _persistent_level(born: Indices, last: Indices, size: Indices, lifetime: Indices) -> int:
+    """Return the level with the most persistent clusters; of tied levels the last.
 
-    A cluster of s of n rows counts s^2 (n - s) times its lifetime: the more, the more rows it joins
-    and the more it parts them from. One that holds all rows but a few says little however long it
-    lives, and so does one of two rows; single rows count nothing.
+    A cluster of s of n rows counts s^2 (n - s) times its lifetime: more with the rows it joins and
+    with the rows it separates them from. A cluster of almost all rows counts little however long it
+    persists, and so does one of two rows; single rows count nothing.
     """
-    share = size / size.max()
-    counts = np.where(size > 1, share**2 * (1 - share) * lifetime, 0.0)
+    fraction = size / size.max()
+    counts = np.where(size > 1, fraction**2 * (1 - fraction) * lifetime, 0.0)
     change = np.zeros(int(last.max()) + 2)
     np.add.at(change, born, counts)
     np.add.at(change, last + 1, -counts)

@@ -1,17 +1,16 @@
-"""How much a cluster stands out: outlierness, compactness and isolation.
+"""Levels of the hierarchy: repeated mean shift with a growing bandwidth, and cluster criteria.
 
-With e(x, p) = exp(-|x - p|^2 / (2 h_l^2)) and p_C the centre of cluster C at level l:
+Level 0 is the rows themselves. At level l the centres of the previous level climb the density at
+bandwidth h_l = h_min k^(l-1), and those that end together are merged. A node is one distinct
+cluster: it is born where centres merge (single rows: level 0) and persists until its own centre
+merges with others. The last level has one centre, the root.
 
-- isolation:   sum over C of e(x, p_C), as a share of the sum over all rows,
-- compactness: the same, as a share of what all centres of the level get from the rows of C,
-- outlierness: how long the cluster lives, in log bandwidth, per row.
+With e(x, p) = exp(-|x - p|^2 / (2 h_l^2)) and p_C the centre of cluster C at level l, the criteria
+of a cluster are
 
-Mean shift again and again with a growing window: the tree of clusters that comes of it.
-
-Level 0 is the rows themselves. At level l the centres of the level before climb the density at
-bandwidth h_l = h_min k^(l-1), and those that end together become one. A node is one distinct
-cluster: it is born where centres merge (single rows: level 0) and lives until its own centre
-merges with others. The last level has one centre, the root's.
+- isolation:   sum over C of e(x, p_C), as a fraction of the sum over all rows,
+- compactness: the same, as a fraction of the sum over all centres of the level and the rows of C,
+- outlierness: lifetime of the cluster, in log bandwidth, per row.
 """
 
 import itertools
@@ -26,11 +25,20 @@ from kernova.cluster.mean_shift import FEW_ROWS, Reference, groups_within, warm_
 from kernova.neighbors.duplicates import DistinctRows, distinct_rows
 from kernova.neighbors.neighborhoods import nearest_distances
 from kernova.progress import track
-from kernova.typing import Indices, Matrix, Vector
+from kernova.typing import Indices, Mask, Matrix, Vector
+
+# Rows nearer than this fraction of the widest column are duplicates but for rounding.
+_ROUNDING = 1e-9
+# A centre at a row without another row within this many bandwidths cannot move by more than 1e-7.
+_RESTING = 6.0
+# Paths that differ by less, relatively, are equal: symmetric pairs tie.
+_PATH_TIE = 1e-9
+# A bandwidth this many times the extent of the data leaves one mode; a wider one changes nothing.
+_WIDEST_WINDOW = 1e4
 
 
 class Criteria(NamedTuple):
-    """Compactness and isolation of clusters, and the level at which each was measured."""
+    """Compactness and isolation of clusters, and the level of each."""
 
     compactness: Vector
     isolation: Vector
@@ -42,12 +50,12 @@ class Criteria(NamedTuple):
         return self.compactness + self.isolation
 
     def of(self, which: "Indices | slice") -> "Criteria":
-        """Return some of the clusters."""
+        """Return the criteria of some clusters."""
         return Criteria(self.compactness[which], self.isolation[which], self.level[which])
 
 
 def outlierness(lifetime: Indices, size: Indices, growth: float) -> Vector:
-    """Return (merge level - birth level) log k / size, from integers so that ties are exact.
+    """Return (merge level - birth level) log k / size, from integers for exact ties.
 
     Examples
     --------
@@ -63,7 +71,7 @@ def outlierness(lifetime: Indices, size: Indices, growth: float) -> Vector:
 def level_zero_criteria(
     reference: Reference, rows: Matrix, nearest_row: Vector, bandwidth: float
 ) -> Criteria:
-    """Measure the single rows, where every row is a centre: copies share the mass."""
+    """Return the criteria of single rows, where every row is a centre; duplicates share mass."""
     everyone = reference.kernel_sums(
         rows, np.arange(len(rows)), bandwidth, nearest_row=nearest_row
     ).everyone
@@ -81,48 +89,38 @@ def merged_criteria(
     nearest_row: Vector,
     n_jobs: int | None = None,
 ) -> Criteria:
-    """Measure all clusters of a level; ``owner`` gives the centre of each distinct row."""
+    """Return the criteria of all clusters of a level; ``owner`` is the centre of each row."""
     sums = reference.kernel_sums(centers, owner, bandwidth, nearest_row=nearest_row, n_jobs=n_jobs)
-    if len(centers) == 1:  # the root: both shares are of itself, whatever order sums are taken in
+    if len(centers) == 1:  # the root: both fractions are 1 whatever the order of sums
         claimed = sums.own
-        return Criteria(_share(claimed, claimed), _share(claimed, claimed), np.full(1, level))
+        return Criteria(_fraction(claimed, claimed), _fraction(claimed, claimed), np.full(1, level))
     claimed = np.zeros(len(centers))
     np.add.at(claimed, owner, counts * sums.by_row)
     return Criteria(
-        _share(sums.own, claimed),
-        _share(sums.own, sums.everyone),
+        _fraction(sums.own, claimed),
+        _fraction(sums.own, sums.everyone),
         np.full(len(centers), level, dtype=np.intp),
     )
 
 
 def best_of(before: Criteria, now: Criteria) -> Criteria:
-    """Keep, for each cluster, the better of two measurements; of equal ones the later."""
+    """Return, for each cluster, the better of two criteria; of equal ones the later."""
     is_better = now.total >= before.total
     return Criteria(*(np.where(is_better, b, a) for a, b in zip(before, now, strict=True)))
 
 
-def _share(part: Vector, whole: Vector) -> Vector:
-    """Return part / whole, and 0 for 0 / 0: a centre so far from its rows that none counts.
+def _fraction(part: Vector, whole: Vector) -> Vector:
+    """Return part / whole, and 0 for 0 / 0: a centre out of reach of all its rows.
 
-    Two sums of the same terms differ in their last digits, and how depends on the processor; but
-    no part is more than the whole, and clusters that nothing touches shall tie on every machine.
+    Sums of the same terms differ in the last digits, depending on the processor. The bound of 1
+    lets clusters without neighbours tie on every machine.
     """
-    share = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
-    return np.minimum(share, 1.0)
-
-
-# Rows nearer than this share of the widest column are copies but for rounding.
-_ROUNDING = 1e-9
-# A centre on a row without another row within so many bandwidths cannot move by more than 1e-7.
-_ASLEEP = 6.0
-# Paths that differ by less, relatively, are equal: symmetric pairs tie.
-_PATH_TIE = 1e-9
-# A window so many times wider than the data has one mode; nothing is gained by going on.
-_WIDEST_WINDOW = 1e4
+    fraction = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return np.minimum(fraction, 1.0)
 
 
 class Rules(NamedTuple):
-    """How a hierarchy is built."""
+    """Settings of a hierarchy."""
 
     growth: float = 1.1
     reference: str = "data"
@@ -133,7 +131,7 @@ class Rules(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """One entry per node; the first n are the single rows, then by level of birth, first member."""
+    """Columns over nodes: the n single rows first, then by level of birth and first member."""
 
     born: Indices
     last: Indices
@@ -146,7 +144,7 @@ class Nodes(NamedTuple):
 
 
 class Hierarchy(NamedTuple):
-    """Bandwidth and number of clusters per level, the nodes, and how far each row climbed."""
+    """Bandwidth and number of clusters per level, the nodes, and the path length of each row."""
 
     bandwidths: Vector
     n_clusters: Indices
@@ -155,7 +153,7 @@ class Hierarchy(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """The centres of one level: where they are, which node each is, which centre carries a row."""
+    """The centres of one level, the node of each, and the centre of each row."""
 
     centers: Matrix
     node: Indices
@@ -164,11 +162,11 @@ class _Level(NamedTuple):
 
 
 def build_hierarchy(rows: Matrix, rules: Rules, away: Vector | None = None) -> Hierarchy:
-    """Build the whole hierarchy of finite rows.
+    """Build the hierarchy of finite rows.
 
-    ``away`` tells that rows stand for others: it is the distance between each and the row it
-    replaces. Equal rows are then no copies, but neighbours taken together: at level 0 they are one
-    cluster already, and the one least far away represents it.
+    With ``away``, rows are micro-clusters: it is the distance between each and the row it replaces.
+    Equal rows are then not duplicates but members of one micro-cluster: they form a cluster at
+    level 0, represented by the member nearest to the centre.
     """
     unit, origin = unit_and_origin(rows)
     distinct = distinct_rows(rows / unit - origin)
@@ -188,20 +186,20 @@ def build_hierarchy(rows: Matrix, rules: Rules, away: Vector | None = None) -> H
 
 
 def unit_and_origin(rows: Matrix) -> tuple[float, Vector]:
-    """Return a power of two and a point that make distances finite, and offsets harmless."""
+    """Return a power of two and an origin that keep distances finite and precise."""
     largest = float(np.abs(rows).max(initial=0.0))
     unit = math.ldexp(1.0, min(max(math.frexp(largest)[1], -1021), 1022)) if largest else 1.0
     scaled = rows / unit
     extent = float(np.ptp(scaled, axis=0).max(initial=0.0))
     if extent:
-        # Small data far from zero: let the widest column have a range near one.
+        # For small data far from zero, the widest column gets a range near one.
         unit = math.ldexp(unit, max(math.frexp(extent)[1], -60))
     scaled = rows / unit
     return unit, scaled.min(axis=0) / 2 + scaled.max(axis=0) / 2
 
 
 def _smallest_distance(rows: Matrix) -> float:
-    """h_min: the smallest distance between two rows that are not copies but for rounding."""
+    """Return h_min: the smallest distance between rows, apart from rounding."""
     negligible = _ROUNDING * float(np.ptp(rows, axis=0).max(initial=0.0))
     if len(rows) < 2:
         return 1.0
@@ -215,9 +213,9 @@ def _smallest_distance(rows: Matrix) -> float:
 
 
 def _levels(rows: Matrix, smallest: float, growth: float) -> Iterator[int]:
-    """Count the levels from 1 on, telling how many there are at most but for rare cases."""
+    """Return the levels from 1 on, with a progress bar over the expected number of them."""
     diameter = float(np.linalg.norm(np.ptp(rows, axis=0)))
-    # One mode is left when the window is about half as wide as the data.
+    # One mode is left when the bandwidth is about half the extent of the data.
     expected = 2 + math.ceil(max(0.0, math.log(max(diameter, smallest) / smallest))
                              / math.log(growth))  # fmt: skip
     yield from track(range(1, expected + 1), "building the hierarchy")
@@ -225,7 +223,7 @@ def _levels(rows: Matrix, smallest: float, growth: float) -> Iterator[int]:
 
 
 class _Builder:
-    """Level by level; keeps what is needed of earlier levels and nothing more."""
+    """Builds the hierarchy level by level, keeping only what later levels need."""
 
     def __init__(
         self, distinct: DistinctRows, smallest: float, rules: Rules, away: Vector | None
@@ -247,10 +245,10 @@ class _Builder:
         self.nodes = self._single_rows()
         self.n_nodes = len(self.inverse)
         if away is not None:
-            self._start_together()
+            self._merge_equal_rows()
 
-    def _start_together(self) -> None:
-        """Let equal rows be one cluster at level 0, instead of copies that merge at level 1."""
+    def _merge_equal_rows(self) -> None:
+        """Merge equal rows at level 0, instead of as duplicates at level 1."""
         nodes, counts = self.nodes, self.counts
         together = np.flatnonzero(counts > 1)
         numbers = self.n_nodes + np.arange(len(together))
@@ -266,10 +264,10 @@ class _Builder:
             column[inside] = 0
         self.n_clusters[0] = len(self.rows)
         self.copies = np.ones(len(self.rows))
-        self._judge(0, self.bandwidths[0])
+        self._update_criteria(0, self.bandwidths[0])
 
     def _single_rows(self) -> Nodes:
-        """Make room for all nodes: every birth takes two nodes or more, so 2 n are enough."""
+        """Return the single rows as nodes, with room for all later ones."""
         n = len(self.inverse)
         room = max(2 * n - 1, 1)
         row_numbers = np.zeros(room, dtype=np.intp)
@@ -293,30 +291,32 @@ class _Builder:
         return self.n_clusters[-1] == 1
 
     def climb_to(self, level: int, bandwidth: float) -> None:
-        """Let the centres climb at this bandwidth, merge, and write down what came of it."""
+        """Climb at this bandwidth, merge centres, and record the new level."""
         before = self.level
         ends = self._ends(bandwidth)
         groups = self._groups(ends, bandwidth)
-        # Copies are centres of their own before they merge at level 1.
+        # Duplicates are separate centres before they merge at level 1.
         votes = self.copies if level == 1 else np.ones(len(ends))
         total = np.bincount(groups, weights=votes)
         node = np.empty(len(total), dtype=np.intp)
         node[groups] = before.node
-        asleep = np.zeros(len(total))
-        asleep[groups] = before.nearest_row
-        asleep[np.bincount(groups) > 1] = 0.0
-        self.level = _Level(_means(ends, groups, votes, total), node, groups[before.owner], asleep)
-        self._give_birth(level, groups, total > 1, before)
+        nearest_row = np.zeros(len(total))
+        nearest_row[groups] = before.nearest_row
+        nearest_row[np.bincount(groups) > 1] = 0.0
+        self.level = _Level(
+            _means(ends, groups, votes, total), node, groups[before.owner], nearest_row
+        )
+        self._add_nodes(level, groups, total > 1, before)
         self.bandwidths.append(bandwidth)
         self.n_clusters.append(len(total))
-        self._judge(level, bandwidth)
+        self._update_criteria(level, bandwidth)
 
     def _ends(self, bandwidth: float) -> Matrix:
         before, rules = self.level, self.rules
         reference = self.reference
-        is_awake = np.ones(len(before.centers), dtype=bool)
+        is_moving = np.ones(len(before.centers), dtype=bool)
         if rules.reference == "data":
-            is_awake = before.nearest_row <= _ASLEEP * bandwidth
+            is_moving = before.nearest_row <= _RESTING * bandwidth
         elif len(self.bandwidths) > 1:  # at level 1 the centres are the rows
             rows_behind = np.bincount(before.owner, weights=self.counts).astype(float)
             reference = Reference(
@@ -324,8 +324,8 @@ class _Builder:
             )
         ends = before.centers.copy()
         paths = np.zeros(len(ends))
-        ends[is_awake], paths[is_awake] = reference.climb(
-            before.centers[is_awake], bandwidth, tol=rules.tol, few_rows=rules.few_rows,
+        ends[is_moving], paths[is_moving] = reference.climb(
+            before.centers[is_moving], bandwidth, tol=rules.tol, few_rows=rules.few_rows,
             n_jobs=rules.n_jobs,
         )  # fmt: skip
         self.path += paths[before.owner]
@@ -337,10 +337,8 @@ class _Builder:
         names = groups_within(ends, self.rules.merge * bandwidth)
         return np.unique(names, return_inverse=True)[1]
 
-    def _give_birth(
-        self, level: int, groups: Indices, is_merged: NDArray[np.bool_], before: _Level
-    ) -> None:
-        """Make a node of each merged group, in the order of their first members."""
+    def _add_nodes(self, level: int, groups: Indices, is_merged: Mask, before: _Level) -> None:
+        """Add a node for each merged group, in the order of first members."""
         owner, nodes = self.level.owner, self.nodes
         inside = np.flatnonzero(is_merged[owner])
         firsts = np.full(len(is_merged), len(self.inverse))
@@ -349,35 +347,33 @@ class _Builder:
         newborn = newborn[np.argsort(firsts[newborn])]
         numbers = self.n_nodes + np.arange(len(newborn))
         self.n_nodes += len(newborn)
-        self._bury(level, groups, is_merged, before)
+        self._end_nodes(level, groups, is_merged, before)
         self.level.node[newborn] = numbers
         nodes.born[numbers] = nodes.last[numbers] = level
         nodes.first_member[numbers] = firsts[newborn]
         sizes = np.bincount(owner[inside], weights=self.counts[inside], minlength=len(is_merged))
         nodes.size[numbers] = sizes[newborn]
         nodes.representative[numbers] = self._shortest_paths(inside, len(is_merged))[newborn]
-        self._adopt(groups, is_merged, before)
+        self._set_parents(groups, is_merged, before)
 
-    def _bury(
-        self, level: int, groups: Indices, is_merged: NDArray[np.bool_], before: _Level
-    ) -> None:
-        """Note that nodes whose centres have merged lived until the level before."""
+    def _end_nodes(self, level: int, groups: Indices, is_merged: Mask, before: _Level) -> None:
+        """Record the last level of all nodes: those that merged ended at the previous one."""
         ended = is_merged[groups]
         self.nodes.mode[before.node[ended]] = before.centers[ended]
         is_alive = np.zeros(self.n_nodes, dtype=bool)
         is_alive[self.level.node[~is_merged]] = True
         self.nodes.last[np.flatnonzero(is_alive)] = level
 
-    def _adopt(self, groups: Indices, is_merged: NDArray[np.bool_], before: _Level) -> None:
+    def _set_parents(self, groups: Indices, is_merged: Mask, before: _Level) -> None:
         ended = is_merged[groups]
         self.nodes.parent[before.node[ended]] = self.level.node[groups[ended]]
-        if len(self.bandwidths) == 1 and self.copies.max() > 1:  # copies of a row end with it
+        if len(self.bandwidths) == 1 and self.copies.max() > 1:  # duplicates of a row end with it
             owner = self.level.owner[self.inverse]
             copies = np.flatnonzero(is_merged[owner])
             self.nodes.parent[copies] = self.level.node[owner[copies]]
 
     def _shortest_paths(self, inside: Indices, n_groups: int) -> Indices:
-        """Return the row of each group that climbed the least; of equal ones the first."""
+        """Return the row with the shortest path of each group; of tied ones the first."""
         owner = self.level.owner[inside]
         shortest = np.full(n_groups, np.inf)
         np.minimum.at(shortest, owner, self.path[inside])
@@ -385,13 +381,13 @@ class _Builder:
         rows = np.full(n_groups, len(self.inverse))
         inside, owner = inside[is_shortest], owner[is_shortest]
         np.minimum.at(rows, owner, self.first_copy[inside])
-        # Rows that stand for several are shown by the one nearest to where they stand.
+        # A micro-cluster is represented by its row nearest to the centre.
         shown = np.full(len(self.inverse), -1)
         shown[self.first_copy] = self.shown_copy
         rows[owner] = shown[rows[owner]]
         return rows
 
-    def _judge(self, level: int, bandwidth: float) -> None:
+    def _update_criteria(self, level: int, bandwidth: float) -> None:
         now = merged_criteria(
             self.reference, self.level.centers, self.level.owner, self.counts, bandwidth, level,
             self.level.nearest_row, self.rules.n_jobs,
@@ -419,7 +415,7 @@ def _firsts(group: Indices, value: Vector) -> Indices:
 
 
 def _means(ends: Matrix, groups: Indices, votes: Vector, total: NDArray[Any]) -> Matrix:
-    """Return the mean of each group's end points; a lone one stays as it is, to the last bit."""
+    """Return the mean of the ends of each group; a single one is unchanged, to the last bit."""
     means = np.column_stack([np.bincount(groups, weights=votes * e) / total for e in ends.T])
     alone = np.bincount(groups)[groups] == 1
     means[groups[alone]] = ends[alone]

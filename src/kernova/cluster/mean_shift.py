@@ -1,7 +1,7 @@
-"""Mean shift with a Gaussian kernel: where each starting point ends when it climbs the density.
+"""Mean shift with a Gaussian kernel: the modes that points reach by climbing the density.
 
-The density is a sum of Gaussian bumps on the reference rows. A point climbs by stepping to the
-mean of the rows, weighted by the kernel around it, until a step is short.
+The density is a sum of Gaussian kernels at the reference rows. A point moves to the mean of the
+rows, weighted by the kernel around it, until a step is short.
 """
 
 import math
@@ -18,34 +18,34 @@ from sklearn.neighbors import KDTree
 
 from kernova.parallel import in_threads, slices
 from kernova.progress import track
-from kernova.typing import Matrix, Vector
+from kernova.typing import Indices, Matrix, Single, Vector
 
-# exp(-r^2 / 2) beyond these radii is less than rounding in double and in single precision.
+# Beyond these radii exp(-r^2 / 2) is less than rounding in double and in single precision.
 RADIUS_DOUBLE = 8.6
 RADIUS_SINGLE = 5.9
-# How far a centre may move, in bandwidths, before its neighbourhood is gathered again.
+# Distance, in bandwidths, that a centre may move before its neighbourhood is gathered again.
 _DRIFT = 1.2
-# Around so few rows a centre is climbed in double precision: symmetric pairs decide by rounding.
+# Up to this many neighbours a centre climbs in double precision: rounding would break ties.
 FEW_ROWS = 96
 _MAX_STEPS = 1000
-# Shape of the blocks; the compiled loops have the same numbers built in.
+# Shape of the blocks; the compiled loops use the same constants.
 _BLOCK, _BLOCKS_PER_GROUP, _TILE = 64, 16, 256
-# Where places of the last block that hold no row are put; its square is finite.
-_OUT_OF_SIGHT = 1e15
-# No look reaches so far: rows have an extent of about one.
-_FARTHEST = 1e12
-# -log2 of the weight of such a place.
-_NOWHERE = 1e4
-# Centres per piece of work: fixed, so that results do not depend on the number of threads.
+# Coordinate of the padding rows in the last block; its square is finite.
+_PADDING = 1e15
+# Upper bound of search radii, below the padding; rows have an extent of about one.
+_LARGEST_RADIUS = 1e12
+# -log2 of the weight of a padding row.
+_PADDING_BIAS = 1e4
+# Centres per task: fixed, so that results do not depend on the number of threads.
 _CENTRES_PER_BLOCK = 256
 
 
 @cache
 def compiled() -> ModuleType:
-    """Load the compiled loops, once: numba takes half a second, so only a climb needs it."""
+    """Return the compiled loops; importing numba takes half a second, so only a climb does it."""
     try:
         return import_module("kernova.cluster._compiled")
-    except RuntimeError:  # neither the package's folder nor the user's cache can be written to
+    except RuntimeError:  # neither the package folder nor the user's cache is writable
         import numba
 
         numba.config.CACHE_DIR = tempfile.mkdtemp(prefix="kernova-compiled-")  # type: ignore[attr-defined]
@@ -53,26 +53,26 @@ def compiled() -> ModuleType:
 
 
 def warm_up() -> None:
-    """Compile now what is not compiled yet, and say so: on a new machine it takes some seconds."""
+    """Compile the loops now, with a progress bar: on a new machine it takes some seconds."""
     if compiled().climb.signatures:
         return
     two = Reference(np.array([[0.0], [1.0]]))
     nearest = np.zeros(2)
-    for part in track(["climbing", "judging"], "compiling, once"):
-        if part == "climbing":
+    for part in track(["climb", "criteria"], "compiling, once"):
+        if part == "climb":
             groups_within(two.climb(np.array([[0.0], [1.0]]), 1.0).ends, 0.1)
         else:
             two.kernel_sums(np.array([[0.0], [1.0]]), np.arange(2), 1.0, nearest_row=nearest)
 
 
 class Blocks(NamedTuple):
-    """Reference rows in tree order, 64 to a block, with a box around each block and group."""
+    """Reference rows in tree order, 64 per block, with a box around each block and group."""
 
     columns: Matrix  # column x row, padded with zero columns to a multiple of four
     bias: Vector  # -log2 of the weight; the largest weight has 0
     weight: Vector
-    offsets: NDArray[np.float32]  # relative to the block's centre, columns apart in 32 rows
-    bias_single: NDArray[np.float32]
+    offsets: Single  # relative to the centre of the block, by column within 32 rows
+    bias_single: Single
     center: Matrix
     low: Matrix
     high: Matrix
@@ -81,7 +81,7 @@ class Blocks(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What the compiled climb needs to know, all lengths in the units of the rows."""
+    """Settings of the compiled climb; all lengths in the units of the rows."""
 
     bandwidth: float
     shortest_step: float
@@ -92,38 +92,38 @@ class Settings(NamedTuple):
     max_steps: int
 
 
-class Desk(NamedTuple):
+class ScratchMemory(NamedTuple):
     """Scratch memory of one thread, in single and in double precision."""
 
     y: Vector
     mean: Vector
-    local: NDArray[np.float32]
+    local: Single
     found: NDArray[np.int64]
     chosen: NDArray[np.int64]
-    at: NDArray[np.float32]
-    q: NDArray[np.float32]
-    near: NDArray[np.float32]
+    at: Single
+    q: Single
+    near: Single
     at_double: Vector
     q_double: Vector
     near_double: NDArray[np.float64]
 
 
 class Climb(NamedTuple):
-    """Where the starting points ended, and how long their paths were."""
+    """Ends and path lengths of the climbs."""
 
     ends: Matrix
     paths: Vector
 
 
 class Reference:
-    """Rows that make the density, prepared for many climbs at many bandwidths."""
+    """Rows of the density, prepared for many climbs at many bandwidths."""
 
     def __init__(self, rows: Matrix, weights: Vector | None = None) -> None:
         weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
         self.n_columns = rows.shape[1]
         self.order = _tree_order(rows)
         self.blocks = _blocks(rows[self.order], weights[self.order])
-        # A heavy row is felt farther away: w exp(-r^2 / 2) = exp(-R^2 / 2).
+        # A heavier row reaches farther: w exp(-r^2 / 2) = exp(-R^2 / 2).
         self._far = 2 * math.log(weights.max() / weights.min())
 
     def climb(
@@ -135,7 +135,7 @@ class Reference:
         few_rows: int = FEW_ROWS,
         n_jobs: int | None = None,
     ) -> Climb:
-        """Let each start climb until a step is at most ``tol`` bandwidths long."""
+        """Climb from each start until a step is at most ``tol`` bandwidths long."""
         climb = compiled().climb
         starts = self._padded(starts)
         ends = np.empty_like(starts)
@@ -143,14 +143,14 @@ class Reference:
         few_rows = min(few_rows, len(self.order))
         settings = Settings(
             bandwidth, tol * bandwidth, _DRIFT * bandwidth,
-            min((self._radius(RADIUS_SINGLE) + _DRIFT) * bandwidth, _FARTHEST),
-            min((self._radius(RADIUS_DOUBLE) + _DRIFT) * bandwidth, _FARTHEST),
+            min((self._radius(RADIUS_SINGLE) + _DRIFT) * bandwidth, _LARGEST_RADIUS),
+            min((self._radius(RADIUS_DOUBLE) + _DRIFT) * bandwidth, _LARGEST_RADIUS),
             few_rows, _MAX_STEPS,
         )  # fmt: skip
 
         def work(block: slice) -> None:
-            desk = self._desk(few_rows)
-            climb(starts, block.start, block.stop, self.blocks, settings, desk, ends, paths)
+            scratch = self._scratch(few_rows)
+            climb(starts, block.start, block.stop, self.blocks, settings, scratch, ends, paths)
 
         in_threads(work, slices(len(starts), _CENTRES_PER_BLOCK), effective_n_jobs(n_jobs))
         return Climb(np.ascontiguousarray(ends[:, : self.n_columns]), paths)
@@ -164,10 +164,10 @@ class Reference:
         nearest_row: Vector,
         n_jobs: int | None = None,
     ) -> "KernelSums":
-        """Sum exp(-|x - p|^2 / 2 h^2) over rows and centres; ``owner`` names each row's centre.
+        """Sum exp(-|x - p|^2 / 2 h^2) over rows and centres; ``owner`` is the centre of each row.
 
-        ``nearest_row`` is the distance from a centre that rests on a row to the nearest other
-        one, 0 for other centres: what feels nothing but itself need not be looked at.
+        ``nearest_row`` is the distance from a centre at a row to the nearest other row, 0 for other
+        centres: a centre without neighbours in reach needs no sum.
         """
         add_kernel_sums = compiled().add_kernel_sums
         centers = self._padded(centers)
@@ -175,7 +175,7 @@ class Reference:
         is_alone = nearest_row > RADIUS_DOUBLE * bandwidth
         weight = np.bincount(owner, weights=self.blocks.weight, minlength=len(centers))
         own, everyone = np.where(is_alone, weight, 0.0), np.where(is_alone, weight, 0.0)
-        # Each block adds to a sheet of its own: sums in a fixed order, whatever the threads do.
+        # Each task adds to its own sheet: sums have a fixed order, independent of threads.
         pieces = slices(len(centers), max(_CENTRES_PER_BLOCK, math.ceil(len(centers) / 8)))
         sheets = np.zeros((len(pieces), len(self.order)))
 
@@ -183,8 +183,8 @@ class Reference:
             number, piece = numbered
             add_kernel_sums(
                 centers, is_alone, piece.start, piece.stop, bandwidth,
-                min(RADIUS_DOUBLE * bandwidth, _FARTHEST), self.blocks, owner, self._desk(0),
-                own, everyone, sheets[number],
+                min(RADIUS_DOUBLE * bandwidth, _LARGEST_RADIUS), self.blocks, owner,
+                self._scratch(0), own, everyone, sheets[number],
             )  # fmt: skip
 
         in_threads(work, list(enumerate(pieces)), effective_n_jobs(n_jobs))
@@ -200,9 +200,9 @@ class Reference:
         padded[:, : points.shape[1]] = points
         return padded
 
-    def _desk(self, few_rows: int) -> Desk:
+    def _scratch(self, few_rows: int) -> ScratchMemory:
         width, n = self.blocks.columns.shape
-        return Desk(
+        return ScratchMemory(
             y=np.empty(width), mean=np.empty(width),
             local=np.empty(width, np.float32),
             found=np.empty(math.ceil(n / _BLOCK) + 1, np.int64), chosen=np.empty(n, np.int64),
@@ -222,7 +222,7 @@ class KernelSums(NamedTuple):
 
 
 def groups_within(points: Matrix, radius: float) -> NDArray[np.int64]:
-    """Name each point by the first of those it is linked to by hops of at most ``radius``.
+    """Label each point by the first point it is linked to by steps of at most ``radius``.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def groups_within(points: Matrix, radius: float) -> NDArray[np.int64]:
     return np.asarray(compiled().groups_of_close_points(points, order, radius))
 
 
-def _tree_order(rows: Matrix) -> NDArray[np.intp]:
+def _tree_order(rows: Matrix) -> Indices:
     if len(rows) <= 8:
         return np.arange(len(rows))
     return np.asarray(KDTree(rows, leaf_size=8).get_arrays()[1])
@@ -253,9 +253,9 @@ def _blocks(rows: Matrix, weights: Vector) -> Blocks:
     low, high = in_blocks.min(axis=1), in_blocks.max(axis=1)
     center = (low + high) / 2
     offsets = in_blocks - center[:, None]
-    offsets.reshape(-1, width)[n:] = _OUT_OF_SIGHT
+    offsets.reshape(-1, width)[n:] = _PADDING
     bias = np.log2(weights.max()) - np.log2(weights)
-    bias_single = np.full(len(padded), _NOWHERE, dtype=np.float32)
+    bias_single = np.full(len(padded), _PADDING_BIAS, dtype=np.float32)
     bias_single[:n] = bias
     firsts = np.arange(0, n_blocks, _BLOCKS_PER_GROUP)
     return Blocks(

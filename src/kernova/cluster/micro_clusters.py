@@ -1,9 +1,9 @@
-"""Very many rows as fewer, weighted ones, with every row assigned.
+"""Micro-clusters: a coreset of weighted points for very many rows.
 
-Half of the micro-clusters begin at rows drawn by lot, which follow the bulk. The other half begin
-at rows drawn in proportion to their squared distance from the first half, which follow what the
-bulk leaves out: a group of fifty rows, far from a million others, gets micro-clusters of its own.
-Every row then joins the nearest beginning, and a micro-cluster stands at the mean of its rows.
+Half of the micro-clusters start at random rows, which represent the bulk. The other half start at
+rows sampled in proportion to their squared distance from the first half, which represent what the
+bulk leaves out: a group of fifty rows far from a million others gets micro-clusters of its own.
+Every row joins the nearest start, and a micro-cluster is the mean of its rows.
 """
 
 from typing import NamedTuple
@@ -16,12 +16,12 @@ from sklearn.metrics import pairwise_distances_argmin_min
 from kernova.neighbors.duplicates import distinct_rows
 from kernova.typing import Indices, Matrix, Vector
 
-# A k-d tree beats products up to about so many columns.
-_COLUMNS_FOR_A_TREE = 12
+# A k-d tree is faster than matrix products up to about this many columns.
+_MAX_TREE_COLUMNS = 12
 
 
 class MicroClusters(NamedTuple):
-    """Where the micro-clusters stand, which one each row joined, and how far it is from it."""
+    """Centres of the micro-clusters, the one of each row, and the distance to it."""
 
     centers: Matrix
     assigned: Indices
@@ -29,14 +29,14 @@ class MicroClusters(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Root of the mean squared distance between a row and what stands for it."""
+        """Root mean squared distance between a row and its micro-cluster."""
         return float(np.sqrt(np.mean(self.distance**2)))
 
 
 def micro_clusters(
     rows: Matrix, n_clusters: int, *, n_jobs: int | None = None, random_state: int = 0
 ) -> MicroClusters:
-    """Represent rows by at most so many micro-clusters.
+    """Represent rows by at most ``n_clusters`` micro-clusters.
 
     Examples
     --------
@@ -63,18 +63,18 @@ def micro_clusters(
     return MicroClusters(centers, assigned, _distances(rows, centers[assigned]))
 
 
-def _far_rows(chance: Vector, n_wanted: int, rng: np.random.Generator) -> Indices:
-    """Draw rows without replacement in proportion to their chance; those without one never."""
-    candidates = np.flatnonzero(chance > 0)
+def _far_rows(weight: Vector, n_wanted: int, rng: np.random.Generator) -> Indices:
+    """Sample rows without replacement in proportion to their weight, if positive."""
+    candidates = np.flatnonzero(weight > 0)
     if len(candidates) <= n_wanted:
         return candidates
-    # The smallest of exponential waiting times, each with a row's chance as its rate.
-    waiting = rng.exponential(size=len(candidates)) / (chance[candidates] / chance.max())
+    # The smallest of exponential waiting times, each with the weight of its row as rate.
+    waiting = rng.exponential(size=len(candidates)) / (weight[candidates] / weight.max())
     return np.sort(candidates[np.argpartition(waiting, n_wanted)[:n_wanted]])
 
 
 def _nearest(rows: Matrix, points: Matrix, n_jobs: int | None) -> tuple[Indices, Vector]:
-    if rows.shape[1] <= _COLUMNS_FOR_A_TREE:
+    if rows.shape[1] <= _MAX_TREE_COLUMNS:
         distance, nearest = cKDTree(points).query(rows, workers=effective_n_jobs(n_jobs))
         return nearest, distance
     nearest, distance = pairwise_distances_argmin_min(rows, points)

@@ -1,37 +1,34 @@
-"""Bring columns of all sizes to one scale, so that one bandwidth can fit every direction.
+"""Standardisation of columns, so that one bandwidth fits every direction.
 
-Mean shift looks through a round window. Four ways to make the data as round as the window:
-
-=============  ==========================================================================
-``sphere``     principal axes of the correlation matrix, each with variance one
+===============  ==========================================================================
+``sphere``       principal axes of the correlation matrix, each with variance one
 ``half-sphere``  the same axes, each scaled by its variance to the power -1/4: strong axes
-               stay stronger than weak ones, which hold noise more often than signal
-``zscore``     each column with mean zero and variance one
-``none``       the columns as they are
-=============  ==========================================================================
+                 stay stronger than weak ones, which hold noise more often than signal
+``zscore``       each column with mean zero and variance one
+``none``         the columns as they are
+===============  ==========================================================================
 """
 
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernova.errors import InputError
 from kernova.neighbors.duplicates import distinct_rows
-from kernova.typing import Matrix
+from kernova.typing import Indices, Matrix
 
 Standardization = Literal["sphere", "half-sphere", "zscore", "none"]
 
-# Directions with less than this share of the strongest one's variance are rounding or repetition.
+# Axes with less than this fraction of the largest variance are rounding errors or redundant.
 _NEGLIGIBLE_VARIANCE = 1e-6
 # Power of the variance that scales a principal axis.
 _AXIS_POWER = {"sphere": -0.5, "half-sphere": -0.25}
 
 
 class Standardizer(NamedTuple):
-    """An affine map: ``((rows / unit) - center) / spread @ axes``, on the columns kept."""
+    """An affine map, ``((rows / unit) - center) / spread @ axes``, of the columns that vary."""
 
-    columns: NDArray[np.intp]
+    columns: Indices
     unit: Matrix
     center: Matrix
     spread: Matrix
@@ -43,7 +40,8 @@ class Standardizer(NamedTuple):
         rows = ((distinct.rows[:, self.columns] / self.unit) - self.center) / self.spread
         if self.axes is not None:
             rows = rows @ self.axes
-        # Products may round equal rows differently by their place in a block, hence the copying.
+        # Products may round equal rows differently by their position in a block, hence the
+        # indexing.
         return np.ascontiguousarray(rows[distinct.inverse])
 
 
@@ -70,19 +68,19 @@ def standardized_rows(
 def fit_standardizer(
     X: Matrix, how: Standardization = "sphere", n_components: int | float | None = None
 ) -> Standardizer:
-    """Learn the map that standardises these rows.
+    """Fit the map that standardises these rows.
 
     Parameters
     ----------
     X : array of shape (n_rows, n_columns)
     how : {"sphere", "half-sphere", "zscore", "none"}
     n_components : int, float or None
-        Keep the strongest so many principal axes, or as many as hold this share of the variance
-        (a number between 0 and 1); None keeps all that are not negligible.
+        Number of principal axes to keep, or the fraction of the variance they must explain (between
+        0 and 1); None keeps all that are not negligible.
     """
     if how not in get_args(Standardization):
         raise InputError(
-            f"standardize={how!r} is not a way to standardise; "
+            f"standardize={how!r} is not supported; "
             f"choose one of {', '.join(map(repr, get_args(Standardization)))}."
         )
     if how == "none" and n_components is None:
@@ -102,11 +100,11 @@ def _as_they_are(X: Matrix) -> Standardizer:
     return Standardizer(np.arange(X.shape[1]), ones, np.zeros_like(ones), ones, axes=None)
 
 
-def _column_scales(X: Matrix) -> tuple[NDArray[np.intp], Matrix, Matrix, Matrix]:
+def _column_scales(X: Matrix) -> tuple[Indices, Matrix, Matrix, Matrix]:
     """Return the columns that vary, with a unit that keeps squares finite, centre and spread."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     _, exponent = np.frexp(largest)
-    # Powers of two leave every digit as it is; ldexp(1, 1024) would be infinite.
+    # Scaling by powers of two is exact; ldexp(1, 1024) would be infinite.
     unit = np.ldexp(1.0, np.clip(exponent, -1021, 1023))
     scaled = X / unit
     extent = np.ptp(scaled, axis=0) if len(X) else np.zeros(X.shape[1])
@@ -133,11 +131,11 @@ def _n_kept(variances: Matrix, n_components: int | float | None) -> int:
     if n_components is None:
         return len(variances)
     if isinstance(n_components, float) and 0 < n_components < 1:
-        share = np.cumsum(variances) / variances.sum()
-        return int(np.searchsorted(share, n_components)) + 1
+        explained = np.cumsum(variances) / variances.sum()
+        return int(np.searchsorted(explained, n_components)) + 1
     if n_components == int(n_components) and n_components >= 1:
         return min(int(n_components), len(variances))
     raise InputError(
-        f"n_components={n_components!r} is neither a number of axes nor a share of the variance; "
-        "give a whole number from 1 on, or a number between 0 and 1."
+        f"n_components={n_components!r} is neither a number of axes nor a fraction of the "
+        "variance; give an integer of at least 1, or a number between 0 and 1."
     )

@@ -1,1 +1,1 @@
-"""Discover: which row to show an expert next, so that every category is met soon."""
+"""Category discovery: choose which row to show an expert next, and record the answers."""

@@ -1,9 +1,8 @@
-"""What can happen in a session, each as a value with one JSON form.
+"""Events and records of a session's log, each with one JSON form.
 
-A session's log is a list of these and nothing else; :mod:`kernova.discover.state` says what
-they mean together. Rows are places in the table, counted from 0; questions are counted from 1.
-
-What a log keeps of each thing said: the event, and who said it, when, in which request.
+A log is a list of records, and a record is an event with its expert, time and key.
+:mod:`kernova.discover.state` defines what events mean together. Rows are row indices counted from
+0; questions are counted from 1.
 """
 
 import dataclasses
@@ -11,10 +10,12 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from kernova.discover.names import category_name
 from kernova.errors import InputError
+
+_MAX_KEY_LENGTH: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class PriorLabels:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The open question was answered; other rows of its cluster may have been named with it."""
+    """The open question was answered; other rows of its cluster may be labelled with it."""
 
     row: int
     label: str
@@ -36,14 +37,14 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """The open question was passed over."""
+    """The open question was skipped."""
 
     row: int
 
 
 @dataclass(frozen=True, slots=True)
 class RowLabelled:
-    """A row was labelled out of turn, or labelled again."""
+    """A row was labelled without being asked, or labelled again."""
 
     row: int
     label: str
@@ -51,7 +52,7 @@ class RowLabelled:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The answer to an earlier question became another; None: it counts as skipped."""
+    """The answer to an earlier question was changed; with None the question is skipped."""
 
     question: int
     label: str | None
@@ -59,7 +60,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """A category got a name that no other had."""
+    """A category got another name, which was not in use."""
 
     old: str
     new: str
@@ -67,7 +68,7 @@ class Renamed:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Categories became one."""
+    """Categories were merged into one."""
 
     into: str
     others: tuple[str, ...]
@@ -75,7 +76,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class RowsLabelled:
-    """Several rows were labelled out of turn, or labelled again, in one step."""
+    """Several rows were labelled without being asked, or labelled again, at once."""
 
     rows: tuple[int, ...]
     label: str
@@ -83,21 +84,21 @@ class RowsLabelled:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """An expert passed over a row that somebody else had labelled meanwhile: its label stands."""
+    """An expert skipped a row that another had labelled meanwhile: its label stays."""
 
     row: int
 
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A category went: its rows that were asked count as skipped, the others are open again."""
+    """A category was deleted: its asked rows become skipped, its other rows open again."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A disagreement about a row was ended."""
+    """A disagreement about a row was settled."""
 
     row: int
     label: str
@@ -105,7 +106,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """A record counts no more: the one with this number, or the last that counted."""
+    """A record was undone: the one with this number, or the last in effect."""
 
     number: int | None = None
 
@@ -143,7 +144,7 @@ _KIND_OF = {kind: name for name, kind in _KINDS.items()}
 
 
 def event_to_json(event: Event) -> str:
-    """Write an event as one line of JSON.
+    """Return an event as one line of JSON.
 
     Examples
     --------
@@ -151,7 +152,7 @@ def event_to_json(event: Event) -> str:
     >>> event_to_json(Answered(3, "carp"))
     '{"event": "answered", "row": 3, "label": "carp", "others": []}'
     """
-    # Not asdict: it copies every row of a named cluster, one by one.
+    # Not asdict: it copies every row of a labelled cluster, one by one.
     values = {field: getattr(event, field.name) for field in dataclasses.fields(event)}
     fields = {
         field.name: value
@@ -162,7 +163,7 @@ def event_to_json(event: Event) -> str:
 
 
 def event_from_json(text: str) -> Event:
-    """Read what :func:`event_to_json` wrote, and nothing else.
+    """Return the event of a text written by :func:`event_to_json`.
 
     Examples
     --------
@@ -179,7 +180,7 @@ def event_from_json(text: str) -> Event:
             raise ValueError("other fields")
         values = {name: _READERS[wanted[name]](value) for name, value in fields.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"The log is damaged: {text[:200]!r} is no event.") from error
+        raise InputError(f"The log is damaged: {text[:200]!r} is not an event.") from error
     return kind(**values)
 
 
@@ -201,10 +202,10 @@ def _several(read: Callable[[Any], Any], values: Any) -> tuple[Any, ...]:
     return tuple(read(value) for value in values)
 
 
-# How a field of each type is read; bool and float are no int here, whatever Python says.
+# Reader of a field by its type; bool and float are rejected where int is expected.
 _READERS: dict[Any, Callable[[Any], Any]] = {
     int: _row_or_number,
-    int | None: _row_or_number,  # left out where there is none
+    int | None: _row_or_number,  # omitted where there is none
     str: _name,
     str | None: lambda value: None if value is None else _name(value),
     tuple[int, ...]: lambda values: _several(_row_or_number, values),
@@ -212,29 +213,24 @@ _READERS: dict[Any, Callable[[Any], Any]] = {
 }
 
 
-_LONGEST_KEY = 200
-
-
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An event as it stands in the log; records are numbered from 1.
+    """An event in the log; records are numbered from 1.
 
     Parameters
     ----------
     event : Event
-        What happened.
+        The event.
     by : str or None
-        The expert who said it; None where nobody gave a name.
+        Name of the expert, if given.
     key : str or None
-        What the request was called by whoever made it. A request that is repeated with its key
-        is not recorded again.
+        Identifier of the request. A request repeated with the same key is not recorded again.
     at : str
-        When, as ISO 8601 in universal time; empty where that is not known.
+        Time in UTC, in ISO 8601; empty if unknown.
 
     Examples
     --------
-    >>> from kernova.discover.events import Skipped
-    >>> from kernova.discover.events import Record
+    >>> from kernova.discover.events import Record, Skipped
     >>> Record(Skipped(4), by="Anna").by
     'Anna'
     """
@@ -246,8 +242,8 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A record as a person reads it: numbered, and with what became of it.
+class LogEntry:
+    """A record with its number and whether it is in effect.
 
     Parameters
     ----------
@@ -256,9 +252,9 @@ class Said:
     at, by, event
         As in :class:`Record`.
     counts : bool
-        False for what was undone, and for the undoing.
+        Whether the record is in effect; False for undone records and for the undo itself.
     question : int or None
-        The number that the question has now, for an answer, a skip or a change that counts.
+        Present number of the question, for an answer, a skip or a change in effect.
     """
 
     number: int
@@ -270,12 +266,12 @@ class Said:
 
 
 def now() -> str:
-    """Give the time as records have it."""
+    """Return the present time in the format of records."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def checked_key(key: object) -> str | None:
-    """Give the key if it can be one.
+    """Return the key if it is valid.
 
     Examples
     --------
@@ -285,8 +281,8 @@ def checked_key(key: object) -> str | None:
     """
     if key is None:
         return None
-    if type(key) is not str or not key.isprintable() or not 0 < len(key) <= _LONGEST_KEY:
+    if type(key) is not str or not key.isprintable() or not 0 < len(key) <= _MAX_KEY_LENGTH:
         raise InputError(
-            f"A request's key is a readable text of 1 to {_LONGEST_KEY} characters; got {key!r}."
+            f"key must be printable text of 1 to {_MAX_KEY_LENGTH} characters; got {key!r}."
         )
     return key

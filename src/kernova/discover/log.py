@@ -1,35 +1,47 @@
-"""Which of the things said still count: everything but what was undone, and the undoing.
+"""Event log of a session: append-only records, and which of them are in effect.
 
-An undo may take back something from the middle, because others have gone on meanwhile. What they
-said keeps its meaning: a change that spoke of question 5 speaks of question 4 when question 2 is
-gone.
-
-The log of a session and what follows from it: check, save, and only then let it be so.
+Everything an expert does is appended as a record and never removed. A record is in effect until
+it is undone. An undo may revert a record from the middle of the log, because other experts have
+continued since; later records keep their meaning, so a change of question 5 becomes a change of
+question 4 when question 2 is undone.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kernova.discover.events import (
     Answered,
     Changed,
     Event,
+    LogEntry,
     PriorLabels,
     Record,
-    Said,
     Skipped,
     Undone,
 )
 from kernova.discover.questions import Answer
-from kernova.discover.state import Ledger
+from kernova.discover.state import SessionState
 from kernova.discover.store import ProjectStore
 from kernova.errors import InputError
 
+_DESCRIPTIONS: Final = {
+    "Answered": "an answer",
+    "Skipped": "a skipped row",
+    "Passed": "a skipped row",
+    "RowLabelled": "a labelled row",
+    "RowsLabelled": "labelled rows",
+    "Changed": "a changed answer",
+    "Renamed": "a renamed category",
+    "Merged": "merged categories",
+    "Deleted": "a deleted category",
+    "Settled": "a settled disagreement",
+}
 
-class Step(NamedTuple):
-    """Something that counts: the number of its record, what it means today, and who said it."""
+
+class EffectiveEvent(NamedTuple):
+    """An event in effect: the number of its record, its present meaning, and its expert."""
 
     number: int
     event: Event
@@ -37,12 +49,12 @@ class Step(NamedTuple):
 
     @property
     def is_asked(self) -> bool:
-        """Whether this is what became of a question."""
+        """Whether the event closed a question."""
         return isinstance(self.event, Answered | Skipped)
 
 
-class CountingSteps:
-    """The steps that count, in their order.
+class EffectiveEvents:
+    """Events of a log that are in effect, in order.
 
     Parameters
     ----------
@@ -51,148 +63,114 @@ class CountingSteps:
 
     Attributes
     ----------
-    steps : list of Step
-        What counts.
+    events : list of EffectiveEvent
+        All events that were not undone; undo events themselves are left out.
 
     Examples
     --------
-    >>> from kernova.discover.log import CountingSteps
-    >>> from kernova.discover.events import Skipped, Undone
-    >>> from kernova.discover.events import Record
-    >>> said = [Skipped(4), Skipped(7), Undone(), Skipped(2), Undone(1)]
-    >>> CountingSteps(map(Record, said)).steps
-    [Step(number=4, event=Skipped(row=2), by=None)]
+    >>> from kernova.discover.events import Record, Skipped, Undone
+    >>> from kernova.discover.log import EffectiveEvents
+    >>> log = [Skipped(4), Skipped(7), Undone(), Skipped(2), Undone(1)]
+    >>> EffectiveEvents(map(Record, log)).events
+    [EffectiveEvent(number=4, event=Skipped(row=2), by=None)]
     """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
-        self.steps: list[Step] = []
-        self._asked: list[int] = []  # the numbers of those that were questions
-        self._n_said = 0
+        self.events: list[EffectiveEvent] = []
+        self._asked: list[int] = []  # record numbers of the events that closed a question
+        self._n_records = 0
         for record in records:
             self.add(record)
 
     def add(self, record: Record) -> None:
-        """Take in the next record of the log."""
-        self._n_said += 1
+        """Append the next record of the log."""
+        self._n_records += 1
         if not isinstance(record.event, Undone):
-            self._append(Step(self._n_said, record.event, record.by))
+            self._append(EffectiveEvent(self._n_records, record.event, record.by))
             return
-        place = self.place_of(record.event)
-        if place is None:
+        position = self.position_of(record.event)
+        if position is None:
             raise InputError("The log is damaged: it undoes more than was done.")
-        self.steps = self.without(place)
-        self._asked = [step.number for step in self.steps if step.is_asked]
+        self.events = self.without(position)
+        self._asked = [one.number for one in self.events if one.is_asked]
 
-    def place_of(self, undone: Undone) -> int | None:
-        """Find the step that would be undone; prior labels are where a session begins."""
+    def position_of(self, undone: Undone) -> int | None:
+        """Return the position of the event to be undone; prior labels cannot be undone."""
         if undone.number is None:
-            place = len(self.steps) - 1
+            position = len(self.events) - 1
         else:
-            place = bisect_left(self.steps, undone.number, key=attrgetter("number"))
-        if not 0 <= place < len(self.steps) or isinstance(self.steps[place].event, PriorLabels):
+            position = bisect_left(self.events, undone.number, key=attrgetter("number"))
+        if not 0 <= position < len(self.events):
             return None
-        is_it = undone.number in (None, self.steps[place].number)
-        return place if is_it else None
+        found = self.events[position]
+        if isinstance(found.event, PriorLabels) or undone.number not in (None, found.number):
+            return None
+        return position
 
     def last_by(self, expert: str) -> int | None:
-        """Give the number of the last thing said by an expert that counts."""
-        mine = (step.number for step in reversed(self.steps) if step.by == expert)
-        return next(mine, None)
+        """Return the record number of an expert's last event in effect."""
+        numbers = (one.number for one in reversed(self.events) if one.by == expert)
+        return next(numbers, None)
 
-    def without(self, place: int) -> list[Step]:
-        """Give what would count without one step; refused if another changes that very answer."""
-        gone = self.steps[place]
-        question = self.question_of(gone.number)
+    def without(self, position: int) -> list[EffectiveEvent]:
+        """Return the events without one; raise if a later event changes that very answer."""
+        removed = self.events[position]
+        question = self.question_of(removed.number)
         if question is None:
-            return [*self.steps[:place], *self.steps[place + 1 :]]
-        later = [_renumbered(step, gone, question) for step in self.steps[place + 1 :]]
-        return [*self.steps[:place], *later]
+            return [*self.events[:position], *self.events[position + 1 :]]
+        later = [_renumbered(one, removed, question) for one in self.events[position + 1 :]]
+        return [*self.events[:position], *later]
 
-    def counts(self, number: int) -> Step | None:
-        """Give the step with this number, or None if it does not count."""
-        place = bisect_left(self.steps, number, key=attrgetter("number"))
-        is_there = place < len(self.steps) and self.steps[place].number == number
-        return self.steps[place] if is_there else None
+    def with_number(self, number: int) -> EffectiveEvent | None:
+        """Return the event of a record, or None if it is not in effect."""
+        position = bisect_left(self.events, number, key=attrgetter("number"))
+        is_found = position < len(self.events) and self.events[position].number == number
+        return self.events[position] if is_found else None
 
     def question_of(self, number: int) -> int | None:
-        """Give the number that a question has now, by the number of the record that answered it."""
-        place = bisect_left(self._asked, number)
-        is_there = place < len(self._asked) and self._asked[place] == number
-        return place + 1 if is_there else None
+        """Return the present number of the question that a record answered, if it did."""
+        position = bisect_left(self._asked, number)
+        is_found = position < len(self._asked) and self._asked[position] == number
+        return position + 1 if is_found else None
 
-    def _append(self, step: Step) -> None:
-        self.steps.append(step)
-        if step.is_asked:
-            self._asked.append(step.number)
-
-
-def _renumbered(step: Step, gone: Step, question: int) -> Step:
-    if not isinstance(step.event, Changed) or step.event.question < question:
-        return step
-    if step.event.question == question:
-        raise standing_in_the_way(gone, step)
-    return step._replace(event=Changed(step.event.question - 1, step.event.label))
+    def _append(self, effective: EffectiveEvent) -> None:
+        self.events.append(effective)
+        if effective.is_asked:
+            self._asked.append(effective.number)
 
 
-def standing_in_the_way(gone: Step, later: Step) -> InputError:
-    """Say that something cannot be undone, and what builds on it."""
-    who = "" if later.by is None else f" by {later.by!r}"
-    return InputError(
-        f"Step {gone.number} cannot be taken back: step {later.number}{who} builds on it "
-        f"({words_of(later.event)}). Take that back first."
-    )
-
-
-_WORDS = {
-    "Answered": "an answer",
-    "Skipped": "a row that was passed over",
-    "Passed": "a row that was passed over",
-    "RowLabelled": "a row that was labelled",
-    "RowsLabelled": "rows that were labelled",
-    "Changed": "an answer that was changed",
-    "Renamed": "a category that was renamed",
-    "Merged": "categories that were merged",
-    "Deleted": "a category that was deleted",
-    "Settled": "a disagreement that was settled",
-}
-
-
-def words_of(event: Event) -> str:
-    """Say in a few words what kind of thing was said."""
-    return _WORDS[type(event).__name__]
-
-
-class LogBook:
-    """A log that only grows, in memory and, if there is a project, on disk first.
+class EventLog:
+    """An append-only log in memory and, for a project, on disk first.
 
     Parameters
     ----------
     n_rows : int
-        How many rows the table has.
+        Number of rows of the table.
     log : sequence of Record or Event
-        What was said before.
+        Earlier records.
     store : ProjectStore, optional
-        Keeps the log on disk; it holds ``log`` already.
+        Saves the log on disk; it contains ``log`` already.
 
     Attributes
     ----------
     records : list of Record
-        Everything that was said.
-    ledger : Ledger
-        What is so.
-    counting : CountingSteps
-        What still counts.
+        All records.
+    state : SessionState
+        The state that the events in effect lead to.
+    effective : EffectiveEvents
+        The events in effect.
+    store : ProjectStore or None
+        The project.
 
     Examples
     --------
-    >>> from kernova.discover.events import Skipped, Undone
-    >>> from kernova.discover.log import LogBook
-    >>> from kernova.discover.events import Record
-    >>> book = LogBook(9)
-    >>> book.record(Record(Skipped(4)))
+    >>> from kernova.discover.events import Record, Skipped, Undone
+    >>> from kernova.discover.log import EventLog
+    >>> log = EventLog(9)
+    >>> log.append(Record(Skipped(4)))
     [Answer(row=4, label=None, is_asked=True)]
-    >>> book.record(Record(Undone()))
-    >>> [record.event for record in book.records], book.ledger.entries
+    >>> log.append(Record(Undone()))
+    >>> [record.event for record in log.records], log.state.entries
     ([Skipped(row=4), Undone(number=None)], {})
     """
 
@@ -201,10 +179,10 @@ class LogBook:
     ) -> None:
         self.store = store
         self.records = [one if isinstance(one, Record) else Record(one) for one in log]
-        self.counting = CountingSteps(self.records)
-        self.ledger = Ledger(n_rows)
-        for step in self.counting.steps:
-            self.ledger.apply(step.event, step.by)
+        self.effective = EffectiveEvents(self.records)
+        self.state = SessionState(n_rows)
+        for one in self.effective.events:
+            self.state.apply(one.event, one.by)
         self._keys = {
             record.key: number
             for number, record in enumerate(self.records, start=1)
@@ -212,55 +190,72 @@ class LogBook:
         }
 
     def number_of_key(self, key: str | None) -> int | None:
-        """Give the number of the record that came with this key, if one did."""
+        """Return the number of the record with this key, if there is one."""
         return None if key is None else self._keys.get(key)
 
-    def record(self, record: Record) -> list[Answer] | None:
-        """Add what was said.
+    def append(self, record: Record) -> list[Answer] | None:
+        """Check a record, save it, and apply its event.
 
         Returns
         -------
         list of Answer or None
-            What an asker that knows everything before has to be told; None when it has been told
-            something that is no longer so, and a fresh one is needed.
+            New answers for an asker that has observed all earlier ones; None when an earlier
+            answer no longer holds and a fresh asker is needed.
         """
         if isinstance(record.event, Undone):
-            ledger = self._ledger_after(record.event)
-            self._keep(record)
-            self.ledger = ledger
+            state = self._state_after(record.event)
+            self._save(record)
+            self.state = state
             return None
-        self.ledger.check(record.event)
-        self._keep(record)
-        return self.ledger.apply(record.event, record.by)
+        self.state.check(record.event)
+        self._save(record)
+        return self.state.apply(record.event, record.by)
 
-    def said(self, number: int) -> Said:
-        """Give what was said under a number, and what became of it."""
+    def entry(self, number: int) -> LogEntry:
+        """Return a record by its number, with whether it is in effect."""
         record = self.records[number - 1]
-        step = self.counting.counts(number)
+        found = self.effective.with_number(number)
         question = None
-        if step is not None:
-            changed = getattr(step.event, "question", None)
-            question = self.counting.question_of(number) if changed is None else changed
-        return Said(number, record.at, record.by, record.event, step is not None, question)
+        if found is not None:
+            changed = getattr(found.event, "question", None)
+            question = self.effective.question_of(number) if changed is None else changed
+        return LogEntry(number, record.at, record.by, record.event, found is not None, question)
 
-    def _keep(self, record: Record) -> None:
+    def _save(self, record: Record) -> None:
         if self.store is not None:
             self.store.append(record)
         self.records.append(record)
-        self.counting.add(record)
+        self.effective.add(record)
         if record.key is not None:
             self._keys[record.key] = len(self.records)
 
-    def _ledger_after(self, undone: Undone) -> Ledger:
-        """Try how things would be without a step; whatever builds on it stands in the way."""
-        place = self.counting.place_of(undone)
-        if place is None:
+    def _state_after(self, undone: Undone) -> SessionState:
+        """Return the state without one event; raise if a later event depends on it."""
+        position = self.effective.position_of(undone)
+        if position is None:
             raise InputError("There is nothing to undo.")
-        gone = self.counting.steps[place]
-        ledger = Ledger(self.ledger.n_rows)
-        for step in self.counting.without(place):
+        removed = self.effective.events[position]
+        state = SessionState(self.state.n_rows)
+        for one in self.effective.without(position):
             try:
-                ledger.apply(step.event, step.by)
+                state.apply(one.event, one.by)
             except InputError as error:
-                raise standing_in_the_way(gone, step) from error
-        return ledger
+                raise _cannot_undo(removed, one) from error
+        return state
+
+
+def _renumbered(one: EffectiveEvent, removed: EffectiveEvent, question: int) -> EffectiveEvent:
+    if not isinstance(one.event, Changed) or one.event.question < question:
+        return one
+    if one.event.question == question:
+        raise _cannot_undo(removed, one)
+    return one._replace(event=Changed(one.event.question - 1, one.event.label))
+
+
+def _cannot_undo(removed: EffectiveEvent, later: EffectiveEvent) -> InputError:
+    expert = "" if later.by is None else f" by {later.by!r}"
+    description = _DESCRIPTIONS[type(later.event).__name__]
+    return InputError(
+        f"Log entry {removed.number} cannot be undone: entry {later.number}{expert} depends on it "
+        f"({description}). Undo that one first."
+    )

@@ -1,4 +1,4 @@
-"""What may be the name of a category or an expert: readable text, told apart by what is seen."""
+"""Names of categories and experts: validation and normalisation."""
 
 import math
 import unicodedata
@@ -8,14 +8,14 @@ import numpy as np
 
 from kernova.errors import InputError
 
-_LONGEST_EXPERT = 100
+_MAX_EXPERT_LENGTH = 100
 
 
 def category_name(label: object) -> str:
-    r"""Give the name that a label stands for.
+    r"""Return the category name of a label.
 
-    Spaces around it go, spaces within become single, and letters written in two ways get one
-    form, so that names which look alike are alike. Numbers become their usual text.
+    Surrounding white space is removed, inner white space becomes single spaces, and Unicode is
+    normalised, so that names which look alike are equal. Numbers are written in decimal.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def category_name(label: object) -> str:
     Raises
     ------
     InputError
-        If nothing readable is left.
+        If no readable text is left.
 
     Examples
     --------
@@ -41,20 +41,21 @@ def category_name(label: object) -> str:
     name = _single_spaced(_text_of(label))
     if not name:
         raise InputError(
-            f"A category needs a name; got {label!r}. To pass over the row, skip the question."
+            f"A category needs a name; got {label!r}. To leave the row unlabelled, skip the "
+            "question."
         )
     if not _is_readable(name):
-        raise InputError(f"A category's name is readable text; got {name!r}. Type it again.")
+        raise InputError(f"A category name must be readable text; got {name!r}. Type it again.")
     return name
 
 
 def expert_name(expert: object) -> str | None:
-    """Give the name of an expert, cleaned as names of categories are; None stays None.
+    """Return the name of an expert, normalised as category names are; None stays None.
 
     Parameters
     ----------
     expert : object
-        Text, or None where nobody gave a name.
+        Text, or None for an unnamed expert.
 
     Returns
     -------
@@ -64,7 +65,7 @@ def expert_name(expert: object) -> str | None:
     Raises
     ------
     InputError
-        If it is no readable text.
+        If it is not readable text.
 
     Examples
     --------
@@ -75,15 +76,16 @@ def expert_name(expert: object) -> str | None:
     if expert is None:
         return None
     name = _single_spaced(expert) if isinstance(expert, str) else ""
-    if not name or not _is_readable(name) or len(name) > _LONGEST_EXPERT:
+    if not name or not _is_readable(name) or len(name) > _MAX_EXPERT_LENGTH:
         raise InputError(
-            f"An expert's name is readable text of 1 to {_LONGEST_EXPERT} letters; got {expert!r}."
+            f"An expert name must be readable text of 1 to {_MAX_EXPERT_LENGTH} characters; got "
+            f"{expert!r}."
         )
     return name
 
 
 def is_missing_label(label: object) -> bool:
-    """Tell whether a prior label says nothing: None, NaN, a missing value of pandas, or blanks.
+    """Return whether a prior label is missing: None, NaN, a pandas missing value, or blank.
 
     Examples
     --------
@@ -95,7 +97,7 @@ def is_missing_label(label: object) -> bool:
         return True
     if isinstance(label, Real) and not isinstance(label, Integral):
         return math.isnan(float(label))
-    # pandas' NaT and NA are of no number type, and are known by their text.
+    # pandas' NaT and NA have no numeric type; their text identifies them.
     return str(label) in ("NaT", "<NA>") and not isinstance(label, str)
 
 
@@ -104,13 +106,13 @@ def _single_spaced(text: str) -> str:
 
 
 def _is_readable(name: str) -> bool:
-    # Surrogates (Cs) are bytes that were no text; control characters (Cc) come from stray keys.
+    # Surrogates (Cs) are undecodable bytes; control characters (Cc) come from stray keys.
     return not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name)
 
 
 def _text_of(label: object) -> str:
     if isinstance(label, str):
-        return str(label)  # NumPy's texts become Python's
+        return str(label)  # NumPy strings become Python's
     if is_missing_label(label):
         return ""
     if isinstance(label, bool | np.bool_):
@@ -120,5 +122,5 @@ def _text_of(label: object) -> str:
     if isinstance(label, Real):
         return f"{float(label):.0f}" if float(label).is_integer() else str(label)
     raise InputError(
-        f"A category's name is text or a number; got {label!r}, a {type(label).__name__}."
+        f"A category name must be text or a number; got {label!r}, a {type(label).__name__}."
     )

@@ -1,25 +1,26 @@
-"""What strategies need to know of a table before the first question, computed once and shared.
+"""Preparation of a table: standardised rows, hierarchies and other cached results of strategies.
 
-What a strategy works out for a table once, kept as long as the table's preparation lives.
-
-Undoing an answer replays all others from a fresh start, so a start must cost next to nothing.
+Undoing an answer replays all others with a fresh asker, so starting one must be cheap: everything
+costly is computed once per table and cached as long as its preparation lives.
 """
 
 from collections.abc import Callable, Hashable
 from typing import NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
 from kernova.cluster.standardize import Standardization, standardized_rows
+from kernova.typing import Matrix
+
+Value = TypeVar("Value")
+
+_cache: "WeakKeyDictionary[Preparation, dict[Hashable, object]]" = WeakKeyDictionary()
 
 
 class PreparedParts(NamedTuple):
-    """What was worked out so far, by what it was asked for with."""
+    """Results computed so far, by the arguments they were requested with."""
 
-    rows: dict[str, NDArray[np.float64]]
+    rows: dict[str, Matrix]
     hierarchies: dict[tuple[str, str, float], HierarchicalMeanShift]
 
 
@@ -33,7 +34,7 @@ class Preparation:
     n_jobs : int or None
         Threads for building a hierarchy; the result does not depend on it.
     random_state : int
-        Seed for strategies that draw lots; kept here so that a replay draws the same.
+        Seed of strategies that use random numbers.
 
     Examples
     --------
@@ -46,7 +47,7 @@ class Preparation:
 
     def __init__(
         self,
-        X: NDArray[np.float64],
+        X: Matrix,
         *,
         n_jobs: int | None = None,
         random_state: int = 0,
@@ -54,15 +55,15 @@ class Preparation:
         self.X = X
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self._rows: dict[str, NDArray[np.float64]] = {}
+        self._rows: dict[str, Matrix] = {}
         self._hierarchies: dict[tuple[str, str, float], HierarchicalMeanShift] = {}
 
     @property
     def n_rows(self) -> int:
-        """How many rows the table has."""
+        """Number of rows of the table."""
         return len(self.X)
 
-    def rows(self, standardize: Standardization = "sphere") -> NDArray[np.float64]:
+    def rows(self, standardize: Standardization = "sphere") -> Matrix:
         """Return the standardised rows."""
         if standardize not in self._rows:
             self._rows[standardize] = standardized_rows(self.X, standardize)
@@ -82,33 +83,28 @@ class Preparation:
 
     @property
     def parts(self) -> PreparedParts:
-        """What was worked out so far."""
+        """Results computed so far."""
         return PreparedParts(dict(self._rows), dict(self._hierarchies))
 
-    def bring_back(self, parts: PreparedParts) -> None:
-        """Take what was worked out for the same table before, and leave what is there."""
+    def restore(self, parts: PreparedParts) -> None:
+        """Add results computed earlier for the same table, without replacing any."""
         self._rows = parts.rows | self._rows
         self._hierarchies = parts.hierarchies | self._hierarchies
 
 
-Value = TypeVar("Value")
-
-_kept: "WeakKeyDictionary[Preparation, dict[Hashable, object]]" = WeakKeyDictionary()
-
-
-def kept(preparation: "Preparation", key: Hashable, make: Callable[[], Value]) -> Value:
-    """Return what ``make`` gave when it was first called for this table and key."""
-    of_table = _kept.setdefault(preparation, {})
+def cached(preparation: "Preparation", key: Hashable, make: Callable[[], Value]) -> Value:
+    """Return the cached value of a table and key; the first call computes it by ``make``."""
+    of_table = _cache.setdefault(preparation, {})
     if key not in of_table:
         of_table[key] = make()
     return cast(Value, of_table[key])
 
 
-def kept_values(preparation: "Preparation") -> dict[Hashable, object]:
-    """Return everything that strategies have worked out for this table so far, by its key."""
-    return dict(_kept.get(preparation, {}))
+def cached_values(preparation: "Preparation") -> dict[Hashable, object]:
+    """Return all cached values of a table, by key."""
+    return dict(_cache.get(preparation, {}))
 
 
-def bring_back(preparation: "Preparation", values: dict[Hashable, object]) -> None:
-    """Keep values that were worked out for the same table before, unless there are some."""
-    _kept[preparation] = values | _kept.get(preparation, {})
+def restore(preparation: "Preparation", values: dict[Hashable, object]) -> None:
+    """Add values cached earlier for the same table, without replacing any."""
+    _cache[preparation] = values | _cache.get(preparation, {})

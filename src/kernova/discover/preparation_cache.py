@@ -1,9 +1,8 @@
-"""What a session works out before its first question, kept in a file beside its project.
+"""Preparation cache: results computed before the first question, saved beside a project.
 
-The file is a zip of arrays, as :func:`numpy.save` writes them, and one text that says how they
-belong together. No type is built from it but the few that are named here. Whatever is wrong with
-it (damaged, cut short, of another table, of another version), everything is worked out anew, and
-nobody need know.
+The file is a zip of arrays in the format of :func:`numpy.save` and one JSON text with their
+structure. Only the few types listed here are built from it. A file that is damaged, truncated, or
+from another table or version is ignored, and everything is computed again.
 """
 
 import hashlib
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.lib import format as array_format
 
 from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
-from kernova.discover.preparation import Preparation, PreparedParts, bring_back, kept_values
+from kernova.discover.preparation import Preparation, PreparedParts, cached_values, restore
 from kernova.discover.session import CategoryDiscovery
 from kernova.discover.strategies.interleave import Mixture
 from kernova.discover.strategies.nndm import DensityScale
@@ -29,9 +28,9 @@ from kernova.neighbors.duplicates import DistinctRows
 
 _FORMAT: Final = 1
 _TEXT: Final = "parts.json"
-# What changes the last digit of what is worked out.
+# Packages whose version may change the last digit of the results.
 _PACKAGES: Final = ("kernova", "numpy", "scipy", "sklearn")
-# Values with named fields that may be built from a file.
+# NamedTuples that may be built from a file.
 _RECORDS: Final[dict[str, Callable[..., Any]]] = {
     kind.__name__: kind for kind in (PreparedParts, Spacing, DistinctRows, Mixture, DensityScale)
 }
@@ -39,25 +38,24 @@ _PLAIN: Final = (bool, int, float, str, type(None))
 
 
 def prepare(session: CategoryDiscovery, cache: Path | None, key: str = "") -> bool:
-    """Do what is costly before the first question, or bring it back from a file.
+    """Do the costly work before the first question, or restore its results from a file.
 
-    The questions are the same, to the last bit, with and without the file.
+    The questions are identical with and without the file.
 
     Parameters
     ----------
     session : CategoryDiscovery
-        A session that was started.
+        A started session.
     cache : Path or None
-        The file; it is written if it is not there, or holds something else. None for none.
+        The file; it is written if it is missing or does not fit. None for no file.
     key : str
-        What else must be the same for the file to count, such as the table's fingerprint. The
-        numbers themselves, the strategy with its settings, the seed and the versions of what
-        computes are looked at in any case.
+        Anything else that must agree, such as the fingerprint of the table. The numbers, the
+        strategy with its settings, the seed and the package versions are compared in any case.
 
     Returns
     -------
     bool
-        Whether everything came from the file.
+        Whether all results came from the file.
 
     Examples
     --------
@@ -73,47 +71,48 @@ def prepare(session: CategoryDiscovery, cache: Path | None, key: str = "") -> bo
     if cache is None:
         session.prepare()
         return False
-    preparation = session._preparation
+    preparation = session.preparation_
     whole_key = _whole_key(session, key)
     found = _read(cache, whole_key)
     if found is not None:
-        _bring_back(preparation, found)
+        _restore(preparation, found)
     session.prepare()
-    now = _worked_out(preparation)
-    is_complete = found is not None and _names(now) <= _names(found)
-    if not is_complete and any(now.values()):
-        _write(cache, whole_key, now)
+    computed = _computed(preparation)
+    is_complete = found is not None and _names(computed) <= _names(found)
+    if not is_complete and any(computed.values()):
+        _write(cache, whole_key, computed)
     return is_complete
 
 
 def _whole_key(session: CategoryDiscovery, key: str) -> str:
-    """Tell tables, settings and versions apart.
+    """Return a digest of table, settings and versions.
 
-    A strategy that does not say what it is made of is another one each time.
+    A strategy without a ``repr`` of its settings never matches.
     """
-    X = np.ascontiguousarray(session._preparation.X)
-    said = [
+    preparation = session.preparation_
+    X = np.ascontiguousarray(preparation.X)
+    parts = [
         str(_FORMAT),
         key,
-        repr(session._chosen),
-        repr(session._preparation.random_state),
+        repr(session.strategy_),
+        repr(preparation.random_state),
         repr(X.shape),
         hashlib.sha256(X.data).hexdigest(),
         *(f"{name} {import_module(name).__version__}" for name in _PACKAGES),
     ]
-    return hashlib.sha256("\n".join(said).encode()).hexdigest()
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 Parts = dict[str, Any]
 
 
-def _worked_out(preparation: Preparation) -> Parts:
-    """Give what there is to keep; what cannot be written is quickly made of what can."""
+def _computed(preparation: Preparation) -> Parts:
+    """Return the results to save; values that cannot be written are quickly recomputed."""
     values = {}
-    for key, value in kept_values(preparation).items():
+    for key, value in cached_values(preparation).items():
         try:
             _Writer().tree(value)
-        except _NotKeptError:
+        except _NotSavableError:
             continue
         values[key] = value
     parts = preparation.parts
@@ -124,9 +123,9 @@ def _names(parts: Parts) -> set[Hashable]:
     return {(kind, name) for kind, named in parts.items() for name in named}
 
 
-def _bring_back(preparation: Preparation, parts: Parts) -> None:
-    preparation.bring_back(PreparedParts(parts["rows"], parts["hierarchies"]))
-    bring_back(preparation, parts["values"])
+def _restore(preparation: Preparation, parts: Parts) -> None:
+    preparation.restore(PreparedParts(parts["rows"], parts["hierarchies"]))
+    restore(preparation, parts["values"])
 
 
 # --- the file --------------------------------------------------------------------------------
@@ -138,39 +137,39 @@ def _write(path: Path, key: str, parts: Parts) -> None:
     try:
         with replacing(path) as scratch, ZipFile(scratch, "w", ZIP_STORED) as archive:
             archive.writestr(_TEXT, text)
-            for place, array in enumerate(writer.arrays):
-                with archive.open(f"{place}.npy", "w", force_zip64=True) as file:
+            for number, array in enumerate(writer.arrays):
+                with archive.open(f"{number}.npy", "w", force_zip64=True) as file:
                     array_format.write_array(file, array, allow_pickle=False)
     except (InputError, OSError):
-        return  # a folder that cannot be written, or a full disk: next time it takes as long again
+        return  # a read-only folder or a full disk: the next start computes again
 
 
 def _read(path: Path, key: str) -> Parts | None:
     try:
-        if not path.is_file():  # opening a pipe would wait for whoever writes to it
+        if not path.is_file():  # opening a pipe would block
             return None
         with ZipFile(path) as archive:
             if any(entry.compress_type != ZIP_STORED for entry in archive.infolist()):
-                return None  # not written here, and may unpack to anything
+                return None  # not written by kernova; it might unpack to any size
             head = json.loads(archive.read(_TEXT))
             if (head["format"], head["key"]) != (_FORMAT, key):
                 return None
             parts = _Reader(archive).value(head["parts"])
         return parts if set(parts) == {"rows", "hierarchies", "values"} else None
-    except Exception:  # noqa: BLE001 - there are dozens of ways to be no such file
+    except Exception:  # noqa: BLE001 - a damaged file can raise almost anything
         return None
 
 
-class _NotKeptError(Exception):
-    """Something that is not worth, or not safe, to be written."""
+class _NotSavableError(Exception):
+    """A value of a type that is not saved."""
 
 
 class _Writer:
-    """Turn values into a tree that JSON can say, and a list of arrays."""
+    """Convert values into a JSON tree and a list of arrays."""
 
     def __init__(self) -> None:
         self.arrays: list[np.ndarray[Any, Any]] = []
-        self._places: dict[int, int] = {}
+        self._numbers: dict[int, int] = {}
 
     def tree(self, value: Any) -> Any:
         if isinstance(value, float) and not isinstance(value, np.generic):
@@ -178,7 +177,7 @@ class _Writer:
         if isinstance(value, _PLAIN) and not isinstance(value, np.generic):
             return value
         if isinstance(value, np.ndarray | np.generic):
-            return {"array": self._place(np.asanyarray(value)), "is_scalar": np.isscalar(value)}
+            return {"array": self._number(np.asanyarray(value)), "is_scalar": np.isscalar(value)}
         if isinstance(value, HierarchicalMeanShift):
             return {"hierarchy": self.tree(value.get_params()), "fitted": self.tree(_fitted(value))}
         return self._tree_of_several(value)
@@ -191,20 +190,20 @@ class _Writer:
             return {"record": kind, "fields": [self.tree(one) for one in value]}
         if type(value) in (list, tuple):
             return {kind: [self.tree(one) for one in value]}
-        raise _NotKeptError(kind)
+        raise _NotSavableError(kind)
 
-    def _place(self, array: "np.ndarray[Any, Any]") -> int:
-        """Give the array's number; one that is met again is written once."""
+    def _number(self, array: "np.ndarray[Any, Any]") -> int:
+        """Return the number of an array; a repeated one is written once."""
         if array.dtype.hasobject:
-            raise _NotKeptError(str(array.dtype))
-        if id(array) not in self._places:
-            self._places[id(array)] = len(self.arrays)
-            self.arrays.append(array)  # which also keeps its id from being given to another
-        return self._places[id(array)]
+            raise _NotSavableError(str(array.dtype))
+        if id(array) not in self._numbers:
+            self._numbers[id(array)] = len(self.arrays)
+            self.arrays.append(array)  # which also keeps its id from being reused
+        return self._numbers[id(array)]
 
 
 class _Reader:
-    """Turn a tree back into values."""
+    """Convert a tree back into values."""
 
     def __init__(self, archive: ZipFile) -> None:
         self._archive = archive
@@ -233,12 +232,12 @@ class _Reader:
             return _RECORDS[inside](*map(self.value, tree["fields"]))
         return {"list": list, "tuple": tuple}[kind](map(self.value, inside))
 
-    def _array(self, place: int) -> "np.ndarray[Any, Any]":
-        if place not in self._arrays:
-            with self._archive.open(f"{place}.npy") as file:
-                self._arrays[place] = array_format.read_array(file, allow_pickle=False)
+    def _array(self, number: int) -> "np.ndarray[Any, Any]":
+        if number not in self._arrays:
+            with self._archive.open(f"{number}.npy") as file:
+                self._arrays[number] = array_format.read_array(file, allow_pickle=False)
                 file.read()  # to the end, where the checksum is compared
-        return self._arrays[place]
+        return self._arrays[number]
 
 
 def _fitted(model: HierarchicalMeanShift) -> dict[str, Any]:

@@ -1,43 +1,44 @@
-"""What passes between the program and the expert: a question out, an answer in.
+"""Questions and answers: the interface between strategies, askers and experts.
 
-A :class:`Strategy` knows how to prepare itself for a table; what it prepares is an
-:class:`Asker`, which proposes a question and observes answers, one by one. Askers are
-deterministic: the same answers in the same order lead to the same next question. So a session
-can always be brought back by replaying its answers, and undoing one is replaying the others.
-
-Which questions are open, and at whom: each expert has one at most, and no row is open twice.
+A :class:`Strategy` starts an :class:`Asker` for a table. The asker proposes a question and observes
+answers, one by one. Askers are deterministic: the same answers in the same order lead to the same
+next question. A session can therefore be restored by replaying its answers, and undoing one answer
+is replaying the others. Each expert has at most one open question, and no row is open for two.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernova.typing import Indices
+from kernova.typing import Indices, Mask
 
 if TYPE_CHECKING:
     from kernova.discover.preparation import Preparation
+    from kernova.discover.state import SessionState
+
+_NO_ROWS: Final = np.empty(0, dtype=np.intp)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """A row to show, with what an expert wants to know before naming it.
+    """A row to show, with what an expert needs to label it.
 
     Parameters
     ----------
     row : int
-        The row's place in the table, counted from 0.
+        Row index, counted from 0.
     members : array of int
-        All rows of the cluster this row stands for, itself included, in ascending order.
+        All rows of the cluster that this row represents, itself included, in ascending order.
     reason : str
-        One sentence that says why this row is asked.
+        Why this row is asked, in one sentence.
     evidence : mapping of str to float
         The numbers behind the sentence.
     alternatives : tuple of int
-        Rows the strategy would ask next, were this one refused; the best first.
+        Rows that the strategy ranks next, the best first.
     """
 
     row: int
@@ -46,13 +47,42 @@ class Question:
     evidence: Mapping[str, float] = field(default_factory=dict)
     alternatives: tuple[int, ...] = ()
 
+    def numbered(self, number: int, row_id: Any) -> "AskedQuestion":
+        """Return the question as an expert sees it."""
+        return AskedQuestion(
+            self.row,
+            self.members,
+            self.reason,
+            self.evidence,
+            self.alternatives,
+            number=number,
+            id=row_id,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AskedQuestion(Question):
+    """A question as an expert sees it: with its number, and the id of the row.
+
+    Parameters
+    ----------
+    number : int
+        The number that the question gets if it is answered now, counted from 1, as ``change`` uses
+        it.
+    id : object
+        Id of the row.
+    """
+
+    number: int = 0
+    id: Any = None
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the expert said of a row: its category, or None when the row was passed over.
+    """The category of a row, or None when the row was skipped.
 
-    ``is_asked`` is False for a row that nobody asked about: it was labelled before, out of turn,
-    or together with another.
+    ``is_asked`` is False for a row that was not asked: it was labelled before the session, on the
+    expert's own initiative, or together with another row.
     """
 
     row: int
@@ -68,12 +98,12 @@ class Asker(Protocol):
         ...
 
     def observe(self, answer: Answer) -> None:
-        """Take in one answer, to the proposed row or to any other row that is still open."""
+        """Use one answer, for the proposed row or for any other open row."""
         ...
 
 
 class SharedAsker(Asker, Protocol):
-    """An asker for several experts: it knows what else to ask while a question is open."""
+    """An asker for several experts: it can propose while other questions are open."""
 
     def propose(self, besides: Collection[int] = ()) -> Question | None:
         """Return the next question, the same until an answer comes; None when no row is left.
@@ -81,24 +111,23 @@ class SharedAsker(Asker, Protocol):
         Parameters
         ----------
         besides : collection of int
-            Rows that are not to be asked now, because other experts have them before them: an
-            array of rows, those of their questions first, then those of their clusters. Nothing
-            is remembered of it.
+            Rows not to be proposed because they are open for other experts: an array of the rows
+            of their questions, then of the rows of their clusters. It is not remembered.
         """
         ...
 
 
 @runtime_checkable
 class BulkAsker(Asker, Protocol):
-    """An asker that takes in many answers faster than one by one."""
+    """An asker that observes many answers faster than one by one."""
 
     def observe_all(self, answers: Sequence[Answer]) -> None:
-        """Take in all answers; the same as observing them in their order."""
+        """Use all answers; the same as observing them in order."""
         ...
 
 
-def free_rows(is_asked: NDArray[np.bool_], besides: Collection[int]) -> NDArray[np.bool_]:
-    """Mark the rows that were not asked and are not among some others.
+def free_rows(is_asked: Mask, besides: Collection[int]) -> Mask:
+    """Return a mask of the rows that were neither asked nor excluded.
 
     Examples
     --------
@@ -113,8 +142,8 @@ def free_rows(is_asked: NDArray[np.bool_], besides: Collection[int]) -> NDArray[
     return is_free
 
 
-def tell(asker: Asker, answers: Sequence[Answer]) -> None:
-    """Tell an asker what was answered, all at once where it can take that."""
+def observe_answers(asker: Asker, answers: Sequence[Answer]) -> None:
+    """Pass answers to an asker, all at once if it supports that."""
     if isinstance(asker, BulkAsker):
         asker.observe_all(answers)
         return
@@ -128,32 +157,12 @@ class Strategy(Protocol):
     name: str
 
     def start(self, preparation: "Preparation") -> Asker:
-        """Return a fresh asker; what is costly is kept in the preparation and done once."""
+        """Return a fresh asker; costly results are cached in the preparation."""
         ...
 
 
-_NO_ROWS = np.empty(0, dtype=np.intp)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AskedQuestion(Question):
-    """A question as the expert meets it: with its number, and the row's own id.
-
-    Parameters
-    ----------
-    number : int
-        The number that the question gets if it is answered now, counted from 1; ``change`` takes
-        it.
-    id : object
-        What the user calls the row.
-    """
-
-    number: int = 0
-    id: Any = None
-
-
 class OpenQuestions:
-    """The open question of each expert; None is whoever gave no name.
+    """The open question of each expert; None stands for unnamed experts.
 
     Examples
     --------
@@ -171,15 +180,15 @@ class OpenQuestions:
         self.by_expert: dict[str | None, AskedQuestion] = {}
 
     def open(self, expert: str | None, question: AskedQuestion) -> None:
-        """Let an expert have this question, in place of what was open there."""
+        """Open a question for an expert, in place of the previous one."""
         self.by_expert[expert] = question
 
     def close(self, expert: str | None) -> None:
-        """Let an expert have no question."""
+        """Close the question of an expert."""
         self.by_expert.pop(expert, None)
 
     def of(self, expert: str | None, number: int) -> AskedQuestion | None:
-        """Give an expert's question, under the number that it would get now."""
+        """Return the question of an expert, with its present number."""
         question = self.by_expert.get(expert)
         if question is not None and question.number != number:
             question = replace(question, number=number)
@@ -187,39 +196,39 @@ class OpenQuestions:
         return question
 
     def holder_of(self, row: int) -> tuple[str | None, ...]:
-        """Give the one expert at whom a row is open, or nobody."""
+        """Return the expert for whom a row is open, as a tuple of at most one."""
         return tuple(who for who, one in self.by_expert.items() if one.row == row)
 
     def rows_besides(self, expert: str | None) -> Indices:
-        """Give the rows that are open at others."""
+        """Return the rows that are open for other experts."""
         rows = [one.row for who, one in self.by_expert.items() if who != expert]
         return np.array(rows, dtype=np.intp)
 
     def clusters_besides(self, expert: str | None) -> Indices:
-        """Give the rows that are open at others, and then those of their clusters."""
+        """Return the rows that are open for other experts, then those of their clusters."""
         rows = self.rows_besides(expert)
         members = [one.members for who, one in self.by_expert.items() if who != expert]
         return np.concatenate([rows, np.setdiff1d(np.concatenate([_NO_ROWS, *members]), rows)])
 
 
 def proposal(
-    asker: Asker, besides: Indices, heard: Collection[int], n_rows: int
+    asker: Asker, besides: Indices, closed: Collection[int], n_rows: int
 ) -> Question | None:
-    """Let an asker propose a question about a row that is not among some.
+    """Return an asker's question about a row that is not excluded.
 
-    An asker whose ``propose`` takes no ``besides`` is asked what it would propose to a single
-    expert; if that is taken, its alternatives are next, and then the first open row.
+    An asker whose ``propose`` has no ``besides`` proposes as for a single expert; if that row is
+    excluded, its alternatives are next, and then the first open row.
 
     Parameters
     ----------
     asker : Asker
-        Who proposes.
+        The asker.
     besides : array of int
-        Rows that others have before them.
-    heard : collection of int
-        Rows that are not open any more.
+        Excluded rows: they are open for other experts.
+    closed : collection of int
+        Rows that are labelled or skipped.
     n_rows : int
-        How many rows the table has.
+        Number of rows of the table.
 
     Returns
     -------
@@ -235,10 +244,56 @@ def proposal(
     if question is None or question.row not in taken:
         return question
     for row in (*question.alternatives, *range(n_rows)):
-        if row not in taken and row not in heard:
+        if row not in taken and row not in closed:
             return Question(
                 row=row,
                 members=np.array([row], dtype=np.intp),
-                reason="It is the next row that nobody else is looking at.",
+                reason="It is the next row that is not open for another expert.",
             )
     return None
+
+
+class Proposer:
+    """The current asker of a session, replaced by a fresh one when an answer no longer holds.
+
+    Parameters
+    ----------
+    strategy : Strategy
+        Starts askers.
+    preparation : Preparation
+        The table.
+    """
+
+    def __init__(self, strategy: Strategy, preparation: "Preparation") -> None:
+        self._strategy = strategy
+        self._preparation = preparation
+        self._asker: Asker | None = None
+        self._starting = Lock()
+
+    def prepare(self) -> Asker:
+        """Return a fresh asker; a call during another one waits for the costly part."""
+        with self._starting:
+            return self._strategy.start(self._preparation)
+
+    def observe(self, new_answers: Sequence[Answer] | None) -> None:
+        """Pass on new answers; None means that an earlier answer no longer holds."""
+        asker, self._asker = self._asker, None
+        if new_answers is not None and asker is not None:
+            observe_answers(asker, new_answers)
+            self._asker = asker
+
+    def propose(
+        self, state: "SessionState", open_questions: OpenQuestions, expert: str | None
+    ) -> Question | None:
+        """Return a question outside other experts' clusters, else outside their rows."""
+        if len(state.entries) == state.n_rows:
+            return None
+        if self._asker is None:
+            asker = self.prepare()
+            observe_answers(asker, state.answers())
+            self._asker = asker
+        for besides in (open_questions.clusters_besides, open_questions.rows_besides):
+            found = proposal(self._asker, besides(expert), state.entries, state.n_rows)
+            if found is not None:
+                return found
+        return None

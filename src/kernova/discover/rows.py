@@ -1,4 +1,4 @@
-"""The table of a session as users hand it over: its numbers, the rows' ids, labels known before."""
+"""Rows of a session's table: numbers, ids and prior labels, checked as given by the user."""
 
 import difflib
 from collections.abc import Hashable, Iterable, Mapping
@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernova.discover.events import PriorLabels
 from kernova.discover.names import category_name, is_missing_label
 from kernova.errors import InputError
+from kernova.typing import Matrix
 
 
 class RowIds:
-    """What the rows are called, and which row is called so.
+    """Ids of the rows, and the row index of each id.
 
     Examples
     --------
@@ -25,7 +26,7 @@ class RowIds:
     """
 
     def __init__(self, ids: Iterable[Hashable], n_rows: int) -> None:
-        # NumPy's numbers and texts become Python's, which print plainly.
+        # NumPy scalars become Python values, which print plainly.
         self.ids: list[Any] = [one.item() if hasattr(one, "item") else one for one in ids]
         if len(self.ids) != n_rows:
             raise InputError(
@@ -39,7 +40,7 @@ class RowIds:
         return self.ids[row]
 
     def row_of(self, one: Hashable) -> int:
-        """Find the row with this id."""
+        """Return the row index of an id."""
         try:
             return self._rows[one]
         except (KeyError, TypeError):
@@ -58,12 +59,12 @@ class RowIds:
         )
 
 
-def finite_numbers(X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
-    """Give the table as an array of finite numbers, or say why that cannot be."""
+def finite_numbers(X: ArrayLike | pd.DataFrame) -> Matrix:
+    """Return the table as an array of finite numbers, or raise."""
     numbers = _as_numbers(X)
     if numbers.ndim != 2:
         raise InputError(
-            f"A table has two dimensions, rows and columns; got an array of shape {numbers.shape}."
+            f"X must have two dimensions, rows and columns; got an array of shape {numbers.shape}."
         )
     if numbers.size == 0:
         raise InputError(
@@ -74,18 +75,18 @@ def finite_numbers(X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
     if not is_finite.all():
         row, column = np.argwhere(~is_finite)[0].tolist()
         raise InputError(
-            f"The table holds {numbers[row, column]} in row {row} and column {column}, counted "
-            "from 0. Only finite numbers can be used: fill in or drop missing values first."
+            f"The table contains {numbers[row, column]} in row {row} and column {column}, counted "
+            "from 0. Only finite numbers can be used: fill or drop missing values first."
         )
     return numbers
 
 
-def _as_numbers(X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
+def _as_numbers(X: ArrayLike | pd.DataFrame) -> Matrix:
     if isinstance(X, pd.DataFrame):
         for name, column in X.items():
             if not pd.api.types.is_numeric_dtype(column):
                 raise InputError(
-                    f"Column {name!r} does not hold numbers. Encode the table first, for example "
+                    f"Column {name!r} is not numeric. Encode the table first, for example "
                     "with TableEncoder().fit_transform(X)."
                 )
         return X.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -93,7 +94,7 @@ def _as_numbers(X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
         return np.ascontiguousarray(np.asarray(X, dtype=np.float64))
     except (ValueError, TypeError) as error:
         raise InputError(
-            "The table does not hold numbers only. Encode it first, for example with "
+            "The table is not all numeric. Encode it first, for example with "
             "TableEncoder().fit_transform(X)."
         ) from error
 
@@ -101,14 +102,14 @@ def _as_numbers(X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
 def given_ids(
     ids: Iterable[Hashable] | None, X: ArrayLike | pd.DataFrame, n_rows: int
 ) -> Iterable[Hashable]:
-    """Give the ids as handed over; without any, a DataFrame's index, or places from 0."""
+    """Return the given ids; without any, the index of a DataFrame, or row indices from 0."""
     if ids is not None:
         return ids
     return X.index if isinstance(X, pd.DataFrame) else range(n_rows)
 
 
 def prior_labels(known: Mapping[Hashable, object] | ArrayLike | None, ids: RowIds) -> PriorLabels:
-    """Turn labels known before, by id or one for each row, into the event that begins a log."""
+    """Return prior labels, given by id or one for each row, as the first event of a log."""
     if known is None:
         return PriorLabels((), ())
     if isinstance(known, Mapping):
@@ -117,9 +118,9 @@ def prior_labels(known: Mapping[Hashable, object] | ArrayLike | None, ids: RowId
         labels = np.asarray(known, dtype=object)
         if labels.shape != (len(ids.ids),):
             raise InputError(
-                f"Prior labels come as one for each of the {len(ids.ids)} rows, missing where none "
-                f"is known, or as a mapping from ids; got an array of shape {labels.shape}."
+                f"known must give one label for each of the {len(ids.ids)} rows, missing where "
+                f"unknown, or map ids to labels; got an array of shape {labels.shape}."
             )
         pairs = list(enumerate(labels.tolist()))
-    told = [(row, category_name(label)) for row, label in pairs if not is_missing_label(label)]
-    return PriorLabels(tuple(row for row, _ in told), tuple(name for _, name in told))
+    given = [(row, category_name(label)) for row, label in pairs if not is_missing_label(label)]
+    return PriorLabels(tuple(row for row, _ in given), tuple(name for _, name in given))

@@ -1,82 +1,106 @@
-"""The loop of question and answer: what an expert can say, and what is then so.
+"""Category discovery session: questions to experts, their answers, and corrections.
 
-Everything said becomes an event (:mod:`kernova.discover.events`) in a log that only grows. What
-is so is what the :class:`~kernova.discover.state.Ledger` makes of the events that count. So a
-log, from memory or from disk, always leads back to the same state and the same next question.
+Everything an expert does becomes an event (:mod:`kernova.discover.events`) in an append-only log
+(:mod:`kernova.discover.log`). The state (:mod:`kernova.discover.state`) follows from the events in
+effect, so that a log in memory or on disk always leads to the same state and the same next
+question.
 """
 
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from threading import Lock
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Self
 
+import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from kernova.discover.asking import Asking
-from kernova.discover.events import Event, PriorLabels, Record
-from kernova.discover.log import LogBook
+from kernova.discover.events import (
+    Answered,
+    Changed,
+    Deleted,
+    Event,
+    LogEntry,
+    Merged,
+    Passed,
+    PriorLabels,
+    Record,
+    Renamed,
+    RowLabelled,
+    RowsLabelled,
+    Settled,
+    Skipped,
+    Undone,
+    checked_key,
+    now,
+)
+from kernova.discover.log import EventLog
+from kernova.discover.names import category_name, expert_name
 from kernova.discover.preparation import Preparation
-from kernova.discover.questions import AskedQuestion, OpenQuestions, Strategy
+from kernova.discover.questions import AskedQuestion, OpenQuestions, Proposer, Question, Strategy
+from kernova.discover.results import ResultAttribute, SessionResults
 from kernova.discover.rows import RowIds, finite_numbers, given_ids, prior_labels
-from kernova.discover.store import ProjectHead, ProjectStore, open_project
-from kernova.discover.table_identity import table_digest, table_fingerprint
+from kernova.discover.state import SessionState
+from kernova.discover.store import ProjectStore, open_table_project
+from kernova.discover.strategies import as_strategy
 from kernova.errors import InputError
 
 __all__ = ["AskedQuestion", "CategoryDiscovery"]
 
 Known = Mapping[Hashable, object] | ArrayLike
+Project = str | os.PathLike[str] | ProjectStore
 
 
-class CategoryDiscovery(Asking):
-    """Ask an expert about one row after another, so that every category is met soon.
+class CategoryDiscovery:
+    """Ask experts about one row after another, to find every category with few questions.
 
     Parameters
     ----------
     strategy : str, Strategy or None
-        How questions are chosen: a name that :func:`kernova.discover.strategies.strategy_named`
-        knows, an object of your own, or None for the default.
+        How questions are chosen: a name in :data:`kernova.discover.strategies.STRATEGIES`, an
+        object of your own, or None for the default.
     n_jobs : int or None
         Threads for preparing the first question; the questions do not depend on it.
     random_state : int
-        Where a strategy that draws lots starts.
+        Seed of strategies that use random numbers.
 
     Attributes
     ----------
     categories_ : dict of str to tuple of int
-        The rows known of each category, by their places in the table; the category met first
-        comes first.
+        Row indices of each category, in order of discovery.
     curve_ : list of int
-        How many categories had been met after each question, under today's labels.
+        Number of categories found after each question, under the present labels.
     labels_ : ndarray of object
-        Each row's category, or None.
+        Label of each row, or None.
     label_questions_ : ndarray of int
-        For each row, the number of the question whose answer gave its label; 0 for none.
+        Number of the question whose answer gave each row its label; 0 for none.
     ids_ : list
-        What the rows are called.
+        Ids of the rows.
     log_, records_ : tuple
-        Everything that was said, in order, as events and with who said it; nothing ever leaves it.
-    said_ : list of Said
-        The same with what became of it: whether it still counts.
+        The append-only log, as events and as records with expert and time.
+    entries_ : list of LogEntry
+        The same with the present status of each: whether it is in effect.
     open_questions_ : dict
         The open question of each expert.
     disagreements_ : list of Disagreement
-        Rows that experts name differently.
+        Rows that experts label differently.
     n_questions_, n_skipped_, n_labelled_ : int
-        How many questions were asked, how many of them passed over, how many rows have a label.
+        Number of questions asked, number of them skipped, number of rows with a label.
 
     Notes
     -----
-    ``undo`` takes back the last thing said, whatever it was, and can be repeated; what it took
-    back stays in the log. Prior labels are not undone: label such a row anew instead.
+    Every method that records something takes two optional keywords and returns the number of its
+    record in the log, counted from 1. ``expert`` is the name of the person; ``key`` identifies the
+    request, and a request repeated with the same key is recorded only once.
 
-    Several experts may answer in turn, each under a name: no row is open at two of them at once.
-    The last word about a row stands as its label; where experts' last words differ, that is a
-    disagreement, until one of them gives way or somebody settles it. Calls must not overlap, but
-    may come from different threads; only ``prepare`` may run beside others.
+    ``undo`` reverts the last record, whatever it was, and can be repeated; the record stays in the
+    log. Prior labels cannot be undone: label such a row again instead.
 
-    Whatever is said returns the number of its record in the log, counted from 1. It may come with
-    a key; said again with the same key, it is not recorded twice.
+    Several experts may answer in turn, each under a name, and no row is open for two of them at
+    once. The latest opinion about a row is its label; where the latest opinions of experts differ,
+    that is a disagreement until they agree or one is settled. Calls must not overlap, but may come
+    from different threads; only ``prepare`` may run alongside others.
 
     Examples
     --------
@@ -107,41 +131,40 @@ class CategoryDiscovery(Asking):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    # --- beginning -------------------------------------------------------------------------
+    # --- start and end ---------------------------------------------------------------------
 
     def start(
         self,
         X: ArrayLike | pd.DataFrame,
         ids: Iterable[Hashable] | None = None,
         known: Known | None = None,
-        project: str | os.PathLike[str] | ProjectStore | None = None,
+        project: Project | None = None,
     ) -> Self:
-        """Begin with a table, or go on with a project that was begun with it.
+        """Start a session on a table, or resume a project that was started with it.
 
         Parameters
         ----------
         X : array or DataFrame of shape (n_rows, n_columns)
             Finite numbers.
         ids : iterable, optional
-            What the rows are called, each differently. By default a DataFrame's index; else the
-            rows' places, from 0.
+            Distinct ids of the rows. By default the index of a DataFrame, or row indices from 0.
         known : mapping or array, optional
-            Labels known before: by id, or one for each row, missing where there is none.
+            Prior labels: by id, or one for each row, missing where there is none.
         project : path or ProjectStore, optional
-            File that keeps the log: each answer is on the disk before the call that gave it
-            returns. If the file exists, the session goes on where it stood.
+            File that stores the log: each answer is on disk before the call returns. If the file
+            exists, the session is resumed.
 
         Returns
         -------
         CategoryDiscovery
             The session itself.
         """
-        self._meet(X, ids)
+        self._read_table(X, ids)
         prior = prior_labels(known, self._ids)
-        store = self._opened(project, X)
+        store = self._open_store(project, X)
         try:
-            self._take_up(store.records if store is not None else (), store)
-            self._begin_with(prior)
+            self._begin(store.records if store is not None else (), store)
+            self._record_prior(prior)
         except InputError:
             if store is not None:
                 store.close()
@@ -154,12 +177,12 @@ class CategoryDiscovery(Asking):
         X: ArrayLike | pd.DataFrame,
         ids: Iterable[Hashable] | None = None,
     ) -> Self:
-        """Bring back the session that left this log; X and ids are those it was begun with.
+        """Restore a session from its log; X and ids are those it was started with.
 
         Parameters
         ----------
         log : sequence of records or events
-            What ``records_`` or ``log_`` was.
+            The value of ``records_`` or ``log_``.
         X, ids
             As in ``start``.
 
@@ -168,15 +191,15 @@ class CategoryDiscovery(Asking):
         CategoryDiscovery
             The session itself, with the same state and the same next question.
         """
-        self._meet(X, ids)
-        self._take_up(log)
+        self._read_table(X, ids)
+        self._begin(log)
         return self
 
     def close(self) -> None:
-        """Let go of the project's file, if there is one; everything is on the disk already."""
-        book: LogBook | None = getattr(self, "_book", None)
-        if book is not None and book.store is not None:
-            book.store.close()
+        """Close the project file, if there is one; everything is on disk already."""
+        log: EventLog | None = getattr(self, "_log", None)
+        if log is not None and log.store is not None:
+            log.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -184,52 +207,346 @@ class CategoryDiscovery(Asking):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    # --- how it is done --------------------------------------------------------------------
+    # --- questions -------------------------------------------------------------------------
 
-    def _meet(self, X: ArrayLike | pd.DataFrame, ids: Iterable[Hashable] | None) -> None:
+    def prepare(self) -> None:
+        """Do the costly work before the first question.
+
+        It changes neither the log nor open questions, so it may run in its own thread while others
+        read, label rows and correct. ``next_question`` waits for it.
+        """
+        self._started()
+        self._proposer.prepare()
+
+    def next_question(self, expert: str | None = None) -> AskedQuestion | None:
+        """Return the open question of an expert, the same until the expert records something.
+
+        Returns
+        -------
+        AskedQuestion or None
+            None when every row is answered, skipped, or open for another expert.
+        """
+        state, name = self._started().state, expert_name(expert)
+        question = self._open.of(name, len(state.questions) + 1)
+        if question is not None and question.row not in state.entries:
+            return question
+        self._open.close(name)
+        proposed = self._proposer.propose(state, self._open, name)
+        return None if proposed is None else self._opened_for(name, proposed)
+
+    def ask_row(self, row_id: Hashable, reason: str, expert: str | None = None) -> AskedQuestion:
+        """Open a question about a given row, in place of the expert's open question.
+
+        Parameters
+        ----------
+        row_id : object
+            Id of the row. It must not be answered or skipped, nor open for another expert.
+        reason : str
+            Why it is asked, in a sentence.
+        expert : str, optional
+            Name of the expert.
+
+        Returns
+        -------
+        AskedQuestion
+            The question, which represents this row alone.
+        """
+        state, name = self._started().state, expert_name(expert)
+        row = self._ids.row_of(row_id)
+        if row in state.entries:
+            raise InputError(
+                f"The row {row_id!r} is already labelled or skipped, so it is not asked again. "
+                "Use label_row to change its label."
+            )
+        if any(holder != name for holder in self._open.holder_of(row)):
+            raise InputError(
+                f"The row {row_id!r} is being labelled by another expert; choose another row."
+            )
+        return self._opened_for(name, Question(row, np.array([row], dtype=np.intp), reason))
+
+    def release(self, expert: str | None = None) -> None:
+        """Close an expert's open question, if there is one, so that others may be asked it."""
+        self._started()
+        self._open.close(expert_name(expert))
+
+    # --- answers ---------------------------------------------------------------------------
+
+    def answer(self, label: object, *, expert: str | None = None, key: str | None = None) -> int:
+        """Label the row of the open question; see Notes for ``expert``, ``key`` and the result.
+
+        If another expert has labelled the row in the meantime, this is a further opinion.
+        """
+        return self._record(lambda name: self._answered(name, label), expert, key)
+
+    def name_cluster(
+        self,
+        label: object,
+        rows: Iterable[Hashable] | None = None,
+        *,
+        expert: str | None = None,
+        key: str | None = None,
+    ) -> int:
+        """Answer the open question, and give other rows of its cluster the same label.
+
+        ``rows`` are ids, by default of all rows that the question represents. Rows that have a
+        label keep it, and rows open for other experts are left out.
+        """
+
+        def event(name: str | None) -> Event:
+            question = self._open_question(name)
+            named = question.members.tolist() if rows is None else map(self._ids.row_of, rows)
+            excluded = {question.row, *self._open.rows_besides(name).tolist()}
+            label_of = self._state.label_of
+            others = {row for row in named if row not in excluded and label_of(row) is None}
+            return self._answered(name, label, tuple(sorted(others)))
+
+        return self._record(event, expert, key)
+
+    def skip(self, *, expert: str | None = None, key: str | None = None) -> int:
+        """Skip the open question; its row is not asked again."""
+
+        def event(name: str | None) -> Event:
+            row = self._open_question(name).row
+            return Passed(row) if row in self._state.entries else Skipped(row)
+
+        return self._record(event, expert, key)
+
+    # --- corrections -----------------------------------------------------------------------
+
+    def undo(self, *, expert: str | None = None, key: str | None = None) -> int:
+        """Undo the last record of an expert or, without a name, the last of all.
+
+        It works even if others have continued since; if a later record depends on it, an error
+        names that one and nothing changes.
+        """
+
+        def event(name: str | None) -> Undone:
+            number = None if name is None else self._log.effective.last_by(name)
+            if name is not None and number is None:
+                raise InputError(f"There is nothing by {name!r} to undo.")
+            return Undone(number)
+
+        return self._record(event, expert, key)
+
+    def change(
+        self, question: int, label: object, *, expert: str | None = None, key: str | None = None
+    ) -> int:
+        """Change the answer to an earlier question, and of the rows labelled with it.
+
+        ``question`` is its number, counted from 1; it may have been skipped. With the label None
+        the question becomes skipped.
+        """
+        if isinstance(question, bool) or not isinstance(question, Integral):
+            raise InputError(f"question must be its number, counted from 1; got {question!r}.")
+        event = Changed(int(question), None if label is None else category_name(label))
+        return self._record(lambda _: event, expert, key)
+
+    def label_row(
+        self, row_id: Hashable, label: object, *, expert: str | None = None, key: str | None = None
+    ) -> int:
+        """Label any row, or change its label; for the row of the open question, answer it."""
+        self._started()
+        row, category = self._ids.row_of(row_id), category_name(label)
+
+        def event(name: str | None) -> Event:
+            is_answer = name in self._open.holder_of(row) and row not in self._state.entries
+            return Answered(row, category) if is_answer else RowLabelled(row, category)
+
+        return self._record(event, expert, key)
+
+    def label_rows(
+        self,
+        row_ids: Iterable[Hashable],
+        label: object,
+        *,
+        expert: str | None = None,
+        key: str | None = None,
+    ) -> int:
+        """Label several rows, or change their labels, in one record."""
+        self._started()
+        rows = tuple(dict.fromkeys(map(self._ids.row_of, row_ids)))
+        if not rows:
+            raise InputError("There is no row to label: give at least one id.")
+        event = RowsLabelled(rows, category_name(label))
+        return self._record(lambda _: event, expert, key)
+
+    def rename(
+        self, old: object, new: object, *, expert: str | None = None, key: str | None = None
+    ) -> int:
+        """Rename a category; the new name must not be in use."""
+        event = Renamed(category_name(old), category_name(new))
+        return self._record(lambda _: event, expert, key)
+
+    def merge(
+        self, into: object, *others: object, expert: str | None = None, key: str | None = None
+    ) -> int:
+        """Merge other categories into one."""
+        event = Merged(category_name(into), tuple(dict.fromkeys(map(category_name, others))))
+        return self._record(lambda _: event, expert, key)
+
+    def delete(self, name: object, *, expert: str | None = None, key: str | None = None) -> int:
+        """Delete a category: its asked rows become skipped, its other rows open again.
+
+        A row that another expert has labelled differently gets that label.
+        """
+        event = Deleted(category_name(name))
+        return self._record(lambda _: event, expert, key)
+
+    def settle(
+        self, row_id: Hashable, label: object, *, expert: str | None = None, key: str | None = None
+    ) -> int:
+        """Settle a disagreement: the row gets this label, one of those given or another."""
+        self._started()
+        row, category = self._ids.row_of(row_id), category_name(label)
+
+        def event(_: str | None) -> Event:
+            if self._state.opinions.n_experts(row) < 2:
+                raise InputError(
+                    f"There is no disagreement about the row {row_id!r} to settle: fewer than two "
+                    "experts have labelled it."
+                )
+            return Settled(row, category)
+
+        return self._record(event, expert, key)
+
+    # --- results, documented at SessionResults ---------------------------------------------
+
+    @property
+    def results_(self) -> SessionResults:
+        """All results, as a read-only view that follows the session."""
+        self._started()
+        return self._results
+
+    @property
+    def strategy_(self) -> Strategy:
+        """The strategy object that chooses the questions."""
+        self._started()
+        return self._strategy
+
+    @property
+    def preparation_(self) -> Preparation:
+        """The table as strategies see it, with everything computed from it so far."""
+        self._started()
+        return self._preparation
+
+    @property
+    def project_(self) -> ProjectStore | None:
+        """The project that stores the log, if there is one."""
+        return self._started().store
+
+    ids_ = ResultAttribute(lambda results: results.ids)
+    categories_ = ResultAttribute(lambda results: results.categories)
+    category_sizes_ = ResultAttribute(lambda results: results.category_sizes)
+    labels_ = ResultAttribute(lambda results: results.labels)
+    label_questions_ = ResultAttribute(lambda results: results.label_questions)
+    disagreements_ = ResultAttribute(lambda results: results.disagreements)
+    n_disagreements_ = ResultAttribute(lambda results: results.n_disagreements)
+    n_labelled_ = ResultAttribute(lambda results: results.n_labelled)
+    curve_ = ResultAttribute(lambda results: results.curve)
+    asked_ = ResultAttribute(lambda results: results.asked)
+    n_questions_ = ResultAttribute(lambda results: results.n_questions)
+    n_skipped_ = ResultAttribute(lambda results: results.n_skipped)
+    questions_by_expert_ = ResultAttribute(lambda results: results.questions_by_expert)
+    open_questions_ = ResultAttribute(lambda results: results.open_questions)
+    log_ = ResultAttribute(lambda results: results.events)
+    records_ = ResultAttribute(lambda results: results.records)
+    n_records_ = ResultAttribute(lambda results: results.n_records)
+    entries_ = ResultAttribute(lambda results: results.entries)
+
+    # Methods of the results, called with the same arguments.
+    label_of = ResultAttribute(lambda results: results.label_of)
+    question_of = ResultAttribute(lambda results: results.question_of)
+    opinions_of = ResultAttribute(lambda results: results.opinions_of)
+    history = ResultAttribute(lambda results: results.history)
+    number_of_key = ResultAttribute(lambda results: results.number_of_key)
+
+    @property
+    def said_(self) -> list[LogEntry]:
+        """Former name of ``entries_``."""
+        warnings.warn("said_ is now called entries_.", DeprecationWarning, stacklevel=2)
+        return self.entries_
+
+    # --- internals -------------------------------------------------------------------------
+
+    def _started(self) -> EventLog:
+        log: EventLog | None = getattr(self, "_log", None)
+        if log is None:
+            raise InputError("This session has not started: call start(X) first.")
+        return log
+
+    @property
+    def _state(self) -> SessionState:
+        return self._log.state  # another object after an undo
+
+    def _read_table(self, X: ArrayLike | pd.DataFrame, ids: Iterable[Hashable] | None) -> None:
         self.close()
-        self.__dict__.pop("_book", None)  # a start that fails leaves nothing half begun
+        self.__dict__.pop("_log", None)  # a start that fails leaves the session not started
         numbers = finite_numbers(X)
         self._ids = RowIds(given_ids(ids, X, len(numbers)), len(numbers))
-        self._chosen = _strategy_object(self.strategy)
+        self._strategy = as_strategy(self.strategy)
         self._preparation = Preparation(numbers, n_jobs=self.n_jobs, random_state=self.random_state)
-        self._starting = Lock()
 
-    def _opened(
-        self,
-        project: str | os.PathLike[str] | ProjectStore | None,
-        X: ArrayLike | pd.DataFrame,
+    def _open_store(
+        self, project: Project | None, X: ArrayLike | pd.DataFrame
     ) -> ProjectStore | None:
         if project is None or isinstance(project, ProjectStore):
             return project
         table = X if isinstance(X, pd.DataFrame) else self._preparation.X
-        n_rows, n_columns = self._preparation.X.shape
-        head = ProjectHead(
-            fingerprint=table_fingerprint(table, self._ids.ids),
-            n_rows=n_rows,
-            n_columns=n_columns,
-            strategy=self._chosen.name,
-            seed=self.random_state,
+        return open_table_project(
+            project, table, self._ids.ids, self._strategy.name, self.random_state
         )
-        return open_project(project, head, lambda: table_digest(table, self._ids.ids))
 
-    def _take_up(self, log: Sequence[Record | Event], store: ProjectStore | None = None) -> None:
-        self._asker, self._open = None, OpenQuestions()
-        self._book = LogBook(len(self._ids.ids), log, store)
+    def _begin(self, log: Sequence[Record | Event], store: ProjectStore | None = None) -> None:
+        self._open = OpenQuestions()
+        self._proposer = Proposer(self._strategy, self._preparation)
+        self._log = EventLog(len(self._ids.ids), log, store)
+        self._results = SessionResults(self._ids, self._log, self._open)
 
-    def _begin_with(self, prior: PriorLabels) -> None:
-        if prior.rows and not self._book.records:
-            self._record(prior)
-        elif prior.rows and self._book.records[0].event != prior:
+    def _record_prior(self, prior: PriorLabels) -> None:
+        records = self._log.records
+        if prior.rows and not records:
+            self._append(prior)
+        elif prior.rows and records[0].event != prior:
             raise InputError(
-                "The prior labels are not those that the project was begun with. Give the same "
-                "ones, or none, or begin another project."
+                "The prior labels differ from those that the project was started with. Give the "
+                "same ones or none, or start another project."
             )
 
+    def _record(
+        self, event_by: Callable[[str | None], Event], expert: str | None, key: str | None
+    ) -> int:
+        """Record an expert's event, unless a request with the same key was recorded."""
+        number = self._started().number_of_key(checked_key(key))
+        if number is not None:
+            return number
+        name = expert_name(expert)
+        return self._append(event_by(name), name, key)
 
-def _strategy_object(strategy: str | Strategy | None) -> Strategy:
-    if strategy is not None and not isinstance(strategy, str):
-        return strategy
-    from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
+    def _append(self, event: Event, expert: str | None = None, key: str | None = None) -> int:
+        new_answers = self._log.append(Record(event, expert, key, now()))
+        self._open.close(expert)
+        self._proposer.observe(new_answers)
+        return len(self._log.records)
 
-    return strategy_named(DEFAULT_STRATEGY if strategy is None else strategy)
+    def _answered(self, name: str | None, label: object, others: tuple[int, ...] = ()) -> Event:
+        row, category = self._open_question(name).row, category_name(label)
+        if row not in self._state.entries:
+            return Answered(row, category, others)
+        return RowsLabelled((row, *others), category) if others else RowLabelled(row, category)
+
+    def _open_question(self, name: str | None) -> AskedQuestion:
+        question = self._open.by_expert.get(name)
+        if question is None:
+            raise InputError("No question is open: call next_question() first.")
+        return question
+
+    def _opened_for(self, name: str | None, question: Question) -> AskedQuestion:
+        row_id = self._ids[question.row]
+        if question.row in self._state.entries:
+            raise InputError(
+                f"The strategy {self._strategy.name!r} asks again for the row {row_id!r}, which "
+                "has been answered; correct the strategy."
+            )
+        asked = question.numbered(len(self._state.questions) + 1, row_id)
+        self._open.open(name, asked)
+        return asked

@@ -1,4 +1,4 @@
-"""Let a labelled table play the expert, and count how many questions a strategy needs."""
+"""Simulated experts: count the questions that a strategy needs on a labelled table."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,30 +10,30 @@ from sklearn.utils import check_array, check_random_state
 
 from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Answer, Strategy
-from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
+from kernova.discover.strategies import DEFAULT_STRATEGY, as_strategy
 from kernova.errors import InputError
 from kernova.typing import Indices
 
-# The paper's curves end here, and so does the area under them.
+# The curves of the paper, and the area under them, end here.
 AREA_QUESTIONS: Final = 200
-_FIRST_LOOK: Final = 256
+_FIRST_ROWS: Final = 256
 
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """What came of one simulated run.
+    """Result of one simulated run.
 
     Attributes
     ----------
     strategy : str
         The name of the strategy.
     asked : array of int
-        The rows in the order they were asked. The run ends with the question that completes
-        the classes, at ``max_questions``, or when no row is left.
+        Rows in the order they were asked. The run ends with the question that completes the
+        classes, at ``max_questions``, or when no row is left.
     classes_seen : array of int
-        After each question, how many classes had been asked and rightly named.
+        Number of classes asked and correctly labelled after each question.
     n_classes : int
-        How many classes there are.
+        Number of classes.
     """
 
     strategy: str
@@ -43,22 +43,22 @@ class Simulation:
 
     @property
     def questions_to_all(self) -> int | None:
-        """How many questions it took to meet every class; None if that did not happen."""
+        """Number of questions until every class was found; None if that did not happen."""
         if len(self.classes_seen) == 0 or self.classes_seen[-1] < self.n_classes:
             return None
         return len(self.classes_seen)
 
     @property
     def area(self) -> float:
-        """Mean over questions 1 to 200 of the share of classes seen.
+        """Mean over questions 1 to 200 of the fraction of classes seen.
 
-        After the end of a run the curve stays where it was; for a run cut short by
-        ``max_questions`` that is too low, if anything.
+        After the end of a run the curve stays constant; for a run limited by ``max_questions`` the
+        area may be too low.
         """
         return float(self.curve(AREA_QUESTIONS).mean() / self.n_classes)
 
     def curve(self, n_questions: int) -> Indices:
-        """Return classes seen after 1, 2 ... questions; it stays at its end after the last."""
+        """Return classes seen after 1, 2 ... questions, constant after the last."""
         last = int(self.classes_seen[-1]) if len(self.classes_seen) else 0
         missing = max(0, n_questions - len(self.classes_seen))
         return np.concatenate([self.classes_seen[:n_questions], np.full(missing, last)])
@@ -74,7 +74,7 @@ class FixedOrder(Protocol):
 
 
 class _Expert:
-    """Names rows by a table of labels, some of them wrongly, the same row always alike."""
+    """Labels rows from a table, some of them wrongly, the same row always alike."""
 
     def __init__(self, labels: ArrayLike, error_rate: float, random_state: object) -> None:
         classes, codes = np.unique(np.asarray(labels).astype(np.str_), return_inverse=True)
@@ -83,13 +83,13 @@ class _Expert:
         rng = check_random_state(random_state)
         is_wrong = rng.random_sample(len(codes)) < error_rate
         n_classes = len(classes)
-        # One class has no other to be mistaken for.
+        # With a single class there is none to be confused with.
         others = rng.randint(1, n_classes, size=len(codes)) if n_classes > 1 else 0
-        self.is_right: NDArray[np.bool_] = ~is_wrong if n_classes > 1 else np.ones_like(is_wrong)
-        self.said: Indices = np.where(self.is_right, codes, (codes + others) % n_classes)
+        self.is_correct: NDArray[np.bool_] = ~is_wrong if n_classes > 1 else np.ones_like(is_wrong)
+        self.labels: Indices = np.where(self.is_correct, codes, (codes + others) % n_classes)
 
     def answer(self, row: int) -> Answer:
-        return Answer(row, self.names[self.said[row]])
+        return Answer(row, self.names[self.labels[row]])
 
 
 def simulate(
@@ -101,7 +101,7 @@ def simulate(
     random_state: "int | np.random.RandomState | None" = None,
     max_questions: int | None = None,
 ) -> Simulation:
-    """Ask a table of known labels as if it were an expert, until every class has been met.
+    """Simulate an expert from known labels, and ask until every class is found.
 
     Parameters
     ----------
@@ -111,20 +111,20 @@ def simulate(
     labels : array-like of shape (n_rows,)
         The class of every row.
     strategy : str or Strategy
-        How rows are chosen; a name of :data:`~kernova.discover.strategies.STRATEGIES`.
+        Strategy, or a name in :data:`~kernova.discover.strategies.STRATEGIES`.
     error_rate : float, default=0.0
-        Share of rows, drawn by lot, that the expert takes for another class. A class counts as
-        met only when one of its rows was asked and rightly named.
+        Fraction of rows, chosen at random, that the expert takes for another class. A class counts
+        as found only when one of its rows was asked and correctly labelled.
     random_state : int, RandomState instance or None, default=None
-        Draws the expert's mistakes; for an array ``X`` it seeds the strategy's own lots, too.
-        None is 0: the same call gives the same result.
+        Seed of the expert's mistakes and, for an array ``X``, of the strategy. None is 0: the same
+        call gives the same result.
     max_questions : int, default=None
-        Stop after so many questions; None goes on until all classes are met or no row is left.
+        Maximum number of questions; None continues until all classes are found or no row is left.
 
     Returns
     -------
     Simulation
-        With ``asked``, ``classes_seen``, ``questions_to_all`` (None if not all were met) and
+        With ``asked``, ``classes_seen``, ``questions_to_all`` (None if not all were found) and
         ``area``.
 
     Examples
@@ -139,7 +139,7 @@ def simulate(
     """
     seed = 0 if random_state is None else random_state
     preparation = X if isinstance(X, Preparation) else _prepared(X, seed)
-    chosen = strategy_named(strategy) if isinstance(strategy, str) else strategy
+    chosen = as_strategy(strategy)
     _check(preparation.n_rows, labels, error_rate, max_questions)
     expert = _Expert(labels, error_rate, seed)
     limit = preparation.n_rows if max_questions is None else max_questions
@@ -164,7 +164,7 @@ def _check(n_rows: int, labels: ArrayLike, error_rate: float, max_questions: int
     n_labels = np.shape(labels)
     if n_labels != (n_rows,):
         raise InputError(
-            f"There must be one label for each of the {n_rows} rows; got an array of shape "
+            f"labels must have one label for each of the {n_rows} rows; got an array of shape "
             f"{n_labels}."
         )
     if not 0 <= error_rate < 1:
@@ -174,17 +174,17 @@ def _check(n_rows: int, labels: ArrayLike, error_rate: float, max_questions: int
 
 
 def _classes_seen(asked: Indices, expert: _Expert) -> Indices:
-    """Count after each question the classes that had been rightly named."""
-    right = asked[expert.is_right[asked]]
-    _, firsts = np.unique(expert.codes[right], return_index=True)
+    """Return the number of correctly labelled classes after each question."""
+    correct = asked[expert.is_correct[asked]]
+    _, firsts = np.unique(expert.codes[correct], return_index=True)
     is_new = np.zeros(len(asked), dtype=np.intp)
-    is_new[np.flatnonzero(expert.is_right[asked])[firsts]] = 1
+    is_new[np.flatnonzero(expert.is_correct[asked])[firsts]] = 1
     return np.cumsum(is_new)
 
 
 def _fixed(first_rows: Callable[[int], Indices], expert: _Expert, limit: int) -> Indices:
-    """Look at ever more of a fixed order until all classes are in it."""
-    n = min(limit, _FIRST_LOOK)
+    """Return the start of a fixed order that contains all classes, by doubling its length."""
+    n = min(limit, _FIRST_ROWS)
     while True:
         rows = first_rows(n)
         seen = _classes_seen(rows, expert)
@@ -199,7 +199,7 @@ def _fixed(first_rows: Callable[[int], Indices], expert: _Expert, limit: int) ->
 def _interactive(
     strategy: Strategy, preparation: Preparation, expert: _Expert, limit: int
 ) -> Indices:
-    """Ask and answer, one by one."""
+    """Return the rows that a strategy asks, answered one by one."""
     asker = strategy.start(preparation)
     missing = set(range(len(expert.names)))
     asked: list[int] = []
@@ -209,6 +209,6 @@ def _interactive(
             break
         asked.append(question.row)
         asker.observe(expert.answer(question.row))
-        if expert.is_right[question.row]:
+        if expert.is_correct[question.row]:
             missing.discard(int(expert.codes[question.row]))
     return np.array(asked, dtype=np.intp)

@@ -1,14 +1,13 @@
-"""What each expert last said of a row, and where they do not agree.
+"""State of a session: the label of every row, what was asked, and the experts' opinions.
 
-The last word spoken stands as the row's label, whoever spoke it. Where the experts' last words
-differ, that is a disagreement, until they agree or somebody settles it.
-
-What the events of a session say together: who is in which category, and what was asked.
+The state is the result of applying the events of the log that are in effect, one after another.
+The latest opinion about a row is its label, whichever expert gave it. Where the latest opinions of
+the experts differ, that is a disagreement until they agree or one of them settles it.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kernova.discover.events import (
     Answered,
@@ -27,9 +26,11 @@ from kernova.discover.events import (
 from kernova.discover.questions import Answer
 from kernova.errors import InputError
 
+_MAX_NAMES: Final = 12
 
-class Word(NamedTuple):
-    """What somebody said of a row, and the question it answered, if it answered one."""
+
+class Opinion(NamedTuple):
+    """The label an expert gave a row, and the question it answered, if any."""
 
     label: str
     question: int | None = None
@@ -37,16 +38,16 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A row that experts name differently.
+    """A row that experts label differently.
 
     Parameters
     ----------
     row : int
-        The row's place in the table.
+        Index of the row in the table.
     opinions : dict of str (or None) to str
-        The last word of each expert, the latest last; None is whoever gave no name.
+        The latest label of each expert, the newest last; None stands for unnamed experts.
     label : str
-        What stands until it is settled.
+        The label of the row until the disagreement is settled.
     """
 
     row: int
@@ -55,14 +56,14 @@ class Disagreement:
 
 
 class Opinions:
-    """The last word of each expert about each row.
+    """The latest opinion of each expert about each row.
 
     Examples
     --------
-    >>> from kernova.discover.state import Opinions, Word
+    >>> from kernova.discover.state import Opinion, Opinions
     >>> opinions = Opinions()
-    >>> opinions.say([3, 4], "Anna", Word("carp"))
-    >>> opinions.say([3], "Bob", Word("pike"))
+    >>> opinions.record([3, 4], "Anna", Opinion("carp"))
+    >>> opinions.record([3], "Bob", Opinion("pike"))
     >>> list(opinions.disputed()), opinions.of(3)
     ([3], {'Anna': 'carp', 'Bob': 'pike'})
     >>> opinions.settle(3, "pike")
@@ -71,44 +72,44 @@ class Opinions:
     """
 
     def __init__(self) -> None:
-        self._words: dict[int, dict[str | None, Word]] = {}
-        self._shared: dict[int, None] = {}  # rows of which several have spoken
+        self._of_row: dict[int, dict[str | None, Opinion]] = {}
+        self._shared: dict[int, None] = {}  # rows with the opinions of several experts
         self._settled: dict[int, str] = {}
 
     def of(self, row: int) -> dict[str | None, str]:
-        """Give what each expert last said of a row, the latest last."""
-        return {by: word.label for by, word in self._words.get(row, {}).items()}
+        """Return each expert's latest label of a row, the newest last."""
+        return {by: opinion.label for by, opinion in self._of_row.get(row, {}).items()}
 
-    def latest(self, row: int) -> Word | None:
-        """Give the last word about a row."""
-        words = self._words.get(row)
-        return next(reversed(words.values())) if words else None
+    def latest(self, row: int) -> Opinion | None:
+        """Return the newest opinion about a row."""
+        opinions = self._of_row.get(row)
+        return next(reversed(opinions.values())) if opinions else None
 
     def n_experts(self, row: int) -> int:
-        """Count who has spoken about a row."""
-        return len(self._words.get(row, ()))
+        """Return how many experts have labelled a row."""
+        return len(self._of_row.get(row, ()))
 
     def disputed(self) -> Iterator[int]:
-        """Give the rows that experts name differently and that nobody has settled."""
+        """Return the rows that experts label differently and that are not settled."""
         for row in self._shared:
-            labels = {word.label for word in self._words[row].values()}
+            labels = {opinion.label for opinion in self._of_row[row].values()}
             if len(labels) > 1 and row not in self._settled:
                 yield row
 
-    def say(self, rows: Iterable[int], by: str | None, word: Word) -> None:
-        """Note the word of an expert about rows."""
+    def record(self, rows: Iterable[int], by: str | None, opinion: Opinion) -> None:
+        """Record an expert's opinion about rows."""
         for row in rows:
-            words = self._words.setdefault(row, {})
-            words.pop(by, None)  # what is said again comes last
-            words[by] = word
-            if len(words) > 1:
+            opinions = self._of_row.setdefault(row, {})
+            opinions.pop(by, None)  # a repeated opinion moves to the end
+            opinions[by] = opinion
+            if len(opinions) > 1:
                 self._shared.setdefault(row)
-                if self._settled.get(row, word.label) != word.label:
-                    del self._settled[row]  # somebody still does not agree
+                if self._settled.get(row, opinion.label) != opinion.label:
+                    del self._settled[row]  # the new opinion reopens the disagreement
 
     def forget(self, row: int) -> None:
-        """Let nobody have said anything about a row."""
-        self._words.pop(row, None)
+        """Remove all opinions about a row."""
+        self._of_row.pop(row, None)
         self._shared.pop(row, None)
         self._settled.pop(row, None)
 
@@ -117,24 +118,24 @@ class Opinions:
         self._settled[row] = label
 
     def rename(self, old: set[str], new: str) -> None:
-        """Let all that was said of some categories be said of another."""
-        for words in self._words.values():
-            for by, word in words.items():
-                if word.label in old:
-                    words[by] = word._replace(label=new)
+        """Replace some categories by another in all opinions."""
+        for opinions in self._of_row.values():
+            for by, opinion in opinions.items():
+                if opinion.label in old:
+                    opinions[by] = opinion._replace(label=new)
         for row, label in self._settled.items():
             if label in old:
                 self._settled[row] = new
 
     def delete(self, name: str) -> None:
-        """Let nobody have named any row so."""
-        for row, words in list(self._words.items()):
-            for by in [by for by, word in words.items() if word.label == name]:
-                del words[by]
-            if len(words) < 2:
+        """Remove all opinions that name a category."""
+        for row, opinions in list(self._of_row.items()):
+            for by in [by for by, opinion in opinions.items() if opinion.label == name]:
+                del opinions[by]
+            if len(opinions) < 2:
                 self._shared.pop(row, None)
-            if not words:
-                del self._words[row]
+            if not opinions:
+                del self._of_row[row]
         self._settled = {
             row: label
             for row, label in self._settled.items()
@@ -142,55 +143,53 @@ class Opinions:
         }
 
 
-_MOST_NAMES = 12
-
-
 class Entry(NamedTuple):
-    """What is held of one row: its label, and the question whose answer gave it, if any did."""
+    """The label of a row, and the question whose answer gave it, if any."""
 
     label: str | None
     question: int | None = None
 
 
 class AskedRow(NamedTuple):
-    """The row of a question, and the rows that were named with it."""
+    """The row of a question, and the rows that were labelled with it."""
 
     row: int
     others: tuple[int, ...] = ()
 
 
-class Ledger:
-    """The state of a session: what the events that count, one by one, made of it.
+class SessionState:
+    """Labels, questions and opinions after the events in effect.
 
     Parameters
     ----------
     n_rows : int
-        How many rows the table has.
+        Number of rows of the table.
     events : iterable
-        Events that count, in their order; see :mod:`kernova.discover.log`.
+        Events in effect, in order; see :mod:`kernova.discover.log`.
 
     Attributes
     ----------
     entries : dict of int to Entry
-        Every row that was heard of, in that order; a row that was passed over has no label.
+        Every row that was labelled or skipped, in that order; a skipped row has no label.
     questions : list of AskedRow
-        What was asked, in that order.
+        The questions, in order.
     categories : dict of str to list of int
         The rows of each category; the categories in the order of their first rows.
     curve : list of int
-        How many categories had been met after each question, under today's labels.
+        Number of categories found after each question, under the present labels.
     opinions : Opinions
-        The last word of each expert about each row; labels known before are nobody's.
+        The latest opinion of each expert about each row; prior labels belong to no expert.
 
     Examples
     --------
     >>> from kernova.discover.events import Answered, Changed, Skipped
-    >>> from kernova.discover.state import Ledger
-    >>> ledger = Ledger(9, [Answered(3, "carp"), Skipped(5), Answered(1, "pike", others=(2,))])
-    >>> ledger.categories, ledger.curve
+    >>> from kernova.discover.state import SessionState
+    >>> events = [Answered(3, "carp"), Skipped(5), Answered(1, "pike", others=(2,))]
+    >>> state = SessionState(9, events)
+    >>> state.categories, state.curve
     ({'carp': [3], 'pike': [1, 2]}, [1, 1, 2])
-    >>> ledger.apply(Changed(3, "carp"))
-    >>> ledger.categories, ledger.curve
+    >>> state.apply(Changed(3, "carp"))
+    >>> state.categories, state.curve
     ({'carp': [3, 1, 2]}, [1, 1, 1])
     """
 
@@ -201,7 +200,7 @@ class Ledger:
         self.opinions = Opinions()
         self._categories: dict[str, list[int]] = {}
         self._curve: list[int] = []
-        self._is_counted = True  # what follows from the entries is up to date
+        self._is_counted = True  # whether categories and curve follow the entries
         self._question_of: dict[int, int] = {}  # the row of a question to its number
         for event in events:
             self.apply(event)
@@ -214,21 +213,21 @@ class Ledger:
 
     @property
     def curve(self) -> list[int]:
-        """How many categories had been met after each question, under today's labels."""
+        """Number of categories found after each question, under the present labels."""
         self._recount()
         return self._curve
 
     def label_of(self, row: int) -> str | None:
-        """Give the row's label, or None."""
+        """Return the label of a row, or None."""
         entry = self.entries.get(row)
         return None if entry is None else entry.label
 
     def answers(self) -> list[Answer]:
-        """Give what a fresh asker has to be told, in the order in which it was first heard."""
+        """Return all answers for a fresh asker, in the order in which they were first given."""
         return self._as_answers(self.entries)
 
     def check(self, event: Event) -> None:
-        """Refuse an event that makes no sense here."""
+        """Raise if an event does not fit the state."""
         match event:
             case PriorLabels(rows, labels):
                 self._check_prior(rows, labels)
@@ -259,32 +258,32 @@ class Ledger:
             case Deleted(name):
                 self._check_category(name)
             case _:
-                raise TypeError(f"{event!r} is settled before the ledger sees it")
+                raise TypeError(f"{event!r} is resolved by the log, not by the state")
 
     def apply(self, event: Event, by: str | None = None) -> list[Answer] | None:
-        """Take in one event that counts, and who said it.
+        """Apply one event in effect, by an expert.
 
         Returns
         -------
         list of Answer or None
-            What an asker that knows everything before has to be told; None when it has been
-            told something that is no longer so, and a fresh one is needed.
+            New answers for an asker that has observed all earlier ones; None when an earlier
+            answer no longer holds and a fresh asker is needed.
         """
         self.check(event)
         match event:
             case PriorLabels(rows, labels):
-                return self._hear(dict(zip(rows, map(Entry, labels), strict=True)))
+                return self._update(dict(zip(rows, map(Entry, labels), strict=True)))
             case Answered(row, label, others):
-                return self._hear_answer(AskedRow(row, others), label, by)
+                return self._add_question(AskedRow(row, others), label, by)
             case Skipped(row):
-                return self._hear_answer(AskedRow(row), None, by)
+                return self._add_question(AskedRow(row), None, by)
             case RowLabelled(row, label):
-                return self._hear_named((row,), Entry(label), by)
+                return self._label_rows((row,), Entry(label), by)
             case RowsLabelled(rows, label):
-                return self._hear_named(rows, Entry(label), by)
+                return self._label_rows(rows, Entry(label), by)
             case Settled(row, label):
                 self.opinions.settle(row, label)
-                return self._hear({row: Entry(label)})
+                return self._update({row: Entry(label)})
             case Passed():
                 return []
         self._correct(event, by)
@@ -302,49 +301,49 @@ class Ledger:
             case Deleted(name):
                 self._delete(name)
 
-    # --- what each kind does ---------------------------------------------------------------
+    # --- effect of each kind of event ------------------------------------------------------
 
-    def _hear_named(
+    def _label_rows(
         self, rows: tuple[int, ...], entry: Entry, by: str | None
     ) -> list[Answer] | None:
         if entry.label is not None:
-            self.opinions.say(rows, by, Word(entry.label, entry.question))
-        return self._hear(dict.fromkeys(rows, entry))
+            self.opinions.record(rows, by, Opinion(entry.label, entry.question))
+        return self._update(dict.fromkeys(rows, entry))
 
-    def _hear(self, heard: dict[int, Entry]) -> list[Answer] | None:
-        """Note labels; say what is new of it, or None if a row had been heard of otherwise."""
+    def _update(self, given: dict[int, Entry]) -> list[Answer] | None:
+        """Set labels; return the new answers, or None if a row had another label before."""
         old = self.entries
-        news = {row: entry for row, entry in heard.items() if row not in old}
-        is_otherwise = len(news) < len(heard) and any(
-            row in old and old[row].label != entry.label for row, entry in heard.items()
+        new = {row: entry for row, entry in given.items() if row not in old}
+        is_changed = len(new) < len(given) and any(
+            row in old and old[row].label != entry.label for row, entry in given.items()
         )
-        old.update(heard)
-        if is_otherwise:
+        old.update(given)
+        if is_changed:
             self._is_counted = False
             return None
         if self._is_counted:
-            for row, entry in news.items():
+            for row, entry in new.items():
                 if entry.label is not None:
                     self._categories.setdefault(entry.label, []).append(row)
-        return self._as_answers(news)
+        return self._as_answers(new)
 
     def _as_answers(self, entries: dict[int, Entry]) -> list[Answer]:
         asked = self._question_of
         return [Answer(row, entry.label, row in asked) for row, entry in entries.items()]
 
-    def _hear_answer(
+    def _add_question(
         self, asked: AskedRow, label: str | None, by: str | None
     ) -> list[Answer] | None:
         self.questions.append(asked)
         number = len(self.questions)
         self._question_of[asked.row] = number
-        told = self._hear_named((asked.row, *asked.others), Entry(label, number), by)
+        answers = self._label_rows((asked.row, *asked.others), Entry(label, number), by)
         if self._is_counted:
             self._curve.append(len(self._categories))
-        return told
+        return answers
 
     def _change(self, question: int, label: str | None, by: str | None) -> None:
-        """Change the row that was asked, and what was named with it and not relabelled since."""
+        """Change the row that was asked, and rows labelled with it and not relabelled since."""
         asked = self.questions[question - 1]
         self._relabel(asked.row, Entry(label, question), by)
         for row in asked.others:
@@ -355,14 +354,14 @@ class Ledger:
                 self._relabel(row, Entry(label, question), by)
             else:
                 self.opinions.forget(row)
-                del self.entries[row]  # never asked, and no longer named: it is open again
+                del self.entries[row]  # never asked and no longer labelled: open again
 
     def _relabel(self, row: int, entry: Entry, by: str | None) -> None:
         self.entries[row] = entry
         if entry.label is None:
             self.opinions.forget(row)
         else:
-            self.opinions.say((row,), by, Word(entry.label, entry.question))
+            self.opinions.record((row,), by, Opinion(entry.label, entry.question))
 
     def _rename(self, old: set[str], new: str) -> None:
         self.opinions.rename(old, new)
@@ -371,12 +370,12 @@ class Ledger:
                 self.entries[row] = entry._replace(label=new)
 
     def _delete(self, name: str) -> None:
-        """Let the last word of another name stand; else the row is as if nobody had named it."""
+        """Fall back to the latest opinion for another category; without one, remove the label."""
         self.opinions.delete(name)
         for row in [row for row, entry in self.entries.items() if entry.label == name]:
-            word = self.opinions.latest(row)
-            if word is not None:
-                self.entries[row] = Entry(word.label, word.question)
+            opinion = self.opinions.latest(row)
+            if opinion is not None:
+                self.entries[row] = Entry(opinion.label, opinion.question)
             elif row in self._question_of:
                 self.entries[row] = Entry(None, self._question_of[row])
             else:
@@ -392,32 +391,34 @@ class Ledger:
             if row in self._question_of:
                 self._curve.append(len(self._categories))
 
-    # --- what makes no sense ---------------------------------------------------------------
+    # --- checks ----------------------------------------------------------------------------
 
     def _check_prior(self, rows: tuple[int, ...], labels: tuple[str, ...]) -> None:
         if self.entries or len(rows) != len(labels):
-            raise _damaged("prior labels come first, one for each row")
+            raise _damaged("prior labels must come first, one for each row")
         self._check_rows(rows)
         _check_distinct(rows)
 
     def _check_rows(self, rows: tuple[int, ...]) -> None:
         if rows and not (min(rows) >= 0 and max(rows) < self.n_rows):
-            raise _damaged(f"it speaks of row {max(rows)}, but the table has {self.n_rows}")
+            raise _damaged(f"it refers to row {max(rows)}, but the table has {self.n_rows} rows")
 
     def _check_open(self, row: int) -> None:
         self._check_rows((row,))
         if row in self.entries:
-            raise _damaged(f"row {row} was asked, but had been heard of before")
+            raise _damaged(f"row {row} was asked, but was already labelled or skipped")
 
     def _check_disputed(self, row: int) -> None:
         self._check_rows((row,))
         if self.opinions.n_experts(row) < 2:
-            raise _damaged(f"row {row} was settled, but fewer than two had named it")
+            raise _damaged(f"row {row} was settled, but fewer than two experts had labelled it")
 
     def _check_question(self, question: int) -> None:
         n_asked = len(self.questions)
         if not 1 <= question <= n_asked:
-            extent = f"there are questions 1 to {n_asked}" if n_asked else "nothing was asked yet"
+            extent = (
+                f"there are questions 1 to {n_asked}" if n_asked else "no question was asked yet"
+            )
             raise InputError(f"There is no question {question} to change: {extent}.")
 
     def _check_rename(self, old: str, new: str) -> None:
@@ -444,15 +445,15 @@ class Ledger:
 
 def _existing(names: list[str]) -> str:
     if not names:
-        return "None has been named yet."
-    few = ", ".join(map(repr, names[:_MOST_NAMES]))
-    extra = len(names) - _MOST_NAMES
+        return "There is no category yet."
+    few = ", ".join(map(repr, names[:_MAX_NAMES]))
+    extra = len(names) - _MAX_NAMES
     return f"There are {few}{f' and {extra} more' if extra > 0 else ''}."
 
 
 def _check_distinct(rows: tuple[int, ...]) -> None:
     if len(set(rows)) != len(rows):
-        raise _damaged("it names a row twice at once")
+        raise _damaged("it labels a row twice in one event")
 
 
 def _damaged(reason: str) -> InputError:

@@ -1,179 +1,46 @@
-"""The file under a project: made whole at once, recognised before it is touched, locked.
+"""Project files: the log of a session on disk, one SQLite file per project.
 
-While a project is open, it is locked; the lock ends with the process.
-
-A session's log on disk: one SQLite file per project, and nothing counts before it is there.
-
-An event is synced to the disk before :meth:`ProjectStore.append` returns, so a process may be
-killed at any moment: what was acknowledged is in the file, and the next start finds it. After a
-kill, a second file that ends in ``-wal`` may stand beside the project; it is part of it until the
-next start.
+A project is created whole, checked before it is opened, and locked while it is open; the lock ends
+with the process. A record is synced to disk before :meth:`ProjectStore.append` returns, so a
+process may be killed at any moment: every acknowledged record is in the file when it is opened
+again. After a kill, a second file that ends in ``-wal`` may stand beside the project; it belongs to
+the project until the next start.
 """
 
 import os
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
+
+import pandas as pd
 
 from kernova.discover.events import Event, Record, event_from_json, event_to_json
 from kernova.discover.names import expert_name
-from kernova.discover.table_identity import TableDigest, what_changed
+from kernova.discover.strategies import current_name
+from kernova.discover.table_identity import (
+    TableDigest,
+    describe_changes,
+    table_digest,
+    table_fingerprint,
+)
 from kernova.errors import InputError, NotSavedError
 from kernova.files import is_folder, is_there
+from kernova.typing import Matrix
 
-FORMAT = 2
-APPLICATION = 0x6B6E7661  # "knva": tells a project from any other SQLite file
-_PATIENCE_SECONDS = 1.0  # long enough for a process that is just leaving
-
-
-def create_file(target: Path, content: bytes) -> None:
-    """Put a whole project at the path at once, unless one appeared there meanwhile."""
-    if not is_folder(target.parent):
-        raise _cannot_begin(target, f"there is no folder {target.parent}")
-    scratch = target.with_name(f".{target.name}-{uuid.uuid4().hex}")
-    try:
-        try:
-            with scratch.open("xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            _move_unless_there(scratch, target)
-        finally:
-            scratch.unlink(missing_ok=True)
-    except OSError as error:
-        raise _cannot_begin(target, error.strerror or str(error)) from error
-
-
-def _move_unless_there(scratch: Path, target: Path) -> None:
-    """Give the file its name; two processes that begin at once must end up with one file."""
-    with suppress(FileExistsError):
-        try:
-            target.hardlink_to(scratch)
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without links: the window is small, but there
-            scratch.replace(target)
-
-
-def _cannot_begin(target: Path, reason: str) -> InputError:
-    return InputError(f"Cannot begin a project at {target}: {reason}. Name another place.")
-
-
-# --- an existing file ------------------------------------------------------------------------
-
-
-def locked(path: Path) -> sqlite3.Connection:
-    """Open and lock the file, having seen that it is a project that we can read."""
-    if not path.is_file():
-        raise InputError(f"{path} is no file, so it is no kernova project. Name another.")
-    if path.stat().st_size == 0 and not Path(f"{path}-wal").exists():
-        raise _no_project(path)
-    try:
-        connection = sqlite3.connect(
-            path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
-        )
-    except sqlite3.Error as error:
-        raise InputError(f"Cannot open the project {path}: {error}.") from error
-    try:
-        _check_ours(connection, path)
-        # In the file's own memory and lock: other processes see either nothing or the whole.
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA fullfsync = ON")  # where a plain fsync is not enough (macOS)
-        with transaction(connection):
-            pass  # a file that can be read but not written is refused now, not at the first answer
-    except sqlite3.Error as error:
-        connection.close()
-        raise _cannot_use(path, error) from error
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
-    """Look before anything is written: the file may be another program's."""
-    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != APPLICATION:
-        raise _no_project(path)
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > FORMAT:
-        raise InputError(
-            f"{path} was written by a newer kernova: its format is {version}, and this one reads "
-            f"up to {FORMAT}. Update kernova."
-        )
-    complaints = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if version < 1 or complaints != ("ok",) or _is_cut_short(connection, path):
-        raise damaged(path)
-
-
-def _is_cut_short(connection: sqlite3.Connection, path: Path) -> bool:
-    """Tell whether pages are missing at the end: SQLite does not mind if they were empty.
-
-    The file itself must not be opened here: closing it would end this process's locks on it.
-    """
-    wal = Path(f"{path}-wal")
-    if wal.exists() and wal.stat().st_size:
-        return False  # the file is as long as it should be only after the next start
-    (n_pages,) = connection.execute("PRAGMA page_count").fetchone()
-    (page_size,) = connection.execute("PRAGMA page_size").fetchone()
-    return path.stat().st_size < page_size * n_pages
-
-
-def _cannot_use(path: Path, error: sqlite3.Error) -> InputError:
-    name = getattr(error, "sqlite_errorname", "")
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return InputError(f"The project {path} is open in another process. Leave that one first.")
-    # A file that may only be read cannot be locked either.
-    if name.startswith(("SQLITE_READONLY", "SQLITE_IOERR_LOCK")):
-        return InputError(
-            f"The project {path} cannot be written or locked. Make the file and its folder "
-            "writable, or name another."
-        )
-    if name == "SQLITE_NOTADB":
-        return _no_project(path)
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_IOERR")):
-        return damaged(path)
-    return InputError(f"Cannot work with the project {path}: {error}.")
-
-
-def _no_project(path: Path) -> InputError:
-    return InputError(f"{path} is no kernova project, or the start of it is lost. Name another.")
-
-
-def damaged(path: Path) -> InputError:
-    """Say that a project cannot be read."""
-    return InputError(
-        f"The project {path} is damaged: part of the file is missing or was overwritten. Take a "
-        "copy of it, or begin another."
-    )
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Let all that is executed be on the disk at the end, or nothing."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
-
-
-_TABLES = f"""
+FORMAT: Final = 2
+APPLICATION: Final = 0x6B6E7661  # "knva": distinguishes a project from other SQLite files
+_TIMEOUT_SECONDS: Final = 1.0  # enough for a process that is just ending
+_TABLES: Final = f"""
 CREATE TABLE head (name TEXT PRIMARY KEY, value NOT NULL);
 CREATE TABLE events (number INTEGER PRIMARY KEY, written TEXT NOT NULL, event TEXT NOT NULL);
 PRAGMA application_id = {APPLICATION};
 """
-# What format 2 added: who said it, and in which request; what the table was like.
-_SINCE_FORMAT_1 = (
+# Added in format 2: expert and key of each record, and the digest of the table.
+_SINCE_FORMAT_1: Final = (
     "ALTER TABLE events ADD COLUMN expert TEXT",
     "ALTER TABLE events ADD COLUMN key TEXT",
     "CREATE UNIQUE INDEX event_keys ON events (key)",
@@ -184,18 +51,18 @@ _SINCE_FORMAT_1 = (
 
 @dataclass(frozen=True, slots=True)
 class ProjectHead:
-    """What a project was started with, and must be gone on with.
+    """Settings that a project was started with, and must be resumed with.
 
     Parameters
     ----------
     fingerprint : str
         Of the table; see :func:`kernova.discover.table_identity.table_fingerprint`.
     n_rows, n_columns : int
-        The table's shape, for sentences.
+        Shape of the table, for error messages.
     strategy : str
-        How questions are chosen.
+        Name of the strategy; a former name is replaced by the present one.
     seed : int
-        Where random numbers start.
+        Seed of the strategy.
     """
 
     fingerprint: str
@@ -204,23 +71,26 @@ class ProjectHead:
     strategy: str
     seed: int
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "strategy", current_name(self.strategy))
+
 
 class ProjectStore:
-    """An open project; :func:`open_project` gives one.
+    """An open project, returned by :func:`open_project`.
 
     Calls must not overlap, but may come from different threads. Close it, or use it as a context
-    manager: then a single whole file is left.
+    manager, to leave a single complete file.
 
     Attributes
     ----------
     path : Path
-        The project's file.
+        The file.
     head : ProjectHead
-        What the project was started with.
+        Settings that the project was started with.
     records : list of Record
-        The log as it stands on the disk.
+        The log on disk.
     events : tuple of Event
-        What happened, without who said it.
+        The events of the records.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -232,13 +102,13 @@ class ProjectStore:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What happened, without who said it."""
+        """The events of the records."""
         return tuple(record.event for record in self.records)
 
     def append(self, *records: Record) -> None:
-        """Add records; when this returns they are on the disk, all of them, or an error says why.
+        """Save records; on return all are on disk, otherwise none and an error is raised.
 
-        A file of an older format is brought to this one in the same transaction.
+        A file of an older format is converted in the same transaction.
         """
         first = len(self.records) + 1
         lines = [
@@ -250,39 +120,39 @@ class ProjectStore:
 
     @property
     def digest(self) -> TableDigest | None:
-        """What the table was like when the project was begun; None if nobody noted that."""
+        """Digest of the table at the start of the project; None if it was not stored."""
         if self.format < FORMAT:
             return None
         try:
             parts = dict(self._connection.execute("SELECT name, value FROM digest"))
         except sqlite3.Error as error:
-            raise damaged(self.path) from error
+            raise _damaged(self.path) from error
         return TableDigest.from_parts(parts)
 
-    def keep_digest(self, digest: TableDigest | None) -> None:
-        """Note what the table is like, if that is given, in a file of today's format."""
+    def save_digest(self, digest: TableDigest | None) -> None:
+        """Save the digest of the table, if given, and convert an older format."""
         parts = {} if digest is None else digest.to_parts()
         self._save("INSERT OR REPLACE INTO digest VALUES (?, ?)", list(parts.items()))
 
     def _save(self, statement: str, lines: list[tuple[Any, ...]]) -> None:
         try:
-            with transaction(self._connection):
-                self._modernize()
+            with _transaction(self._connection):
+                self._convert_format()
                 self._connection.executemany(statement, lines)
         except sqlite3.Error as error:
             raise NotSavedError(
-                f"Could not save to {self.path}: {str(error).rstrip('.')}. What was said last does "
-                "not count; what was said before is safe."
+                f"Could not save to {self.path}: {str(error).rstrip('.')}. The last entry was not "
+                "recorded; earlier entries are safe."
             ) from error
         self.format = FORMAT
 
-    def _modernize(self) -> None:
+    def _convert_format(self) -> None:
         if self.format < FORMAT:
             for statement in _SINCE_FORMAT_1:
                 self._connection.execute(statement)
 
     def close(self) -> None:
-        """Let go of the file; others may open it now."""
+        """Close the file, so that other processes can open it."""
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -297,19 +167,18 @@ def open_project(
     head: ProjectHead | None = None,
     digest: Callable[[], TableDigest] | None = None,
 ) -> ProjectStore:
-    """Open a project's file, or begin one where there is none.
+    """Open a project file, or create it if it does not exist.
 
     Parameters
     ----------
     path : str or path
         The file.
     head : ProjectHead, optional
-        What the project is about. A new file gets it; an existing one must agree. Without it,
+        Settings of the project. A new file gets them; an existing one must agree. Without them,
         the file must exist.
     digest : callable, optional
-        Gives what the table is like, see :func:`~kernova.discover.table_identity.table_digest`.
-        It is
-        called for a new file, for one that has none, and to say what changed in a table.
+        Returns the digest of the table, see :func:`~kernova.discover.table_identity.table_digest`.
+        Called for a new file, for one without a digest, and to describe changes in the table.
 
     Returns
     -------
@@ -319,14 +188,13 @@ def open_project(
     Raises
     ------
     InputError
-        If the file is no project, damaged, from a newer kernova, about another table, or open
-        elsewhere; the sentence says which.
+        If the file is not a project, is damaged, comes from a newer kernova, belongs to another
+        table, or is open in another process.
 
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from kernova.discover.events import Skipped
-    >>> from kernova.discover.events import Record
+    >>> from kernova.discover.events import Record, Skipped
     >>> from kernova.discover.store import ProjectHead, open_project
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "fish.kernova-project"
     >>> head = ProjectHead("f1ce", n_rows=9, n_columns=2, strategy="random", seed=0)
@@ -340,17 +208,29 @@ def open_project(
     if not is_there(target):
         if head is None:
             raise InputError(f"There is no project {target}; check its name and folder.")
-        create_file(target, _new_content(head, digest))
-    connection = locked(target)
+        _create_file(target, _new_content(head, digest))
+    connection = _locked(target)
     try:
         store = ProjectStore(target, connection)
         if head is not None:
             _check_same(store, head, digest)
-            _bring_up_to_date(store, digest)
+            _update(store, digest)
     except BaseException:
         connection.close()
         raise
     return store
+
+
+def open_table_project(
+    path: str | os.PathLike[str],
+    table: pd.DataFrame | Matrix,
+    ids: Iterable[object],
+    strategy: str,
+    seed: int,
+) -> ProjectStore:
+    """Open the project of a table, or create it; see :func:`open_project`."""
+    head = ProjectHead(table_fingerprint(table, ids), *table.shape, strategy, seed)
+    return open_project(path, head, lambda: table_digest(table, ids))
 
 
 def _new_content(head: ProjectHead, digest: Callable[[], TableDigest] | None) -> bytes:
@@ -366,20 +246,20 @@ def _new_content(head: ProjectHead, digest: Callable[[], TableDigest] | None) ->
     return content
 
 
-def _bring_up_to_date(store: ProjectStore, digest: Callable[[], TableDigest] | None) -> None:
+def _update(store: ProjectStore, digest: Callable[[], TableDigest] | None) -> None:
     has_digest = digest is None or store.digest is not None
     if store.format < FORMAT or not has_digest:
-        store.keep_digest(None if has_digest or digest is None else digest())
+        store.save_digest(None if has_digest or digest is None else digest())
 
 
 def _read_head(connection: sqlite3.Connection, path: Path) -> ProjectHead:
     try:
         values = dict(connection.execute("SELECT name, value FROM head"))
     except sqlite3.Error as error:
-        raise damaged(path) from error
+        raise _damaged(path) from error
     wanted = {field.name: field.type for field in fields(ProjectHead)}
     if {name: type(value) for name, value in values.items()} != wanted:
-        raise damaged(path)
+        raise _damaged(path)
     return ProjectHead(**values)
 
 
@@ -395,16 +275,17 @@ def _read_records(connection: sqlite3.Connection, path: Path, version: int) -> l
             f"SELECT number, event, written, {since} FROM events ORDER BY number"
         ).fetchall()
         records = [
-            Record(event_from_json(text), _same_name(by), key, at) for _, text, at, by, key in lines
+            Record(event_from_json(text), _valid_name(by), key, at)
+            for _, text, at, by, key in lines
         ]
     except (sqlite3.Error, InputError) as error:
-        raise damaged(path) from error
+        raise _damaged(path) from error
     if [line[0] for line in lines] != list(range(1, len(lines) + 1)):
-        raise damaged(path)
+        raise _damaged(path)
     return records
 
 
-def _same_name(by: object) -> str | None:
+def _valid_name(by: object) -> str | None:
     name = expert_name(by)
     if name != by:
         raise InputError("The log is damaged: an expert's name was changed.")
@@ -417,14 +298,13 @@ def _check_same(
     found, path = store.head, store.path
     if found.fingerprint != wanted.fingerprint:
         raise InputError(
-            f"The project {path} is about another table: {_difference(store, wanted, digest)} Give "
-            "the table that the project was begun with, or name another project."
+            f"The project {path} belongs to another table: {_difference(store, wanted, digest)} "
+            "Give the table that the project was started with, or another project."
         )
     if (found.strategy, found.seed) != (wanted.strategy, wanted.seed):
         raise InputError(
-            f"The project {path} chooses questions by {found.strategy!r} with the seed "
-            f"{found.seed}; got {wanted.strategy!r} and {wanted.seed}. Go on with those, or name "
-            "another project."
+            f"The project {path} uses the strategy {found.strategy!r} and the seed {found.seed}; "
+            f"got {wanted.strategy!r} and {wanted.seed}. Use the same, or another project."
         )
 
 
@@ -432,7 +312,7 @@ def _difference(
     store: ProjectStore, wanted: ProjectHead, digest: Callable[[], TableDigest] | None
 ) -> str:
     old = store.digest
-    changed = "" if old is None or digest is None else what_changed(old, digest())
+    changed = "" if old is None or digest is None else describe_changes(old, digest())
     if changed:
         return f"{changed[0].lower()}{changed[1:]}"
     is_alike = _shape(store.head) == _shape(wanted)
@@ -442,3 +322,139 @@ def _difference(
 
 def _shape(head: ProjectHead) -> str:
     return f"{head.n_rows} rows and {head.n_columns} columns"
+
+
+# --- the file --------------------------------------------------------------------------------
+
+
+def _create_file(target: Path, content: bytes) -> None:
+    """Create a complete project at the path, unless one has appeared there meanwhile."""
+    if not is_folder(target.parent):
+        raise _cannot_create(target, f"there is no folder {target.parent}")
+    scratch = target.with_name(f".{target.name}-{uuid.uuid4().hex}")
+    try:
+        try:
+            with scratch.open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            _move_unless_there(scratch, target)
+        finally:
+            scratch.unlink(missing_ok=True)
+    except OSError as error:
+        raise _cannot_create(target, error.strerror or str(error)) from error
+
+
+def _move_unless_there(scratch: Path, target: Path) -> None:
+    """Move the file into place; two processes that start at once must end with one file."""
+    with suppress(FileExistsError):
+        try:
+            target.hardlink_to(scratch)
+        except FileExistsError:
+            raise
+        except OSError:  # no hard links here: a small race remains
+            scratch.replace(target)
+
+
+def _cannot_create(target: Path, reason: str) -> InputError:
+    return InputError(f"Cannot create a project at {target}: {reason}. Choose another path.")
+
+
+def _locked(path: Path) -> sqlite3.Connection:
+    """Open and lock the file, after checking that it is a readable project."""
+    if not path.is_file():
+        raise InputError(f"{path} is not a file, so it is not a kernova project. Choose another.")
+    if path.stat().st_size == 0 and not Path(f"{path}-wal").exists():
+        raise _not_a_project(path)
+    try:
+        connection = sqlite3.connect(
+            path, timeout=_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False
+        )
+    except sqlite3.Error as error:
+        raise InputError(f"Cannot open the project {path}: {error}.") from error
+    try:
+        _check_ours(connection, path)
+        # With WAL and the lock, other processes see either nothing or whole transactions.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA fullfsync = ON")  # where a plain fsync is not enough (macOS)
+        with _transaction(connection):
+            pass  # a read-only file is rejected now, not at the first answer
+    except sqlite3.Error as error:
+        connection.close()
+        raise _cannot_use(path, error) from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
+    """Check before anything is written: the file may belong to another program."""
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION:
+        raise _not_a_project(path)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > FORMAT:
+        raise InputError(
+            f"{path} was written by a newer kernova: its format is {version}, and this version "
+            f"reads up to {FORMAT}. Update kernova."
+        )
+    complaints = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if version < 1 or complaints != ("ok",) or _is_cut_short(connection, path):
+        raise _damaged(path)
+
+
+def _is_cut_short(connection: sqlite3.Connection, path: Path) -> bool:
+    """Return whether pages are missing at the end, which SQLite ignores if they were empty.
+
+    The file itself must not be opened here: closing it would release this process's locks.
+    """
+    wal = Path(f"{path}-wal")
+    if wal.exists() and wal.stat().st_size:
+        return False  # the file has its full length only after the next start
+    (n_pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (page_size,) = connection.execute("PRAGMA page_size").fetchone()
+    return path.stat().st_size < page_size * n_pages
+
+
+def _cannot_use(path: Path, error: sqlite3.Error) -> InputError:
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return InputError(f"The project {path} is open in another process. Close it there first.")
+    # A file that may only be read cannot be locked either.
+    if name.startswith(("SQLITE_READONLY", "SQLITE_IOERR_LOCK")):
+        return InputError(
+            f"The project {path} cannot be written or locked. Make the file and its folder "
+            "writable, or choose another."
+        )
+    if name == "SQLITE_NOTADB":
+        return _not_a_project(path)
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_IOERR")):
+        return _damaged(path)
+    return InputError(f"Cannot work with the project {path}: {error}.")
+
+
+def _not_a_project(path: Path) -> InputError:
+    return InputError(f"{path} is not a kernova project, or its beginning is lost. Choose another.")
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(
+        f"The project {path} is damaged: part of the file is missing or was overwritten. Restore "
+        "a copy of it, or start another."
+    )
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit all statements at the end, or none."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise

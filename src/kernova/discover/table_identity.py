@@ -1,11 +1,9 @@
-"""A table's fingerprint: the same for the same rows, columns and ids, however they were stored.
+"""Identity of a table: its fingerprint, its digest, and a description of changes.
 
-What a table was like, in little room: enough to say later what has changed in it.
-
-A fingerprint only tells that something did. A digest keeps the names of the columns, the ids, and a
-number for each column and each row, made of all their values.
-
-What changed between a table and what it was, in a sentence.
+A fingerprint is the same for the same rows, columns and ids, however they were stored; it only
+shows that something changed. A digest is small, too, but holds the column names, the ids, and one
+number for each column and each row computed from all their values, enough to describe later what
+changed.
 """
 
 import hashlib
@@ -19,19 +17,29 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from kernova.text import plural, quantity
+from kernova.typing import Indices
+
+Numbers = NDArray[np.uint64]
+
+_MISSING_TEXT: Final = np.uint64(0x6D697373696E6721)
+# Each number of a digest is a sum over mixed bits; these are the constants of SplitMix64.
+_MIXING: Final = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+_MAX_NAMES: Final = 5
+
 
 def table_fingerprint(table: pd.DataFrame | NDArray[np.float64], ids: Iterable[object]) -> str:
-    """Give a short text that differs as soon as a value, a column's name or an id does.
+    """Return a short text that changes with any value, column name or id.
 
-    Numbers count by their value as 64-bit floats, so that a table read from CSV and the same
-    table read from Parquet have the same fingerprint; missing values are all alike.
+    Numbers are compared as 64-bit floats, so that a table read from CSV and the same table read
+    from Parquet have the same fingerprint; all missing values are equal.
 
     Parameters
     ----------
     table : DataFrame or array of shape (n_rows, n_columns)
         Numbers and texts.
     ids : iterable
-        What the rows are called.
+        Ids of the rows.
 
     Returns
     -------
@@ -56,47 +64,44 @@ def table_fingerprint(table: pd.DataFrame | NDArray[np.float64], ids: Iterable[o
     for position in range(frame.shape[1]):
         column = frame.iloc[:, position]
         if pd.api.types.is_numeric_dtype(column):
-            _add_numbers(digest, column.to_numpy(dtype=np.float64, na_value=np.nan))
+            digest.update(b"numbers:")
+            digest.update(_plain_floats(column).tobytes())
         else:
-            texts = column.astype(object).where(column.notna(), None)
-            _add_text(digest, texts.tolist())
+            _add_text(digest, _texts_of(column).tolist())
     return digest.hexdigest()
 
 
 def _add_text(digest: "hashlib._Hash", values: list[object]) -> None:
-    # JSON keeps 1 from "1" and ["ab"] from ["a", "b"]; bytes of unlike length never run together.
+    # JSON distinguishes 1 from "1" and ["ab"] from ["a", "b"]; the length separates values.
     written = json.dumps(values, default=str).encode()
     digest.update(f"{len(written)}:".encode())
     digest.update(written)
 
 
-def _add_numbers(digest: "hashlib._Hash", numbers: NDArray[np.float64]) -> None:
-    plain = np.where(np.isnan(numbers), np.nan, numbers + 0.0)  # one NaN, and no minus zero
-    digest.update(b"numbers:")
-    digest.update(plain.astype("<f8").tobytes())
+def _plain_floats(column: "pd.Series[Any]") -> NDArray[np.float64]:
+    """Return little-endian floats with one NaN and no minus zero."""
+    numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.where(np.isnan(numbers), np.nan, numbers + 0.0).astype("<f8")
 
 
-Numbers = NDArray[np.uint64]
-
-_MISSING_TEXT: Final = np.uint64(0x6D697373696E6721)
-# Each number of a digest is a sum over mixed bits; these are the constants of SplitMix64.
-_MIXING: Final = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+def _texts_of(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    return column.astype(object).where(column.notna(), None)
 
 
 @dataclass(frozen=True, eq=False)
 class TableDigest:
-    """Names and numbers by which a changed table is compared with what it was.
+    """Names and numbers by which two versions of a table are compared.
 
     Attributes
     ----------
     columns : tuple of str
-        The columns' names, in their order.
+        Column names, in order.
     ids : tuple of str
-        The rows' ids as JSON, in their order.
+        Row ids as JSON, in order.
     column_digests : array of shape (n_columns,)
-        Of the values of each column together with the ids, in whatever order the rows are.
+        One number per column, of its values and the ids, independent of row order.
     row_digests : array of shape (n_rows,)
-        Of the values of each row together with the columns' names, in whatever order these are.
+        One number per row, of its values and the column names, independent of column order.
     """
 
     columns: tuple[str, ...]
@@ -105,7 +110,7 @@ class TableDigest:
     row_digests: Numbers
 
     def to_parts(self) -> dict[str, bytes]:
-        """Give it as pieces for a file."""
+        """Return the digest as named byte strings for a file."""
         return {
             "columns": _packed(self.columns),
             "ids": _packed(self.ids),
@@ -115,7 +120,7 @@ class TableDigest:
 
     @classmethod
     def from_parts(cls, parts: Mapping[str, bytes]) -> Self | None:
-        """Read what :meth:`to_parts` gave; None if that is not whole."""
+        """Return the digest of :meth:`to_parts`; None if parts are missing or damaged."""
         try:
             digest = cls(
                 _unpacked(parts["columns"]),
@@ -126,22 +131,22 @@ class TableDigest:
         except (KeyError, ValueError, TypeError, zlib.error):
             return None
         sizes = (len(digest.columns), len(digest.ids))
-        is_whole = sizes == (len(digest.column_digests), len(digest.row_digests))
-        return digest if is_whole else None
+        is_complete = sizes == (len(digest.column_digests), len(digest.row_digests))
+        return digest if is_complete else None
 
 
 def table_digest(table: pd.DataFrame | NDArray[np.float64], ids: Iterable[object]) -> TableDigest:
-    """Work out what to keep of a table.
+    """Return the digest of a table.
 
-    As for :func:`table_fingerprint`, numbers count by their value as
-    64-bit floats, and missing values are all alike.
+    As for :func:`table_fingerprint`, numbers are compared as 64-bit floats, and all missing values
+    are equal.
 
     Parameters
     ----------
     table : DataFrame or array of shape (n_rows, n_columns)
         Numbers and texts.
     ids : iterable
-        What the rows are called.
+        Ids of the rows.
 
     Examples
     --------
@@ -158,9 +163,9 @@ def table_digest(table: pd.DataFrame | NDArray[np.float64], ids: Iterable[object
     id_bits = _bits_of_texts(np.array(texts, dtype=object))
     row_digests = np.zeros(len(frame), dtype=np.uint64)
     column_digests = np.zeros(len(columns), dtype=np.uint64)
-    for place, name in enumerate(columns):
-        bits = _bits_of(frame.iloc[:, place])
-        column_digests[place] = _mixed(bits ^ id_bits).sum(dtype=np.uint64)
+    for position, name in enumerate(columns):
+        bits = _bits_of(frame.iloc[:, position])
+        column_digests[position] = _mixed(bits ^ id_bits).sum(dtype=np.uint64)
         row_digests += _mixed(bits ^ _text_bits(name))
     return TableDigest(columns, texts, column_digests, row_digests)
 
@@ -171,16 +176,14 @@ def _plain(one: object) -> object:
 
 def _bits_of(column: "pd.Series[Any]") -> Numbers:
     if pd.api.types.is_numeric_dtype(column):
-        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        plain = np.where(np.isnan(numbers), np.nan, numbers + 0.0)  # one NaN, and no minus zero
-        return _mixed(plain.astype("<f8").view("<u8").astype(np.uint64))
-    return _bits_of_texts(column.astype(object).where(column.notna(), None).to_numpy())
+        return _mixed(_plain_floats(column).view("<u8").astype(np.uint64))
+    return _bits_of_texts(_texts_of(column).to_numpy())
 
 
 def _bits_of_texts(values: NDArray[np.object_]) -> Numbers:
     codes, texts = pd.factorize(values)
     known = [_text_bits(json.dumps(text, default=str)) for text in texts]
-    # Missing values have the code -1, which is the last place.
+    # Missing values have the code -1, the last position.
     return np.array([*known, _MISSING_TEXT], dtype=np.uint64)[codes]
 
 
@@ -190,7 +193,7 @@ def _text_bits(text: str) -> np.uint64:
 
 
 def _mixed(bits: Numbers) -> Numbers:
-    """Scatter bits, so that sums of different things hardly ever agree."""
+    """Return the bits mixed, so that sums of different values hardly ever agree."""
     for shift, factor in _MIXING:
         bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
     return bits ^ (bits >> np.uint64(31))
@@ -203,39 +206,35 @@ def _packed(texts: tuple[str, ...]) -> bytes:
 def _unpacked(content: bytes) -> tuple[str, ...]:
     texts = json.loads(zlib.decompress(content))
     if type(texts) is not list or not all(type(text) is str for text in texts):
-        raise ValueError("no list of texts")
+        raise ValueError("not a list of strings")
     return tuple(texts)
 
 
-_MOST_NAMES: Final = 5
-
-
-def what_changed(old: TableDigest, new: TableDigest) -> str:
-    """Say which columns and rows are gone, new or otherwise, or that only their order is.
+def describe_changes(old: TableDigest, new: TableDigest) -> str:
+    """Return a sentence on removed, added, changed or reordered columns and rows.
 
     Parameters
     ----------
     old, new : TableDigest
-        What the table was like, and what it is like.
+        Digests of the table before and now.
 
     Returns
     -------
     str
-        One sentence with at most five names of each kind; empty if no difference is seen.
+        One sentence with at most five names of each kind; empty without a visible difference.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from kernova.discover.table_identity import what_changed
-    >>> from kernova.discover.table_identity import table_digest
+    >>> from kernova.discover.table_identity import describe_changes, table_digest
     >>> fish = pd.DataFrame({"length": [10, 12, 9], "sex": ["f", "m", "m"]})
     >>> later = pd.DataFrame({"length": [10, 13], "sex": ["f", "m"]})
-    >>> what_changed(table_digest(fish, "abc"), table_digest(later, "ab"))
-    "The row 'c' is gone; the row 'b' has other values."
+    >>> describe_changes(table_digest(fish, "abc"), table_digest(later, "ab"))
+    "The row 'c' was removed; the row 'b' has other values."
     """
     if not set(old.columns) & set(new.columns) and not _renamed(old, new):
-        were, are = _few(old.columns), _few(new.columns)
-        return f"No column is the same: there were {were}, and now there are {are}."
+        before, now = _few(old.columns), _few(new.columns)
+        return f"No column is the same: the columns were {before}, and are now {now}."
     clauses = [*_columns(old, new), *_rows(old, new), *_values(old, new)]
     if not clauses:
         return ""
@@ -250,8 +249,8 @@ def _columns(old: TableDigest, new: TableDigest) -> list[str]:
     renamed = _renamed(old, new)
     gone = [name for name in _missing(old.columns, new.columns) if name not in renamed]
     came = [name for name in _missing(new.columns, old.columns) if name not in renamed.values()]
-    clauses = [_about("column", gone, "gone"), _about("column", came, "new")]
-    pairs = [f"{was!r} is called {name!r} now" for was, name in renamed.items()]
+    clauses = [_about("column", gone, "removed"), _about("column", came, "added")]
+    pairs = [f"{before!r} is now called {name!r}" for before, name in renamed.items()]
     if pairs:
         clauses.append(f"the column {_few(pairs, plain=True)}")
     if not (gone or came) and [renamed.get(name, name) for name in old.columns] != [*new.columns]:
@@ -260,7 +259,7 @@ def _columns(old: TableDigest, new: TableDigest) -> list[str]:
 
 
 def _renamed(old: TableDigest, new: TableDigest) -> dict[str, str]:
-    """Find columns that have all their values under another name."""
+    """Return the columns that have the same values under another name."""
     came = set(_missing(new.columns, old.columns))
     under = {
         int(number): name
@@ -283,13 +282,13 @@ def _rows(old: TableDigest, new: TableDigest) -> list[str]:
         return []
     if np.array_equal(old.row_digests, new.row_digests):
         pairs = [
-            f"{_id(was)!r} is {_id(one)!r} now"
-            for was, one in zip(old.ids, new.ids, strict=True)
-            if was != one
+            f"{_id(before)!r} is now {_id(one)!r}"
+            for before, one in zip(old.ids, new.ids, strict=True)
+            if before != one
         ]
         return [f"the rows have other ids: {_few(pairs, plain=True)}"]
     gone, came = _missing(old.ids, new.ids), _missing(new.ids, old.ids)
-    clauses = [_about("row", map(_id, gone), "gone"), _about("row", map(_id, came), "new")]
+    clauses = [_about("row", map(_id, gone), "removed"), _about("row", map(_id, came), "added")]
     if not gone and not came:
         clauses = ["the rows are in another order"]
     return [clause for clause in clauses if clause]
@@ -299,10 +298,10 @@ def _rows(old: TableDigest, new: TableDigest) -> list[str]:
 
 
 class _Common(NamedTuple):
-    """Where the ids that both tables have stand in the one and in the other."""
+    """Positions, in both tables, of the ids they share."""
 
-    old: NDArray[np.intp]
-    new: NDArray[np.intp]
+    old: Indices
+    new: Indices
 
 
 def _values(old: TableDigest, new: TableDigest) -> list[str]:
@@ -312,16 +311,16 @@ def _values(old: TableDigest, new: TableDigest) -> list[str]:
         return ["the rows are the same, but in another order"]
     among = f" in {_few(columns)}" if columns else ""
     if rows:
-        has = "has" if len(rows) == 1 else "have"
+        has = plural(len(rows), "has", "have")
         return [f"{_named('row', map(_id, rows))} {has} other values{among}"]
     if columns:
-        has = "has" if len(columns) == 1 else "have"
+        has = plural(len(columns), "has", "have")
         return [f"{_named('column', columns)} {has} other values"]
     return []
 
 
 def _other_columns(old: TableDigest, new: TableDigest) -> list[str]:
-    """Give the columns with other values; nothing can be said when there are other rows."""
+    """Return the columns with other values; none if the rows differ, where this is unknown."""
     if set(old.ids) != set(new.ids):
         return []
     now = dict(zip(new.columns, new.column_digests.tolist(), strict=True))
@@ -330,28 +329,28 @@ def _other_columns(old: TableDigest, new: TableDigest) -> list[str]:
 
 
 def _other_rows(old: TableDigest, new: TableDigest) -> list[str]:
-    """Give the ids of rows with other values; nothing can be said when there are other columns."""
+    """Return the ids of rows with other values; none if the columns differ."""
     if set(old.columns) != set(new.columns):
         return []
     if np.array_equal(old.row_digests, new.row_digests):
-        return []  # at most their ids are others
+        return []  # only ids may differ
     common = _common(old, new)
     is_other = old.row_digests[common.old] != new.row_digests[common.new]
-    return [old.ids[place] for place in common.old[is_other].tolist()]
+    return [old.ids[position] for position in common.old[is_other].tolist()]
 
 
 def _common(old: TableDigest, new: TableDigest) -> _Common:
-    place_of = {one: place for place, one in enumerate(new.ids)}
-    pairs = [(place, place_of[one]) for place, one in enumerate(old.ids) if one in place_of]
-    places = np.array(pairs, dtype=np.intp).reshape(-1, 2)
-    return _Common(places[:, 0], places[:, 1])
+    position_of = {one: position for position, one in enumerate(new.ids)}
+    pairs = [(i, position_of[one]) for i, one in enumerate(old.ids) if one in position_of]
+    positions = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+    return _Common(positions[:, 0], positions[:, 1])
 
 
 def _is_shuffled(old: TableDigest, new: TableDigest) -> bool:
     return np.array_equal(np.sort(old.row_digests), np.sort(new.row_digests))
 
 
-# --- words -----------------------------------------------------------------------------------
+# --- text ------------------------------------------------------------------------------------
 
 
 def _missing(names: Sequence[str], others: Sequence[str]) -> list[str]:
@@ -361,19 +360,19 @@ def _missing(names: Sequence[str], others: Sequence[str]) -> list[str]:
 
 def _about(what: str, names: Iterable[object], state: str) -> str:
     found = list(names)
-    is_are = "is" if len(found) == 1 else "are"
-    return f"{_named(what, found)} {is_are} {state}" if found else ""
+    verb = plural(len(found), "was", "were")
+    return f"{_named(what, found)} {verb} {state}" if found else ""
 
 
 def _named(what: str, names: Iterable[object]) -> str:
     found = list(names)
     if len(found) == 1:
         return f"the {what} {found[0]!r}"
-    return f"{len(found):,} {what}s ({_few(found)})"
+    return f"{quantity(len(found), what)} ({_few(found)})"
 
 
 def _few(names: Sequence[object], *, plain: bool = False) -> str:
-    shown = [str(name) if plain else repr(name) for name in names[:_MOST_NAMES]]
+    shown = [str(name) if plain else repr(name) for name in names[:_MAX_NAMES]]
     extra = len(names) - len(shown)
     if extra:
         return f"{', '.join(shown)} and {extra:,} more"

@@ -1,16 +1,18 @@
-"""Ways of choosing questions, by name.
+"""Question strategies: ways of choosing the next row, by name.
 
-========================  ==========================================================================
-``hms-ci``                compact and isolated clusters of the hierarchy first (HMS-CI)
-``hms-ci-had``            the same; ties go to the cluster farthest from what was asked (HAD)
-``hms-out``               small clusters that live long in the hierarchy first (HMS-Out)
-``hms-out-had``           the same, with HAD
-``strangers-and-crowds``  far from what was named: sparse rows, now and then dense ones; default
-``nndm``                  where the number of near rows falls off (He and Carbonell 2007)
-``interleave``            each component of a mixture about the row it owns least (Pelleg, Moore)
-``ms-interleave``         the same with mean shift at one bandwidth instead of a mixture
-``random``                by lot
-========================  ==========================================================================
+===================  ===============================================================================
+``hms-ci``           compact and isolated clusters of the hierarchy first (HMS-CI)
+``hms-ci-had``       the same; ties go to the cluster farthest from the rows asked so far (HAD)
+``hms-out``          small clusters that persist over many bandwidths first (HMS-Out)
+``hms-out-had``      the same, with HAD
+``novelty-density``  far from labelled rows: in sparse regions, at times in dense ones; default
+``nndm``             where the number of near rows drops (He and Carbonell 2007)
+``interleave``       each component of a mixture proposes its least likely row (Pelleg and Moore)
+``ms-interleave``    the same with mean shift at one bandwidth instead of a mixture
+``random``           random sampling
+===================  ===============================================================================
+
+To add a strategy, write its module in this package and add a line to ``_MAKERS``.
 """
 
 from collections.abc import Callable
@@ -21,7 +23,7 @@ from kernova.discover.strategies.hierarchical import HierarchyOrder
 from kernova.discover.strategies.interleave import Interleave
 from kernova.discover.strategies.mean_shift_interleave import MeanShiftInterleave
 from kernova.discover.strategies.nndm import DensityJumps
-from kernova.discover.strategies.novelty_density import StrangersAndCrowds
+from kernova.discover.strategies.novelty_density import NoveltyDensityStrategy
 from kernova.discover.strategies.random import RandomOrder
 from kernova.errors import InputError
 
@@ -30,19 +32,33 @@ _MAKERS: Final[dict[str, Callable[[], Strategy]]] = {
     "hms-ci-had": lambda: HierarchyOrder("compactness_isolation", farthest=True),
     "hms-out": lambda: HierarchyOrder("outlierness"),
     "hms-out-had": lambda: HierarchyOrder("outlierness", farthest=True),
-    "strangers-and-crowds": StrangersAndCrowds,
+    "novelty-density": NoveltyDensityStrategy,
     "nndm": DensityJumps,
     "interleave": Interleave,
     "ms-interleave": MeanShiftInterleave,
     "random": RandomOrder,
 }
+# Names in projects and scripts of earlier versions, which stay valid.
+_FORMER_NAMES: Final = {"strangers-and-crowds": "novelty-density"}
 
 STRATEGIES: Final = tuple(_MAKERS)
-DEFAULT_STRATEGY: Final = "strangers-and-crowds"
+DEFAULT_STRATEGY: Final = "novelty-density"
+
+
+def current_name(name: str) -> str:
+    """Return the present name of a strategy, given that one or a former one.
+
+    Examples
+    --------
+    >>> from kernova.discover.strategies import current_name
+    >>> current_name("strangers-and-crowds"), current_name("random")
+    ('novelty-density', 'random')
+    """
+    return _FORMER_NAMES.get(name, name)
 
 
 def strategy_named(name: str) -> Strategy:
-    """Return a strategy by its name, with its usual settings.
+    """Return a strategy by its name, with default settings.
 
     Examples
     --------
@@ -50,8 +66,16 @@ def strategy_named(name: str) -> Strategy:
     >>> strategy_named("hms-ci-had").name
     'hms-ci-had'
     """
-    if name not in _MAKERS:
+    maker = _MAKERS.get(current_name(name))
+    if maker is None:
         raise InputError(
-            f"There is no strategy named {name!r}. Take one of {', '.join(STRATEGIES)}."
+            f"There is no strategy named {name!r}. Choose one of {', '.join(STRATEGIES)}."
         )
-    return _MAKERS[name]()
+    return maker()
+
+
+def as_strategy(strategy: str | Strategy | None) -> Strategy:
+    """Return a strategy given as an object or by name; None gives the default."""
+    if strategy is None or isinstance(strategy, str):
+        return strategy_named(DEFAULT_STRATEGY if strategy is None else strategy)
+    return strategy

@@ -1,17 +1,11 @@
-"""In which order the nodes of a hierarchy are worth a question: pure functions over node arrays.
-
-Larger criterion first; among equals the node that reaches the higher level, then the one with
-the smallest member. HAD, the "highest average distance" of the paper, breaks ties otherwise: by
-how far a node's mode is from the rows asked so far.
-
-Why a cluster of the hierarchy is worth a question, in a sentence and in numbers.
-
-Ask in the order of the hierarchy's criteria: HMS-Out and HMS-CI, with and without HAD.
+"""Hierarchical strategies: HMS-Out and HMS-CI, with and without HAD.
 
 Vatturi and Wong, "Category Detection Using Hierarchical Mean Shift", KDD 2009. Every node of the
-hierarchy stands for a possible category; its representative is asked. Outlierness favours small
-clusters that stay by themselves over a wide range of bandwidths, CI (compactness plus isolation)
-those that no other cluster touches.
+hierarchy is a possible category, and its representative is asked. Outlierness favours small
+clusters that stay separate over a wide range of bandwidths, CI (compactness plus isolation) those
+that no other cluster touches. Nodes with a larger criterion come first; ties go to the node that
+reaches the higher level, then to the one with the smallest member. HAD, the "highest average
+distance" of the paper, breaks ties by the distance of a node's mode to the rows asked so far.
 """
 
 from collections.abc import Collection
@@ -19,12 +13,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernova.cluster.standardize import Standardization
-from kernova.discover.preparation import kept
+from kernova.discover.preparation import cached
 from kernova.discover.questions import Answer, Question, free_rows
-from kernova.typing import Indices, Matrix, Vector
+from kernova.discover.strategies.spacing import distances_to
+from kernova.text import percent
+from kernova.typing import Indices, Mask, Vector
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,17 +29,26 @@ if TYPE_CHECKING:
     from kernova.discover.preparation import Preparation
 
 
+Criterion = Literal["outlierness", "compactness_isolation"]
+
+# Outlierness is computed from integers, where ties are exact; CI from sums of exponentials.
+_TIE_TOLERANCE: Final = {"outlierness": 0.0, "compactness_isolation": 1e-9}
+_SHORT_NAME: Final = {"outlierness": "hms-out", "compactness_isolation": "hms-ci"}
+_ALTERNATIVES: Final = 5
+_EVIDENCE: Final = ("size", "outlierness", "compactness", "isolation", "compactness_isolation")
+
+
 class NodeRanking(NamedTuple):
-    """Nodes from the best to the worst; the other fields are in that order, too.
+    """Nodes from best to worst; all fields are in that order.
 
     Attributes
     ----------
     nodes : array of int
-        The nodes' numbers in the hierarchy.
+        Node numbers of the hierarchy.
     criterion_values : array of float
-        The criterion, decreasing.
+        Values of the criterion, decreasing.
     levels : array of int
-        Which level decides between equals.
+        Level that breaks ties.
     first_members : array of int
         The smallest row of each node.
     representatives : array of int
@@ -77,107 +82,89 @@ def ranked_nodes(
 
 
 def rows_in_order(ranking: NodeRanking) -> Indices:
-    """Give the representatives in the order of their best nodes, each once."""
-    _, places = np.unique(ranking.representatives, return_index=True)
-    return ranking.representatives[np.sort(places)]
+    """Return the representatives in the order of their best nodes, each once."""
+    _, positions = np.unique(ranking.representatives, return_index=True)
+    return ranking.representatives[np.sort(positions)]
 
 
-def tied_until(ranking: NodeRanking, place: int, tolerance: float) -> int:
-    """Give the end of the run of nodes, from a place on, that are as good as the one there."""
-    lowest = ranking.criterion_values[place] - tolerance
+def tied_until(ranking: NodeRanking, position: int, tolerance: float) -> int:
+    """Return the end of the run of nodes that tie with the one at a position."""
+    lowest = ranking.criterion_values[position] - tolerance
     return int(np.searchsorted(-ranking.criterion_values, -lowest, side="right"))
 
 
-def farthest_place(ranking: NodeRanking, places: Indices, total_distances: Vector) -> int:
-    """Choose among tied places the one whose mode is farthest from the rows asked so far.
+def farthest_tied(ranking: NodeRanking, positions: Indices, total_distances: Vector) -> int:
+    """Return the tied position whose mode is farthest from the rows asked so far.
 
     Parameters
     ----------
     ranking : NodeRanking
         All nodes.
-    places : array of int
-        The places in the ranking to choose from.
+    positions : array of int
+        Positions in the ranking to choose from.
     total_distances : array of float
-        For each of them the sum of distances from its mode to the rows asked so far: as many
-        for all, so that the largest sum is the largest mean.
+        For each, the sum of distances from its mode to the rows asked so far. The number of rows is
+        the same for all, so the largest sum is the largest mean.
     """
-    best = places[total_distances == total_distances.max()]
+    best = positions[total_distances == total_distances.max()]
     order = np.lexsort((ranking.first_members[best], -ranking.levels[best]))
     return int(best[order[0]])
 
 
-def distances_to(points: Matrix, row: Vector) -> Vector:
-    """Give the distance of every point to one row, by differences: exact zero for equal ones."""
-    difference = points - row
-    return np.sqrt(np.einsum("ij,ij->i", difference, difference))
-
-
-_NUMBERS: Final = ("size", "outlierness", "compactness", "isolation", "compactness_isolation")
-
-
-def evidence_of(
-    nodes: "pd.DataFrame", bandwidths: NDArray[np.float64], node: int
-) -> dict[str, float]:
-    """Give the numbers that the hierarchy holds of a node."""
+def evidence_of(nodes: "pd.DataFrame", bandwidths: Vector, node: int) -> dict[str, float]:
+    """Return the numbers that the hierarchy has for a node."""
     line = nodes.iloc[node]
     return {
-        **{name: float(line[name]) for name in _NUMBERS},
+        **{name: float(line[name]) for name in _EVIDENCE},
         "from_bandwidth": float(bandwidths[int(line["born"])]),
         "to_bandwidth": float(bandwidths[int(line["last"])]),
     }
 
 
-def reason_of(known: dict[str, float], criterion: str, n_rows: int) -> str:
-    """Say why a node is asked, without the full stop: more may follow."""
+def node_reason(known: dict[str, float], criterion: str, n_rows: int) -> str:
+    """Return why a node is asked, without the full stop, so that more may follow."""
     size = int(known["size"])
     is_root = size == n_rows > 1
     span = f"from bandwidth {known['from_bandwidth']:.3g} to {known['to_bandwidth']:.3g}"
     if size == 1:
-        start = f"This row stands alone {span}"
+        start = f"This row is a cluster of its own {span}"
     elif is_root:
-        start = f"All {size:,} rows are one cluster from bandwidth {known['from_bandwidth']:.3g} on"
+        start = (
+            f"All {size:,} rows form one cluster from bandwidth {known['from_bandwidth']:.3g} on"
+        )
     else:
-        start = f"The {size:,} rows of this cluster stay together, and apart from others, {span}"
+        start = f"The {size:,} rows of this cluster stay together and separate {span}"
     return start + _merit(known, criterion, is_root)
 
 
 def _merit(known: dict[str, float], criterion: str, is_root: bool) -> str:
     if is_root:
-        return ", and this one lies nearest its centre"
+        return ", and this row is nearest to its centre"
     if criterion == "outlierness":
-        return f": an outlierness of {known['outlierness']:.3g}, long for its size"
-    its = "it holds" if known["size"] == 1 else "they hold"
+        return f": an outlierness of {known['outlierness']:.3g}, high for its size"
+    subject = "it makes" if known["size"] == 1 else "they make"
     return (
-        f", and {its} {_share(known['isolation'])} of the density at the centre "
-        f"(compactness {_share(known['compactness'])})"
+        f", and {subject} up {_percent(known['isolation'])} of the density at the centre "
+        f"(compactness {_percent(known['compactness'])})"
     )
 
 
-def _share(value: float) -> str:
-    """Write a share in percent; all but a little is not all."""
-    percent = 100 * value
-    return "over 99 %" if 99 < percent < 100 - 1e-7 else f"{percent:.0f} %"
-
-
-Criterion = Literal["outlierness", "compactness_isolation"]
-
-# Outlierness comes from whole numbers, where ties are exact; CI from sums of exponentials.
-_TIE_TOLERANCE: Final = {"outlierness": 0.0, "compactness_isolation": 1e-9}
-_SHORT_NAME: Final = {"outlierness": "hms-out", "compactness_isolation": "hms-ci"}
-_ALTERNATIVES: Final = 5
+def _percent(fraction: float) -> str:
+    """Return a fraction in percent, with values just below 1 as "over 99 %"."""
+    return "over 99 %" if 0.99 < fraction < 1 - 1e-9 else percent(fraction)
 
 
 @dataclass
 class HierarchyOrder:
     """Ask the representatives of all nodes, best criterion first (HMS-Out, HMS-CI).
 
-    The order does not depend on what is answered. With ``farthest`` (the paper's HAD), nodes
-    that tie are asked by how far their mode is from the rows asked so far.
+    The order does not depend on the answers. With ``farthest`` (the paper's HAD), ties go to the
+    node whose mode is farthest from the rows asked so far.
 
     Parameters
     ----------
     criterion : {"outlierness", "compactness_isolation"}
-        What makes a node worth a question.
+        Criterion that ranks the nodes.
     farthest : bool
         Whether ties go to the mode with the highest average distance to the rows asked so far.
     standardize, reference, growth
@@ -204,20 +191,20 @@ class HierarchyOrder:
         """Return a fresh asker over the table's hierarchy."""
         model = preparation.hierarchy(self.standardize, self.reference, self.growth)
         key = ("nodes", self.criterion, self.standardize, self.reference, self.growth)
-        clusters = kept(preparation, key, lambda: RankedClusters.of(model, self.criterion))
+        clusters = cached(preparation, key, lambda: RankedClusters.of(model, self.criterion))
         return FarthestAsker(clusters) if self.farthest else NodeAsker(clusters)
 
     def first_rows(self, preparation: "Preparation", n: int) -> Indices:
-        """Return the first ``n`` rows to be asked: no answer changes them."""
+        """Return the first ``n`` rows to be asked, which no answer changes."""
         key = ("order", self.name, self.standardize, self.reference, self.growth)
         if self.farthest:
-            growing = kept(preparation, key, lambda: GrowingOrder(self.start(preparation)))
+            growing = cached(preparation, key, lambda: GrowingOrder(self.start(preparation)))
             return growing.first(n)
-        return kept(preparation, key, lambda: rows_in_order(self.start(preparation).ranking))[:n]
+        return cached(preparation, key, lambda: rows_in_order(self.start(preparation).ranking))[:n]
 
 
 class RankedClusters(NamedTuple):
-    """The clusters of a fitted hierarchy, and in which order one criterion puts them."""
+    """Clusters of a fitted hierarchy, and their ranking by one criterion."""
 
     model: "HierarchicalMeanShift"
     nodes: "pd.DataFrame"
@@ -238,92 +225,94 @@ class RankedClusters(NamedTuple):
 
 
 class NodeAsker:
-    """Ask node after node as they are ranked; a node whose representative was asked is skipped."""
+    """Ask the nodes as ranked; a node whose representative was asked is skipped."""
 
     def __init__(self, clusters: RankedClusters) -> None:
         self._clusters = clusters
         self._model = clusters.model
         self.ranking = clusters.ranking
         self._is_asked = np.zeros(len(self._model.standardized_), dtype=np.bool_)
-        self._place = 0  # nothing before it is open
+        self._position = 0  # nothing before it is open
         self._question: Question | None = None
 
     def next_row(self) -> int | None:
-        """Return the row to ask, without the words around it."""
-        place = self._best_place()
-        return None if place is None else int(self.ranking.representatives[place])
+        """Return the row to ask, without building the question."""
+        position = self._best_position()
+        return None if position is None else int(self.ranking.representatives[position])
 
     def propose(self, besides: Collection[int] = ()) -> Question | None:
         """Return the next question, the same until an answer comes; None when no row is left."""
-        place = self._best_place()
-        if place is None:
+        position = self._best_position()
+        if position is None:
             return None
         if len(besides):
             is_free = free_rows(self._is_asked, besides)
-            if not is_free[self.ranking.representatives[place]]:
+            if not is_free[self.ranking.representatives[position]]:
                 return self._question_among(is_free)
         if self._question is None:
-            self._question = self._question_at(place)
+            self._question = self._question_at(position)
         return self._question
 
-    def _question_among(self, is_free: NDArray[np.bool_]) -> Question | None:
-        """Ask what an asker would that was told of all other rows only that they are not open."""
-        place = self._first_free(is_free)
-        return None if place is None else self._question_at(place)
+    def _question_among(self, is_free: Mask) -> Question | None:
+        """Return the question of an asker for which only these rows are open."""
+        position = self._first_free(is_free)
+        return None if position is None else self._question_at(position)
 
-    def _first_free(self, is_free: NDArray[np.bool_]) -> int | None:
-        is_open = is_free[self.ranking.representatives[self._place :]]
-        return self._place + int(np.argmax(is_open)) if is_open.any() else None
+    def _first_free(self, is_free: Mask) -> int | None:
+        is_open = is_free[self.ranking.representatives[self._position :]]
+        return self._position + int(np.argmax(is_open)) if is_open.any() else None
 
     def observe(self, answer: Answer) -> None:
-        """Take in that a row was asked; what was answered changes nothing."""
+        """Mark a row as asked; the answer changes nothing."""
         self._is_asked[answer.row] = True
         self._question = None
 
-    def _best_place(self) -> int | None:
+    def _best_position(self) -> int | None:
         representatives = self.ranking.representatives
-        while self._place < len(representatives) and self._is_asked[representatives[self._place]]:
-            self._place += 1
-        return self._place if self._place < len(representatives) else None
+        while (
+            self._position < len(representatives)
+            and self._is_asked[representatives[self._position]]
+        ):
+            self._position += 1
+        return self._position if self._position < len(representatives) else None
 
-    def _question_at(self, place: int) -> Question:
-        node = int(self.ranking.nodes[place])
-        row = int(self.ranking.representatives[place])
+    def _question_at(self, position: int) -> Question:
+        node = int(self.ranking.nodes[position])
+        row = int(self.ranking.representatives[position])
         known = evidence_of(self._clusters.nodes, self._model.bandwidths_, node)
-        reason = reason_of(known, self._clusters.criterion, len(self._is_asked))
+        reason = node_reason(known, self._clusters.criterion, len(self._is_asked))
         return Question(
             row=row,
             members=self._model.members_of(node),
-            reason=reason + self._why_among_equals(place),
-            evidence={**known, **self._evidence_among_equals(place)},
+            reason=reason + self._tie_reason(position),
+            evidence={**known, **self._tie_evidence(position)},
             alternatives=self._alternatives_to(row),
         )
 
     def _alternatives_to(self, row: int) -> tuple[int, ...]:
-        return self._open_rows_from(self._place, besides=[row])
+        return self._open_rows_from(self._position, besides=[row])
 
-    def _open_rows_from(self, place: int, besides: list[int]) -> tuple[int, ...]:
-        """Give the rows named, without the first of them, then open rows as they are ranked."""
+    def _open_rows_from(self, position: int, besides: list[int]) -> tuple[int, ...]:
+        """Return the given rows without the first of them, then open rows as ranked."""
         found = dict.fromkeys(besides)
-        for row in map(int, self.ranking.representatives[place:]):
+        for row in map(int, self.ranking.representatives[position:]):
             if len(found) > _ALTERNATIVES:
                 break
             if not self._is_asked[row]:
                 found.setdefault(row)
         return tuple(found)[1 : 1 + _ALTERNATIVES]
 
-    def _why_among_equals(self, place: int) -> str:
+    def _tie_reason(self, position: int) -> str:
         return "."
 
-    def _evidence_among_equals(self, place: int) -> dict[str, float]:
+    def _tie_evidence(self, position: int) -> dict[str, float]:
         return {}
 
 
 class FarthestAsker(NodeAsker):
-    """The same, but among equal nodes the one farthest from all rows asked so far (HAD).
+    """The same, with ties broken by the distance to the rows asked so far (HAD).
 
-    The sum of distances from every mode to the rows asked is carried on from answer to answer:
-    one pass over the modes each time.
+    The sum of distances from every mode to the rows asked is updated with each answer.
     """
 
     def __init__(self, clusters: RankedClusters) -> None:
@@ -334,7 +323,7 @@ class FarthestAsker(NodeAsker):
         self._chosen: int | None = None
 
     def observe(self, answer: Answer) -> None:
-        """Take in that a row was asked, and measure how far every mode is from it."""
+        """Mark a row as asked, and add the distance of every mode to it."""
         if not self._is_asked[answer.row]:
             row = self._model.standardized_[answer.row]
             self._total_distance += distances_to(self._model.modes_, row)
@@ -342,15 +331,15 @@ class FarthestAsker(NodeAsker):
         super().observe(answer)
         self._chosen = None
 
-    def _best_place(self) -> int | None:
-        first = super()._best_place()
+    def _best_position(self) -> int | None:
+        first = super()._best_position()
         if first is None or self._chosen is not None:
             return first if first is None else self._chosen
         self._tied = self._tied_from(first, ~self._is_asked)
         self._chosen = self._farthest(self._tied)
         return self._chosen
 
-    def _question_among(self, is_free: NDArray[np.bool_]) -> Question | None:
+    def _question_among(self, is_free: Mask) -> Question | None:
         first = self._first_free(is_free)
         if first is None:
             return None
@@ -359,55 +348,55 @@ class FarthestAsker(NodeAsker):
         self._tied = tied
         return question
 
-    def _tied_from(self, first: int, is_free: NDArray[np.bool_]) -> Indices:
+    def _tied_from(self, first: int, is_free: Mask) -> Indices:
         end = tied_until(self.ranking, first, _TIE_TOLERANCE[self._clusters.criterion])
-        places = np.arange(first, end)
-        return places[is_free[self.ranking.representatives[first:end]]]
+        positions = np.arange(first, end)
+        return positions[is_free[self.ranking.representatives[first:end]]]
 
-    def _farthest(self, places: Indices) -> int:
-        return farthest_place(self.ranking, places, self._totals_of(places))
+    def _farthest(self, positions: Indices) -> int:
+        return farthest_tied(self.ranking, positions, self._totals_of(positions))
 
-    def _totals_of(self, places: Indices) -> Vector:
-        return self._total_distance[self.ranking.nodes[places]]
+    def _totals_of(self, positions: Indices) -> Vector:
+        return self._total_distance[self.ranking.nodes[positions]]
 
     def _alternatives_to(self, row: int) -> tuple[int, ...]:
         totals = self._totals_of(self._tied)
-        n_seen = min(len(totals), 4 * _ALTERNATIVES)  # some nodes share a representative
+        n_seen = min(len(totals), 4 * _ALTERNATIVES)  # nodes may share a representative
         farthest = np.argpartition(-totals, n_seen - 1)[:n_seen]
         by_distance = farthest[np.argsort(-totals[farthest], kind="stable")]
         nearby = self.ranking.representatives[self._tied[by_distance]]
-        return self._open_rows_from(self._place, besides=[row, *map(int, nearby)])
+        return self._open_rows_from(self._position, besides=[row, *map(int, nearby)])
 
-    def _why_among_equals(self, place: int) -> str:
+    def _tie_reason(self, position: int) -> str:
         if len(self._tied) < 2 or self._n_asked == 0:
             return "."
-        mean = self._totals_of(np.array([place]))[0] / self._n_asked
+        mean = self._totals_of(np.array([position]))[0] / self._n_asked
         return (
-            f"; of {len(self._tied):,} clusters as good, its centre is farthest from the rows "
-            f"asked so far ({mean:.3g} on average)."
+            f"; of {len(self._tied):,} tied clusters, its centre is farthest from the rows asked "
+            f"so far ({mean:.3g} on average)."
         )
 
-    def _evidence_among_equals(self, place: int) -> dict[str, float]:
+    def _tie_evidence(self, position: int) -> dict[str, float]:
         evidence = {"n_tied": float(len(self._tied))}
         if self._n_asked:
-            mean = self._totals_of(np.array([place]))[0] / self._n_asked
+            mean = self._totals_of(np.array([position]))[0] / self._n_asked
             evidence["mean_distance_to_asked"] = float(mean)
         return evidence
 
 
 class GrowingOrder:
-    """The rows an asker would ask whatever the answers, worked out as far as somebody looks."""
+    """The rows that an asker would ask whatever the answers, computed as far as needed."""
 
     def __init__(self, asker: NodeAsker) -> None:
         self._asker = asker
         self._rows: list[int] = []
-        self._is_whole = False
+        self._is_complete = False
 
     def first(self, n: int) -> Indices:
-        """Give the first ``n`` rows, or all if there are fewer."""
-        while len(self._rows) < n and not self._is_whole:
+        """Return the first ``n`` rows, or all if there are fewer."""
+        while len(self._rows) < n and not self._is_complete:
             row = self._asker.next_row()
-            self._is_whole = row is None
+            self._is_complete = row is None
             if row is not None:
                 self._rows.append(row)
                 self._asker.observe(Answer(row, None))

@@ -1,9 +1,9 @@
 """Interleave with mean shift instead of a mixture (MS-Interleave).
 
-Vatturi and Wong, KDD 2009, Section 4, before they turn to a hierarchy: clusters are those of mean
-shift at one bandwidth, a cluster owns its rows the less the farther they shifted to its mode, and
-in each round every cluster proposes the open row it owns least. They found that bandwidths from
-the textbook give too many clusters, and so too many questions about the same category.
+Vatturi and Wong, KDD 2009, Section 4, as a step towards the hierarchy: clusters come from mean
+shift at one bandwidth, a cluster owns a row the less the farther it is from the mode, and in each
+round every cluster proposes the open row it owns least. The authors found that textbook bandwidths
+give too many clusters, and so too many questions about the same category.
 """
 
 from collections.abc import Collection
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernova.cluster.standardize import Standardization
-from kernova.discover.preparation import kept
+from kernova.discover.preparation import cached
 from kernova.discover.questions import Answer, Question, free_rows
 from kernova.typing import Indices, Vector
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class MeanShiftInterleave:
-    """Every cluster of mean shift asks in turn about the row that shifted farthest.
+    """Each cluster of mean shift asks in turn about its row farthest from the centre.
 
     Clusters are those of the hierarchy at the level nearest to Silverman's bandwidth; the shift
-    of a row is its distance to the centre of its cluster. Answers change nothing.
+    of a row is its distance to the centre of its cluster. Answers do not change the order.
 
     Examples
     --------
@@ -44,19 +44,19 @@ class MeanShiftInterleave:
         return ShiftAsker(self.clusters(preparation))
 
     def first_rows(self, preparation: "Preparation", n: int) -> Indices:
-        """Return the first ``n`` rows to be asked: no answer changes them."""
+        """Return the first ``n`` rows to be asked, which no answer changes."""
         return self.clusters(preparation).order[:n]
 
     def clusters(self, preparation: "Preparation") -> "ShiftedClusters":
-        """Return the clusters that ask; kept in the preparation."""
+        """Return the clusters, cached in the preparation."""
         model = preparation.hierarchy(self.standardize)
         level = nearest_level(model.bandwidths_, silverman_bandwidth(model.standardized_))
         key = ("shifts", self.standardize)
-        return kept(preparation, key, lambda: ShiftedClusters(model, level))
+        return cached(preparation, key, lambda: ShiftedClusters(model, level))
 
 
 def silverman_bandwidth(Z: Vector) -> float:
-    """Give the bandwidth that suits one Gaussian of the rows' spread best.
+    """Return the optimal bandwidth for one Gaussian with the spread of the rows.
 
     Examples
     --------
@@ -71,14 +71,14 @@ def silverman_bandwidth(Z: Vector) -> float:
 
 
 def nearest_level(bandwidths: Vector, bandwidth: float) -> int:
-    """Give the level whose bandwidth is nearest, as factors go."""
+    """Return the level whose bandwidth is nearest in ratio."""
     if bandwidth <= 0:
         return 0
     return int(np.argmin(np.abs(np.log(bandwidths / bandwidth))))
 
 
 def round_robin(owners: Indices, shifts: Vector) -> Indices:
-    """Give rows round by round: of every owner its row with the largest shift that is left.
+    """Return rows in rounds: in each, the remaining row with the largest shift of every owner.
 
     Examples
     --------
@@ -94,15 +94,15 @@ def round_robin(owners: Indices, shifts: Vector) -> Indices:
 
 
 class ShiftedClusters:
-    """The clusters of one level, how far every row is from its centre, and the order of asking."""
+    """Clusters of one level, the distance of every row from its centre, and the order to ask."""
 
     def __init__(self, model: "HierarchicalMeanShift", level: int) -> None:
         self.bandwidth = float(model.bandwidths_[level])
         self.owners: Indices = np.asarray(model.labels_at(level), dtype=np.intp)
         nodes = model.nodes_
-        is_there = ((nodes["born"] <= level) & (nodes["last"] >= level)).to_numpy()
+        is_present = ((nodes["born"] <= level) & (nodes["last"] >= level)).to_numpy()
         node_of_first = np.zeros(len(self.owners), dtype=np.intp)
-        present = np.flatnonzero(is_there)
+        present = np.flatnonzero(is_present)
         node_of_first[nodes["first_member"].to_numpy()[present]] = present
         offsets = model.standardized_ - model.modes_[node_of_first[self.owners]]
         self.shifts: Vector = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
@@ -110,7 +110,7 @@ class ShiftedClusters:
 
 
 class ShiftAsker:
-    """One run down the order of the clusters' nominations."""
+    """One run through the order of the clusters."""
 
     def __init__(self, clusters: ShiftedClusters) -> None:
         self._clusters = clusters
@@ -138,5 +138,5 @@ class ShiftAsker:
         )
 
     def observe(self, answer: Answer) -> None:
-        """Take in that a row was asked; what was answered changes nothing."""
+        """Mark a row as asked; the answer changes nothing."""
         self._is_asked[answer.row] = True

@@ -1,9 +1,7 @@
-"""Where density falls off steeply: counts of neighbours, and how they change nearby.
-
-Ask where the density jumps: nearest-neighbour density differences (NNDM).
+"""Density differences of nearest neighbours (NNDM): ask where the density drops.
 
 After He and Carbonell, "Nearest-Neighbor-Based Active Learning for Rare Category Detection", NIPS
-2007. A rare category is a small dense ball; at its edge, the number of rows nearby falls sharply.
+2007. A rare category is a small dense ball; at its edge the number of near rows drops sharply.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -11,42 +9,45 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from kernova.cluster.standardize import Standardization
-from kernova.discover.preparation import kept
+from kernova.discover.preparation import cached
 from kernova.discover.questions import Answer, Question, free_rows
-from kernova.discover.strategies.hierarchical import distances_to
+from kernova.discover.strategies.spacing import distances_to
 from kernova.errors import InputError
 from kernova.kernels.distances import squared_distances
 from kernova.parallel import row_blocks, slices
 from kernova.progress import track
-from kernova.typing import Indices, Matrix
+from kernova.text import quantity
+from kernova.typing import Indices, Mask, Matrix, Vector
 
 if TYPE_CHECKING:
     from kernova.discover.preparation import Preparation
 
 
-# Pairs looked at for one question: a quarter of a second's work. Up to 4,400 rows these are all.
-_MOST_PAIRS: Final = 20_000_000
+# Pairs compared for one question, in a quarter of a second; up to 4,400 rows these are all.
+_MAX_PAIRS: Final = 20_000_000
 _ROWS_AT_ONCE: Final = 64
-# Of more rows than this, a sample stands for all centres of balls, and a tree counts neighbours.
+# Above this, only a sample of rows are centres of balls, and a tree counts neighbours.
 _MANY_ROWS: Final = 10_000
 _SAMPLED_CENTRES: Final = 2_000
+# Without priors, windows for clusters of these sizes take turns.
+_SMALLEST_SIZE: Final = 4
+_LARGEST_SIZE: Final = 256
 
 
 class DensityScale(NamedTuple):
-    """How dense it is around every row, seen through a window for clusters of one size.
+    """Density around every row, for clusters of one size.
 
     Attributes
     ----------
     size : int
-        How many rows a cluster is thought to have.
+        Assumed number of rows of a cluster.
     radius : float
-        The smallest ball around a row that holds so many, itself included.
+        Radius of the smallest ball around a row that contains so many, itself included.
     counts : array of int
-        Rows within that radius of each row, itself included.
+        Number of rows within that radius of each row, itself included.
     """
 
     size: int
@@ -55,14 +56,14 @@ class DensityScale(NamedTuple):
 
 
 class Steepest(NamedTuple):
-    """The row where most neighbours are lost nearby, and how many."""
+    """The row with the largest drop in the number of neighbours, and the drop."""
 
     row: int
     step: int
 
 
 def density_scales(Z: Matrix, sizes: Sequence[int]) -> list[DensityScale]:
-    """Give the densest radius for each size, and the rows within it around every row.
+    """Return the smallest radius for each size, and the number of rows within it of every row.
 
     Examples
     --------
@@ -81,20 +82,20 @@ def density_scales(Z: Matrix, sizes: Sequence[int]) -> list[DensityScale]:
     ]
 
 
-def _densest_balls(Z: Matrix, sizes: Sequence[int]) -> NDArray[np.float64]:
-    """Give for each size the smallest squared radius around a row that holds so many rows."""
+def _densest_balls(Z: Matrix, sizes: Sequence[int]) -> Vector:
+    """Return for each size the smallest squared radius around a row that contains so many."""
     places = np.unique([size - 1 for size in sizes])
     nearest = np.full(len(places), np.inf)
     centres = Z[:: max(1, len(Z) // _SAMPLED_CENTRES)] if len(Z) > _MANY_ROWS else Z
     for block in track(row_blocks(len(centres), 2 * len(Z)), "distances"):
         squared = np.partition(squared_distances(centres[block], Z), places, axis=1)[:, places]
         nearest = np.minimum(nearest, squared.min(axis=0))
-    # Distances come out a little different in other blocks: the ball must hold its own edge.
-    found: NDArray[np.float64] = nearest[np.searchsorted(places, np.subtract(sizes, 1))]
+    # Distances are rounded differently in other blocks; the ball must contain its own edge.
+    found: Vector = nearest[np.searchsorted(places, np.subtract(sizes, 1))]
     return found * (1 + 1e-9)
 
 
-def _counts_within(Z: Matrix, radii: NDArray[np.float64]) -> NDArray[np.intp]:
+def _counts_within(Z: Matrix, radii: Vector) -> Indices:
     """Count the rows within each radius of every row."""
     counts = np.empty((len(radii), len(Z)), dtype=np.intp)
     if len(Z) > _MANY_ROWS:
@@ -109,17 +110,15 @@ def _counts_within(Z: Matrix, radii: NDArray[np.float64]) -> NDArray[np.intp]:
     return counts
 
 
-def steepest_row(
-    Z: Matrix, scale: DensityScale, reach: float, is_open: NDArray[np.bool_]
-) -> Steepest:
-    """Find the open row whose count exceeds the lowest count within ``reach`` by most.
+def steepest_row(Z: Matrix, scale: DensityScale, reach: float, is_open: Mask) -> Steepest:
+    """Return the open row whose count exceeds the lowest count within ``reach`` most.
 
-    Rows with high counts are looked at first, and no more of them than can still win.
+    Rows with high counts are compared first, until no other row can win.
     """
     open_rows = np.flatnonzero(is_open)
     counts = scale.counts
     order = open_rows[np.argsort(-counts[open_rows], kind="stable")]
-    order = order[: max(_ROWS_AT_ONCE, _MOST_PAIRS // len(Z))]
+    order = order[: max(_ROWS_AT_ONCE, _MAX_PAIRS // len(Z))]
     floor = counts.min()
     best = Steepest(int(order[0]), -1)
     for block in slices(len(order), _ROWS_AT_ONCE):
@@ -134,34 +133,29 @@ def steepest_row(
     return best
 
 
-# Without priors: how large rare categories might be. Sizes are asked for in turn.
-_SMALLEST_SIZE: Final = 4
-_LARGEST_SIZE: Final = 256
-
-
 @dataclass
 class DensityJumps:
-    """Ask where the number of near rows falls off most (NNDM).
+    """Ask where the number of near rows drops most (NNDM).
 
-    The paper's method is told the number of categories and the share of each. With ``priors`` it
-    is told here, too: it looks for one category after the other, the rarest first, with a window
-    of its size, until an answer names it. By default nothing is known: windows for clusters of
-    4, 8, 16 ... rows, up to a quarter of the table and 256, take turns. In both cases the
-    neighbourhood in which a fall is looked for grows from question to question, and rows within
-    the window of one that was answered are passed over. On tables of more than 4,400 rows only
-    the rows with most neighbours compete, and beyond 10,000 a sample of rows sets the windows.
+    The paper's method needs the number of categories and the fraction of each. With ``priors`` it
+    searches one category after another, the rarest first, with a window of its size, until an
+    answer names it. By default nothing is assumed: windows for clusters of 4, 8, 16 ... rows, up to
+    a quarter of the table and 256, take turns. In both cases the neighbourhood in which a drop is
+    searched grows from question to question, and rows within the window of an answered row are
+    skipped. On tables of more than 4,400 rows only the rows with most neighbours compete, and above
+    10,000 rows a sample sets the windows.
 
     Parameters
     ----------
     priors : mapping of str to float, default=None
-        Share of the rows of each category, by name; None when that is not known.
+        Fraction of the rows of each category, by name; None when unknown.
     standardize : {"sphere", "half-sphere", "zscore", "none"}
         How rows are standardised.
 
     Examples
     --------
     >>> from kernova.discover.strategies.nndm import DensityJumps
-    >>> DensityJumps({"usual": 0.98, "rare": 0.02}).name
+    >>> DensityJumps({"common": 0.98, "rare": 0.02}).name
     'nndm'
     """
 
@@ -170,38 +164,40 @@ class DensityJumps:
     name: str = "nndm"
 
     def __post_init__(self) -> None:
-        shares = [] if self.priors is None else list(self.priors.values())
-        if self.priors is not None and (not shares or not all(0 < s <= 1 for s in shares)):
+        fractions = [] if self.priors is None else list(self.priors.values())
+        if self.priors is not None and (
+            not fractions or not all(0 < one <= 1 for one in fractions)
+        ):
             raise InputError(
-                "priors must give each category a share of the rows, above 0 and at most 1; "
+                "priors must give each category a fraction of the rows, above 0 and at most 1; "
                 f"got {dict(self.priors)!r}."
             )
 
     def start(self, preparation: "Preparation") -> "JumpAsker":
-        """Return a fresh asker; windows and counts are kept in the preparation."""
+        """Return a fresh asker; windows and counts are cached in the preparation."""
         Z = preparation.rows(self.standardize)
         labels, sizes = self._targets(len(Z))
         key = ("density", self.standardize, tuple(sizes))
-        scales = kept(preparation, key, lambda: density_scales(Z, sizes))
+        scales = cached(preparation, key, lambda: density_scales(Z, sizes))
         return JumpAsker(Z, scales, labels)
 
     def _targets(self, n_rows: int) -> tuple[list[str | None], list[int]]:
-        """Give the categories looked for and their sizes; None where no name is known."""
+        """Return the categories to search for and their sizes; None where no name is known."""
         if self.priors is None:
             most = max(_SMALLEST_SIZE, min(_LARGEST_SIZE, n_rows // 4))
             sizes = [2**power for power in range(2, most.bit_length())]
             return [None] * len(sizes), sizes
         rarest_first = sorted(self.priors.items(), key=lambda item: (item[1], item[0]))
         # The most common category needs no search; alone, it is all there is.
-        looked_for = rarest_first[:-1] or rarest_first
+        searched = rarest_first[:-1] or rarest_first
         return (
-            [label for label, _ in looked_for],
-            [max(2, round(share * n_rows)) for _, share in looked_for],
+            [label for label, _ in searched],
+            [max(2, round(fraction * n_rows)) for _, fraction in searched],
         )
 
 
 class JumpAsker:
-    """One run: which category is looked for, how far its neighbourhoods reach, what is passed."""
+    """One run: the category searched for, the reach of its neighbourhoods, the rows skipped."""
 
     def __init__(self, Z: Matrix, scales: list[DensityScale], labels: list[str | None]) -> None:
         self._Z = Z
@@ -209,7 +205,7 @@ class JumpAsker:
         self._labels = labels
         self._reach = [2] * len(scales)  # in radii; the paper's t, from 2 on
         self._is_asked = np.zeros(len(Z), dtype=np.bool_)
-        self._is_passed = np.zeros(len(Z), dtype=np.bool_)
+        self._is_skipped = np.zeros(len(Z), dtype=np.bool_)
         self._found: set[str] = set()
         self._target = 0
         self._proposed: Question | None = None
@@ -223,15 +219,15 @@ class JumpAsker:
         is_free = free_rows(self._is_asked, besides)
         if not is_free.any() or is_free[self._proposed.row]:
             return self._proposed if is_free.any() else None
-        is_open = is_free & ~self._is_passed
+        is_open = is_free & ~self._is_skipped
         return self._question(is_open if is_open.any() else is_free)
 
     def observe(self, answer: Answer) -> None:
-        """Pass over what lies near the row from now on, and widen the search."""
-        proposed = self.propose()  # whoever replays answers does not ask for the questions
+        """Skip rows near this one from now on, and widen the search."""
+        proposed = self.propose()  # a replay passes answers without asking for questions
         radius = self._radius_around(answer.label)
         near = distances_to(self._Z, self._Z[answer.row]) <= radius
-        self._is_passed |= near
+        self._is_skipped |= near
         self._is_asked[answer.row] = True
         if answer.label is not None:
             self._found.add(answer.label)
@@ -248,22 +244,22 @@ class JumpAsker:
         return self._scales[self._target].radius
 
     def _next_target(self) -> int:
-        """Stay with a category until it is found; without names, or with all found, take turns."""
+        """Return the same target until it is found; without names, or with all found, the next."""
         missing = [
-            place
-            for place, label in enumerate(self._labels)
+            target
+            for target, label in enumerate(self._labels)
             if label is not None and label not in self._found
         ]
         return missing[0] if missing else (self._target + 1) % len(self._scales)
 
-    def _is_worth_asking(self) -> NDArray[np.bool_]:
-        is_open = ~(self._is_asked | self._is_passed)
-        if not is_open.any():  # all is near something asked: begin again with what is left
-            self._is_passed[:] = False
+    def _is_worth_asking(self) -> Mask:
+        is_open = ~(self._is_asked | self._is_skipped)
+        if not is_open.any():  # every open row is near an asked one: use them all again
+            self._is_skipped[:] = False
             is_open = ~self._is_asked
         return is_open
 
-    def _question(self, is_open: NDArray[np.bool_]) -> Question:
+    def _question(self, is_open: Mask) -> Question:
         scale = self._scales[self._target]
         reach = self._reach[self._target] * scale.radius
         best = steepest_row(self._Z, scale, reach, is_open)
@@ -283,9 +279,7 @@ class JumpAsker:
             alternatives=self._alternatives(scale, is_open, best.row),
         )
 
-    def _alternatives(
-        self, scale: DensityScale, is_open: NDArray[np.bool_], row: int
-    ) -> tuple[int, ...]:
+    def _alternatives(self, scale: DensityScale, is_open: Mask, row: int) -> tuple[int, ...]:
         others = np.flatnonzero(is_open)
         others = others[others != row]
         densest = others[np.argsort(-scale.counts[others], kind="stable")[:5]]
@@ -294,8 +288,9 @@ class JumpAsker:
 
 def _reason(best: Steepest, scale: DensityScale, reach: float) -> str:
     near = int(scale.counts[best.row])
+    verb = "lies" if near == 1 else "lie"
     return (
-        f"{near:,} {'row lies' if near == 1 else 'rows lie'} within {scale.radius:.3g} of here, "
-        f"this one included, and {best.step:,} fewer around a row at most {reach:.3g} away: "
-        f"the edge of something dense, of about {scale.size:,} rows."
+        f"{quantity(near, 'row')} {verb} within {scale.radius:.3g} of this row, itself included, "
+        f"and {best.step:,} fewer around a row at most {reach:.3g} away: the edge of a dense "
+        f"region of about {quantity(scale.size, 'row')}."
     )

@@ -1,4 +1,4 @@
-"""Ask by lot: what every other strategy has to beat."""
+"""Random sampling: the baseline of every other strategy."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kernova.discover.questions import Answer, Question, free_rows
+from kernova.text import quantity
 from kernova.typing import Indices
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class RandomOrder:
     Parameters
     ----------
     seed : int or None
-        What the lots are drawn with; None takes the preparation's.
+        Seed; None takes that of the preparation.
 
     Examples
     --------
@@ -37,29 +38,29 @@ class RandomOrder:
     def start(self, preparation: "Preparation") -> "ListAsker":
         """Return a fresh asker."""
         n_rows = preparation.n_rows
-        reason = f"This row was drawn by lot from the {n_rows:,} rows; nothing speaks for it."
+        reason = f"This row was drawn at random from {quantity(n_rows, 'row')}."
         return ListAsker(self.first_rows(preparation, n_rows), reason)
 
     def first_rows(self, preparation: "Preparation", n: int) -> Indices:
-        """Return the first ``n`` rows to be asked: no answer changes them."""
+        """Return the first ``n`` rows to be asked, which no answer changes."""
         seed = preparation.random_state if self.seed is None else self.seed
         return np.random.default_rng(seed).permutation(preparation.n_rows)[:n]
 
 
 class ListAsker:
-    """Ask down a list of rows, each of which stands for itself."""
+    """Ask the rows of a list, each representing only itself."""
 
     def __init__(self, rows: Indices, reason: str) -> None:
         self._rows = rows
         self._reason = reason
         self._is_asked = np.zeros(len(rows), dtype=np.bool_)
-        self._place = 0
+        self._position = 0
 
     def propose(self, besides: Collection[int] = ()) -> Question | None:
         """Return the next question, the same until an answer comes; None when no row is left."""
-        while self._place < len(self._rows) and self._is_asked[self._rows[self._place]]:
-            self._place += 1
-        waiting = self._rows[self._place :]
+        while self._position < len(self._rows) and self._is_asked[self._rows[self._position]]:
+            self._position += 1
+        waiting = self._rows[self._position :]
         waiting = waiting[free_rows(self._is_asked, besides)[waiting]]
         if len(waiting) == 0:
             return None
@@ -72,5 +73,5 @@ class ListAsker:
         )
 
     def observe(self, answer: Answer) -> None:
-        """Take in that a row was asked; what was answered changes nothing."""
+        """Mark a row as asked; the answer changes nothing."""
         self._is_asked[answer.row] = True

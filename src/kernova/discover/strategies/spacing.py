@@ -1,7 +1,4 @@
-"""How far apart the rows of a table lie, and how far they are from some of them.
-
-Why a stranger or a crowd is worth a question, in words that need no unit of distance.
-"""
+"""Row spacing: distances between rows, and reasons for a question in terms of them."""
 
 from typing import Final, Literal, NamedTuple
 
@@ -13,35 +10,39 @@ from kernova.neighbors.duplicates import DistinctRows, distinct_rows
 from kernova.neighbors.index import build_index
 from kernova.parallel import slices
 from kernova.progress import track
+from kernova.text import percent, quantity
 from kernova.typing import Indices, Matrix, Vector
 
-Look = Literal["strangers", "crowds"]
+Region = Literal["sparse", "dense"]
 
-# Each of these can be moved by half without moving the figures beyond chance.
-_POWERS: Final[dict[Look, float]] = {"strangers": 1 / 2, "crowds": -2 / 3}
+# Changing these by half changes the results by no more than chance.
+_POWERS: Final[dict[Region, float]] = {"sparse": 1 / 2, "dense": -2 / 3}
 # The first question is about the row with the nearest tenth neighbour.
 _BULK_NEIGHBOR: Final = 10
 _BLOCK: Final = 4096
-_TOGETHER: Final = 64
+_ROWS_AT_ONCE: Final = 64
+# A group extends 1.5 of its spacings, so a row two spacings away belongs to another.
+_FAR: Final = 2.0
+_MAX_RATIO: Final = 1000
 
 
 class Spacing(NamedTuple):
-    """How far apart rows lie, row by row.
+    """Distances between neighbouring rows of a table.
 
     Attributes
     ----------
     rows : ndarray of shape (n_rows, n_axes)
         The standardised rows.
     spacing : ndarray of shape (n_rows,)
-        Geometric mean of the distances to the two nearest rows that differ.
+        Geometric mean of the distances to the two nearest distinct rows.
     closer, wider : ndarrays of shape (n_rows,)
-        Share of rows with a smaller spacing, and with a larger one.
+        Fraction of rows with a smaller spacing, and with a larger one.
     densest : int
-        The row whose tenth nearest is nearest.
+        The row with the smallest distance to its tenth neighbour.
     weights : dict
-        What a row's novelty is multiplied with, for each look.
+        Factor of a row's novelty, for each kind of region.
     distinct : DistinctRows
-        The standardised rows without copies.
+        The standardised rows without duplicates.
     """
 
     rows: Matrix
@@ -49,12 +50,12 @@ class Spacing(NamedTuple):
     closer: Vector
     wider: Vector
     densest: int
-    weights: dict[Look, Vector]
+    weights: dict[Region, Vector]
     distinct: DistinctRows
 
 
 def spacing_of(Z: Matrix, n_jobs: int | None = None) -> Spacing:
-    """Measure how far apart rows lie; copies of a row are no neighbours of it.
+    """Compute the spacing of rows; duplicates of a row are not its neighbours.
 
     Examples
     --------
@@ -67,17 +68,17 @@ def spacing_of(Z: Matrix, n_jobs: int | None = None) -> Spacing:
     ascending = np.sort(spacing)
     closer = np.searchsorted(ascending, spacing) / len(Z)
     wider = 1 - np.searchsorted(ascending, spacing, side="right") / len(Z)
-    weights = {look: spacing**power for look, power in _POWERS.items()}
+    weights = {region: spacing**power for region, power in _POWERS.items()}
     return Spacing(Z, spacing, closer, wider, int(np.argmin(to_tenth)), weights, distinct_rows(Z))
 
 
 def _neighbor_distances(Z: Matrix, n_jobs: int | None) -> tuple[Vector, Vector]:
-    """Give each row's spacing, and its distance to the tenth row that differs."""
+    """Return the spacing of each row, and its distance to the tenth distinct row."""
     if np.ptp(Z, axis=0).max(initial=0.0) == 0:
         return np.ones(len(Z)), np.zeros(len(Z))
     index = build_index(Z, n_jobs=n_jobs, k=_BULK_NEIGHBOR)
     n_distinct = len(index.rows)
-    tenth = min(_BULK_NEIGHBOR, max(1, n_distinct // 4))  # of few rows, the tenth is not near
+    tenth = min(_BULK_NEIGHBOR, max(1, n_distinct // 4))  # in a small table the tenth is far away
     second = min(2, n_distinct - 1)
     spacing, to_tenth = np.empty(n_distinct), np.empty(n_distinct)
     for block in track(slices(n_distinct, _BLOCK), "spacing"):
@@ -89,10 +90,10 @@ def _neighbor_distances(Z: Matrix, n_jobs: int | None) -> tuple[Vector, Vector]:
 
 
 def nearest_of(Z: Matrix, rows: Indices) -> Vector:
-    """Give the distance of every row to the nearest of some.
+    """Return the distance of every row to the nearest of some rows.
 
-    Each distance is worked out as for a single row, so that it does not matter whether rows are
-    named together or one by one.
+    Each distance is computed as for a single row, so that labelling rows together or one by one
+    makes no difference.
 
     Examples
     --------
@@ -101,7 +102,7 @@ def nearest_of(Z: Matrix, rows: Indices) -> Vector:
     array([0., 1., 0.])
     """
     nearest = np.full(len(Z), np.inf)
-    for some in slices(len(rows), _TOGETHER):
+    for some in slices(len(rows), _ROWS_AT_ONCE):
         for block in slices(len(Z), _BLOCK):
             np.minimum(
                 nearest[block], cdist(Z[block], Z[rows[some]]).min(axis=1), out=nearest[block]
@@ -109,30 +110,31 @@ def nearest_of(Z: Matrix, rows: Indices) -> Vector:
     return nearest
 
 
-# A group reaches 1.5 of its spacings: what is two away belongs to something else.
-_UNLIKE: Final = 2.0
-_MOST_TIMES: Final = 1000
+def distances_to(points: Matrix, row: Vector) -> Vector:
+    """Return the distance of every point to one row, by differences: exactly 0 for equal ones."""
+    difference = points - row
+    return np.sqrt(np.einsum("ij,ij->i", difference, difference))
 
 
 class RowFacts(NamedTuple):
-    """What is known of a row that is to be asked.
+    """Facts about a row to be asked.
 
     Attributes
     ----------
     n_group : int
-        How many rows without a name it stands for, itself among them.
+        Number of unlabelled rows in its group, itself included.
     is_more : bool
-        Whether the group may be larger than what was counted.
+        Whether the group may be larger than that.
     closer, wider : float
-        Share of rows that lie closer together than those around this one, and farther apart.
+        Fraction of rows with a smaller spacing than this row, and with a larger one.
     n_rows : int
-        How many rows there are.
+        Number of rows of the table.
     nearest : Answer
-        What was said of the nearest row that was seen.
+        The answer for the nearest row shown so far.
     distance : float
-        How far that one is.
-    spacing, usual_spacing : float
-        How far apart rows lie here, and in the middle of the table.
+        The distance to that row.
+    spacing, median_spacing : float
+        The spacing of this row, and the median over the table.
     """
 
     n_group: int
@@ -143,57 +145,56 @@ class RowFacts(NamedTuple):
     nearest: Answer
     distance: float
     spacing: float
-    usual_spacing: float
+    median_spacing: float
 
 
-def reason_of_row(look: Look, facts: RowFacts) -> str:
-    """Say what the row is like, how far it is from what was named, and how rare that is.
+def row_reason(region: Region, facts: RowFacts) -> str:
+    """Return why a row is asked: its group, its distance to labelled rows, and how rare that is.
 
     Examples
     --------
     >>> from kernova.discover.questions import Answer
-    >>> seen = Answer(3, "usual")
-    >>> facts = RowFacts(14, False, 0.1, 0.9, 500, seen, 6.0, 1.2, 2.0)
-    >>> reason_of_row("crowds", facts).partition(":")[0]
-    'A tight group of 14 rows, unlike anything named so far'
+    >>> nearest = Answer(3, "common")
+    >>> facts = RowFacts(14, False, 0.1, 0.9, 500, nearest, 6.0, 1.2, 2.0)
+    >>> row_reason("dense", facts).partition(":")[0]
+    'A dense group of 14 rows, far from every row labelled so far'
     """
-    is_group = look == "crowds" and facts.n_group > 1
-    times = facts.distance / (facts.spacing if is_group else facts.usual_spacing)
-    novel = "unlike anything" if times >= _UNLIKE else "not far from what was"
-    named = "skipped" if facts.nearest.label is None else f"named {facts.nearest.label!r}"
-    unit = "they are from each other" if is_group else "neighbours usually are"
+    is_group = region == "dense" and facts.n_group > 1
+    ratio = facts.distance / (facts.spacing if is_group else facts.median_spacing)
+    novelty = "far from every" if ratio >= _FAR else "not far from a"
+    label = "skipped" if facts.nearest.label is None else f"labelled {facts.nearest.label!r}"
+    unit = "its rows are from each other" if is_group else "neighbours typically are"
     sentence = (
-        f"{_beginning(look, facts)}, {novel} named so far: the nearest, {named}, is "
-        f"{_far(times)} {unit}."
+        f"{_subject(region, facts)}, {novelty} row labelled so far: the nearest, {label}, is "
+        f"{_times(ratio)} {unit}."
     )
-    return sentence if look == "crowds" else f"{sentence} {_rarity(facts)}"
+    return sentence if region == "dense" else f"{sentence} {_rarity(facts)}"
 
 
-def _beginning(look: Look, facts: RowFacts) -> str:
-    rows = f"{'at least ' if facts.is_more else ''}{facts.n_group:,} rows"
-    if look == "strangers":
-        several = f"{rows[0].upper()}{rows[1:]} that stand apart"
-        return "A row that stands apart" if facts.n_group == 1 else several
+def _subject(region: Region, facts: RowFacts) -> str:
+    rows = f"{'at least ' if facts.is_more else ''}{quantity(facts.n_group, 'row')}"
+    if region == "sparse":
+        return "An isolated row" if facts.n_group == 1 else f"An isolated group of {rows}"
     if facts.n_group == 1:
         return "A row"
-    return f"A {'tight ' if facts.wider >= 0.5 else ''}group of {rows}"
+    return f"A {'dense ' if facts.wider >= 0.5 else ''}group of {rows}"
 
 
-def _far(times: float) -> str:
-    if times > _MOST_TIMES:
-        return f"over {_MOST_TIMES:,} times as far away as"
-    if times < 1.05:
+def _times(ratio: float) -> str:
+    if ratio > _MAX_RATIO:
+        return f"over {_MAX_RATIO:,} times as far away as"
+    if ratio < 1.05:
         return "no farther away than"
     return (
-        f"{times:.2g} times as far away as" if times < 10 else f"{times:,.0f} times as far away as"
+        f"{ratio:.2g} times as far away as" if ratio < 10 else f"{ratio:,.0f} times as far away as"
     )
 
 
 def _rarity(facts: RowFacts) -> str:
     n_wider = round(facts.wider * facts.n_rows)
     if n_wider == 0:
-        return "No row stands more apart."
+        return "No row is more isolated."
     if facts.wider < 0.01:
-        verb = "stands" if n_wider == 1 else "stand"
-        return f"Only {n_wider:,} of {facts.n_rows:,} rows {verb} more apart."
-    return f"{100 * facts.closer:.0f} % of all rows stand less apart."
+        verb = "is" if n_wider == 1 else "are"
+        return f"Only {n_wider:,} of {quantity(facts.n_rows, 'row')} {verb} more isolated."
+    return f"{percent(facts.closer)} of all rows are less isolated."

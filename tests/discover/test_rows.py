@@ -1,13 +1,12 @@
-"""What a session begins with: tables, ids, labels known before, and names of categories."""
+"""Rows of a session: numbers, ids and prior labels."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from kernova.discover.names import category_name
 from kernova.discover.session import CategoryDiscovery
-from kernova.discover.strategies import STRATEGIES
 from kernova.errors import InputError
+from tests.discover import messages
 from tests.discover.scripted import ShuffledRows
 
 X = np.random.default_rng(1).normal(size=(8, 2))
@@ -18,43 +17,6 @@ def refused(act, *args, **kwargs):
     with pytest.raises(InputError) as caught:
         act(*args, **kwargs)
     return str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("label", "name"),
-    [
-        ("  great   crested\tgrebe\n", "great crested grebe"),
-        (3, "3"),
-        (np.int64(3), "3"),
-        (3.0, "3"),
-        (np.float32(0.5), "0.5"),
-        (10**400, str(10**400)),
-        (True, "True"),
-        (np.True_, "True"),
-        (np.str_("carp"), "carp"),
-        ("cafe\u0301", "caf\u00e9"),
-        ("Größe 名", "Größe 名"),
-        ("nan", "nan"),
-        ("<NA>", "<NA>"),
-    ],
-)
-def test_a_label_becomes_a_readable_name(label, name):
-    assert category_name(label) == name
-    assert type(category_name(label)) is str
-
-
-@pytest.mark.parametrize(
-    ("label", "sentence"),
-    [
-        ("\x1b[A", "A category's name is readable text; got '\\x1b[A'. Type it again."),
-        ("a\x00b", "A category's name is readable text; got 'a\\x00b'. Type it again."),
-        ("caf\udce9", "A category's name is readable text; got 'caf\\udce9'. Type it again."),
-        (["carp"], "A category's name is text or a number; got ['carp'], a list."),
-        (b"carp", "A category's name is text or a number; got b'carp', a bytes."),
-    ],
-)
-def test_a_label_that_is_no_text_is_refused(label, sentence):
-    assert refused(category_name, label) == sentence
 
 
 def test_ids_come_from_a_frames_index_or_are_places():
@@ -95,45 +57,41 @@ def test_prior_labels_by_id_or_one_for_each_row(known):
     [
         (
             {"ids": list("abcdefgc")},
-            "Ids must differ, but 'c' is the id of both row 2 and row 7, counted from 0.",
+            messages.REPEATED_ID.format(id="c", row=2, other=7),
         ),
-        ({"ids": list("abc")}, "There are 3 ids for 8 rows; give one for each row."),
-        ({"known": {"z": "x"}}, "No row has the id 'z'."),
+        ({"ids": list("abc")}, messages.WRONG_NUMBER_OF_IDS.format(n_ids=3, n_rows=8)),
+        ({"known": {"z": "x"}}, messages.NO_SUCH_ID.format(id="z")),
         (
             {"ids": [f"carp-{i}" for i in range(8)], "known": {"carp-9": "x"}},
-            "No row has the id 'carp-9'. Did you mean 'carp-7'?",
+            messages.NO_SUCH_ID_BUT.format(id="carp-9", close="carp-7"),
         ),
         (
             {"known": ["x"]},
-            "Prior labels come as one for each of the 8 rows, missing where none is known, or as a "
-            "mapping from ids; got an array of shape (1,).",
+            messages.WRONG_PRIOR_LABELS.format(n_rows=8, shape=(1,)),
         ),
         (
             {"X": [1.0, 2.0]},
-            "A table has two dimensions, rows and columns; got an array of shape (2,).",
+            messages.NOT_TWO_DIMENSIONS.format(shape=(2,)),
         ),
         (
             {"X": np.empty((0, 2))},
-            "The table has 0 rows and 2 columns; at least one of each is needed.",
+            messages.EMPTY_TABLE,
         ),
         (
             {"X": pd.DataFrame({"u": [1, 2], "v": pd.array([1, None], dtype="Int64")})},
-            "The table holds nan in row 1 and column 1, counted from 0. Only finite numbers can be "
-            "used: fill in or drop missing values first.",
+            messages.NOT_FINITE.format(value="nan", row=1, column=1),
         ),
         (
             {"X": [["f"]] * 8},
-            "The table does not hold numbers only. Encode it first, for example with "
-            "TableEncoder().fit_transform(X).",
+            messages.NOT_NUMERIC,
         ),
         (
             {"X": pd.DataFrame({"sex": ["f"] * 8})},
-            "Column 'sex' does not hold numbers. Encode the table first, for example with "
-            "TableEncoder().fit_transform(X).",
+            messages.COLUMN_NOT_NUMERIC.format(name="sex"),
         ),
         (
             {"strategy": "guess"},
-            f"There is no strategy named 'guess'. Take one of {', '.join(STRATEGIES)}.",
+            messages.NO_SUCH_STRATEGY.format(name="guess"),
         ),
     ],
 )

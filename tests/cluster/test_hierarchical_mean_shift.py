@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, make_blobs
 
-from kernova import HierarchicalMeanShift, InputError
+from kernova import HierarchicalMeanShift
 from kernova.cluster.micro_clusters import micro_clusters
 from kernova.discover.preparation import Preparation
 from kernova.discover.strategies.hierarchical import HierarchyOrder
@@ -86,7 +86,7 @@ def test_nodes_are_those_of_the_literal_version(reference, growth):
     assert_is_the_literal_hierarchy(model, mean_shift_hierarchy(X, growth, reference))
 
 
-def test_single_precision_and_sleeping_change_no_label_of_real_data():
+def test_single_precision_and_resting_centres_change_no_label_of_real_data():
     X = load_iris().data  # with copies, ties and 150 rows, more than are climbed in double
     double = HierarchicalMeanShift(precision="double").fit(X)
     mixed = HierarchicalMeanShift().fit(X)
@@ -213,22 +213,7 @@ def test_scale_and_offset_change_no_cluster():
     np.testing.assert_allclose(plain.bandwidths_, moved.bandwidths_ * 2.0**300, rtol=1e-6)
 
 
-def test_levels_and_nodes_that_do_not_exist_are_named():
-    model = HierarchicalMeanShift().fit([[0.0], [1.0], [5.0]])
-    last = len(model.bandwidths_) - 1
-    with pytest.raises(InputError) as complaint:
-        model.labels_at(last + 1)
-    assert str(complaint.value) == (
-        f"There is no level {last + 1}: this hierarchy has levels 0 to {last}; give one of them."
-    )
-    with pytest.raises(InputError) as complaint:
-        model.members_of(-1)
-    assert str(complaint.value) == (
-        "There is no node -1: this hierarchy has nodes 0 to 4; give one of them."
-    )
-
-
-def test_labels_are_those_of_the_level_whose_clusters_live_longest():
+def test_labels_are_those_of_the_level_with_the_most_persistent_clusters():
     X, y = make_blobs(
         [60, 40, 20], centers=[[0, 0], [6, 0], [3, 5]], cluster_std=0.4, random_state=5
     )

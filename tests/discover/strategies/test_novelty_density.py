@@ -1,4 +1,4 @@
-"""Strangers and crowds: by a literal version, on plain tables, and against the paper's own."""
+"""Novelty-density strategy: against a literal version, on plain tables, and against the paper."""
 
 import math
 
@@ -10,11 +10,12 @@ from hypothesis.extra import numpy as hnp
 from scipy.linalg import sqrtm
 
 from kernova.discover.preparation import Preparation
-from kernova.discover.questions import Answer, tell
+from kernova.discover.questions import Answer, observe_answers
 from kernova.discover.simulation import simulate
 from kernova.discover.strategies import DEFAULT_STRATEGY
-from kernova.discover.strategies.novelty_density import StrangersAndCrowds, spacing_of
+from kernova.discover.strategies.novelty_density import NoveltyDensityStrategy, spacing_of
 from kernova.papers.hms.data import discovery_sets, kept_back_sets
+from tests.discover import messages
 
 SMALL_GRIDS = hnp.arrays(
     np.float64,
@@ -24,7 +25,7 @@ SMALL_GRIDS = hnp.arrays(
 
 
 def asker_for(X, standardize="none"):
-    return StrangersAndCrowds(standardize).start(Preparation(np.asarray(X, dtype=float)))
+    return NoveltyDensityStrategy(standardize).start(Preparation(np.asarray(X, dtype=float)))
 
 
 def run(asker, answers):
@@ -36,9 +37,6 @@ def run(asker, answers):
     return questions
 
 
-# --- by a literal version ----------------------------------------------------------------------
-
-
 def literal_spacing(X):
     spacings = []
     for row in X:
@@ -48,14 +46,14 @@ def literal_spacing(X):
     return spacings
 
 
-def taught_metric(X, said):
+def literal_metric(X, said):
     """The root of v S^-1: S the covariance within categories, with ten answers that say v."""
     named = [(row, label) for row, label in said if label is not None]
-    lesson = max((n for n in (16, 32, 64) if n <= len(named)), default=0)
+    n_used = max((n for n in (16, 32, 64) if n <= len(named)), default=0)
     n_columns = X.shape[1]
-    scatter, n_free = np.zeros((n_columns, n_columns)), lesson
-    for category in {label for _, label in named[:lesson]}:
-        rows = X[[row for row, label in named[:lesson] if label == category]]
+    scatter, n_free = np.zeros((n_columns, n_columns)), n_used
+    for category in {label for _, label in named[:n_used]}:
+        rows = X[[row for row, label in named[:n_used] if label == category]]
         scatter += len(rows) * np.cov(rows.T, bias=True).reshape(n_columns, n_columns)
         n_free -= 1
     if np.trace(scatter) == 0:
@@ -85,7 +83,7 @@ def test_every_question_is_the_best_by_a_literal_count(X, seed):
 
 
 @pytest.mark.parametrize("n_columns", [1, 3])
-def test_questions_are_the_best_after_the_answers_taught_which_directions_matter(n_columns):
+def test_questions_are_the_best_under_the_learned_metric(n_columns):
     rng = np.random.default_rng(n_columns)
     groups = np.repeat([0, 1, 2], [60, 20, 10])
     X = rng.normal(size=(90, n_columns)) * [3.0, 0.3, 1.0][:n_columns] + groups[:, None]
@@ -94,9 +92,9 @@ def test_questions_are_the_best_after_the_answers_taught_which_directions_matter
     check_against_a_literal_count(X, answers.tolist())
 
 
-def is_of_crowd(question):
-    """Tell whether a question looks for crowds, by its words: strangers stand apart."""
-    return question.reason.startswith("A ") and "apart" not in question.reason
+def is_in_dense_region(question):
+    """Return whether a question is about a dense region, by its reason."""
+    return question.reason.startswith("A ")
 
 
 def check_against_a_literal_count(X, answers):
@@ -106,20 +104,20 @@ def check_against_a_literal_count(X, answers):
     while (question := asker.propose()) is not None:
         opened = [row for row in range(len(X)) if row not in {r for r, _ in said}]
         assert question.row in opened
-        is_crowd = bool(said) and left == 0
+        is_dense = bool(said) and left == 0
         if said:
-            power = -2 / 3 if is_crowd else 1 / 2
-            metric = taught_metric(X, said)
+            power = -2 / 3 if is_dense else 1 / 2
+            metric = literal_metric(X, said)
             scores = {row: literal_score(row, X, spacing, said, power, metric) for row in opened}
             assert scores[question.row] >= max(scores.values()) * (1 - 1e-9)
-            assert is_of_crowd(question) is (
-                is_crowd and question.evidence["distance_to_shown"] > 0
+            assert is_in_dense_region(question) is (
+                is_dense and question.evidence["distance_to_shown"] > 0
             )
         label = answers[question.row]
         is_new = label is not None and label not in {other for _, other in said}
-        if is_crowd and is_new:
+        if is_dense and is_new:
             wait = 2
-        elif is_crowd:
+        elif is_dense:
             left, wait = wait, min(2 * wait, 32)
         elif said:
             left -= 1
@@ -128,31 +126,31 @@ def check_against_a_literal_count(X, answers):
     assert sorted(row for row, _ in said) == list(range(len(X)))
 
 
-def test_looks_at_crowds_wait_twice_as_long_after_each_miss_and_no_longer_than_32():
+def test_questions_in_dense_regions_wait_twice_as_long_after_each_miss_and_no_longer_than_32():
     X = np.random.default_rng(0).normal(size=(400, 2))
     questions = run(asker_for(X), ["a"] * 400)
-    crowds = [n for n, q in enumerate(questions) if is_of_crowd(q)]
-    gaps = np.diff(crowds) - 1
-    assert crowds[0] == 2
+    dense = [n for n, q in enumerate(questions) if is_in_dense_region(q)]
+    gaps = np.diff(dense) - 1
+    assert dense[0] == 2
     assert gaps[:7].tolist() == [2, 4, 8, 16, 32, 32, 32]
 
 
-def test_a_look_at_crowds_goes_on_while_it_finds_something():
+def test_questions_in_dense_regions_go_on_while_they_find_new_categories():
     X = np.random.default_rng(0).normal(size=(60, 2))
     questions = run(asker_for(X), [f"category {row}" for row in range(60)])
-    crowds = [n for n, q in enumerate(questions) if is_of_crowd(q)]
-    assert crowds == list(range(2, 60))
+    dense = [n for n, q in enumerate(questions) if is_in_dense_region(q)]
+    assert dense == list(range(2, 60))
 
 
 def test_answers_out_of_turn_change_what_is_novel_but_not_whose_turn_it_is():
     X = np.array([[0.0], [0.1], [0.2], [0.3], [5.0], [9.0], [9.5]])
     asker = asker_for(X)
-    asker.observe(Answer(asker.propose().row, "usual"))
+    asker.observe(Answer(asker.propose().row, "common"))
     assert asker.propose().row == 6
-    asker.observe(Answer(6, "strange"))  # the stranger's turn is over
-    assert is_of_crowd(asker.propose())
+    asker.observe(Answer(6, "rare"))  # the turn of sparse regions is over
+    assert is_in_dense_region(asker.propose())
     asker.observe(Answer(4, "other", is_asked=False))  # out of turn
-    assert is_of_crowd(asker.propose())
+    assert is_in_dense_region(asker.propose())
     before = asker.propose()
     asker.observe(Answer(4, "told twice"))
     assert asker.propose() is before
@@ -167,8 +165,8 @@ def test_many_answers_at_once_are_the_same_as_one_by_one(X, data):
     single, together = asker_for(X), asker_for(X)
     for answer in answers:
         single.observe(answer)
-    tell(together, answers[: len(answers) // 2])
-    tell(together, answers[len(answers) // 2 :])
+    observe_answers(together, answers[: len(answers) // 2])
+    observe_answers(together, answers[len(answers) // 2 :])
     one, other = single.propose(), together.propose()
     assert (one is None) == (other is None)
     if one is not None:
@@ -179,16 +177,16 @@ def test_many_answers_at_once_are_the_same_as_one_by_one(X, data):
         )
 
 
-def test_lessons_do_not_depend_on_how_many_answers_come_at_once():
+def test_the_learned_metric_does_not_depend_on_how_many_answers_come_at_once():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(120, 3)) * [2.0, 1.0, 0.2]
     order = rng.permutation(120)[:100]
     answers = [Answer(int(row), rng.choice(["a", "b", "c"]), False) for row in order]
-    for n_told in (15, 16, 17, 40, 70, 100):
+    for n_answers in (15, 16, 17, 40, 70, 100):
         single, together = asker_for(X), asker_for(X)
-        for answer in answers[:n_told]:
+        for answer in answers[:n_answers]:
             single.observe(answer)
-        tell(together, answers[:n_told])
+        observe_answers(together, answers[:n_answers])
         one, other = single.propose(), together.propose()
         assert (one.row, one.alternatives) == (other.row, other.alternatives)
         assert one.evidence == pytest.approx(other.evidence, rel=1e-9)
@@ -198,7 +196,7 @@ def test_a_row_by_itself_does_not_stand_for_the_bulk_it_is_nearest_to():
     bulk = np.random.default_rng(0).normal(size=(60, 2)) * 0.1
     X = np.vstack([bulk, [[5.0, 5.0]]])
     asker = asker_for(X)
-    asker.observe(Answer(asker.propose().row, "usual"))
+    asker.observe(Answer(asker.propose().row, "common"))
     question = asker.propose()
     assert question.row == 60
     assert question.members.tolist() == [60]
@@ -207,32 +205,30 @@ def test_a_row_by_itself_does_not_stand_for_the_bulk_it_is_nearest_to():
 def test_what_was_passed_over_is_not_asked_next_door():
     X = np.array([[0.0], [0.1], [0.2], [0.3], [8.0], [8.0], [8.001], [-6.0]])
     asker = asker_for(X)
-    asker.observe(Answer(0, "usual"))
-    asker.observe(Answer(7, "strange"))
+    asker.observe(Answer(0, "common"))
+    asker.observe(Answer(7, "rare"))
     assert asker.propose().row in (4, 5, 6)
     asker.observe(Answer(asker.propose().row, None))
     assert asker.propose().row not in (4, 5, 6)
-
-
-# --- what the expert is told -------------------------------------------------------------------
 
 
 def test_reasons_members_and_alternatives_in_words():
     X = np.array([*range(8), 40, 42, 44], dtype=float)[:, None]
     asker = asker_for(X)
     first = asker.propose()
-    assert first.reason == "Nothing was named yet, and rows lie closest together around this one."
+    assert first.reason == "No row is labelled yet, and this row lies in the densest region."
     assert first.row == 1
-    asker.observe(Answer(0, "usual"))
-    stranger = asker.propose()
-    assert stranger.row == 10
-    assert stranger.reason == (
-        "3 rows that stand apart, unlike anything named so far: the nearest, named 'usual', is "
-        "44 times as far away as neighbours usually are. No row stands more apart."
+    asker.observe(Answer(0, "common"))
+    sparse = asker.propose()
+    assert sparse.row == 10
+    assert sparse.reason == (
+        "An isolated group of 3 rows, far from every row labelled so far: the nearest, "
+        "labelled 'common', is 44 times as far away as neighbours typically are. No row "
+        "is more isolated."
     )
-    assert stranger.members.tolist() == [8, 9, 10]  # 1.5 spacings reach 4.2
-    assert stranger.alternatives == (8, 9, 7, 6, 5)
-    assert stranger.evidence == pytest.approx(
+    assert sparse.members.tolist() == [8, 9, 10]  # 1.5 spacings reach 4.2
+    assert sparse.alternatives == (8, 9, 7, 6, 5)
+    assert sparse.evidence == pytest.approx(
         {
             "spacing": math.sqrt(2 * 4),
             "share_spaced_closer": 9 / 11,
@@ -243,31 +239,29 @@ def test_reasons_members_and_alternatives_in_words():
         }
     )
     asker.observe(Answer(10, None))
-    crowd = asker.propose()
-    assert crowd.row == 6
-    assert crowd.reason == (
-        "A group of 3 rows, unlike anything named so far: the nearest, named 'usual', is 6 times "
-        "as far away as they are from each other."
+    dense = asker.propose()
+    assert dense.row == 6
+    assert dense.reason == (
+        "A group of 3 rows, far from every row labelled so far: the nearest, labelled "
+        "'common', is 6 times as far away as its rows are from each other."
     )
-    assert asker_passed_over(asker) == (
-        "2 rows that stand apart, unlike anything named so far: the nearest, skipped, is 4 times "
-        "as far away as neighbours usually are."
+    assert next_sparse_reason(asker) == (
+        "An isolated group of 2 rows, far from every row labelled so far: the nearest, "
+        "skipped, is 4 times as far away as neighbours typically are."
     )
 
 
-def asker_passed_over(asker):
-    """Name the crowd, and give the beginning of what is said of the next stranger."""
-    asker.observe(Answer(asker.propose().row, "usual"))
+def next_sparse_reason(asker):
+    """Name the dense, and give the beginning of what is said of the next sparse."""
+    asker.observe(Answer(asker.propose().row, "common"))
     return asker.propose().reason.partition(" No row")[0]
 
 
-def test_copies_are_members_and_are_asked_last():
+def test_duplicates_are_members_and_are_asked_last():
     X = np.array([[1.0, 2.0]] * 15 + [[3.0, 1.0], [0.0, 5.0]])
     questions = run(asker_for(X), ["a"] * 17)
     assert {q.row for q in questions[:3]} >= {15, 16}
-    assert questions[3].reason == (
-        "This row is a copy of one that was shown; so are all that are left."
-    )
+    assert questions[3].reason == (messages.DUPLICATE_ROW)
     assert questions[3].members.tolist() == list(range(15))
 
 
@@ -292,10 +286,7 @@ def test_any_table_is_asked_to_the_end_with_finite_numbers(seed, n_rows, n_colum
         assert "nan" not in question.reason
 
 
-# --- what it is for ----------------------------------------------------------------------------
-
-
-def test_a_dense_spot_in_the_bulk_is_met_early():
+def test_a_dense_spot_in_the_bulk_is_found_early():
     rng = np.random.default_rng(5)
     X = np.concatenate([rng.normal(0, 1, (800, 3)), rng.normal(0.3, 0.02, (12, 3))])
     labels = np.repeat(["common", "rare"], [800, 12])
@@ -349,5 +340,5 @@ def test_sets_that_were_kept_back_are_no_exception(long_bar):
     sets = [one for seed in range(long_bar(8)) for one in kept_back_sets(seed).values()]
     ours = questions_to_all(sets, DEFAULT_STRATEGY, 0.0)
     by_lot = questions_to_all(sets, "random", 0.0)
-    print(f"kept back: {ours}, by lot {by_lot}")
+    print(f"held out: {ours}, random sampling {by_lot}")
     assert all(ours[name] < by_lot[name] for name in ours)

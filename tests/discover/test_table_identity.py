@@ -1,4 +1,4 @@
-"""Changed data is refused with what changed."""
+"""Identity of a table: fingerprints, digests, and descriptions of changes."""
 
 import numpy as np
 import pandas as pd
@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from kernova.discover.session import CategoryDiscovery
 from kernova.discover.table_identity import (
     TableDigest,
+    describe_changes,
     table_digest,
     table_fingerprint,
-    what_changed,
 )
 from kernova.errors import InputError
+from tests.discover import messages
 from tests.discover.scripted import ShuffledRows
 
 FISH = pd.DataFrame(
@@ -23,33 +24,35 @@ FISH = pd.DataFrame(
         "age": [1, 2, 3, 4],
     }
 )
+
+
 IDS = ["a", "b", "c", "d"]
 
 
 def changed(table, ids=IDS, before=FISH, ids_before=IDS):
-    return what_changed(table_digest(before, ids_before), table_digest(table, ids))
+    return describe_changes(table_digest(before, ids_before), table_digest(table, ids))
 
 
 CASES = [
-    (FISH.drop(columns="sex"), IDS, "The column 'sex' is gone."),
-    (FISH.assign(depth=1.0), IDS, "The column 'depth' is new."),
+    (FISH.drop(columns="sex"), IDS, "The column 'sex' was removed."),
+    (FISH.assign(depth=1.0), IDS, "The column 'depth' was added."),
     (
         FISH.drop(columns=["sex", "age"]).assign(depth=1.0),
         IDS,
-        "2 columns ('sex' and 'age') are gone; the column 'depth' is new.",
+        "2 columns ('sex' and 'age') were removed; the column 'depth' was added.",
     ),
     (
         FISH.rename(columns={"sex": "Sex", "age": "Age"}),
         IDS,
-        "The column 'sex' is called 'Sex' now and 'age' is called 'Age' now.",
+        "The column 'sex' is now called 'Sex' and 'age' is now called 'Age'.",
     ),
     (FISH[["age", "sex", "length"]], IDS, "The columns are in another order."),
-    (FISH.iloc[:3], IDS[:3], "The row 'd' is gone."),
-    (FISH.iloc[[0, 3]], ["a", "d"], "2 rows ('b' and 'c') are gone."),
-    (pd.concat([FISH, FISH.iloc[:1]]), [*IDS, 5], "The row 5 is new."),
+    (FISH.iloc[:3], IDS[:3], "The row 'd' was removed."),
+    (FISH.iloc[[0, 3]], ["a", "d"], "2 rows ('b' and 'c') were removed."),
+    (pd.concat([FISH, FISH.iloc[:1]]), [*IDS, 5], "The row 5 was added."),
     (FISH.iloc[[1, 0, 2, 3]], ["b", "a", "c", "d"], "The rows are in another order."),
     (FISH.iloc[[1, 0, 2, 3]], IDS, "The rows are the same, but in another order."),
-    (FISH, ["a", "B", "c", "e"], "The rows have other ids: 'b' is 'B' now and 'd' is 'e' now."),
+    (FISH, ["a", "B", "c", "e"], "The rows have other ids: 'b' is now 'B' and 'd' is now 'e'."),
     (FISH.assign(age=[1, 2, 3, 5]), IDS, "The row 'd' has other values in 'age'."),
     (
         FISH.assign(age=[1, 9, 3, 5], length=[10.0, np.nan, 0.5, 7.5]),
@@ -65,18 +68,18 @@ CASES = [
     (
         FISH.assign(age=[1, 2, 3, 5]).drop(columns="sex"),
         IDS,
-        "The column 'sex' is gone; the column 'age' has other values.",
+        "The column 'sex' was removed; the column 'age' has other values.",
     ),
     (
         FISH.assign(age=[0, 2, 3, 4]).iloc[:3],
         IDS[:3],
-        "The row 'd' is gone; the row 'a' has other values.",
+        "The row 'd' was removed; the row 'a' has other values.",
     ),
     (
         pd.DataFrame({"x": [1.0], "y": [2.0]}),
         ["q"],
-        "No column is the same: there were 'length', 'sex' and 'age', and now there are 'x' and "
-        "'y'.",
+        "No column is the same: the columns were 'length', 'sex' and 'age', and are now "
+        "'x' and 'y'.",
     ),
 ]
 
@@ -97,9 +100,9 @@ def test_of_many_names_only_a_few_are_given():
     later = changed(table.assign(y=0.0).iloc[5:], ids[5:], table, ids)
     assert later == (
         "5 rows ('100000000000000000', '100000000000000001', '100000000000000002', "
-        "'100000000000000003' and '100000000000000004') are gone; 15 rows ('100000000000000005', "
-        "'100000000000000006', '100000000000000007', '100000000000000008', '100000000000000009' "
-        "and 10 more) have other values."
+        "'100000000000000003' and '100000000000000004') were removed; 15 rows "
+        "('100000000000000005', '100000000000000006', '100000000000000007', "
+        "'100000000000000008', '100000000000000009' and 10 more) have other values."
     )
 
 
@@ -125,7 +128,7 @@ def tables(draw):
 @settings(max_examples=200, deadline=None)
 @given(tables(), tables())
 def test_something_is_said_whenever_the_fingerprint_differs(one, other):
-    sentence = what_changed(table_digest(*one), table_digest(*other))
+    sentence = describe_changes(table_digest(*one), table_digest(*other))
     is_same = table_fingerprint(*one) == table_fingerprint(*other)
     assert (sentence == "") == is_same
 
@@ -134,7 +137,7 @@ def test_a_digest_comes_back_from_its_parts_and_nothing_else_does():
     digest = table_digest(FISH, IDS)
     parts = digest.to_parts()
     again = TableDigest.from_parts(parts)
-    assert what_changed(digest, again) == ""
+    assert describe_changes(digest, again) == ""
     assert (again.columns, again.ids) == (digest.columns, digest.ids)
     assert again.row_digests.tolist() == digest.row_digests.tolist()
     for name in parts:
@@ -154,6 +157,41 @@ def test_a_session_refuses_a_changed_table_with_what_changed(tmp_path):
     with pytest.raises(InputError) as caught:
         session.start(X, project=path)
     assert str(caught.value) == (
-        f"The project {path} is about another table: the row 4 has other values in '1'. Give the "
-        "table that the project was begun with, or name another project."
+        messages.OTHER_TABLE.format(path=path, difference="the row 4 has other values in '1'.")
+    )
+
+
+FEW_FISH = pd.DataFrame({"length": [10.0, np.nan, 0.0], "sex": ["f", None, "m"]})
+FEW_IDS = ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("table", "ids"),
+    [
+        (FEW_FISH, ["a", "c", "b"]),
+        (FEW_FISH, ["a", "b", 3]),
+        (FEW_FISH.rename(columns={"sex": "Sex"}), FEW_IDS),
+        (FEW_FISH[["sex", "length"]], FEW_IDS),
+        (FEW_FISH.assign(length=[10.0, np.nan, np.nextafter(0.0, 1)]), FEW_IDS),
+        (FEW_FISH.assign(length=[10.0, 0.0, 0.0]), FEW_IDS),
+        (FEW_FISH.assign(sex=["f", "None", "m"]), FEW_IDS),
+        (FEW_FISH.assign(sex=["f", "", "m"]), FEW_IDS),
+        (FEW_FISH.assign(length=["10.0", None, "0.0"]), FEW_IDS),
+        (FEW_FISH.iloc[:2], FEW_IDS[:2]),
+        (FEW_FISH.iloc[::-1], FEW_IDS),
+    ],
+)
+def test_a_fingerprint_tells_tables_apart(table, ids):
+    assert table_fingerprint(table, ids) != table_fingerprint(FEW_FISH, FEW_IDS)
+
+
+def test_a_fingerprint_does_not_see_how_a_table_was_stored():
+    wanted = table_fingerprint(FEW_FISH, FEW_IDS)
+    same = FEW_FISH.assign(length=pd.array([10, None, 0], dtype="Int64"))
+    assert table_fingerprint(same, pd.Series(FEW_IDS)) == wanted
+    assert table_fingerprint(FEW_FISH.astype({"sex": "category"}), np.array(FEW_IDS)) == wanted
+    assert table_fingerprint(FEW_FISH.assign(length=[10.0, -np.nan, -0.0]), FEW_IDS) == wanted
+    X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert table_fingerprint(np.asfortranarray(X), [0, 1]) == table_fingerprint(
+        pd.DataFrame(X.astype(np.float32)), range(2)
     )

@@ -1,4 +1,4 @@
-"""What was worked out comes back from its file to the last bit, or is worked out anew."""
+"""Preparation cache: results are restored to the last bit, or computed again."""
 
 import os
 import pickle
@@ -38,7 +38,7 @@ def asked(session, n=30):
                 question.alternatives,
             )
         )
-        session.answer("far" if session._preparation.X[question.row, 0] > 4 else "near")
+        session.answer("far" if session.preparation_.X[question.row, 0] > 4 else "near")
     return seen
 
 
@@ -100,7 +100,7 @@ def test_another_table_strategy_seed_or_key_is_not_mistaken(rows, whole, tmp_pat
         cache = tmp_path / f"{turn}.cache"
         shutil.copy(whole, cache)
         assert not prepare(session, cache, key=key)
-        assert prepare(begun(session._preparation.X, session.strategy, session.random_state),
+        assert prepare(begun(session.preparation_.X, session.strategy, session.random_state),
                        cache, key=key)  # fmt: skip
 
 
@@ -157,9 +157,9 @@ def test_a_place_that_cannot_be_written_is_no_trouble(rows, tmp_path):
 def test_what_is_added_later_is_kept_too(rows, tmp_path, monkeypatch):
     cache = tmp_path / "rows.cache"
     session = begun(rows, "hms-ci")
-    session._preparation.rows("zscore")
+    session.preparation_.rows("zscore")
     prepare(session, cache)
     worked_out_again(monkeypatch)
     again = begun(rows, "hms-ci")
     assert prepare(again, cache)
-    assert np.array_equal(again._preparation.rows("zscore"), session._preparation.rows("zscore"))
+    assert np.array_equal(again.preparation_.rows("zscore"), session.preparation_.rows("zscore"))

@@ -1,13 +1,13 @@
-"""Density jumps and mixtures: by literal loops, and on tables where the right question is plain."""
+"""Interleave: the mixture by literal loops, and the rows that its components propose."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from scipy.stats import multivariate_normal
 
+from kernova.discover.preparation import Preparation
+from kernova.discover.questions import Answer
 from kernova.discover.strategies.interleave import (
+    Interleave,
     Mixture,
     expectation_maximization,
     first_mixture,
@@ -16,42 +16,7 @@ from kernova.discover.strategies.interleave import (
     reestimated,
     with_component_at,
 )
-from kernova.discover.strategies.mean_shift_interleave import nearest_level, round_robin
-from kernova.discover.strategies.nndm import density_scales, steepest_row
-
-
-@given(
-    hnp.arrays(
-        np.float64,
-        st.tuples(st.integers(1, 12), st.just(2)),
-        elements=st.integers(0, 6).map(float),
-    ),
-    st.integers(1, 14),
-)
-def test_density_scales_are_the_densest_ball_and_its_counts(Z, size):
-    (scale,) = density_scales(Z, [size])
-    distances = np.sqrt(((Z[:, None] - Z[None]) ** 2).sum(axis=2))
-    wanted = min(size, len(Z))
-    radius = min(np.sort(line)[wanted - 1] for line in distances)
-    assert scale.size == wanted
-    assert scale.radius == pytest.approx(radius, rel=1e-8)
-    assert scale.counts.tolist() == [int((line <= radius + 1e-9).sum()) for line in distances]
-
-
-@given(st.integers(0, 10**6), st.integers(1, 90), st.floats(0.05, 3.0))
-def test_the_steepest_row_is_that_of_all_pairs(seed, n_rows, reach):
-    rng = np.random.default_rng(seed)
-    Z = rng.standard_normal((n_rows, 2))
-    (scale,) = density_scales(Z, [4])
-    is_open = rng.random(n_rows) < 0.8
-    is_open[rng.integers(n_rows)] = True
-    found = steepest_row(Z, scale, reach, is_open)
-    steps = {}
-    for i in np.flatnonzero(is_open):
-        near = np.sqrt(((Z - Z[i]) ** 2).sum(axis=1)) <= reach
-        steps[int(i)] = int(scale.counts[i] - scale.counts[near].min())
-    assert found.step == max(steps.values())
-    assert steps[found.row] == found.step
+from tests.discover.strategies.tables import asked_rows, groups
 
 
 def random_mixture(rng, n_components=3, n_columns=2):
@@ -122,34 +87,40 @@ def test_clamped_rows_hold_their_component_in_place():
     np.testing.assert_allclose(fitted.means[1], [6, 6], atol=0.5)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20))
-def test_round_robin_takes_the_farthest_open_row_of_every_owner_in_turn(pairs):
-    owners, shifts = np.array([o for o, _ in pairs]), np.array([float(s) for _, s in pairs])
-    queues = {
-        owner: sorted(np.flatnonzero(owners == owner), key=lambda row: (-shifts[row], row))
-        for owner in sorted(set(owners))
-    }
-    expected = []
-    while any(queues.values()):
-        expected += [queue.pop(0) for queue in queues.values() if queue]
-    assert round_robin(owners, shifts).tolist() == expected
+def test_interleave_gives_a_category_without_a_component_one_of_its_own():
+    X, labels = groups(sizes=(60, 20, 10))
+    asker = Interleave(n_components=1, seed=0).start(Preparation(X))
+    assert " of 1 fits" in asker.propose().reason
+    for row in (0, 60, 80):
+        asker.observe(Answer(row, str(labels[row])))
+    asker.observe(Answer(asker.propose().row, "class 0"))
+    known = {0: 0, 1: 60, 2: 80}  # a row that was answered, by component
+    seen = set()
+    for _ in range(12):
+        question = asker.propose()
+        assert " of 3 fits" in question.reason
+        component = int(question.evidence["component"])
+        assert known[component] in question.members  # what was answered is held to its component
+        seen.add(component)
+        asker.observe(Answer(question.row, str(labels[question.row])))
+    assert seen == {0, 1, 2}
 
 
-@pytest.mark.parametrize(("bandwidth", "level"), [(0.0, 0), (0.1, 0), (1.4, 1), (3.1, 2), (9, 2)])
-def test_nearest_level(bandwidth, level):
-    assert nearest_level(np.array([0.5, 1.5, 4.5]), bandwidth) == level
+def test_interleave_starts_elsewhere_with_another_seed():
+    preparation = Preparation(groups()[0], random_state=3)
+    rows = [
+        asked_rows(Interleave(4, seed=seed).start(preparation), groups()[1], 8)
+        for seed in (None, 3, 4)
+    ]
+    assert rows[0] == rows[1] != rows[2]
 
 
-def test_many_rows_are_counted_by_a_tree_as_few_are_by_blocks(monkeypatch):
-    from kernova.discover.strategies import nndm as density_steps
-
-    Z = np.random.default_rng(0).standard_normal((300, 3))
-    exact = density_scales(Z, [4, 30])
-    monkeypatch.setattr(density_steps, "_MANY_ROWS", 100)
-    monkeypatch.setattr(density_steps, "_SAMPLED_CENTRES", 300)
-    for one, other in zip(density_scales(Z, [4, 30]), exact, strict=True):
-        assert one.radius == other.radius
-        assert one.counts.tolist() == other.counts.tolist()
-    monkeypatch.setattr(density_steps, "_SAMPLED_CENTRES", 30)
-    for sampled, other in zip(density_scales(Z, [4, 30]), exact, strict=True):
-        assert sampled.radius >= other.radius  # fewer centres, no smaller ball among them
+def test_interleave_asks_what_a_component_explains_worst(preparation):
+    asker = Interleave(n_components=3, seed=1).start(preparation)
+    asked, is_open = [], np.ones(preparation.n_rows, dtype=bool)
+    for _ in range(3):
+        question = asker.propose()
+        asked.append(question.evidence["log_density"] < question.evidence["median_log_density"])
+        is_open[question.row] = False
+        asker.observe(Answer(question.row, None))
+    assert asked == [True] * 3

@@ -1,4 +1,4 @@
-"""Projects of format 1 go on: they are read as they are, and brought to this one for work."""
+"""Projects of format 1: read as they are, and converted at the first change."""
 
 import sqlite3
 
@@ -10,6 +10,7 @@ from kernova.discover.session import CategoryDiscovery
 from kernova.discover.store import FORMAT, ProjectHead, open_project
 from kernova.discover.table_identity import table_fingerprint
 from kernova.errors import InputError
+from tests.discover import messages
 from tests.discover.scripted import ShuffledRows
 
 X = np.arange(12.0).reshape(6, 2)
@@ -71,9 +72,9 @@ def test_another_table_leaves_an_old_project_as_it_is(old_project):
     with pytest.raises(InputError) as caught:
         CategoryDiscovery(ShuffledRows()).start(X + 1, project=old_project)
     assert str(caught.value) == (
-        f"The project {old_project} is about another table: 6 rows and 2 columns; the one given "
-        "now has the same shape, but other values, columns or ids. Give the table that the project "
-        "was begun with, or name another project."
+        messages.OTHER_TABLE.format(
+            path=old_project, difference=messages.OTHER_VALUES.format(n_rows=6, n_columns=2)
+        )
     )
     assert version_of(old_project) == 1
 
@@ -88,12 +89,14 @@ def test_work_brings_an_old_project_to_this_format(old_project):
     with open_project(old_project) as store:
         assert tuple(store.records) == records
         assert store.digest.columns == ("0", "1")  # from now on, changes can be named
-    with pytest.raises(InputError, match=r"is about another table: 6 rows \(0, 1, 2, 3, 4 and 1 "):
+    with pytest.raises(
+        InputError, match=r"belongs to another table: 6 rows \(0, 1, 2, 3, 4 and 1 "
+    ):
         CategoryDiscovery(ShuffledRows()).start(X + 1, project=old_project)
 
 
 def version_of_open(session):
-    return session._book.store._connection.execute("PRAGMA user_version").fetchone()[0]
+    return session.project_._connection.execute("PRAGMA user_version").fetchone()[0]
 
 
 def test_whoever_only_looked_may_still_write(old_project):
@@ -112,8 +115,7 @@ def test_a_project_brought_up_halfway_is_the_old_one(old_project):
         with pytest.raises(InputError) as caught:
             store.append(Record(Skipped(0)))
         assert str(caught.value) == (
-            f"Could not save to {old_project}: database or disk is full. What was said last does "
-            "not count; what was said before is safe."
+            messages.NOT_SAVED.format(path=old_project, reason="database or disk is full")
         )
         store._connection.execute("PRAGMA max_page_count = 1000000")
         assert store.records == RECORDS
@@ -154,3 +156,32 @@ def test_a_digest_that_cannot_be_read_is_made_anew(tmp_path):
     CategoryDiscovery(ShuffledRows()).start(X, project=path).close()
     with open_project(path) as store:
         assert store.digest.ids == ("0", "1", "2", "3", "4", "5")
+
+
+@pytest.mark.parametrize("strategy", ["strangers-and-crowds", "novelty-density", None])
+def test_a_project_with_the_former_name_of_a_strategy_is_resumed_and_left_as_it_is(
+    tmp_path, strategy
+):
+    path = tmp_path / "fish"
+    with CategoryDiscovery("strangers-and-crowds").start(X, project=path) as session:
+        first = session.next_question().row
+        session.answer("carp")
+        second = session.next_question().row
+    assert stored_strategy(path) == "novelty-density"
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE head SET value = 'strangers-and-crowds' WHERE name = 'strategy'")
+    connection.close()
+    with CategoryDiscovery(strategy).start(X, project=path) as session:
+        assert session.asked_ == [first]
+        assert session.next_question().row == second
+        assert session.project_.head.strategy == "novelty-density"
+        session.answer("pike")
+    assert stored_strategy(path) == "strangers-and-crowds"
+
+
+def stored_strategy(path):
+    connection = sqlite3.connect(path)
+    (name,) = connection.execute("SELECT value FROM head WHERE name = 'strategy'").fetchone()
+    connection.close()
+    return name

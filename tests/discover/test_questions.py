@@ -1,43 +1,21 @@
-"""Several experts in one session: who is asked what, who said what, and where they disagree."""
+"""Open questions of several experts in one session."""
 
 import threading
 
 import numpy as np
 import pytest
 
-from kernova.discover.events import Answered, Passed, RowLabelled, RowsLabelled, Skipped, Undone
+from kernova.discover.events import Answered, Passed, RowLabelled, RowsLabelled
 from kernova.discover.session import CategoryDiscovery
 from kernova.discover.state import Disagreement
 from kernova.discover.strategies import STRATEGIES
-from kernova.errors import InputError
+from tests.discover import messages
 from tests.discover.scripted import FarthestRow, InTurn, ShuffledRows
-
-X = np.random.default_rng(1).normal(size=(8, 2))
-IDS = list("abcdefgh")
-
-
-def begun(strategy=None, **words):
-    words = {"ids": IDS, **words}
-    return CategoryDiscovery(strategy or ShuffledRows()).start(X, **words)
-
-
-def refused(act, *args, **kwargs):
-    with pytest.raises(InputError) as caught:
-        act(*args, **kwargs)
-    return str(caught.value)
-
-
-def answered(session, label, expert):
-    row = session.next_question(expert).row
-    session.answer(label, expert=expert)
-    return row
-
-
-# --- questions -------------------------------------------------------------------------------
+from tests.discover.sessions import IDS, X, rejected, started
 
 
 def test_each_expert_has_a_question_of_their_own():
-    session = begun(InTurn())
+    session = started(InTurn())
     anna, bob, nobody = (session.next_question(who) for who in (" Anna ", "Bob", None))
     assert [one.row for one in (anna, bob, nobody)] == [0, 3, 6]  # besides whole clusters
     assert session.next_question("Anna") is anna
@@ -73,13 +51,11 @@ def test_no_row_is_asked_of_two_and_every_row_of_somebody(name):
 
 @pytest.mark.parametrize("strategy", [ShuffledRows(), FarthestRow()])
 def test_a_strategy_made_for_one_expert_serves_several(strategy):
-    session = begun(strategy)
+    session = started(strategy)
     rows = [session.next_question(who).row for who in "ABCDEFGH"]
     assert sorted(rows) == list(range(8))
     assert session.next_question("I") is None
-    assert session.next_question("H").reason == (
-        "It is the next row that nobody else is looking at."
-    )
+    assert session.next_question("H").reason == (messages.NEXT_FREE_ROW)
     session.answer("carp", expert="C")
     assert session.next_question("I") is None
     session.release("B")
@@ -87,7 +63,7 @@ def test_a_strategy_made_for_one_expert_serves_several(strategy):
 
 
 def test_a_row_can_be_asked_for():
-    session = begun()
+    session = started()
     first = session.next_question("Anna").row
     other = next(row for row in range(8) if row != first)
     question = session.ask_row(IDS[other], "The model does not know it.", expert="Anna")
@@ -95,20 +71,19 @@ def test_a_row_can_be_asked_for():
     assert (question.reason, question.members.tolist()) == ("The model does not know it.", [other])
     assert session.next_question("Anna") is question
     assert session.ask_row(IDS[other], "Again.", expert="Anna").reason == "Again."
-    assert refused(session.ask_row, IDS[other], "Mine.", expert="Bob") == (
-        f"The row {IDS[other]!r} is open at another expert. Ask about another."
+    assert rejected(session.ask_row, IDS[other], "Mine.", expert="Bob") == (
+        messages.ROW_IS_OPEN.format(id=IDS[other])
     )
     session.answer("carp", expert="Anna")
     assert session.log_ == (Answered(other, "carp"),)
-    assert refused(session.ask_row, IDS[other], "Once more.") == (
-        f"The row {IDS[other]!r} has been named or passed over, so it is not asked again. Label it "
-        "out of turn instead."
+    assert rejected(session.ask_row, IDS[other], "Once more.") == (
+        messages.ROW_IS_CLOSED.format(id=IDS[other])
     )
-    assert refused(session.ask_row, "z", "What?") == "No row has the id 'z'."
+    assert rejected(session.ask_row, "z", "What?") == messages.NO_SUCH_ID.format(id="z")
 
 
 def test_what_is_said_closes_ones_own_question_only():
-    session = begun(InTurn())
+    session = started(InTurn())
     bob = session.next_question("Bob")
     session.next_question("Anna")
     session.label_row("h", "carp", expert="Anna")
@@ -117,7 +92,7 @@ def test_what_is_said_closes_ones_own_question_only():
 
 
 def test_a_row_that_was_labelled_meanwhile_gets_one_more_opinion():
-    session = begun(InTurn())
+    session = started(InTurn())
     row = session.next_question("Bob").row
     session.label_row(IDS[row], "carp", expert="Anna")
     assert session.open_questions_["Bob"].row == row  # Bob is still looking at it
@@ -130,7 +105,7 @@ def test_a_row_that_was_labelled_meanwhile_gets_one_more_opinion():
 
 
 def test_whoever_asks_anew_does_not_get_what_was_labelled_meanwhile():
-    session = begun(InTurn())
+    session = started(InTurn())
     session.next_question("Bob")
     session.label_rows(["a", "b"], "carp", expert="Anna")
     assert session.next_question("Bob").row == 2
@@ -139,7 +114,7 @@ def test_whoever_asks_anew_does_not_get_what_was_labelled_meanwhile():
 
 
 def test_skipping_what_was_labelled_meanwhile_lets_the_label_stand():
-    session = begun(InTurn())
+    session = started(InTurn())
     session.next_question("Bob")
     session.label_row("a", "carp", expert="Anna")
     session.skip(expert="Bob")
@@ -149,7 +124,7 @@ def test_skipping_what_was_labelled_meanwhile_lets_the_label_stand():
 
 
 def test_naming_a_cluster_leaves_rows_to_those_who_look_at_them():
-    session = begun(InTurn())
+    session = started(InTurn())
     session.next_question("Anna")  # a, for a to c
     session.ask_row("b", "Bob shall see it.", expert="Bob")
     session.name_cluster("carp", expert="Anna")
@@ -164,18 +139,18 @@ def test_naming_a_cluster_leaves_rows_to_those_who_look_at_them():
 
 
 def test_the_first_rows_are_prepared_beside_other_work():
-    started, go_on = threading.Event(), threading.Event()
+    has_begun, go_on = threading.Event(), threading.Event()
 
     class Slow(ShuffledRows):
         def start(self, preparation):
-            started.set()
+            has_begun.set()
             assert go_on.wait(60)
             return super().start(preparation)
 
-    session = begun(Slow())
+    session = started(Slow())
     worker = threading.Thread(target=session.prepare)
     worker.start()
-    assert started.wait(60)
+    assert has_begun.wait(60)
     session.label_row("a", "carp", expert="Anna")
     session.rename("carp", "Carp")
     assert session.label_of(0) == "Carp"
@@ -184,83 +159,11 @@ def test_the_first_rows_are_prepared_beside_other_work():
     assert session.next_question().row != 0
 
 
-# --- who said what ---------------------------------------------------------------------------
-
-
-def test_everything_said_has_a_number_a_name_and_a_time(tmp_path):
-    with begun(InTurn(), project=tmp_path / "fish") as session:
-        session.next_question("Anna")
-        assert session.answer("carp", expert="Anna", key="k1") == 1
-        session.next_question()
-        assert session.skip(key="k2") == 2
-        assert session.undo(expert="Anna", key="k3") == 3
-        records = session.records_
-        assert [(one.event, one.by, one.key) for one in records] == [
-            (Answered(0, "carp"), "Anna", "k1"),
-            (Skipped(1), None, "k2"),
-            (Undone(1), "Anna", "k3"),
-        ]
-        assert all(one.at.endswith("+00:00") for one in records)
-    with begun(InTurn(), project=tmp_path / "fish") as again:
-        assert again.records_ == records
-        assert again.number_of_key("k2") == 2
-        assert again.number_of_key("k4") is None
-    replayed = CategoryDiscovery(InTurn()).replay(records, X)
-    assert replayed.records_ == records
-
-
-def test_a_repeated_request_is_recorded_once():
-    session = begun(InTurn())
-    session.next_question("Anna")
-    assert session.answer("carp", expert="Anna", key="one") == 1
-    session.next_question("Anna")
-    assert session.answer("carp", expert="Anna", key="one") == 1
-    assert session.n_questions_ == 1
-    assert session.open_questions_["Anna"].row == 1  # the next question was not answered
-    for act in (session.undo, session.skip):
-        assert act(expert="Anna", key="one") == 1
-    assert session.n_records_ == 1
-    assert session.label_rows(["g", "h"], "eel", key="two") == 2
-    assert session.settle("g", "eel", key="two") == 2
-
-
-@pytest.mark.parametrize("key", ["", "a\nb", "x" * 201, 7])
-def test_what_can_be_no_key_is_refused(key):
-    assert refused(begun().undo, key=key) == (
-        f"A request's key is a readable text of 1 to 200 characters; got {key!r}."
-    )
-
-
 @pytest.mark.parametrize("name", ["", " \n", "a\x00b", 7, "x" * 101])
 def test_what_can_be_no_name_of_an_expert_is_refused(name):
-    sentence = f"An expert's name is readable text of 1 to 100 letters; got {name!r}."
-    session = begun()
+    sentence = messages.BAD_EXPERT.format(name=name)
+    session = started()
     for act in (session.next_question, session.release):
-        assert refused(act, name) == sentence
-    assert refused(session.label_row, "a", "carp", expert=name) == sentence
+        assert rejected(act, name) == sentence
+    assert rejected(session.label_row, "a", "carp", expert=name) == sentence
     assert session.log_ == ()
-
-
-def test_what_was_said_can_be_read_page_by_page():
-    session = begun(InTurn(), known={"h": "eel"})
-    for who in ("Anna", "Bob", "Anna"):
-        answered(session, "carp", who)
-    session.undo()
-    assert [one.number for one in session.history(limit=2)] == [5, 4]
-    assert [one.number for one in session.history(before=4, limit=2)] == [3, 2]
-    assert [one.number for one in session.history(before=2)] == [1]
-    assert session.history(before=1) == []
-    last = session.history(before=4, limit=1)[0]
-    assert (last.by, last.event, last.counts, last.question) == (
-        "Bob",
-        Answered(1, "carp"),
-        True,
-        2,
-    )
-    assert [(one.counts, one.question) for one in session.said_] == [
-        (True, None),
-        (True, 1),
-        (True, 2),
-        (False, None),
-        (False, None),
-    ]

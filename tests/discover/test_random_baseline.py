@@ -1,4 +1,4 @@
-"""What lots would have met: exact where sizes are known, and close where they are estimated."""
+"""Random baseline: exact for known sizes, close for estimated ones."""
 
 from fractions import Fraction
 from math import comb
@@ -8,9 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernova.discover.random_baseline import curve_by_lot, estimated_sizes, expected_by_lot
+from kernova.discover.random_baseline import (
+    estimated_sizes,
+    expected_by_random_sampling,
+    random_baseline_curve,
+)
 from kernova.discover.simulation import simulate
 from kernova.errors import InputError
+from tests.discover import messages
 
 
 @settings(max_examples=80, deadline=None)
@@ -19,21 +24,25 @@ def test_the_expectation_is_exact(sizes, data):
     n_rows = sum(sizes)
     drawn = data.draw(st.integers(0, n_rows))
     exact = sum(1 - Fraction(comb(n_rows - size, drawn), comb(n_rows, drawn)) for size in sizes)
-    assert expected_by_lot(sizes, n_rows, [drawn])[0] == pytest.approx(float(exact), abs=1e-12)
+    assert expected_by_random_sampling(sizes, n_rows, [drawn])[0] == pytest.approx(
+        float(exact), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("drawn", [1, 200, 50_000, 99_000, 99_999, 100_000])
 def test_large_tables_lose_no_digits_that_matter(drawn):
     n_rows, sizes = 100_000, [1, 7, 120, 99_872]
     exact = sum(1 - Fraction(comb(n_rows - size, drawn), comb(n_rows, drawn)) for size in sizes)
-    assert expected_by_lot(sizes, n_rows, [drawn])[0] == pytest.approx(float(exact), abs=1e-8)
+    assert expected_by_random_sampling(sizes, n_rows, [drawn])[0] == pytest.approx(
+        float(exact), abs=1e-8
+    )
 
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.floats(0, 50), min_size=1, max_size=5))
 def test_sizes_between_whole_numbers_give_rising_curves(sizes):
     n_rows = int(np.ceil(sum(sizes))) + 1
-    curve = expected_by_lot(sizes, n_rows, np.arange(n_rows + 1))
+    curve = expected_by_random_sampling(sizes, n_rows, np.arange(n_rows + 1))
     assert (np.diff(curve) >= -1e-9).all()
     assert curve[0] == pytest.approx(0, abs=1e-9)
     assert curve[-1] == sum(size > 0 for size in sizes)
@@ -43,7 +52,9 @@ def test_simulated_lots_meet_as_many_as_expected():
     rng = np.random.default_rng(0)
     labels = np.repeat(list("abcd"), [60, 25, 10, 5])
     n_met = [len(set(labels[rng.permutation(100)[:12]])) for _ in range(4000)]
-    assert np.mean(n_met) == pytest.approx(expected_by_lot([60, 25, 10, 5], 100, [12])[0], abs=0.05)
+    assert np.mean(n_met) == pytest.approx(
+        expected_by_random_sampling([60, 25, 10, 5], 100, [12])[0], abs=0.05
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,14 +63,14 @@ def test_simulated_lots_meet_as_many_as_expected():
         (
             [3, 11],
             [1],
-            "Each category has between 0 and all 10 rows; got sizes from 3 to 11.",
+            messages.BAD_SIZES,
         ),
-        ([3], [1, 11], "Between 0 and all 10 rows can be drawn; got 1 to 11 questions."),
+        ([3], [1, 11], messages.BAD_SAMPLE_SIZE),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(sizes, questions, sentence):
     with pytest.raises(InputError) as error:
-        expected_by_lot(sizes, 10, questions)
+        expected_by_random_sampling(sizes, 10, questions)
     assert str(error.value) == sentence
 
 
@@ -81,8 +92,8 @@ def test_nothing_named_and_everything_named():
     Z = np.zeros((3, 2))
     assert estimated_sizes(Z, [None, None, None]) == {}
     assert estimated_sizes(Z, ["a", "b", "b"]) == {"a": 1, "b": 2}
-    assert curve_by_lot(Z, [None, None, None], 0).tolist() == []
-    assert curve_by_lot(Z, [None, None, None], 2).tolist() == [0, 0]
+    assert random_baseline_curve(Z, [None, None, None], 0).tolist() == []
+    assert random_baseline_curve(Z, [None, None, None], 2).tolist() == [0, 0]
 
 
 def test_copies_and_huge_numbers_are_shared_out():
@@ -102,10 +113,10 @@ def test_a_sample_of_many_rows_gives_nearly_the_same():
 def test_categories_known_before_are_met_from_the_beginning():
     Z = np.array([[0.0], [0.1], [5.0], [5.1], [5.2], [9.0]])
     labels = ["a", None, "b", None, None, "c"]
-    curve = curve_by_lot(Z, labels, 3, prior_rows=[0])
+    curve = random_baseline_curve(Z, labels, 3, prior_rows=[0])
     assert 1 < curve[0] < 2
     assert (np.diff(curve) > 0).all()
-    assert curve_by_lot(Z, labels, 5, prior_rows=[0])[-1] == 3
+    assert random_baseline_curve(Z, labels, 5, prior_rows=[0])[-1] == 3
 
 
 def test_the_estimate_is_close_once_all_are_met():
@@ -114,8 +125,8 @@ def test_the_estimate_is_close_once_all_are_met():
     centres = rng.normal(scale=4, size=(5, 4))[np.repeat(range(5), [600, 250, 100, 40, 10])]
     Z = rng.normal(size=(1000, 4)) + centres
     asked = simulate(Z, truth).asked
-    curve = curve_by_lot(Z, labelled(truth, asked), 100)
-    exact = expected_by_lot([600, 250, 100, 40, 10], 1000, np.arange(1, 101))
+    curve = random_baseline_curve(Z, labelled(truth, asked), 100)
+    exact = expected_by_random_sampling([600, 250, 100, 40, 10], 1000, np.arange(1, 101))
     error = curve - exact
     assert np.sqrt(np.mean(error**2)) < 0.15 * 5
     assert error.mean() > -0.02 * 5

@@ -1,0 +1,52 @@
+"""Results: the read-only view of a session."""
+
+import pytest
+
+from kernova.discover.results import ResultAttribute
+from kernova.discover.session import CategoryDiscovery
+from tests.discover.scripted import InTurn
+from tests.discover.sessions import X, started
+
+
+def test_a_row_tells_the_question_that_named_it():
+    session = started()
+    first = session.next_question().id
+    session.answer("carp")
+    second = session.next_question().id
+    session.skip()
+    (third, *_) = [name for name in session.ids_ if name not in (first, second)]
+    session.label_row(third, "pike")
+    session.label_row(first, "eel", expert="Anna")
+    session.change(2, "cod")
+    questions = [session.question_of(row) for row in range(len(session.ids_))]
+    assert questions == [int(number) or None for number in session.label_questions_]
+    places = [session.ids_.index(name) for name in (first, second, third)]
+    assert [questions[place] for place in places] == [None, 2, None]
+
+
+def test_the_former_name_of_the_entries_still_works():
+    session = started()
+    session.label_row("a", "carp")
+    with pytest.warns(DeprecationWarning, match="said_ is now called entries_"):
+        assert session.said_ == session.entries_
+
+
+def test_results_follow_the_session_and_cannot_be_set():
+    session = started()
+    results = session.results_
+    session.label_row("a", "carp")
+    assert results.categories == session.categories_ == {"carp": (0,)}
+    session.undo()  # which replaces the state
+    assert results.categories == session.categories_ == {}
+    with pytest.raises(AttributeError, match="cannot be set"):
+        session.categories_ = {}
+    assert isinstance(CategoryDiscovery.categories_, ResultAttribute)
+
+
+def test_the_parts_of_a_session_can_be_read(tmp_path):
+    strategy = InTurn()
+    with started(strategy, project=tmp_path / "fish") as session:
+        assert session.strategy_ is strategy
+        assert session.preparation_.n_rows == len(X)
+        assert session.project_.path == tmp_path / "fish"
+    assert started().project_ is None
