@@ -1,48 +1,8 @@
-"""Slow, literal versions of frames and linear dynamics: one loop per formula, nothing clever."""
+"""Slow, literal versions of frames and smoothing: one loop per formula, nothing clever."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
-
-
-def coupling(n_lower, n_upper):
-    """B[i, s] = 2 S / N where i div (N / S) == s, else 0."""
-    B = np.zeros((n_lower, n_upper))
-    for i in range(n_lower):
-        for s in range(n_upper):
-            if i // (n_lower // n_upper) == s:
-                B[i, s] = 2 * n_upper / n_lower
-    return B
-
-
-def whole_system(layers, factor=1.0, state_noise=None):
-    """F, H, Q, R of all states, top layer first; r is the size of a layer unless given."""
-    sizes = list(layers)[::-1]
-    noise = list(layers if state_noise is None else state_noise)[::-1]
-    n = sum(sizes)
-    F = np.eye(n)
-    start = 0
-    for upper, lower in pairwise(sizes):
-        rows = slice(start + upper, start + upper + lower)
-        F[rows, start : start + upper] = coupling(lower, upper)
-        start += upper
-    H = np.hstack([np.zeros((layers[0], n - layers[0])), np.eye(layers[0])])
-    Q = np.diag(np.repeat(np.array(noise, dtype=float), sizes))
-    return F, H, Q, factor * layers[0] * np.eye(layers[0])
-
-
-def kalman(Y, F, H, Q, R, x, P):
-    """Predict, then update, frame by frame; give the filtered means and covariances."""
-    means, covariances = [], []
-    for y in Y:
-        x, P = F @ x, F @ P @ F.T + Q
-        K = P @ H.T @ np.linalg.inv(H @ P @ H.T + R)
-        x = x + K @ (y - H @ x)
-        P = (np.eye(len(x)) - K @ H) @ P
-        means.append(x)
-        covariances.append(P)
-    return np.array(means), np.array(covariances)
 
 
 def steady_covariance(F, H, Q, R):
@@ -57,8 +17,8 @@ def steady_covariance(F, H, Q, R):
 def smoothed_level(y, couplings, observation_noise):
     """Rauch, Tung and Striebel with constant gains, one column, at rest at y[0] before."""
     F = np.eye(len(couplings) + 1)
-    for i, share in enumerate(couplings):
-        F[i, i + 1] = share
+    for i, factor in enumerate(couplings):
+        F[i, i + 1] = factor
     H = np.eye(len(F))[:1]
     P = steady_covariance(F, H, np.eye(len(F)), observation_noise * np.eye(1))
     K = P @ H.T / (P[0, 0] + observation_noise)
@@ -74,7 +34,7 @@ def smoothed_level(y, couplings, observation_noise):
 
 
 def frames(samples, width, hop):
-    """Every stretch of ``width`` samples that starts at a multiple of ``hop`` and fits."""
+    """Every window of ``width`` samples that starts at a multiple of ``hop`` and fits."""
     starts = range(0, len(samples) - width + 1, hop)
     return np.array([samples[a : a + width] for a in starts]).reshape(len(starts), width)
 

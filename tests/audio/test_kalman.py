@@ -1,4 +1,4 @@
-"""The plain filter of all states, against reference vectors and a literal version."""
+"""The Kalman filter of all states against reference vectors and a literal version."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from kernova.audio.kalman import kalman_filter, layered_model
 from kernova.errors import InputError
-from tests.audio import literal
+from tests import oracles
+from tests.audio import messages
 
 
 @pytest.mark.parametrize("factor", [1, 10_000])
@@ -30,13 +31,13 @@ def test_any_observation_matrix(layers, n_columns, seed):
     H = rng.normal(size=(n_columns, layers[0]))
     noise = rng.uniform(0.5, 2.0, size=len(layers))
     model = layered_model(layers, observation=H, observation_noise=0.3, state_noise=noise)
-    F, _, Q, _ = literal.whole_system(layers, state_noise=noise)
+    F, _, Q, _ = oracles.hierarchical_system(layers, state_noise=noise)
     H_all = np.hstack([np.zeros((n_columns, len(F) - layers[0])), H])
     R = 0.3 * n_columns * np.eye(n_columns)
     for ours, expected in zip(model, (F, H_all, Q, R), strict=True):
         np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-15)
     Y = rng.normal(size=(12, n_columns)).cumsum(axis=0)
-    means, covariances = literal.kalman(Y, F, H_all, Q, R, np.zeros(len(F)), np.eye(len(F)))
+    means, covariances = oracles.kalman(Y, F, H_all, Q, R, np.zeros(len(F)), np.eye(len(F)))
     first = kalman_filter(Y[:5], model)
     rest = kalman_filter(Y[5:], model, mean=first.mean, covariance=first.covariance)
     for ours, expected in (
@@ -46,10 +47,21 @@ def test_any_observation_matrix(layers, n_columns, seed):
         np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-11 * max(1, abs(expected).max()))
 
 
-def test_frames_of_another_width_are_refused():
-    with pytest.raises(
-        InputError,
-        match=r"^The frames have shape \(3, 5\), but the model sees 4 columns; give one row per "
-        r"frame and one column for each\.$",
-    ):
+def test_blocks_go_on_with_the_constant_gain():
+    rng = np.random.default_rng(0)
+    model = layered_model((6, 3, 1), observation=rng.normal(size=(7, 6)))
+    Y = rng.normal(size=(3000, 7))
+    whole, means = kalman_filter(Y, model), []
+    assert whole.gain is not None  # the gain is reached
+    mean = covariance = gain = None
+    for block in np.split(Y, [1, 7, 400, 1400, 2999]):
+        found = kalman_filter(block, model, mean=mean, covariance=covariance, gain=gain)
+        _, mean, covariance, gain = found
+        means.append(found.means)
+    np.testing.assert_array_equal(np.vstack(means), whole.means)
+
+
+def test_frames_of_another_width_are_rejected():
+    with pytest.raises(InputError) as raised:
         kalman_filter(np.zeros((3, 5)), layered_model((4, 2)))
+    assert str(raised.value) == messages.OTHER_WIDTH

@@ -1,4 +1,4 @@
-"""A finder of another kind, quick and exact: whatever is louder than a tenth is a note."""
+"""A quick and exact finder for tests: everything louder than a tenth is a note."""
 
 import itertools
 
@@ -14,7 +14,7 @@ RATE = 8000
 
 
 class LoudFinder:
-    """Loud stretches are notes: "high" where the samples are positive, "low" where negative."""
+    """Loud intervals are notes: "high" where the samples are positive, "low" where negative."""
 
     def __init__(self):
         self.searched = []
@@ -31,10 +31,10 @@ class LoudFinder:
         ]
 
 
-def write_song(path, *notes, seconds=1.0):
+def write_song(path, *notes, seconds=1.0, format=None):
     """Write silence with notes: (start, end, label)."""
     samples = np.zeros(round(seconds * RATE))
     for start, end, label in notes:
         samples[round(start * RATE) : round(end * RATE)] = 0.5 if label == "high" else -0.5
     path.parent.mkdir(parents=True, exist_ok=True)
-    soundfile.write(path, samples, RATE)
+    soundfile.write(path, samples, RATE, format=format)

@@ -1,9 +1,9 @@
-"""Chains of states that drift by each other: filtered frame by frame, or smoothed both ways.
+"""Chains of states that drive each other: Kalman filter and smoother with constant coefficients.
 
-The lowest state of a chain, the level, is seen in noise; each state drifts by the next higher
-one, and the highest wanders. The gain of the Kalman filter does not depend on data and soon stops
-changing. From then on the filter is a short recursion with constant coefficients, the same for
-every column, and goes through all columns at once.
+The lowest state of a chain, the level, is observed in noise; each state drifts by the next higher
+one, and the highest is a random walk. The gain of the Kalman filter does not depend on the data and
+soon converges. From then on the filter is a short recursion with constant coefficients, the same
+for every column, and is applied to all columns at once.
 """
 
 import itertools
@@ -20,27 +20,27 @@ from kernova.errors import InputError
 from kernova.parallel import cached_blocks
 from kernova.typing import Matrix, Vector
 
-# How the paper's layers of 96, 24 and 12 states drive each other, lowest first: 2 S / N.
+# Couplings of the paper's layers of 96, 24 and 12 states, lowest first: 2 S / N.
 PAPER_COUPLINGS = (0.5, 1.0)
-# A gain that changes by less than this, relative to itself, is called constant.
+# Relative change of the gain below which it is taken to be constant.
 _STEADY = 1e-15
-# A chain that is not steady by then hardly looks at what it sees.
-_LONGEST_TRANSIENT = 20_000
-# What a frame so far ahead still changes in a smoothed level, relative to the level itself.
+# A chain that is not steady by then has an observation noise that is far too large.
+_MAX_TRANSIENT = 20_000
+# Relative effect on a smoothed level below which a later frame is ignored.
 _NEGLIGIBLE = 1e-17
 
 
 class Chain(NamedTuple):
-    """Independent chains of states of one kind, the lowest (the level) first.
+    """Model of independent chains of states, the lowest (the level) first.
 
     Attributes
     ----------
     transition : ndarray of shape (depth, depth)
-        How a state follows from those before: itself, and a share of the next higher.
+        Transition matrix: each state keeps its value and adds a multiple of the next higher one.
     state_noise : ndarray of shape (depth,)
         Variance that each state gains per frame.
     observation_noise : float
-        Variance of what is seen around the level.
+        Variance of the observations around the level.
     start : ndarray of shape (depth,)
         Variance of each state before the first frame.
     """
@@ -63,7 +63,7 @@ def chain_of_layers(
     layers : sequence of int
         States per layer, the observed layer first; each divides the one before.
     observation_noise : float
-        Variance of what is seen around a state of the first layer.
+        Variance of the observations around a state of the first layer.
     state_noise : sequence of float
         Variance that a state of each layer gains per frame.
 
@@ -94,14 +94,14 @@ def chain_of_layers(
 
 
 def _drifting(couplings: ArrayLike) -> Matrix:
-    """Give the transition of states that keep their value and drift by the next higher one."""
+    """Return the transition of states that keep their value and drift by the next higher one."""
     return np.eye(np.size(couplings) + 1) + np.diag(np.asarray(couplings, dtype=np.float64), 1)
 
 
 def transient_gains(chain: Chain) -> Matrix:
-    """Give the gain of every frame until it no longer changes; the last one is the steady gain.
+    """Return the gain of every frame until it converges; the last one is the steady gain.
 
-    The Riccati recursion, which needs no data: predict before the first update.
+    The Riccati recursion, which needs no data; it predicts before the first update.
 
     Examples
     --------
@@ -112,17 +112,17 @@ def transient_gains(chain: Chain) -> Matrix:
     F, Q = chain.transition, np.diag(chain.state_noise)
     P = np.diag(chain.start)
     gains: list[Vector] = []
-    for _ in range(_LONGEST_TRANSIENT):
+    for _ in range(_MAX_TRANSIENT):
         P = F @ P @ F.T + Q
         gain = P[:, 0] / (P[0, 0] + chain.observation_noise)
         P = P - np.outer(gain, P[0])
-        P = (P + P.T) / 2  # rounding must not tip the matrix over
+        P = (P + P.T) / 2  # rounding must not destroy the symmetry
         gains.append(gain)
         if len(gains) > 1 and (np.abs(gain - gains[-2]) <= _STEADY * np.abs(gain)).all():
             return np.array(gains)
     raise InputError(
-        f"The gain still changes after {_LONGEST_TRANSIENT} frames: observation_noise is too "
-        "large for what the states gain per frame. Take a smaller one."
+        f"The gain has not converged after {_MAX_TRANSIENT} frames: observation_noise is too large "
+        "relative to state_noise. Choose a smaller one."
     )
 
 
@@ -134,7 +134,7 @@ class _Recursion(NamedTuple):
 
 
 def _recursion(A: Matrix, k: Vector, rows: Matrix) -> _Recursion:
-    """Turn a recursion into filters whose outputs are ``rows @ s_t``."""
+    """Return the filters whose outputs are ``rows @ s_t``."""
     denominator = np.asarray(np.poly(A).real, dtype=np.float64)
     response = np.empty((len(rows), len(A)))
     state = k
@@ -146,7 +146,7 @@ def _recursion(A: Matrix, k: Vector, rows: Matrix) -> _Recursion:
 
 
 class ChainFilter(NamedTuple):
-    """All that filtering with chains of one kind needs, whatever the data."""
+    """Gains and steady recursion of the filter of chains; they do not depend on the data."""
 
     transition: Matrix
     gains: Matrix
@@ -154,7 +154,7 @@ class ChainFilter(NamedTuple):
 
     @classmethod
     def of(cls, chain: Chain) -> "ChainFilter":
-        """Work the gains out."""
+        """Compute the gains of a chain."""
         gains = transient_gains(chain)
         F, gain = chain.transition, gains[-1]
         A = F - np.outer(gain, F[0])
@@ -162,7 +162,7 @@ class ChainFilter(NamedTuple):
 
 
 class ChainMemory(NamedTuple):
-    """Where a filter of chains stands between two blocks of frames.
+    """State of a filter of chains between two blocks of frames.
 
     Attributes
     ----------
@@ -179,11 +179,11 @@ class ChainMemory(NamedTuple):
 def advance_chains(
     chains: ChainFilter, Y: Matrix, n_before: int, memory: ChainMemory
 ) -> tuple[NDArray[np.float64], ChainMemory]:
-    """Filter the next frames; give the states, (depth, n_frames, n_columns), and the memory."""
+    """Filter the next frames; return the states, (depth, n_frames, n_columns), and the memory."""
     F, gains = chains.transition, chains.gains
     states, delays = memory
     filtered = np.empty((len(F), *Y.shape))
-    # A gain for each frame of the transient: data-free, and over after some tens of frames.
+    # One gain per frame of the transient, which ends after some tens of frames.
     n_transient = min(max(len(gains) - n_before, 0), len(Y))
     for t in range(n_transient):
         predicted = F @ states
@@ -202,7 +202,7 @@ def advance_chains(
 
 
 def _delays_after(states: Matrix, chains: ChainFilter) -> NDArray[np.float64]:
-    """Give each recursion the memory that makes it go on from these states.
+    """Return the memory of each recursion that continues from these states.
 
     Without input, the outputs of a recursion are its memory filtered by 1 / denominator.
     """
@@ -216,26 +216,26 @@ def _delays_after(states: Matrix, chains: ChainFilter) -> NDArray[np.float64]:
 
 
 class _Smoother(NamedTuple):
-    """Two recursions: forwards to what is expected of a frame, backwards over the surprises."""
+    """Two recursions: forwards for the predictions, backwards over the innovations."""
 
     expected: _Recursion
     correction: _Recursion
-    reach: int  # frames ahead that still matter
+    reach: int  # later frames that affect a level
 
 
 @lru_cache(maxsize=64)
 def _smoother(observation_noise: float, couplings: tuple[float, ...]) -> _Smoother:
-    """Make the steady filter and its backward pass, both as filters of one output.
+    """Return the steady filter and its backward pass, both as filters of one output.
 
-    Rauch, Tung and Striebel's pass in Bryson and Frazier's form: the adjoint state runs
-    backwards over the innovations, and no filtered state has to be kept.
+    The pass of Rauch, Tung and Striebel in the form of Bryson and Frazier: the adjoint state runs
+    backwards over the innovations, and no filtered state has to be stored.
     """
     F = _drifting(couplings)
     level = np.eye(len(F))[0]
     P = solve_discrete_are(F.T, level[:, None], np.eye(len(F)), np.array([[observation_noise]]))
     variance = P[0, 0] + observation_noise
     forwards = F - np.outer(F @ P[:, 0] / variance, level)
-    # What frame t is expected to be knows the frames before it only: one more delay.
+    # The prediction of frame t uses the frames before it only: one more delay.
     expected = _recursion(forwards, F @ P[:, 0] / variance, level[None])
     delayed = _Recursion(np.pad(expected.numerators, ((0, 0), (1, 0))), expected.denominator)
     correction = _recursion(forwards.T, level / variance, P[:1])
@@ -244,10 +244,10 @@ def _smoother(observation_noise: float, couplings: tuple[float, ...]) -> _Smooth
     return _Smoother(delayed, correction, reach)
 
 
-def _passed(recursion: _Recursion, Y: Matrix, delays: Matrix) -> tuple[Matrix, Matrix]:
-    """Run one output's recursion over all columns from where it stood."""
-    passed, delays = lfilter(recursion.numerators[0], recursion.denominator, Y, axis=0, zi=delays)
-    return passed, delays
+def _apply(recursion: _Recursion, Y: Matrix, delays: Matrix) -> tuple[Matrix, Matrix]:
+    """Apply the recursion of one output to all columns, from its last memory."""
+    output, delays = lfilter(recursion.numerators[0], recursion.denominator, Y, axis=0, zi=delays)
+    return output, delays
 
 
 def smoothed_level_blocks(
@@ -257,18 +257,18 @@ def smoothed_level_blocks(
 ) -> Iterator[Matrix]:
     """Smooth a long sequence block by block, in constant memory.
 
-    What comes out is as long as what went in, a little later: the backward pass looks as far
-    ahead as anything can be felt (some hundred frames), so that blocks of any size give what
-    the whole sequence at once gives, to rounding.
+    The output is as long as the input and lags behind it: the backward pass looks some hundred
+    frames ahead, as far as later frames have an effect, so that blocks of any size give the same
+    result as the whole sequence, to rounding.
 
     Parameters
     ----------
     blocks : iterable of array-like of shape (n_frames, n_columns)
-        Pieces of one sequence, in order; empty pieces are passed over.
+        Consecutive parts of one sequence; empty parts are skipped.
     observation_noise : float, default=10.0
-        Variance of what is seen, in units of what each state gains per frame.
+        Variance of the observations, in units of the variance that each state gains per frame.
     couplings : sequence of float, default=(0.5, 1.0)
-        How much of each higher state drives the next lower one, the level's first.
+        Factor of each higher state in the next lower one, that of the level first.
 
     Yields
     ------
@@ -289,25 +289,25 @@ def smoothed_level_blocks(
     first = next(pieces, None)
     if first is None:
         return
-    # A constant is a resting point of the chain: start at rest at the first frame.
+    # A constant is a fixed point of the chain: start at the first frame, at rest.
     origin = first[0].copy()
     delays = np.zeros((len(couplings) + 1, len(origin)))
-    expected = surprise = np.empty((0, len(origin)))
+    expected = innovation = np.empty((0, len(origin)))
     for Y in itertools.chain([first], pieces):
-        forecast, delays = _passed(smoother.expected, Y - origin, delays)
+        forecast, delays = _apply(smoother.expected, Y - origin, delays)
         expected = np.concatenate([expected, forecast])
-        surprise = np.concatenate([surprise, Y - origin - forecast])
+        innovation = np.concatenate([innovation, Y - origin - forecast])
         n_ready = len(expected) - smoother.reach
         if n_ready > 0:
-            yield origin + _corrected(smoother, expected, surprise)[:n_ready]
-            expected, surprise = expected[n_ready:], surprise[n_ready:]
-    yield origin + _corrected(smoother, expected, surprise)
+            yield origin + _corrected(smoother, expected, innovation)[:n_ready]
+            expected, innovation = expected[n_ready:], innovation[n_ready:]
+    yield origin + _corrected(smoother, expected, innovation)
 
 
-def _corrected(smoother: _Smoother, expected: Matrix, surprise: Matrix) -> Matrix:
-    """Add to each expectation what it and all later frames say about it."""
+def _corrected(smoother: _Smoother, expected: Matrix, innovation: Matrix) -> Matrix:
+    """Return the predictions, corrected by the innovations of this and all later frames."""
     rest = np.zeros((len(smoother.correction.denominator) - 1, expected.shape[1]))
-    return expected + _passed(smoother.correction, surprise[::-1], rest)[0][::-1]
+    return expected + _apply(smoother.correction, innovation[::-1], rest)[0][::-1]
 
 
 def smoothed_level(
@@ -315,19 +315,19 @@ def smoothed_level(
     observation_noise: float = 10.0,
     couplings: Sequence[float] = PAPER_COUPLINGS,
 ) -> Matrix:
-    """Smooth each column of a sequence by a chain of states, and give the level.
+    """Return the level of each column of a sequence, smoothed by a chain of states.
 
-    A filter with constant gain, then the backward pass, so that nothing lags behind. Before the
-    first frame a column is taken to have rested at its first value.
+    A filter with constant gain, then the backward pass, so that the level does not lag. Before the
+    first frame a column is assumed to be constant at its first value.
 
     Parameters
     ----------
     Y : array-like of shape (n_frames, n_columns)
-        One row per moment.
+        One row per frame.
     observation_noise : float, default=10.0
-        Variance of what is seen, in units of what each state gains per frame.
+        Variance of the observations, in units of the variance that each state gains per frame.
     couplings : sequence of float, default=(0.5, 1.0)
-        How much of each higher state drives the next lower one, the level's first.
+        Factor of each higher state in the next lower one, that of the level first.
 
     Returns
     -------
@@ -345,7 +345,7 @@ def smoothed_level(
     Y = _as_frames(Y)
     if not len(Y):
         return Y
-    # Blocks that stay in the cache take a quarter of the time.
+    # Blocks that fit into the cache take a quarter of the time.
     blocks = (Y[block] for block in cached_blocks(len(Y), Y.shape[1]))
     level = np.empty_like(Y)
     done = 0

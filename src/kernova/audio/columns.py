@@ -1,9 +1,10 @@
-"""Sounds as rows of a table: how long and how high each is, and how its spectrum differs.
+"""Columns for sounds: duration, centre frequency, and principal components of the spectrum.
 
-A sound is looked at in five parts of equal length; in each the loudness of 20 frequency bands is
-measured in decibels, without the sound's own mean, so that near and far birds are alike. The few
-directions in which the sounds at hand differ most are columns. Bands end where usual sounds do;
-how high a sound is all in all is measured beyond that, so that one far above all others is told.
+A sound is divided into five parts of equal length. In each, the power of 20 frequency bands is
+measured in decibels, without the sound's own mean, so that the distance to the microphone does not
+matter. The principal components over the given sounds are columns. The bands end at the highest
+frequency of most sounds; the centre frequency is measured beyond that, so that a sound far above
+all others is recognised.
 """
 
 from dataclasses import dataclass
@@ -22,132 +23,132 @@ from kernova.typing import Matrix, Vector
 N_COMPONENTS = 8
 _N_BANDS = 20
 _N_PARTS = 5
-# Measures that are columns as they are: seconds and Hz.
-_N_PLAIN = 2
-# Bands begin at this share of the highest frequency, and a window holds so many of its periods:
-# 500 Hz and 8 ms for songs that reach 11 kHz, less and shorter for bats, more for whales.
-_LOWEST_SHARE = 1 / 22
-_PERIODS = 88
+# Measures that are used as columns directly: seconds and Hz.
+_N_DIRECT = 2
+# Bands begin at this fraction of the highest frequency, and a window has this many of its periods:
+# 500 Hz and 8 ms for songs up to 11 kHz; higher and shorter for bats, lower and longer for whales.
+_LOWEST_FRACTION = 1 / 22
+_PERIODS_PER_WINDOW = 88
 _HOPS_PER_WINDOW = 4
-# Decibels below the loudest that a band can be; quieter is noise.
-_DEPTH_DECIBELS = 60.0
+# Dynamic range in decibels; powers further below the loudest are noise.
+_RANGE_DECIBELS = 60.0
 _DECIMALS = 4
 
 
-class HeardRange(NamedTuple):
-    """How high one listens.
+class FrequencyRange(NamedTuple):
+    """Upper limits of the frequencies that are measured.
 
     Attributes
     ----------
     highest_hz : float
-        Where the bands end: what usual sounds need.
+        Upper end of the bands, for most sounds.
     limit_hz : float
-        How high any sound is heard: half of the fewest samples per second of all recordings.
+        Limit for the centre frequency: half of the lowest sample rate of all recordings.
     """
 
     highest_hz: float
     limit_hz: float
 
 
-def sound_measures(samples: ArrayLike, sample_rate: float, heard: HeardRange) -> Vector:
-    """Measure one sound: its seconds, its centre in Hz, then decibels of bands in each part.
+def sound_measures(samples: ArrayLike, sample_rate: float, limits: FrequencyRange) -> Vector:
+    """Return the measures of a sound: seconds, centre in Hz, and decibels of bands by part.
 
     Parameters
     ----------
     samples : array-like of shape (n_samples,)
-        One channel, from the sound's beginning to its end.
+        One channel, from the start of the sound to its end.
     sample_rate : float
         Samples per second.
-    heard : HeardRange
-        Where bands end and how high is heard at all; at most half the sample rate.
+    limits : FrequencyRange
+        Upper limits of the frequencies, at most half the sample rate.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from kernova.audio.columns import HeardRange, sound_measures
+    >>> from kernova.audio.columns import FrequencyRange, sound_measures
     >>> tone = np.sin(2 * np.pi * 3000 * np.arange(3200) / 32000)
-    >>> measures = sound_measures(tone, 32000, HeardRange(11000, 16000))
+    >>> measures = sound_measures(tone, 32000, FrequencyRange(11000, 16000))
     >>> measures.shape, measures[:2].round(3), int(measures[2:22].argmax())
     ((102,), array([1.e-01, 3.e+03]), 9)
     """
     samples = np.asarray(samples, dtype=np.float64)
-    powers = _band_powers_by_part(samples, sample_rate, heard.highest_hz)
-    known = [len(samples) / sample_rate, _centre_hz(samples, sample_rate, heard.limit_hz)]
+    powers = _band_powers_by_part(samples, sample_rate, limits.highest_hz)
+    known = [len(samples) / sample_rate, _centre_hz(samples, sample_rate, limits.limit_hz)]
     loudest = float(powers.max())
     if loudest <= 0:
         return np.append(known, np.zeros(len(powers)))
-    decibels = 10 * np.log10(np.maximum(powers / loudest, 10 ** (-_DEPTH_DECIBELS / 10)))
+    decibels = 10 * np.log10(np.maximum(powers / loudest, 10 ** (-_RANGE_DECIBELS / 10)))
     return np.append(known, decibels - decibels.mean())
 
 
 @dataclass(frozen=True, eq=False)
 class SoundColumns:
-    """How sounds become columns, as learnt from the sounds at hand.
+    """Columns for sounds, fitted to the sounds of a table.
 
     Attributes
     ----------
-    heard : HeardRange
-        Where bands end and how high is heard at all.
+    heard : FrequencyRange
+        Upper limits of the frequencies; saved models store it under this name.
     center : ndarray
         Mean decibels of all bands and parts.
     components : ndarray of shape (n_measures, n_components)
         Principal directions of the decibels, the strongest first.
     """
 
-    heard: HeardRange
+    heard: FrequencyRange
     center: Vector
     components: Matrix
 
     @property
     def names(self) -> list[str]:
-        """What the columns are called."""
+        """Names of the columns."""
         numbers = range(1, self.components.shape[1] + 1)
         return ["duration (s)", "centre (Hz)", *(f"sound {number}" for number in numbers)]
 
     def rows(self, measures: Matrix) -> Matrix:
-        """Give the columns of sounds that were measured; a row that is NaN stays so."""
-        shown = (measures[:, _N_PLAIN:] - self.center) @ self.components
-        return np.asarray(np.column_stack([measures[:, :_N_PLAIN], shown]).round(_DECIMALS))
+        """Return the columns of measured sounds; a row of NaN stays NaN."""
+        components = (measures[:, _N_DIRECT:] - self.center) @ self.components
+        return np.asarray(np.column_stack([measures[:, :_N_DIRECT], components]).round(_DECIMALS))
 
 
 def fit_sound_columns(
-    measures: Matrix, heard: HeardRange, n_components: int = N_COMPONENTS
+    measures: Matrix, limits: FrequencyRange, n_components: int = N_COMPONENTS
 ) -> SoundColumns:
-    """Learn from measured sounds how they differ.
+    """Fit principal components to measured sounds.
 
     Parameters
     ----------
     measures : ndarray of shape (n_sounds, n_measures)
-        What :func:`sound_measures` gave; NaN where there is no sound.
-    heard : HeardRange
-        As it was measured with.
+        Measures from :func:`sound_measures`; NaN where there is no sound.
+    limits : FrequencyRange
+        Limits that the sounds were measured with.
     n_components : int
-        Columns beside duration and centre; fewer if the sounds do not differ in so many ways.
+        Largest number of columns beside duration and centre.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from kernova.audio.columns import HeardRange, fit_sound_columns, sound_measures
-    >>> heard = HeardRange(11000, 16000)
+    >>> from kernova.audio.columns import FrequencyRange, fit_sound_columns, sound_measures
+    >>> limits = FrequencyRange(11000, 16000)
     >>> noise = np.random.default_rng(0).normal(size=(20, 3200))
-    >>> measures = np.stack([sound_measures(one, 32000, heard) for one in noise])
-    >>> fit_sound_columns(measures, heard, 2).names
+    >>> measures = np.stack([sound_measures(one, 32000, limits) for one in noise])
+    >>> fit_sound_columns(measures, limits, 2).names
     ['duration (s)', 'centre (Hz)', 'sound 1', 'sound 2']
     """
-    decibels = measures[np.isfinite(measures).all(axis=1), _N_PLAIN:]
+    decibels = measures[np.isfinite(measures).all(axis=1), _N_DIRECT:]
     center = decibels.mean(axis=0)
-    return SoundColumns(heard, center, principal_directions(decibels - center, n_components))
+    return SoundColumns(limits, center, principal_directions(decibels - center, n_components))
 
 
 def _band_powers_by_part(samples: Vector, sample_rate: float, highest_hz: float) -> Vector:
-    window = _PERIODS / highest_hz
+    window = _PERIODS_PER_WINDOW / highest_hz
     cut = framing(
         sample_rate,
         width_seconds=window,
         hop_seconds=max(window / _HOPS_PER_WINDOW, 1 / sample_rate),
     )
     around = cut.width // 2
-    bands = Bands(_N_BANDS, _LOWEST_SHARE * highest_hz, highest_hz)
+    bands = Bands(_N_BANDS, _LOWEST_FRACTION * highest_hz, highest_hz)
     powers = band_powers(np.pad(samples, (around, around + cut.hop)), cut, bands)
     borders = np.linspace(0, len(powers), _N_PARTS + 1)
     parts = [
@@ -158,9 +159,9 @@ def _band_powers_by_part(samples: Vector, sample_rate: float, highest_hz: float)
 
 
 def _centre_hz(samples: Vector, sample_rate: float, limit_hz: float) -> float:
-    """Give the mean frequency, weighted by power."""
+    """Return the mean frequency, weighted by power."""
     power = np.abs(rfft(samples * hann(len(samples), sym=False))) ** 2
     hertz = np.arange(len(power)) * sample_rate / max(1, len(samples))
-    is_heard = hertz <= limit_hz
-    total = float(power[is_heard].sum())
-    return float(hertz[is_heard] @ power[is_heard]) / total if total > 0 else 0.0
+    is_measured = hertz <= limit_hz
+    total = float(power[is_measured].sum())
+    return float(hertz[is_measured] @ power[is_measured]) / total if total > 0 else 0.0

@@ -1,8 +1,8 @@
-"""Sound as frames: short windows of samples, and what each of them holds.
+"""Frames of sound: short windows of samples, their DCT and the power of their frequency bands.
 
 Frame k covers the samples from ``k * hop`` up to ``k * hop + width``; samples that do not fill a
 last frame are left out, and sound shorter than one frame has no frames. Long recordings come in
-blocks of any size: frames that lie across two blocks are not lost, and blocks change nothing.
+blocks of any size; the frames do not depend on the blocks.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,28 +18,26 @@ from scipy.signal.windows import hann
 from kernova.errors import InputError
 from kernova.typing import Matrix
 
-Samples = NDArray[np.floating]
+_FloatSamples = NDArray[np.floating]  # of the precision of the input
 
-# Frames that are worked on together. They are counted from the first frame of a recording, so
-# that each is computed in the same company whatever the blocks: results are equal bit by bit.
-_FRAMES_AT_ONCE = 1024
-# The share of the mean that keeps the logarithm of small values within bounds.
-_LOG_SHARE = 0.03
-# No sound is so loud; its square, summed over a frame, is still finite in single precision.
-_LOUDEST = 1e15
+# Frames per batch, counted from the first frame of a recording, so that each frame is computed in
+# the same batch for any blocks: results are equal bit by bit.
+_FRAMES_PER_BATCH = 1024
+# Largest sample: its square, summed over a frame, is still finite in single precision.
+_MAX_SAMPLE = 1e15
 
 
 class Framing(NamedTuple):
-    """How sound is cut into frames.
+    """Width and hop of frames.
 
     Attributes
     ----------
     width : int
-        Samples of a frame.
+        Number of samples of a frame.
     hop : int
-        Samples from the start of a frame to the start of the next.
+        Number of samples from the start of a frame to the start of the next.
     sample_rate : float
-        Samples per second.
+        _FloatSamples per second.
     """
 
     width: int
@@ -52,11 +50,11 @@ class Framing(NamedTuple):
         return self.hop / self.sample_rate
 
     def count(self, n_samples: int) -> int:
-        """Give the number of whole frames in so many samples."""
+        """Return the number of whole frames in this many samples."""
         return max(0, (n_samples - self.width) // self.hop + 1)
 
     def seconds(self, frames: ArrayLike) -> Matrix:
-        """Give the time at which frames begin to count, as the start or the stop of a note.
+        """Return the times of frames as borders of notes, in seconds.
 
         A frame stands for one hop around its middle.
         """
@@ -64,10 +62,10 @@ class Framing(NamedTuple):
         return (np.asarray(frames, dtype=np.float64) * self.hop + middle) / self.sample_rate
 
     def frames(self, seconds: ArrayLike) -> NDArray[np.intp]:
-        """Give the frame that begins to count nearest to a time: the inverse of `seconds`."""
+        """Return the frames whose borders are nearest to these times: the inverse of `seconds`."""
         middle = (self.width - self.hop) / 2
-        place = (np.asarray(seconds, dtype=np.float64) * self.sample_rate - middle) / self.hop
-        return np.rint(place).astype(np.intp)
+        position = (np.asarray(seconds, dtype=np.float64) * self.sample_rate - middle) / self.hop
+        return np.rint(position).astype(np.intp)
 
 
 # The paper's: 96 samples, 48 of them shared with the next frame.
@@ -77,21 +75,21 @@ PAPER_FRAMING = Framing(96, 48, 22050.0)
 def framing(
     sample_rate: float, *, width_seconds: float = 0.008, hop_seconds: float = 0.002
 ) -> Framing:
-    """Cut sound of any sample rate into frames of so many seconds, to the nearest sample.
+    """Return the framing of a sample rate, to the nearest sample.
 
     Parameters
     ----------
     sample_rate : float
-        Samples per second.
+        _FloatSamples per second.
     width_seconds : float, default=0.008
-        How long a frame lasts.
+        Length of a frame.
     hop_seconds : float, default=0.002
         From the start of one frame to the start of the next.
 
     Returns
     -------
     Framing
-        In samples.
+        Width and hop in samples.
 
     Examples
     --------
@@ -108,8 +106,8 @@ def framing(
     return Framing(width, hop, float(sample_rate))
 
 
-def frames(samples: ArrayLike, framing: Framing) -> Samples:
-    """Cut a piece of sound into frames, without copying it.
+def frames(samples: ArrayLike, framing: Framing) -> _FloatSamples:
+    """Cut sound into frames, without copying it.
 
     Parameters
     ----------
@@ -121,7 +119,7 @@ def frames(samples: ArrayLike, framing: Framing) -> Samples:
     Returns
     -------
     ndarray of shape (n_frames, width)
-        A view of the samples that cannot be written to; no row if there are too few.
+        A read-only view of the samples; no row if there are too few.
 
     Examples
     --------
@@ -137,32 +135,32 @@ def frames(samples: ArrayLike, framing: Framing) -> Samples:
     return sliding_window_view(samples, framing.width)[:: framing.hop]
 
 
-def _one_channel(samples: ArrayLike) -> Samples:
+def _one_channel(samples: ArrayLike) -> _FloatSamples:
     samples = np.asarray(samples)
     if samples.ndim != 1:
         raise InputError(f"The samples have shape {samples.shape}; give one channel.")
     if not np.issubdtype(samples.dtype, np.floating):
         samples = samples.astype(np.float64)
     # NaN compares as false.
-    if len(samples) and not (samples.min() >= -_LOUDEST and samples.max() <= _LOUDEST):
-        raise InputError(f"The samples have values that are NaN or beyond {_LOUDEST:g}.")
+    if len(samples) and not (samples.min() >= -_MAX_SAMPLE and samples.max() <= _MAX_SAMPLE):
+        raise InputError(f"The samples have values that are NaN or beyond {_MAX_SAMPLE:g}.")
     return samples
 
 
-def frame_blocks(blocks: Iterable[ArrayLike], framing: Framing) -> Iterator[Samples]:
-    """Cut sound that comes in blocks into frames, some hundred at a time.
+def frame_blocks(blocks: Iterable[ArrayLike], framing: Framing) -> Iterator[_FloatSamples]:
+    """Cut sound that comes in blocks into frames, in batches.
 
     Parameters
     ----------
     blocks : iterable of array-like of shape (n_samples,)
-        One channel, piece by piece.
+        Consecutive parts of one channel.
     framing : Framing
         Width and hop.
 
     Yields
     ------
     ndarray of shape (n_frames, width)
-        The next frames. How many does not depend on the size of the blocks.
+        The next frames. Their number does not depend on the size of the blocks.
 
     Examples
     --------
@@ -172,9 +170,9 @@ def frame_blocks(blocks: Iterable[ArrayLike], framing: Framing) -> Iterator[Samp
     [array([[0., 1., 2., 3.],
             [2., 3., 4., 5.]])]
     """
-    used = _FRAMES_AT_ONCE * framing.hop
+    used = _FRAMES_PER_BATCH * framing.hop
     needed = used - framing.hop + max(framing.width, framing.hop)
-    waiting: list[Samples] = []
+    waiting: list[_FloatSamples] = []
     n_waiting = 0
     for block in blocks:
         waiting.append(_one_channel(block))
@@ -184,7 +182,7 @@ def frame_blocks(blocks: Iterable[ArrayLike], framing: Framing) -> Iterator[Samp
         samples = np.concatenate(waiting)
         start = 0
         while len(samples) - start >= needed:
-            yield frames(samples[start : start + needed], framing)[:_FRAMES_AT_ONCE]
+            yield frames(samples[start : start + needed], framing)[:_FRAMES_PER_BATCH]
             start += used
         waiting, n_waiting = [samples[start:].copy()], len(samples) - start
     if n_waiting >= framing.width:
@@ -192,14 +190,14 @@ def frame_blocks(blocks: Iterable[ArrayLike], framing: Framing) -> Iterator[Samp
 
 
 def dct_magnitudes(frames: ArrayLike) -> Matrix:
-    """Give the absolute values of each frame's discrete cosine transform (DCT).
+    """Return the absolute values of the discrete cosine transform (DCT) of each frame.
 
-    The second kind, orthonormal: a frame keeps its length.
+    The transform is of the second kind and orthonormal: it preserves the norm of a frame.
 
     Parameters
     ----------
     frames : array-like of shape (n_frames, width)
-        Samples.
+        _FloatSamples.
 
     Returns
     -------
@@ -215,55 +213,15 @@ def dct_magnitudes(frames: ArrayLike) -> Matrix:
     return np.abs(dct(np.asarray(frames, dtype=np.float64), type=2, norm="ortho", axis=1))
 
 
-def log_offset(magnitudes: ArrayLike) -> float:
-    """Give what is added before the logarithm: 3 % of the mean, or 1 where all is silent.
-
-    Examples
-    --------
-    >>> from kernova.audio.frames import log_offset
-    >>> log_offset([[1.0, 3.0]])
-    0.06
-    """
-    magnitudes = np.asarray(magnitudes, dtype=np.float64)
-    mean = float(magnitudes.mean()) if magnitudes.size else 0.0
-    return _LOG_SHARE * mean if mean > 0 else 1.0
-
-
-def log_compressed(magnitudes: ArrayLike, offset: float | None = None) -> Matrix:
-    """Compress magnitudes: log(magnitude + offset).
-
-    Parameters
-    ----------
-    magnitudes : array-like of shape (n_frames, n_columns)
-        Values that are not negative.
-    offset : float, optional
-        By default 3 % of the mean of these magnitudes. Blocks of one recording, and recordings
-        to be compared, need one offset for all: :func:`log_offset`.
-
-    Returns
-    -------
-    ndarray of shape (n_frames, n_columns)
-        Logarithms.
-
-    Examples
-    --------
-    >>> from kernova.audio.frames import log_compressed
-    >>> log_compressed([[0.0, 2.0]]).round(3)
-    array([[-3.507,  0.708]])
-    """
-    magnitudes = np.asarray(magnitudes, dtype=np.float64)
-    return np.log(magnitudes + (log_offset(magnitudes) if offset is None else offset))
-
-
 class Bands(NamedTuple):
-    """Frequency bands at equal steps of the mel scale, as an ear hears them.
+    """Frequency bands at equal steps of the mel scale.
 
     Attributes
     ----------
     n_bands : int
-        How many.
+        Number of bands.
     low_hz, high_hz : float
-        Where the first begins and the last ends; never above half the sample rate.
+        Lower end of the first band and upper end of the last, at most half the sample rate.
     """
 
     n_bands: int = 20
@@ -275,7 +233,7 @@ SONG_BANDS = Bands()
 
 
 def band_edges(bands: Bands, sample_rate: float) -> Matrix:
-    """Give the borders of bands in Hz: band b rises from edge b to b + 1 and falls to b + 2.
+    """Return the edges of the bands in Hz: band b rises from edge b to b + 1 and falls to b + 2.
 
     Examples
     --------
@@ -295,7 +253,7 @@ def band_edges(bands: Bands, sample_rate: float) -> Matrix:
 
 
 class _BandMeter(NamedTuple):
-    """All that turns windows of samples into the power of bands."""
+    """Window and weights that turn samples into the power of bands."""
 
     window: NDArray[np.float32]
     n_fft: int
@@ -305,10 +263,10 @@ class _BandMeter(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _band_meter(framing: Framing, bands: Bands) -> _BandMeter:
-    """Make the window and the matrix that sums the squares of a spectrum over each band.
+    """Return the window and the matrix that sums the squares of a spectrum over each band.
 
-    A bin stands for all frequencies around it, and a band's triangle is integrated over them: no
-    band is empty, however narrow it is beside a bin.
+    A bin stands for all frequencies around it, and the triangle of a band is integrated over them,
+    so that no band is empty, even if it is narrower than a bin.
     """
     n_fft = next_fast_len(framing.width, real=True)
     spacing = framing.sample_rate / n_fft
@@ -333,22 +291,22 @@ def _band_meter(framing: Framing, bands: Bands) -> _BandMeter:
 def band_power_blocks(
     blocks: Iterable[ArrayLike], framing: Framing, bands: Bands = SONG_BANDS
 ) -> Iterator[Matrix]:
-    """Measure the power in frequency bands of sound that comes in blocks.
+    """Yield the power in frequency bands of sound that comes in blocks.
 
     Parameters
     ----------
     blocks : iterable of array-like of shape (n_samples,)
-        One channel, piece by piece.
+        Consecutive parts of one channel.
     framing : Framing
-        Width and hop; each frame is seen through a Hann window.
+        Width and hop; each frame is multiplied by a Hann window.
     bands : Bands, default=SONG_BANDS
         By default 20 bands from 500 to 11,000 Hz.
 
     Yields
     ------
     ndarray of shape (n_frames, n_bands)
-        The next frames' mean power in each band: white noise of variance v has v in all of them.
-        Seven digits are kept. Neither values nor the number of frames depend on the blocks.
+        Mean power of the next frames in each band, v for white noise of variance v, in single
+        precision. Neither values nor the number of frames depend on the blocks.
     """
     meter = _band_meter(framing, bands)
     single = (np.asarray(_one_channel(block), dtype=np.float32) for block in blocks)
@@ -359,14 +317,14 @@ def band_power_blocks(
 
 
 def band_powers(samples: ArrayLike, framing: Framing, bands: Bands = SONG_BANDS) -> Matrix:
-    """Measure the power in frequency bands, frame by frame.
+    """Return the power in frequency bands of each frame.
 
     Parameters
     ----------
     samples : array-like of shape (n_samples,)
         One channel.
     framing : Framing
-        Width and hop; each frame is seen through a Hann window.
+        Width and hop; each frame is multiplied by a Hann window.
     bands : Bands, default=SONG_BANDS
         By default 20 bands from 500 to 11,000 Hz.
 

@@ -1,4 +1,4 @@
-"""The Kalman filter for any linear model, plain: one frame after the other, all states at once."""
+"""Kalman filter of any linear Gaussian model, frame by frame over all states at once."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,9 +11,12 @@ from scipy.linalg import cho_factor, cho_solve
 from kernova.errors import InputError
 from kernova.typing import Matrix, Vector
 
+# Change of the covariance, as a correlation, below which it is taken to be constant.
+_STEADY = 1e-14
+
 
 class LinearModel(NamedTuple):
-    """States that follow from the last ones, and what is seen of them, both in Gaussian noise.
+    """Linear Gaussian state space model.
 
     Attributes
     ----------
@@ -22,9 +25,9 @@ class LinearModel(NamedTuple):
     observation : ndarray of shape (n_columns, n_states)
         H in ``y_t = H x_t + noise``.
     state_noise : ndarray of shape (n_states, n_states)
-        Covariance Q of the noise of states.
+        Covariance Q of the noise of the states.
     observation_noise : ndarray of shape (n_columns, n_columns)
-        Covariance R of the noise of what is seen.
+        Covariance R of the noise of the observations.
     """
 
     transition: Matrix
@@ -34,21 +37,24 @@ class LinearModel(NamedTuple):
 
 
 class Filtered(NamedTuple):
-    """What the frames so far say about the states.
+    """Filtered states of a block of frames, and the state of the filter after it.
 
     Attributes
     ----------
     means : ndarray of shape (n_frames, n_states)
         Expected states after each frame.
     mean : ndarray of shape (n_states,)
-        After the last frame: where the next block goes on.
+        Expected states after the last frame.
     covariance : ndarray of shape (n_states, n_states)
-        Uncertainty of the states after the last frame.
+        Covariance of the states after the last frame.
+    gain : ndarray of shape (n_states, n_columns) or None
+        The gain, once it is constant.
     """
 
     means: Matrix
     mean: Vector
     covariance: Matrix
+    gain: Matrix | None = None
 
 
 def layered_model(
@@ -58,16 +64,16 @@ def layered_model(
     observation_noise: float = 1.0,
     state_noise: Sequence[float] | None = None,
 ) -> LinearModel:
-    """Give all states of a hierarchical linear dynamical system (HLDS) as one model.
+    """Return a hierarchical linear dynamical system (HLDS) as a single model of all states.
 
     Parameters
     ----------
     layers : sequence of int
         States per layer, the lowest first; each divides the one before.
     observation : array-like of shape (n_columns, layers[0]), optional
-        What is seen of the lowest layer; by default each state of it.
+        Observation matrix of the lowest layer; the identity by default.
     observation_noise : float, default=1.0
-        Factor on the variance of what is seen, which is the number of columns times this.
+        Factor on the variance of the observations, which is the number of columns times this.
     state_noise : sequence of float, optional
         Variance that a state of each layer gains per frame; by default the layer's size.
 
@@ -106,26 +112,30 @@ def kalman_filter(
     *,
     mean: ArrayLike | None = None,
     covariance: ArrayLike | None = None,
+    gain: ArrayLike | None = None,
 ) -> Filtered:
-    """Filter frames: predict, then update by what is seen, for each in turn.
+    """Filter frames: predict, then update by the observation, for each frame in turn.
 
-    The update is in Joseph's form, which keeps covariances positive.
+    The covariance is updated in Joseph's form, which keeps it positive, until it is constant to
+    rounding; from then on the gain is constant.
 
     Parameters
     ----------
     Y : array-like of shape (n_frames, n_columns)
         Frames in order of time.
     model : LinearModel
-        How states follow each other and what is seen of them.
+        Transition and observation of the states.
     mean : array-like of shape (n_states,), optional
         Expected states before the first frame; by default 0.
     covariance : array-like of shape (n_states, n_states), optional
-        Their uncertainty; by default the identity.
+        Covariance of the states before the first frame; by default the identity.
+    gain : array-like of shape (n_states, n_columns), optional
+        The constant gain, if a block before has reached it.
 
     Returns
     -------
     Filtered
-        Expected states, and what the next block of frames starts from.
+        Expected states, and the start of the next block of frames.
 
     Examples
     --------
@@ -139,22 +149,39 @@ def kalman_filter(
     True
     """
     Y = np.asarray(Y, dtype=np.float64)
-    F, H, Q, R = model
+    F, H = model.transition, model.observation
     if Y.ndim != 2 or Y.shape[1] != len(H):
         raise InputError(
-            f"The frames have shape {Y.shape}, but the model sees {len(H)} columns; give one row "
+            f"The frames have shape {Y.shape}, but the model has {len(H)} columns; give one row "
             "per frame and one column for each."
         )
-    identity = np.eye(len(F))
     x = np.zeros(len(F)) if mean is None else np.asarray(mean, dtype=np.float64)
-    P = identity if covariance is None else np.asarray(covariance, dtype=np.float64)
+    P = np.eye(len(F)) if covariance is None else np.asarray(covariance, dtype=np.float64)
+    steady = None if gain is None else np.asarray(gain, dtype=np.float64)
     means = np.empty((len(Y), len(F)))
     for t, y in enumerate(Y):
-        x, P = F @ x, F @ P @ F.T + Q
-        HP = H @ P
-        K = cho_solve(cho_factor(HP @ H.T + R), HP).T
+        if steady is None:
+            K, after = _updated(P, model)
+            steady = K if _is_same(P, after) else None
+            P = after
+        else:
+            K = steady
+        x = F @ x
         x = x + K @ (y - H @ x)
-        kept = identity - K @ H
-        P = kept @ P @ kept.T + K @ R @ K.T
         means[t] = x
-    return Filtered(means, x, P)
+    return Filtered(means, x, P, steady)
+
+
+def _updated(P: Matrix, model: LinearModel) -> tuple[Matrix, Matrix]:
+    """Return the gain of the next frame, and the covariance after its update."""
+    F, H, Q, R = model
+    P = F @ P @ F.T + Q
+    HP = H @ P
+    K = cho_solve(cho_factor(HP @ H.T + R), HP).T
+    unexplained = np.eye(len(F)) - K @ H
+    return K, unexplained @ P @ unexplained.T + K @ R @ K.T
+
+
+def _is_same(before: Matrix, after: Matrix) -> bool:
+    deviations = np.sqrt(np.diag(after))
+    return bool((np.abs(after - before) <= _STEADY * np.outer(deviations, deviations)).all())

@@ -1,17 +1,18 @@
-"""The hierarchical linear dynamical system (HLDS): layers of states behind a sequence of frames.
+"""Hierarchical linear dynamical system (HLDS): layers of states behind a sequence of frames.
 
-Every layer drifts by what the layer above it says, and the lowest layer is what we see in noise::
+Every layer drifts by the layer above it, and the lowest layer is observed in noise::
 
     z_t  = z_{t-1} + e
     x2_t = x2_{t-1} + B2 z_{t-1} + e
     x1_t = x1_{t-1} + B1 x2_{t-1} + e
-    y_t  = x1_t + e
+    y_t  = H x1_t + e
 
-A column of B is ``2 S / N`` on the ``N / S`` states of the lower layer that it drives. The Kalman
-filter of all these states falls apart, without loss, into chains: the mean of each group of frame
-columns below one state of the top layer follows a chain through all layers; what the groups of
-the layer below differ from that mean follows a chain that lacks the top; and so on down. All
-chains of one depth share their gains.
+A column of B is ``2 S / N`` on the ``N / S`` states of the lower layer that it drives. With H the
+identity, the Kalman filter of all these states separates exactly into chains: the mean of each
+group of frame columns below one state of the top layer follows a chain through all layers; the
+deviations of the groups of the layer below from that mean follow a chain without the top; and so on
+down. All chains of one depth share their gains. With any other H, the filter of all states
+(:mod:`kernova.audio.kalman`) is used.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,20 +27,21 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernova.audio.chains import ChainFilter, ChainMemory, advance_chains, chain_of_layers
+from kernova.audio.kalman import kalman_filter, layered_model
 from kernova.errors import InputError
 from kernova.parallel import cached_blocks
-from kernova.typing import Matrix
+from kernova.typing import Matrix, Vector
 
 Output = Literal["top", "level", "all"]
 
 OUTPUTS = ("top", "level", "all")
 
 
-def layers_for(n_columns: int) -> tuple[int, int, int]:
-    """Give the paper's three layers for frames of any width.
+def layers_for(n_states: int) -> tuple[int, int, int]:
+    """Return the paper's three layers for any number of states of the first.
 
-    The second layer joins columns in fours, the third joins those in twos; a layer that does not
-    divide so joins nothing.
+    The second layer joins states in fours, the third joins those in twos; a layer whose size is not
+    divisible joins nothing.
 
     Examples
     --------
@@ -47,27 +49,36 @@ def layers_for(n_columns: int) -> tuple[int, int, int]:
     >>> layers_for(96), layers_for(20), layers_for(7)
     ((96, 24, 12), (20, 5, 5), (7, 7, 7))
     """
-    middle = n_columns if n_columns % 4 else n_columns // 4
-    return n_columns, middle, middle if middle % 2 else middle // 2
+    middle = n_states if n_states % 4 else n_states // 4
+    return n_states, middle, middle if middle % 2 else middle // 2
 
 
 class FilterState(NamedTuple):
-    """Where a filter stands between two blocks of frames; as large for an hour as for a second.
+    """State of the filter between two blocks of frames; its size does not grow with the sequence.
 
     Attributes
     ----------
     n_frames : int
-        Frames seen so far.
+        Number of frames so far.
     chains : tuple of ChainMemory
-        The memory of each depth's chains, shallow to deep.
+        Memory of the chains of each depth, shallow to deep; empty with an observation matrix.
+    mean : ndarray of shape (n_states,) or None
+        Expected states of all layers, with an observation matrix.
+    covariance : ndarray of shape (n_states, n_states) or None
+        Their covariance.
+    gain : ndarray of shape (n_states, n_columns) or None
+        The gain, once it is constant.
     """
 
     n_frames: int
     chains: tuple[ChainMemory, ...]
+    mean: Vector | None = None
+    covariance: Matrix | None = None
+    gain: Matrix | None = None
 
 
 class Advance(NamedTuple):
-    """What a block of frames became, and where the filter stands behind it."""
+    """Filtered states of a block of frames, and the state of the filter after it."""
 
     states: Matrix
     state: FilterState
@@ -76,25 +87,28 @@ class Advance(NamedTuple):
 class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
     """Filter a sequence of frames by a hierarchical linear dynamical system (HLDS).
 
-    Rows are frames in order of time. Each frame becomes the filtered states of the layers behind
-    it: the exact Kalman filter, with the gain of every frame until it no longer changes. The
-    lowest layer follows the level of each column, the next one the slope of each group, and the
-    top layer of three is a smoothed second difference: it is blind to constants and ramps, so
-    that a steady tone does not show in it.
+    Rows are frames in order of time. Each frame is transformed to the filtered states of the
+    layers: the exact Kalman filter, with the gain of every frame until it is constant. The lowest
+    layer follows the level of each column, the next one the slope of each group, and the top layer
+    of three is a smoothed second difference: it is zero for constants and ramps, so that a steady
+    tone does not show in it.
 
     Parameters
     ----------
     layers : sequence of int, optional
-        States per layer: the columns of a frame first, each number a divisor of the one before.
-        By default three layers that join columns in fours and those in twos, where they divide:
-        (96, 24, 12) for the 96 columns of the paper.
+        States per layer: one for each column of a frame (or of ``observation``) first, each number
+        a divisor of the one before. By default three layers that join states in fours and those in
+        twos, if divisible: (96, 24, 12) for the 96 columns of the paper.
     output : {"top", "level", "all"}, default="top"
-        Which layers to give: the last, the first, or all of them, the last first.
+        Layers to return: the last, the first, or all of them, the last first.
     observation_noise : float, default=1.0
-        Factor on the variance of the observations, which is ``layers[0]`` times this. A larger
-        one smooths more.
+        Factor on the variance of the observations, which is the number of columns times this. A
+        larger one smooths more.
     state_noise : sequence of float, optional
         Variance that a state of each layer gains per frame; by default the layer's size.
+    observation : array-like of shape (n_columns, n_states), optional
+        Observation matrix H from the states of the first layer to the columns of a frame. By
+        default the identity, for which the filter is much faster.
 
     Attributes
     ----------
@@ -103,25 +117,31 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
     state_noise_ : tuple of float
         Variance that a state of each layer gains per frame.
     observation_noise_ : float
-        Variance of what is seen around a state of the first layer.
+        Variance of the observations.
+    observation_ : ndarray of shape (n_columns, n_states) or None
+        The observation matrix; None for the identity.
     gain_ : ndarray of shape (n_layers,)
-        The steady gain of the deepest chains, top layer first.
+        Steady gain of the deepest chains, top layer first; only without ``observation``.
     n_transient_ : int
-        Frames until every gain is steady.
+        Number of frames until every gain is steady; only without ``observation``.
     n_features_in_ : int
-        Columns of a frame.
+        Number of columns of a frame.
     feature_names_in_ : ndarray of str
-        Their names, if ``fit`` saw a DataFrame.
+        Names of the columns, if ``fit`` was given a DataFrame.
 
     See Also
     --------
     kernova.audio.chains.smoothed_level : the level of each column, smoothed both ways.
-    kernova.audio.kalman.kalman_filter : the filter for any observation matrix.
+    kernova.audio.kalman.kalman_filter : the filter of any linear model.
 
     Notes
     -----
-    Nothing is learnt from data but the number of columns. The filter starts at 0, with variance
-    1, and predicts before its first update.
+    Only the number of columns is learnt from the data. The filter starts at 0, with variance 1, and
+    predicts before its first update.
+
+    An observation matrix with a rank below the number of states of the first layer leaves
+    combinations of states unobserved. Their variance grows with every frame, and after some hundred
+    frames rounding affects them.
 
     Examples
     --------
@@ -139,7 +159,18 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
     >>> second, state = model.advance(frames[300:], state)
     >>> bool((np.vstack([first, second]) == model.transform(frames)).all())
     True
+
+    Columns that are mixtures of the states of the first layer have an observation matrix:
+
+    >>> H = np.array([[1.0, 0.5, 0.0, 0.0], [0.0, 0.5, 1.0, 0.0], [0.0, 0.0, 0.5, 1.0]])
+    >>> mixed = HierarchicalLinearDynamics(observation=H, output="level").fit(frames[:, :3])
+    >>> mixed.layers_, mixed.transform(frames[:, :3]).shape
+    ((4, 1, 1), (500, 4))
     """
+
+    # Models saved before these existed have neither; both are then the identity.
+    observation: ArrayLike | None = None
+    observation_: Matrix | None = None
 
     def __init__(
         self,
@@ -147,21 +178,23 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
         output: Output = "top",
         observation_noise: float = 1.0,
         state_noise: Sequence[float] | None = None,
+        observation: ArrayLike | None = None,
     ) -> None:
         self.layers = layers
         self.output = output
         self.observation_noise = observation_noise
         self.state_noise = state_noise
+        self.observation = observation
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Work out the layers and their gains; only the number of columns is looked at.
+        """Compute the layers and their gains; only the number of columns is used.
 
         Parameters
         ----------
         X : array-like of shape (n_frames, n_columns)
             Frames.
         y : ignored
-            Present for scikit-learn's sake.
+            Present for the scikit-learn API.
 
         Returns
         -------
@@ -170,12 +203,15 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
         """
         X = validate_data(self, X, dtype=np.float64)
         self._check_parameters()
-        self.layers_ = _checked_layers(self.layers, self.n_features_in_)
+        n_columns = self.n_features_in_
+        self.observation_ = self._observation_of(n_columns)
+        self.layers_ = _checked_layers(self.layers, n_columns, self.observation_)
         self.state_noise_ = _checked_noise(self.state_noise, self.layers_)
-        self.observation_noise_ = float(self.observation_noise * self.layers_[0])
-        filters = self._filters()
-        self.gain_ = filters[-1].gains[-1][::-1].copy()
-        self.n_transient_ = max(len(chains.gains) for chains in filters)
+        self.observation_noise_ = float(self.observation_noise * n_columns)
+        if self.observation_ is None:
+            filters = self._filters()
+            self.gain_ = filters[-1].gains[-1][::-1].copy()
+            self.n_transient_ = max(len(chains.gains) for chains in filters)
         return self
 
     def transform(self, X: ArrayLike) -> Matrix:
@@ -189,14 +225,17 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_frames, n_features_out)
-            The states asked for by ``output``.
+            The states of the layers of ``output``.
         """
         check_is_fitted(self)
         return self.advance(X, self.start()).states
 
     def start(self) -> FilterState:
-        """Give the state before the first frame of a sequence."""
+        """Return the state before the first frame of a sequence."""
         check_is_fitted(self)
+        if self.observation_ is not None:
+            n_states = sum(self.layers_)
+            return FilterState(0, (), np.zeros(n_states), np.eye(n_states))
         chains = tuple(
             ChainMemory(np.zeros((depth, size)), None)
             for depth, size in enumerate(self.layers_, start=1)
@@ -211,19 +250,21 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
         X : array-like of shape (n_frames, n_columns)
             The frames that follow.
         state : FilterState
-            Where the last block left the filter; :meth:`start` gives the first.
+            State after the last block; :meth:`start` returns the first.
 
         Returns
         -------
         Advance
-            The states asked for by ``output``, and where the filter stands now.
+            The states of the layers of ``output``, and the state of the filter after them.
         """
         check_is_fitted(self)
-        # A recording that is shorter than a frame has none; that is no mistake.
+        # A recording that is shorter than a frame has no frames.
         Y = validate_data(self, X, dtype=np.float64, reset=False, ensure_min_samples=0)
         wanted = _wanted_layers(self.output, len(self.layers_))
+        if self.observation_ is not None:
+            return self._advance_all_states(Y, state, wanted)
         filtered = np.empty((len(Y), sum(self.layers_[layer] for layer in wanted)))
-        # Blocks that stay in the cache take a third of the time, and change no bit.
+        # Blocks that fit into the cache take a third of the time; the result is the same.
         for block in cached_blocks(len(Y), Y.shape[1]):
             filtered[block], state = advance_layers(
                 self.layers_, self._filters(), Y[block], state, wanted
@@ -236,12 +277,12 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         blocks : iterable of array-like of shape (n_frames, n_columns)
-            Pieces of the sequence, in order.
+            Consecutive parts of the sequence.
 
         Yields
         ------
         ndarray of shape (n_frames, n_features_out)
-            What :meth:`transform` would give for these frames within the whole.
+            The rows of :meth:`transform` of the whole sequence for these frames.
         """
         state = self.start()
         for block in blocks:
@@ -249,12 +290,12 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
             yield states
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Name the columns that ``transform`` gives.
+        """Return the names of the columns of ``transform``.
 
         Parameters
         ----------
         input_features : ignored
-            Present for scikit-learn's sake: a state belongs to no single column.
+            A state belongs to no single column.
 
         Returns
         -------
@@ -268,10 +309,30 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # Rows are a sequence: shuffled or alone they mean something else. scikit-learn has no tag
-        # for that; this one keeps its checks from shuffling rows and changes nothing else.
+        # Rows are a sequence: the result depends on their order. scikit-learn has no tag for that;
+        # this one keeps its checks from shuffling rows and has no other effect.
         tags.non_deterministic = True
         return tags
+
+    def _observation_of(self, n_columns: int) -> Matrix | None:
+        return None if self.observation is None else _checked_matrix(self.observation, n_columns)
+
+    def _advance_all_states(self, Y: Matrix, state: FilterState, wanted: range) -> Advance:
+        model = layered_model(
+            self.layers_,
+            observation=self.observation_,
+            observation_noise=self.observation_noise_ / Y.shape[1],
+            state_noise=self.state_noise_,
+        )
+        means, mean, covariance, gain = kalman_filter(
+            Y, model, mean=state.mean, covariance=state.covariance, gain=state.gain
+        )
+        sizes = self.layers_[::-1]  # the states of the last layer stand first
+        last = len(sizes) - wanted[0]
+        first = len(sizes) - 1 - wanted[-1]
+        columns = slice(sum(sizes[:first]), sum(sizes[:last]))
+        after = FilterState(state.n_frames + len(Y), (), mean, covariance, gain)
+        return Advance(means[:, columns], after)
 
     def _filters(self) -> tuple[ChainFilter, ...]:
         return chain_filters(self.layers_, self.observation_noise_, self.state_noise_)
@@ -288,7 +349,7 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
 def chain_filters(
     layers: tuple[int, ...], observation_noise: float, state_noise: tuple[float, ...]
 ) -> tuple[ChainFilter, ...]:
-    """Give the filters of the chains of each depth, shallow to deep; they depend on no data."""
+    """Return the filters of the chains of each depth, shallow to deep."""
     return tuple(
         ChainFilter.of(chain_of_layers(layers[:depth], observation_noise, state_noise[:depth]))
         for depth in range(1, len(layers) + 1)
@@ -302,14 +363,14 @@ def advance_layers(
     state: FilterState,
     wanted: range,
 ) -> Advance:
-    """Filter the next frames and put the wanted layers together, the last layer first.
+    """Filter the next frames, and return the wanted layers, the last layer first.
 
-    A layer's states are the sum of what the chains of its own and every greater depth say.
+    The states of a layer are the sum over the chains of its own and every greater depth.
     """
     means = {depth: _group_means(Y, layers[depth]) for depth in range(wanted[0], len(layers))}
     layered = {layer: np.zeros((len(Y), layers[layer])) for layer in reversed(wanted)}
     memories = list(state.chains)
-    for depth, own in means.items():  # chains less deep do not reach up to a wanted layer
+    for depth, own in means.items():  # shallower chains do not reach a wanted layer
         if depth + 1 < len(layers):
             own = own - _spread(means[depth + 1], layers[depth])
         found, memories[depth] = advance_chains(
@@ -330,7 +391,7 @@ def _group_means(Y: Matrix, n_groups: int) -> Matrix:
 
 
 def _spread(states: Matrix, n_columns: int) -> Matrix:
-    """Give every column below a state that state's value."""
+    """Return the value of its state for every column below it."""
     return np.repeat(states, n_columns // states.shape[1], axis=1)
 
 
@@ -339,16 +400,37 @@ def _wanted_layers(output: Output, n_layers: int) -> range:
     return {"top": everything[-1:], "level": everything[:1], "all": everything}[output]
 
 
-def _checked_layers(layers: Sequence[int] | None, n_columns: int) -> tuple[int, ...]:
+def _checked_matrix(observation: ArrayLike, n_columns: int) -> Matrix:
+    try:
+        H = np.array(observation, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"observation must be a matrix of numbers; got {type(observation).__name__}."
+        ) from error
+    if H.ndim != 2 or len(H) != n_columns or not H.shape[1]:
+        raise InputError(
+            f"observation has shape {H.shape}, but frames have {n_columns} columns; give one row "
+            "for each of them and one column for each state of the first layer."
+        )
+    if not np.isfinite(H).all():
+        raise InputError("observation has values that are NaN or infinite; correct them.")
+    return H
+
+
+def _checked_layers(
+    layers: Sequence[int] | None, n_columns: int, observation: Matrix | None
+) -> tuple[int, ...]:
+    n_states = n_columns if observation is None else observation.shape[1]
     if layers is None:
-        return layers_for(n_columns)
+        return layers_for(n_states)
     sizes = tuple(layers)
     if not sizes or not all(isinstance(size, Integral) and size > 0 for size in sizes):
         raise InputError(f"layers are {layers!r}; give one positive number or more.")
-    if sizes[0] != n_columns:
+    if sizes[0] != n_states:
+        owner = "frames have" if observation is None else "observation has"
         raise InputError(
-            f"layers are {layers!r}, but frames have {n_columns} columns; the first layer must "
-            "have as many."
+            f"layers are {layers!r}, but {owner} {n_states} columns; the first layer must have as "
+            "many."
         )
     for lower, upper in pairwise(sizes):
         if lower % upper:

@@ -1,12 +1,9 @@
-"""What the header of a WAV file promises; libsndfile counts only what is there.
+"""Recordings, read in blocks of constant memory.
 
-Recordings, read in blocks: an hour costs no more memory than a second.
-
-WAV, FLAC and OGG, of any number of channels, sample rate and width that libsndfile knows. The
-samples come as numbers between -1 and 1 in one channel; silence is zero. Files of floating-point
-samples keep their values, whatever they are, as long as they are numbers.
-
-A recording of any length as stretches of a minute, each with a little of its neighbours.
+All formats of libsndfile with one of the suffixes in :data:`AUDIO_SUFFIXES`, with any number of
+channels, sample rate and sample width. Samples are numbers between -1 and 1 in one channel; silence
+is zero. Files of floating-point samples keep their values, as long as they are finite.
+:func:`chunks` cuts a recording of any length into overlapping chunks of a minute.
 """
 
 import struct
@@ -16,12 +13,15 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernova.audio.annotations.segments import EDGE_TOLERANCE_SECONDS
 from kernova.audio.resampling import inputs_for, resampled, resampling
 from kernova.errors import InputError
 from kernova.textfiles import open_file
+from kernova.typing import Samples
+
+# The one list of audio formats: every folder search and help text uses it.
+AUDIO_SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".aif", ".aiff", ".mp3")
 
 _BYTES_PER_SAMPLE = {
     "PCM_U8": 1,
@@ -31,66 +31,20 @@ _BYTES_PER_SAMPLE = {
     "FLOAT": 4,
     "DOUBLE": 8,
 }
-
-# Recorders that write to a pipe put one of these where the number of bytes belongs.
+# Sizes that recorders write to a pipe, where the number of bytes is not known.
 _UNKNOWN_SIZES = frozenset({0xFFFFFFFF, 0x7FFFFFFF, 0x7FFFF000})
 
-
-def missing_wav_samples(path: Path, subtype: str, n_channels: int, n_samples: int) -> int:
-    """Count the samples of each channel that a WAV file promises and does not hold.
-
-    Parameters
-    ----------
-    path : Path
-        Any file; other formats promise nothing here.
-    subtype : str
-        How a sample is stored, in the words of libsndfile.
-    n_channels, n_samples : int
-        What libsndfile found.
-
-    Raises
-    ------
-    InputError
-        If the header promises nothing while sound follows: a recorder lost power before it wrote
-        the number, and the sound would pass for an empty recording.
-    """
-    promised_bytes = _promised_bytes(path)
-    width = _BYTES_PER_SAMPLE.get(subtype)
-    if promised_bytes is None or width is None:
-        return 0
-    return max(0, promised_bytes // (width * n_channels) - n_samples)
-
-
-def _promised_bytes(path: Path) -> int | None:
-    with path.open("rb") as content:
-        head = content.read(12)
-        if head[:4] != b"RIFF" or head[8:] != b"WAVE":
-            return None
-        while len(header := content.read(8)) == 8:
-            name, size = struct.unpack("<4sI", header)
-            if name != b"data":
-                content.seek(size + size % 2, 1)
-                continue
-            # The name of another chunk may follow an empty one; samples are rarely letters.
-            is_sound = any(not 0x20 <= byte < 0x7F for byte in content.read(4))
-            if size == 0 and is_sound:
-                raise InputError(
-                    f"{path} says that it holds no samples, yet more than a header is there: its "
-                    "recorder never finished it. Repair the header with a sound editor."
-                )
-            return None if size in _UNKNOWN_SIZES else size
-    return None
-
-
 Channel = int | Literal["mean"]
-
-# What libsndfile says where a header says nothing.
+CHUNK_SECONDS = 60.0
+# Overlap with the neighbours, so that no note is cut at a border.
+MARGIN_SECONDS = 1.0
+# Number of frames that libsndfile reports if the header has none.
 _UNKNOWN_LENGTH = 1 << 62
-_MOST_NUMBERS_PER_BLOCK = 1 << 22
+_MAX_NUMBERS_PER_BLOCK = 1 << 22
 
 
 class AudioInfo(NamedTuple):
-    """What is known of a recording before it is read.
+    """Header of a recording.
 
     Attributes
     ----------
@@ -99,11 +53,11 @@ class AudioInfo(NamedTuple):
     sample_rate : int
         Samples per second and channel.
     n_channels, n_samples : int
-        Its channels, and the samples that are there in each of them.
+        Number of channels, and of samples in each of them.
     seconds : float
-        Its length.
+        Length of the recording.
     missing_samples : int
-        Samples that the header promises and the file does not hold: it was cut short.
+        Samples that the header promises and a truncated file does not hold.
     """
 
     path: Path
@@ -115,45 +69,64 @@ class AudioInfo(NamedTuple):
 
     @property
     def remark(self) -> str:
-        """A sentence about what is missing from the file; empty if it is whole."""
+        """Remark on a truncated file; empty if the file is complete."""
         if not self.missing_samples:
             return ""
         promised = self.seconds + self.missing_samples / self.sample_rate
         return (
-            f"{self.path} is cut short: its header promises {promised:.3f} s, and "
-            f"{self.seconds:.3f} s are there, which are read."
+            f"{self.path} is truncated: its header promises {promised:.3f} s, of which "
+            f"{self.seconds:.3f} s are in the file and are read."
         )
 
 
 class Audio(NamedTuple):
-    """A stretch of sound in memory: one channel, and samples per second."""
+    """Sound in memory: samples of one channel, and the sample rate."""
 
-    samples: NDArray[np.float64]
+    samples: Samples
     sample_rate: int
 
     @property
     def seconds(self) -> float:
-        """Its length."""
+        """Length of the sound."""
         return len(self.samples) / self.sample_rate
 
 
+class Chunk(NamedTuple):
+    """Samples of a chunk with its margins, and the range of the chunk itself.
+
+    Attributes
+    ----------
+    samples : array of shape (n_samples,)
+        Samples with the margins.
+    offset : int
+        Position of the first sample in the recording.
+    own_start, own_stop : int
+        Range of the chunk without its margins, in the recording.
+    """
+
+    samples: Samples
+    offset: int
+    own_start: int
+    own_stop: int
+
+
 def audio_info(path: str | Path) -> AudioInfo:
-    """Look at a recording's header.
+    """Return the header of a recording.
 
     Parameters
     ----------
     path : path
-        A WAV, FLAC or OGG file.
+        A file of a format in :data:`AUDIO_SUFFIXES`.
 
     Returns
     -------
     AudioInfo
-        Its ``remark`` says in words if the file was cut short.
+        Its ``remark`` is not empty if the file is truncated.
 
     Raises
     ------
     InputError
-        If there is no such file, or it is no recording.
+        If there is no such file, or it is not a recording.
 
     Examples
     --------
@@ -177,23 +150,23 @@ def audio_blocks(
     sample_rate: int | None = None,
     channel: Channel = "mean",
     block_seconds: float = 10.0,
-) -> Iterator[NDArray[np.float64]]:
-    """Give the samples of a recording block by block, in memory that does not grow with it.
+) -> Iterator[Samples]:
+    """Yield the samples of a recording in blocks, in constant memory.
 
     Parameters
     ----------
     path : path
-        A WAV, FLAC or OGG file.
+        A file of a format in :data:`AUDIO_SUFFIXES`.
     start, end : float
-        The stretch to read, in seconds; all of it by default.
+        The interval to read, in seconds; all of it by default.
     sample_rate : int, optional
-        Samples per second to give; the file's own by default. Other rates are made by a streamed
+        Sample rate of the result; that of the file by default. Resampling is by a streamed
         polyphase filter.
     channel : "mean" or int
         The mean of all channels, or one of them, counted from 1.
     block_seconds : float, default=10
-        About how long the blocks are, up to four million samples. It changes nothing about the
-        samples.
+        Approximate length of the blocks, up to four million samples. The samples do not depend on
+        it.
 
     Yields
     ------
@@ -203,8 +176,8 @@ def audio_blocks(
     Raises
     ------
     InputError
-        If the file cannot be read, has no such channel, ends before the stretch does, or holds
-        samples that are no numbers.
+        If the file cannot be read, has no such channel, ends before the interval does, or holds
+        samples that are NaN or infinite.
 
     Examples
     --------
@@ -242,18 +215,18 @@ def read_audio(
     sample_rate: int | None = None,
     channel: Channel = "mean",
 ) -> Audio:
-    """Read a stretch of a recording into memory.
+    """Read a recording, or an interval of it, into memory.
 
     Parameters
     ----------
     path, start, end, sample_rate, channel
-        As for :func:`audio_blocks`. A stretch is the same samples that reading the whole
-        recording gives at that place, at any rate.
+        As for :func:`audio_blocks`. An interval has the same samples as that part of the whole
+        recording, at any rate.
 
     Returns
     -------
     Audio
-        Its samples and their rate.
+        Samples and their rate.
 
     Examples
     --------
@@ -272,11 +245,8 @@ def read_audio(
     return Audio(samples, own_rate if sample_rate is None else int(sample_rate))
 
 
-# --- opening ---------------------------------------------------------------------------------
-
-
 def sound_library() -> Any:
-    """Give soundfile, which comes with the extra ``audio``, or say how to get it."""
+    """Return the module soundfile; raise InputError if the extra ``audio`` is not installed."""
     try:
         import soundfile
     except ImportError as error:
@@ -287,12 +257,99 @@ def sound_library() -> Any:
     return soundfile
 
 
+def chunks(
+    blocks: Iterable[Samples], sample_rate: float, seconds: float = CHUNK_SECONDS
+) -> Iterator[Chunk]:
+    """Cut a recording into chunks; the last is up to twice as long as the others.
+
+    Parameters
+    ----------
+    blocks : iterable of array
+        Samples, in blocks of any size; the chunks do not depend on it.
+    sample_rate : float
+    seconds : float
+        Length of a chunk without its margins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.audio.reading import chunks
+    >>> [chunk.own_stop - chunk.own_start for chunk in chunks([np.zeros(1600)], 10.0)]
+    [600, 1000]
+    >>> [chunk.own_stop - chunk.own_start for chunk in chunks([np.zeros(1100)], 10.0)]
+    [1100]
+    """
+    own, margin = round(seconds * sample_rate), round(MARGIN_SECONDS * sample_rate)
+    waiting: list[Samples] = []
+    n_waiting = offset = own_start = 0
+    for block in blocks:
+        waiting.append(block)
+        n_waiting += len(block)
+        while offset + n_waiting - own_start > 2 * own:
+            samples = np.concatenate(waiting)
+            own_stop = own_start + own
+            yield Chunk(samples[: own_stop + margin - offset], offset, own_start, own_stop)
+            begin = max(own_stop - margin, 0)
+            rest = samples[begin - offset :].copy()
+            waiting, n_waiting = [rest], len(rest)
+            offset, own_start = begin, own_stop
+    if n_waiting and offset + n_waiting > own_start:
+        samples = np.concatenate(waiting)
+        yield Chunk(samples, offset, own_start, offset + n_waiting)
+
+
+def _missing_wav_samples(path: Path, subtype: str, n_channels: int, n_samples: int) -> int:
+    """Return the number of samples per channel that the header of a WAV file promises in excess.
+
+    Parameters
+    ----------
+    path : Path
+        Any file; 0 for other formats.
+    subtype : str
+        Sample format, as libsndfile names it.
+    n_channels, n_samples : int
+        Numbers that libsndfile found.
+
+    Raises
+    ------
+    InputError
+        If the header has a size of zero and sound follows, as when a recorder lost power before it
+        wrote the size. The recording would otherwise be taken for an empty one.
+    """
+    promised_bytes = _promised_bytes(path)
+    width = _BYTES_PER_SAMPLE.get(subtype)
+    if promised_bytes is None or width is None:
+        return 0
+    return max(0, promised_bytes // (width * n_channels) - n_samples)
+
+
+def _promised_bytes(path: Path) -> int | None:
+    with path.open("rb") as content:
+        head = content.read(12)
+        if head[:4] != b"RIFF" or head[8:] != b"WAVE":
+            return None
+        while len(header := content.read(8)) == 8:
+            name, size = struct.unpack("<4sI", header)
+            if name != b"data":
+                content.seek(size + size % 2, 1)
+                continue
+            # An empty chunk may be followed by the name of another one; samples are rarely letters.
+            is_sound = any(not 0x20 <= byte < 0x7F for byte in content.read(4))
+            if size == 0 and is_sound:
+                raise InputError(
+                    f"The header of {path} has a size of zero, but sound follows: the recorder did "
+                    "not finish the file. Repair the header with a sound editor."
+                )
+            return None if size in _UNKNOWN_SIZES else size
+    return None
+
+
 @contextmanager
 def _opened(path: str | Path) -> Iterator[Any]:
     soundfile = sound_library()
     with open_file(path) as content:
         if not content.read(1):
-            raise InputError(f"{path} is empty, with not even a header; record or copy it again.")
+            raise InputError(f"{path} is an empty file; record or copy it again.")
     try:
         stream = soundfile.SoundFile(str(path))
     except (soundfile.LibsndfileError, TypeError) as error:
@@ -307,7 +364,7 @@ def _opened(path: str | Path) -> Iterator[Any]:
 def _info_of(stream: Any, path: Path) -> AudioInfo:
     if stream.frames >= _UNKNOWN_LENGTH:
         raise InputError(
-            f"{path} does not say how long it is, as FLAC files written to a pipe do not; save it "
+            f"The header of {path} has no length, as in FLAC files written to a pipe; save it "
             "again with a sound editor."
         )
     return AudioInfo(
@@ -316,11 +373,8 @@ def _info_of(stream: Any, path: Path) -> AudioInfo:
         stream.channels,
         stream.frames,
         stream.frames / stream.samplerate,
-        missing_wav_samples(path, stream.subtype, stream.channels, stream.frames),
+        _missing_wav_samples(path, stream.subtype, stream.channels, stream.frames),
     )
-
-
-# --- what was asked for ----------------------------------------------------------------------
 
 
 def _positive(value: float, name: str) -> float:
@@ -331,7 +385,7 @@ def _positive(value: float, name: str) -> float:
 
 def _block_length(info: AudioInfo, block_seconds: float) -> int:
     # A damaged header may claim any rate and any number of channels.
-    most = max(1, _MOST_NUMBERS_PER_BLOCK // info.n_channels)
+    most = max(1, _MAX_NUMBERS_PER_BLOCK // info.n_channels)
     wanted = _positive(block_seconds, "block_seconds") * info.sample_rate
     return max(1, round(min(wanted, most)))
 
@@ -356,30 +410,27 @@ def _check_channel(channel: Channel, info: AudioInfo) -> None:
 
 
 def _sample_range(info: AudioInfo, start: float, end: float | None, rate: int) -> tuple[int, int]:
-    """Turn seconds into samples at ``rate``; what people's rounding adds past the end is cut."""
+    """Convert seconds to samples at ``rate``; an end within the tolerance is that of the file."""
     if end is None:
         end = max(info.seconds, start)
     if not (np.isfinite(start) and np.isfinite(end) and 0 <= start <= end):
         raise InputError(
-            f"Cannot read {info.path} from {start} s to {end} s: a stretch begins at 0 s or "
-            "later and ends no sooner than it begins."
+            f"Cannot read {info.path} from {start} s to {end} s: an interval starts at 0 s or "
+            "later and does not end before it starts."
         )
     if end > info.seconds + EDGE_TOLERANCE_SECONDS:
         raise InputError(
             f"Cannot read {info.path} from {start:.9g} s to {end:.9g} s: it ends at "
-            f"{info.seconds:.9g} s. Name a stretch within it."
+            f"{info.seconds:.9g} s. Choose an interval within it."
         )
     n_available = -(-info.n_samples * rate // info.sample_rate)
     last = n_available if end >= info.seconds else min(round(end * rate), n_available)
     return min(round(start * rate), last), last
 
 
-# --- samples ---------------------------------------------------------------------------------
-
-
 def _decoded(
     stream: Any, info: AudioInfo, first: int, last: int, channel: Channel, n_block: int
-) -> Iterator[NDArray[np.float64]]:
+) -> Iterator[Samples]:
     import soundfile
 
     position = first
@@ -398,15 +449,13 @@ def _decoded(
 
 def _damaged(info: AudioInfo, position: int) -> InputError:
     return InputError(
-        f"{info.path} is damaged or cut short: it promises {info.seconds:.3f} s and cannot be "
-        f"read on from {position / info.sample_rate:.3f} s. Copy it again, or read a stretch "
-        "before that."
+        f"{info.path} is damaged or truncated: its header promises {info.seconds:.3f} s, and it "
+        f"cannot be read from {position / info.sample_rate:.3f} s on. Copy it again, or read an "
+        "interval before that."
     )
 
 
-def _one_channel(
-    block: NDArray[np.float64], channel: Channel, info: AudioInfo, position: int
-) -> NDArray[np.float64]:
+def _one_channel(block: Samples, channel: Channel, info: AudioInfo, position: int) -> Samples:
     with np.errstate(over="ignore", invalid="ignore"):
         if block.shape[1] == 1:
             mono = block[:, 0]
@@ -414,84 +463,17 @@ def _one_channel(
             mono = block.mean(axis=1)
         else:
             mono = np.ascontiguousarray(block[:, int(channel) - 1])
-        # A sum is one pass and no mask; only if it is no number is the culprit looked for.
-        is_doubtful = not np.isfinite(mono.sum())
-    wrong = np.flatnonzero(~np.isfinite(mono)) if is_doubtful else np.zeros(0, dtype=np.intp)
+        # A sum is one pass without a mask; only if it is not finite are the samples searched.
+        may_be_wrong = not np.isfinite(mono.sum())
+    wrong = np.flatnonzero(~np.isfinite(mono)) if may_be_wrong else np.zeros(0, dtype=np.intp)
     if len(wrong):
         raise InputError(
-            f"{info.path} holds a sample that is no number at "
+            f"{info.path} holds a sample that is NaN or infinite at "
             f"{(position + wrong[0]) / info.sample_rate:.6f} s; repair it or cut it out."
         )
     return mono
 
 
-def _after(
-    before: NDArray[np.float64], blocks: Iterator[NDArray[np.float64]]
-) -> Iterator[NDArray[np.float64]]:
+def _after(before: Samples, blocks: Iterator[Samples]) -> Iterator[Samples]:
     yield before
     yield from blocks
-
-
-STRETCH_SECONDS = 60.0
-# So much of the neighbours is heard too, so that no note is cut at a border.
-MARGIN_SECONDS = 1.0
-
-
-class Stretch(NamedTuple):
-    """Samples, and which of them are its own.
-
-    Attributes
-    ----------
-    samples : array of shape (n_samples,)
-        With the margins.
-    offset : int
-        Place of the first of them in the recording.
-    own_start, own_stop : int
-        Place of the stretch without its margins, in the recording.
-    """
-
-    samples: NDArray[np.float64]
-    offset: int
-    own_start: int
-    own_stop: int
-
-
-def stretches(
-    blocks: Iterable[NDArray[np.float64]], sample_rate: float, seconds: float = STRETCH_SECONDS
-) -> Iterator[Stretch]:
-    """Cut a recording into stretches; the last is up to twice as long as the others.
-
-    Parameters
-    ----------
-    blocks : iterable of array
-        The samples, in blocks of any size: the stretches do not depend on it.
-    sample_rate : float
-    seconds : float
-        How long a stretch is without its margins.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernova.audio.reading import stretches
-    >>> [s.own_stop - s.own_start for s in stretches([np.zeros(1600)], 10.0)]
-    [600, 1000]
-    >>> [s.own_stop - s.own_start for s in stretches([np.zeros(1100)], 10.0)]
-    [1100]
-    """
-    own, margin = round(seconds * sample_rate), round(MARGIN_SECONDS * sample_rate)
-    waiting: list[NDArray[np.float64]] = []
-    n_waiting = offset = own_start = 0
-    for block in blocks:
-        waiting.append(block)
-        n_waiting += len(block)
-        while offset + n_waiting - own_start > 2 * own:
-            samples = np.concatenate(waiting)
-            own_stop = own_start + own
-            yield Stretch(samples[: own_stop + margin - offset], offset, own_start, own_stop)
-            begin = max(own_stop - margin, 0)
-            rest = samples[begin - offset :].copy()
-            waiting, n_waiting = [rest], len(rest)
-            offset, own_start = begin, own_stop
-    if n_waiting and offset + n_waiting > own_start:
-        samples = np.concatenate(waiting)
-        yield Stretch(samples, offset, own_start, offset + n_waiting)

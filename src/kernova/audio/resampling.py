@@ -1,10 +1,10 @@
-"""From one sample rate to another, block by block, as if the recording were one array.
+"""Resampling in blocks, with the same result as for the whole recording at once.
 
-Every output sample is a sum over the few input samples around its own time: with the rates'
-ratio in lowest terms ``up / down``, output ``n`` is the low-pass filter laid over the input at
+Every output sample is a sum over the few input samples around its own time. With the ratio of the
+rates in lowest terms ``up / down``, output ``n`` is the low-pass filter laid over the input at
 ``n * down / up``. The pattern of filter taps repeats every ``up`` outputs, which take ``down``
-inputs; so the work is done in whole periods, each with the inputs around it at hand, and neither
-the size of the blocks nor where a stretch begins changes a single bit.
+inputs. Outputs are computed in whole periods from the inputs around them, so that the result is
+the same bit by bit for any size of the blocks and any start.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,33 +13,33 @@ from math import gcd
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernova.errors import InputError
+from kernova.typing import Samples
 
-# Of a period; the filter is twenty times as long and must be held in memory.
-_MOST_STEPS = 1 << 20
+# Longest period; the filter is twenty times as long and is held in memory.
+_MAX_STEPS = 1 << 20
 
 
 class Resampling(NamedTuple):
-    """How to get from one sample rate to another.
+    """Filter from one sample rate to another.
 
     Attributes
     ----------
     up, down : int
-        The ratio of the rates in lowest terms.
+        Ratio of the rates in lowest terms.
     taps : ndarray
-        The low-pass filter at the rate ``up`` times the input's, behind as many zeros as bring
-        its first useful output to a whole period.
+        Low-pass filter at the rate ``up`` times the input's, after as many zeros as shift its
+        first useful output to a whole period.
     reach : int
-        Input samples on either side that an output depends on.
+        Number of input samples on either side that an output depends on.
     n_early : int
-        Outputs of the filter that lie before the first useful one.
+        Number of outputs of the filter before the first useful one.
     """
 
     up: int
     down: int
-    taps: NDArray[np.float64]
+    taps: Samples
     reach: int
     n_early: int
 
@@ -48,7 +48,7 @@ class Resampling(NamedTuple):
 def resampling(rate_in: int, rate_out: int) -> Resampling:
     """Design the filter: a Kaiser window (5.0) over ten zero crossings on either side.
 
-    It is the default of :func:`scipy.signal.resample_poly`, whose values the stream repeats.
+    This is the default of :func:`scipy.signal.resample_poly`, whose values the stream reproduces.
 
     Examples
     --------
@@ -60,10 +60,10 @@ def resampling(rate_in: int, rate_out: int) -> Resampling:
     from scipy.signal import firwin
 
     up, down = rate_out // gcd(rate_in, rate_out), rate_in // gcd(rate_in, rate_out)
-    if max(up, down) > _MOST_STEPS:
+    if max(up, down) > _MAX_STEPS:
         raise InputError(
-            f"Cannot turn {rate_in} samples per second into {rate_out}: the two have no simple "
-            "ratio. Choose another sample rate."
+            f"Cannot resample from {rate_in} to {rate_out} samples per second: the two have no "
+            "simple ratio. Choose another sample rate."
         )
     half = 10 * max(up, down)
     low_pass = up * firwin(2 * half + 1, 1.0 / max(up, down), window=("kaiser", 5.0))
@@ -79,7 +79,7 @@ def resampling(rate_in: int, rate_out: int) -> Resampling:
 
 
 def inputs_for(plan: Resampling, first_output: int, last_output: int) -> tuple[int, int]:
-    """Give the range of input samples that the outputs need; it may reach beyond the recording."""
+    """Return the range of input samples of the outputs, which may exceed the recording."""
     period = first_output // plan.up
     return period * plan.down - plan.reach, (
         -(-last_output * plan.down // plan.up) + plan.reach + 1
@@ -87,19 +87,19 @@ def inputs_for(plan: Resampling, first_output: int, last_output: int) -> tuple[i
 
 
 def resampled(
-    blocks: Iterable[NDArray[np.float64]], plan: Resampling, first_output: int, last_output: int
-) -> Iterator[NDArray[np.float64]]:
-    """Give output samples ``first_output`` to ``last_output`` from the inputs they need.
+    blocks: Iterable[Samples], plan: Resampling, first_output: int, last_output: int
+) -> Iterator[Samples]:
+    """Yield output samples ``first_output`` to ``last_output`` from the inputs they need.
 
     Parameters
     ----------
     blocks : iterable of ndarray
-        Input samples in order, beginning where :func:`inputs_for` says, with zeros before the
-        recording. What is missing at the end counts as zeros.
+        Input samples in order, from the start of the range of :func:`inputs_for`, with zeros
+        before the recording. Missing samples at the end count as zeros.
     plan : Resampling
-        From :func:`resampling`.
+        Filter from :func:`resampling`.
     first_output, last_output : int
-        The range wanted, counted in output samples from the start of the recording.
+        Range of the outputs, counted from the start of the recording.
 
     Yields
     ------
@@ -122,31 +122,27 @@ def resampled(
         n_periods = (len(held) - 2 * plan.reach) // plan.down
         if n_periods < 1:
             continue
-        made = _whole_periods(held, plan, n_periods)
+        outputs = _whole_periods(held, plan, n_periods)
         held = held[n_periods * plan.down :]
-        yield from _within(made, position, first_output, last_output)
-        position += len(made)
+        yield from _within(outputs, position, first_output, last_output)
+        position += len(outputs)
     if position < last_output:
         n_periods = -(-(last_output - position) // plan.up)
         missing = n_periods * plan.down + 2 * plan.reach - len(held)
         held = np.concatenate([held, np.zeros(max(0, missing))])
-        made = _whole_periods(held, plan, n_periods)
-        yield from _within(made, position, first_output, last_output)
+        outputs = _whole_periods(held, plan, n_periods)
+        yield from _within(outputs, position, first_output, last_output)
 
 
-def _whole_periods(
-    held: NDArray[np.float64], plan: Resampling, n_periods: int
-) -> NDArray[np.float64]:
+def _whole_periods(held: Samples, plan: Resampling, n_periods: int) -> Samples:
     from scipy.signal import upfirdn
 
     used = held[: n_periods * plan.down + 2 * plan.reach]
-    made: NDArray[np.float64] = upfirdn(plan.taps, used, plan.up, plan.down)
-    return made[plan.n_early : plan.n_early + n_periods * plan.up]
+    outputs: Samples = upfirdn(plan.taps, used, plan.up, plan.down)
+    return outputs[plan.n_early : plan.n_early + n_periods * plan.up]
 
 
-def _within(
-    made: NDArray[np.float64], position: int, first: int, last: int
-) -> Iterator[NDArray[np.float64]]:
-    wanted = made[max(0, first - position) : max(0, last - position)]
+def _within(outputs: Samples, position: int, first: int, last: int) -> Iterator[Samples]:
+    wanted = outputs[max(0, first - position) : max(0, last - position)]
     if len(wanted):
         yield wanted

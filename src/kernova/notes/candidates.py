@@ -1,11 +1,9 @@
-"""Every stretch of a recording that might be a note, and the class that it is most like.
+"""Candidate notes: intervals of a recording that are similar to a known class.
 
-Stretches that overlap share their frames. What a row shares with a known one is a sum over its
-moments of one frame's levels times the known row's: these products are made once for each frame
-(one matrix product) and are then only added, at offsets that are the same for every start. No row
-is ever written out.
-
-Of many candidate intervals that overlap, the ones that together gain most and do not.
+Intervals that overlap share their frames. The inner product of an interval's row with a known row
+is a sum over the sampled frames: these products are computed once for each frame (one matrix
+product) and are then only added, at offsets that are the same for every start. No row is ever
+written out. :func:`best_nonoverlapping` chooses among candidates that overlap.
 """
 
 from array import array
@@ -16,51 +14,54 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernova.errors import InputError
-from kernova.notes.features import NoteLook, moments, quiet_level
+from kernova.notes.features import FeatureSettings, floor_level, sampled_frames
 from kernova.parallel import slices
 from kernova.typing import Indices, Matrix, Single
 
-# Stretches begin at every second frame.
+# Intervals begin at every second frame.
 _STEP = 2
 _N_LENGTHS = 24
-# Notes may be so much shorter than the shortest known, and so much longer than the longest.
+# Limits of the lengths, relative to the shortest and to the longest known note.
 _SHORTER, _LONGER = 0.85, 1.18
-# Starts that are worked on together; what they need stays in the processor's cache.
-_STARTS_AT_ONCE = 512
-# Levels above the floor's, on average, below which a stretch is silence.
+# Starts per block, few enough for the processor's cache.
+_STARTS_PER_BLOCK = 512
+# Intervals whose mean level above the floor is lower are silence.
 _SILENCE = 1.0
+
+# Candidates that are converted to Python numbers at one time.
+_CANDIDATES_PER_BLOCK = 1 << 16
 
 
 class Candidates(NamedTuple):
-    """Stretches that are like a known class, in frames."""
+    """Intervals that are similar to a known class, in frames."""
 
     starts: Indices
     stops: Indices
     codes: Indices
-    likeness: Matrix
+    similarity: Matrix
 
 
 class KnownRows(Protocol):
-    """Rows that others are compared with, and what their distances say of each class."""
+    """Known rows, and the scorer of distances to them."""
 
     @property
     def rows(self) -> Matrix:
-        """Weighed rows."""
+        """Weighted rows."""
 
     @property
     def weights(self) -> Matrix:
-        """What rows were multiplied by."""
+        """Factors of the columns."""
 
     @property
     def typical_scores(self) -> Matrix:
-        """Scores of a class's own notes."""
+        """Typical score of a class's own notes."""
 
     def scorer(self) -> Callable[[Single], Single]:
-        """Give what turns squared distances to all rows into a score for each class."""
+        """Return the function from squared distances to all rows to a score for each class."""
 
 
 class _Measure(NamedTuple):
-    """What is the same for all stretches: known rows, and what turns distances into scores."""
+    """Known rows in the layout of the search, and the scorer of distances to them."""
 
     by_position: Single  # (n_positions, n_bands, n_rows): known rows
     weights: Single  # of bands
@@ -72,18 +73,18 @@ class _Measure(NamedTuple):
 
 
 class _Products(NamedTuple):
-    """What is known of each frame of a piece: the sums over bands that rows are made of.
+    """Sums over the bands of each frame of a block, of which rows are made.
 
-    The first axis says from which of the first ``_STEP`` frames on the others are counted, so that
-    stretches which begin ``_STEP`` frames apart find theirs side by side.
+    The first axis is the frame number modulo ``_STEP``, so that the frames of intervals that begin
+    ``_STEP`` frames apart are adjacent in memory.
     """
 
     with_rows: Single  # (_STEP, n_positions, n_frames / _STEP, n_rows)
-    sums: Single  # (_STEP, 3, n_frames / _STEP): levels, their weighed sum, their weighed squares
+    sums: Single  # (_STEP, 3, n_frames / _STEP): levels, their weighted sum, their weighted squares
 
 
 def note_lengths(n_frames_of_notes: Indices) -> Indices:
-    """Give the lengths that are tried, evenly spaced by ratio."""
+    """Return the lengths of the candidates, evenly spaced by ratio."""
     shortest = max(_SHORTER * n_frames_of_notes.min(), 1.0)
     longest = max(_LONGER * n_frames_of_notes.max(), shortest)
     return np.unique(np.rint(np.geomspace(shortest, longest, _N_LENGTHS)).astype(np.intp))
@@ -93,52 +94,86 @@ def note_candidates(
     levels: Matrix,
     known: KnownRows,
     lengths: Indices,
-    look: NoteLook,
+    settings: FeatureSettings,
     *,
-    least_likeness: float,
+    min_similarity: float,
 ) -> Candidates:
-    """Find the stretches that are at least so like some class.
+    """Find the intervals that are at least ``min_similarity`` to a class.
 
     Parameters
     ----------
     levels : array of shape (n_frames, n_bands)
-        Of the recording, as :func:`kernova.notes.features.levels_above` gives them.
+        Levels of the recording from :func:`kernova.notes.features.levels_above`.
     known : KnownRows
     lengths : array of shape (n_lengths,)
         In frames.
-    look : NoteLook
+    settings : FeatureSettings
     least_likeness : float
-        Stretches below are left out.
+        Intervals below it are left out.
     """
-    measure = _measure(known, look)
+    measure = _measure(known, settings)
     none = np.empty(0, np.intp)
     found = [Candidates(none, none, none, np.empty(0))]
-    step = _STARTS_AT_ONCE * _STEP
-    offsets = moments(lengths, look.n_positions).tolist()
-    loud = np.concatenate([[0.0], np.cumsum(levels.mean(axis=1) - quiet_level(look))])
+    step = _STARTS_PER_BLOCK * _STEP
+    offsets = sampled_frames(lengths, settings.n_positions).tolist()
+    loud = np.concatenate([[0.0], np.cumsum(levels.mean(axis=1) - floor_level(settings))])
     for first in range(0, len(levels), step):
         piece = levels[first : first + step + int(lengths.max())]
         if len(piece) < lengths.min() or _is_silent(loud, first, len(piece), int(lengths.min())):
             continue
         products = _products(piece.astype(np.float32), measure)
-        for length, at_moments in zip(lengths.tolist(), offsets, strict=True):
+        for length, at_frames in zip(lengths.tolist(), offsets, strict=True):
             starts = np.arange(0, min(step, len(piece) - length + 1), _STEP)
             at = first + starts
             is_loud = loud[at + length] - loud[at] > _SILENCE * length
             if is_loud.any():
-                squared = _squared_distances(products, len(starts), at_moments, measure)
-                squared += _squared_durations(length, measure, look)
+                squared = _squared_distances(products, len(starts), at_frames, measure)
+                squared += _squared_durations(length, measure, settings)
                 found.append(
-                    _likely(at[is_loud], length, squared[is_loud], measure, least_likeness)
+                    _likely(at[is_loud], length, squared[is_loud], measure, min_similarity)
                 )
     return Candidates(*[np.concatenate(column) for column in zip(*found, strict=True)])
 
 
-def _measure(known: KnownRows, look: NoteLook) -> _Measure:
-    n_bands = (known.rows.shape[1] - 1) // look.n_positions
+def best_nonoverlapping(starts: ArrayLike, stops: ArrayLike, gains: ArrayLike) -> Indices:
+    """Choose intervals without overlap whose gains have the largest sum.
+
+    Weighted interval scheduling: exact, in O(n log n). An interval may start where another stops.
+    Intervals without gain are never chosen. Ties are resolved for the choice whose last interval
+    stops first, and so on backwards; of equal intervals, the first is chosen.
+
+    Parameters
+    ----------
+    starts, stops : array-like of shape (n,)
+        Borders of each interval, in frames or in seconds.
+    gains : array-like of shape (n,)
+        Gain of each interval.
+
+    Returns
+    -------
+    ndarray of int
+        Indices of the chosen intervals, in order of time.
+
+    Examples
+    --------
+    >>> from kernova.notes.candidates import best_nonoverlapping
+    >>> best_nonoverlapping([0, 4, 5], [5, 9, 9], [2.0, 3.5, 2.0])
+    array([0, 2])
+    """
+    starts, stops, gains = _checked_intervals(starts, stops, gains)
+    useful = np.flatnonzero(gains > 0)
+    order = useful[np.argsort(stops[useful], kind="stable")]
+    # Number of intervals, in order of their stops, that end before this one starts.
+    n_before = np.searchsorted(stops[order], starts[order], side="right")
+    best = _best_sums(n_before, gains[order])
+    return order[_chosen(n_before, best)]
+
+
+def _measure(known: KnownRows, settings: FeatureSettings) -> _Measure:
+    n_bands = (known.rows.shape[1] - 1) // settings.n_positions
     rows = known.rows
     seen = rows[:, :-1]
-    by_position = seen.reshape(len(rows), look.n_positions, n_bands).transpose(1, 2, 0)
+    by_position = seen.reshape(len(rows), settings.n_positions, n_bands).transpose(1, 2, 0)
     single = np.float32
     return _Measure(
         by_position=np.ascontiguousarray(by_position, dtype=single),
@@ -152,7 +187,7 @@ def _measure(known: KnownRows, look: NoteLook) -> _Measure:
 
 
 def _is_silent(loud: Matrix, first: int, n_frames: int, shortest: int) -> bool:
-    """Tell whether no stretch of the shortest length is loud enough in a piece."""
+    """Return whether no interval of the shortest length is loud enough in a block."""
     sums = loud[first : first + n_frames + 1]
     return bool(((sums[shortest:] - sums[:-shortest]) <= _SILENCE * shortest).all())
 
@@ -161,19 +196,19 @@ def _products(piece: Single, measure: _Measure) -> _Products:
     n_apart = -(-len(piece) // _STEP)
     piece = np.pad(piece, ((0, n_apart * _STEP - len(piece)), (0, 0)), mode="edge")
     apart = np.ascontiguousarray(piece.reshape(n_apart, _STEP, -1).transpose(1, 0, 2))
-    weighed = apart * measure.weights
+    weighted = apart * measure.weights
     sums = [
         apart.sum(axis=2),
-        weighed @ measure.weights,
-        np.einsum("ijk,ijk->ij", weighed, weighed),
+        weighted @ measure.weights,
+        np.einsum("ijk,ijk->ij", weighted, weighted),
     ]
-    return _Products(np.matmul(weighed[:, None], measure.by_position), np.stack(sums, axis=1))
+    return _Products(np.matmul(weighted[:, None], measure.by_position), np.stack(sums, axis=1))
 
 
 def _squared_distances(
-    products: _Products, n_starts: int, at_moments: list[int], measure: _Measure
+    products: _Products, n_starts: int, at_frames: list[int], measure: _Measure
 ) -> Single:
-    """Give |row - known row|^2, but for durations, of stretches that begin at every second frame.
+    """Return |row - known row|^2, without durations, of intervals from every second frame on.
 
     A row is w (x - m), with m the mean of its levels x: hence |row|^2 = |wx|^2 - 2m w.wx + m^2|w|^2
     and row.known = x.(w known) - m w.known.
@@ -181,15 +216,15 @@ def _squared_distances(
     last = products.sums.shape[2] - n_starts
     shared = np.zeros((n_starts, len(measure.row_sums)), np.float32)
     sums = np.zeros((3, n_starts), np.float32)
-    for position, offset in enumerate(at_moments):
+    for position, offset in enumerate(at_frames):
         begin, phase = divmod(offset, _STEP)
         begin = min(begin, last)
         shared += products.with_rows[phase, position, begin : begin + n_starts]
         sums += products.sums[phase, :, begin : begin + n_starts]
-    plain, weighed, squares = sums
-    mean = plain / (len(at_moments) * len(measure.weights))
-    weight = len(at_moments) * float(measure.weights @ measure.weights)
-    own = squares - 2 * mean * weighed + mean**2 * weight
+    plain, weighted, squares = sums
+    mean = plain / (len(at_frames) * len(measure.weights))
+    weight = len(at_frames) * float(measure.weights @ measure.weights)
+    own = squares - 2 * mean * weighted + mean**2 * weight
     shared -= mean[:, None] * measure.row_sums
     shared *= -2
     shared += own[:, None]
@@ -197,66 +232,28 @@ def _squared_distances(
     return np.maximum(shared, 0, out=shared)
 
 
-def _squared_durations(length: int, measure: _Measure, look: NoteLook) -> Single:
-    apart = look.duration_weight * np.log(length) - measure.durations
+def _squared_durations(length: int, measure: _Measure, settings: FeatureSettings) -> Single:
+    apart = settings.duration_weight * np.log(length) - measure.durations
     return np.asarray(apart**2, dtype=np.float32)
 
 
 def _likely(
     starts: Indices, length: int, squared: Single, measure: _Measure, least: float
 ) -> Candidates:
-    """Keep the stretches that are like a class."""
+    """Return the intervals that are similar enough to a class."""
     scores = measure.scores(squared)
     codes = scores.argmax(axis=1)
-    likeness = scores[np.arange(len(codes)), codes] / measure.typical_scores[codes]
-    kept = likeness >= least
+    similarity = scores[np.arange(len(codes)), codes] / measure.typical_scores[codes]
+    kept = similarity >= least
     starts = starts[kept]
-    return Candidates(starts, starts + length, codes[kept], likeness[kept].astype(np.float64))
-
-
-# Candidates that are Python numbers at one time.
-_CANDIDATES_PER_BLOCK = 1 << 16
-
-
-def best_nonoverlapping(starts: ArrayLike, stops: ArrayLike, gains: ArrayLike) -> Indices:
-    """Choose intervals without overlap whose gains have the largest sum.
-
-    Weighted interval scheduling: exact, in O(n log n). An interval may start where another stops.
-    Intervals that gain nothing are never chosen; where choices are equally good, the one whose
-    last interval stops first is taken, and so on backwards; of equal intervals, the first given.
-
-    Parameters
-    ----------
-    starts, stops : array-like of shape (n,)
-        Where each interval begins and where it is over, in frames or in seconds.
-    gains : array-like of shape (n,)
-        What choosing it is worth.
-
-    Returns
-    -------
-    ndarray of int
-        Numbers of the chosen intervals, in order of time.
-
-    Examples
-    --------
-    >>> from kernova.notes.candidates import best_nonoverlapping
-    >>> best_nonoverlapping([0, 4, 5], [5, 9, 9], [2.0, 3.5, 2.0])
-    array([0, 2])
-    """
-    starts, stops, gains = _checked_intervals(starts, stops, gains)
-    useful = np.flatnonzero(gains > 0)
-    order = useful[np.argsort(stops[useful], kind="stable")]
-    # How many intervals, in order of their stops, are over when this one starts.
-    n_before = np.searchsorted(stops[order], starts[order], side="right")
-    best = _best_sums(n_before, gains[order])
-    return order[_chosen(n_before, best)]
+    return Candidates(starts, starts + length, codes[kept], similarity[kept].astype(np.float64))
 
 
 def _best_sums(n_before: Indices, gains: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the largest sum among the first 0, 1, 2, ... intervals.
+    """Return the largest sum among the first 0, 1, 2, ... intervals.
 
-    Each sum needs earlier ones, so this is a loop over plain numbers: two million take less time
-    than sorting them, and compiled code would not halve the whole.
+    Each sum needs earlier ones, so this is a loop over plain numbers. It takes less time than
+    sorting the intervals.
     """
     sums = array("d", bytes(8 * (len(gains) + 1)))
     largest, i = 0.0, 0
@@ -271,14 +268,14 @@ def _best_sums(n_before: Indices, gains: NDArray[np.float64]) -> NDArray[np.floa
 
 
 def _chosen(n_before: Indices, best: NDArray[np.float64]) -> Indices:
-    """Walk back from the last interval that raised the sum."""
+    """Return the intervals of the best sum, from the last one that raised it backwards."""
     raises = np.flatnonzero(best[1:] > best[:-1])
     # For each count of intervals, the last among them that raised the sum.
-    place = np.searchsorted(raises, np.arange(len(best)))
+    n_raises = np.searchsorted(raises, np.arange(len(best)))
     chosen: list[int] = []
     count = len(best) - 1
-    while place[count]:
-        last = int(raises[place[count] - 1])
+    while n_raises[count]:
+        last = int(raises[n_raises[count] - 1])
         chosen.append(last)
         count = int(n_before[last])
     return np.array(chosen[::-1], dtype=np.intp)

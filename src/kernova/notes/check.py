@@ -1,7 +1,4 @@
-"""Pictures of what was found in a recording, and how.
-
-A finder tried on recordings whose notes are known.
-"""
+"""Check of a fitted finder on annotated recordings, with tables and plots of the result."""
 
 import re
 from collections.abc import Sequence
@@ -23,16 +20,72 @@ from kernova.notes.evaluation import (
     threshold_curve,
 )
 from kernova.notes.finder import NoteFinder, NoteScan
-from kernova.notes.search import missing_treble
-from kernova.notes.training import Lessons
+from kernova.notes.search import missing_frequencies_remark
+from kernova.notes.training import TrainingSet
 from kernova.progress import track
 from kernova.report.figures import plot_confusion, plot_note_thresholds, plot_notes, save_picture
-from kernova.report.notes import STRETCH_SECONDS, busiest_stretch
+from kernova.report.notes import INTERVAL_SECONDS, busiest_interval
 from kernova.tables.formats import save_table
 from kernova.tables.records import json_rows
 
-# Little more than a stretch is drawn whole.
-_LONGEST_WHOLE_SECONDS = 1.5 * STRETCH_SECONDS
+# Recordings up to this length are drawn whole.
+_LONGEST_WHOLE_SECONDS = 1.5 * INTERVAL_SECONDS
+
+# No detected note has a lower score.
+_LOWEST_THRESHOLD = 1e-6
+
+
+@dataclass(frozen=True)
+class CheckedFinder:
+    """Performance of a finder on annotated recordings.
+
+    Attributes
+    ----------
+    check : NoteCheck
+        Counts of correct and false notes.
+    curve : DataFrame
+        F for each threshold, from :func:`~kernova.notes.evaluation.threshold_curve`.
+    finder : NoteFinder
+        The finder.
+    annotated : TrainingSet
+        Recordings and their annotations.
+    found : list of list of Segment
+        Notes found in each recording.
+    """
+
+    check: NoteCheck
+    curve: pd.DataFrame
+    finder: NoteFinder
+    annotated: TrainingSet
+    found: list[list[Segment]]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Summary of the tables, in sentences."""
+        return [*self.check.sentences, *self.curve_sentences, *self.annotated.remarks]
+
+    @property
+    def curve_sentences(self) -> list[str]:
+        """Best threshold, if it is better than the one that was used."""
+        if not len(self.curve):
+            return []
+        best = self.curve.iloc[int(self.curve["f"].to_numpy().argmax())]
+        if round(best["f"], 3) <= round(self.check.note_f, 3):
+            return ["No other threshold of the score would give a higher F over notes."]
+        return [
+            f"With a threshold of {best['threshold']:.3f} on the score, F over notes would be "
+            f"{best['f']:.3f}, the highest of all thresholds."
+        ]
+
+    def to_json_dict(self) -> dict[str, Any]:
+        """Return all results as numbers and texts for JSON."""
+        return {
+            "command": "notes check",
+            "recordings": [str(one.info.path) for one in self.annotated.recordings],
+            **self.check.to_json_dict(),
+            "thresholds": json_rows(self.curve),
+            "remarks": self.annotated.remarks,
+        }
 
 
 def save_notes_picture(
@@ -43,28 +96,28 @@ def save_notes_picture(
     *,
     truth: Sequence[Segment] | None = None,
 ) -> None:
-    """Draw the busiest stretch of a recording: sound, scores and notes below each other.
+    """Plot sound, scores and notes of the busiest interval of a recording.
 
     Parameters
     ----------
     finder : NoteFinder
-        What found the notes.
+        Finder of the notes.
     recording : path
-        Where.
+        The recording.
     segments : sequence of Segment
-        The notes; these are drawn.
+        The notes to draw.
     path : path
-        Where the picture goes: PNG, SVG or PDF.
+        File to write: PNG, SVG or PDF.
     truth : sequence of Segment, optional
-        What an annotation says, drawn beside them; then the busiest stretch is that of the truth.
+        Annotated notes, drawn beside them; the busiest interval is then that of the truth.
     """
     seconds = audio_info(recording).seconds
-    most = seconds if seconds <= _LONGEST_WHOLE_SECONDS else STRETCH_SECONDS
-    stretch = busiest_stretch(truth or segments, seconds, most)
-    scan = _with_a_frame(finder.scan(recording, stretch.start, stretch.end), seconds)
-    shown = [note for note in segments if note.start < stretch.end and note.end > stretch.start]
-    part = "" if stretch.end - stretch.start >= seconds else (
-        f", {stretch.start:.1f} to {stretch.end:.1f} s of {seconds:.1f} s"
+    most = seconds if seconds <= _LONGEST_WHOLE_SECONDS else INTERVAL_SECONDS
+    interval = busiest_interval(truth or segments, seconds, most)
+    scan = _with_a_frame(finder.scan(recording, interval.start, interval.end), seconds)
+    shown = [note for note in segments if note.start < interval.end and note.end > interval.start]
+    part = "" if interval.end - interval.start >= seconds else (
+        f", {interval.start:.1f} to {interval.end:.1f} s of {seconds:.1f} s"
     )  # fmt: skip
     ax = plot_notes(
         scan._replace(segments=shown), truth=truth, title=f"{Path(recording).name}{part}"
@@ -72,132 +125,51 @@ def save_notes_picture(
     save_picture(ax.figure, path)  # type: ignore[arg-type]
 
 
-def _with_a_frame(scan: NoteScan, seconds: float) -> NoteScan:
-    """Let a recording shorter than one frame be drawn, as a frame of nothing."""
-    if len(scan.times):
-        return scan
-    return scan._replace(
-        times=np.array([seconds / 2]),
-        levels=np.zeros((1, len(scan.band_hz))),
-        scores=np.zeros((1, len(scan.classes))),
-    )
-
-
-# Nothing that is found at all has a lower score.
-_LOWEST_THRESHOLD = 1e-6
-
-
-@dataclass(frozen=True)
-class CheckedFinder:
-    """What a finder is worth on recordings whose notes are known.
-
-    Attributes
-    ----------
-    check : NoteCheck
-        The counts.
-    curve : DataFrame
-        F against the least score, as :func:`~kernova.notes.evaluation.threshold_curve` gives.
-    finder : NoteFinder
-        What was tried.
-    lessons : Lessons
-        Recordings, and what is in them.
-    found : list of list of Segment
-        What was found in each.
-    """
-
-    check: NoteCheck
-    curve: pd.DataFrame
-    finder: NoteFinder
-    lessons: Lessons
-    found: list[list[Segment]]
-
-    @property
-    def sentences(self) -> list[str]:
-        """Say what the tables come to."""
-        return [*self.check.sentences, *self.curve_sentences, *self.lessons.remarks]
-
-    @property
-    def curve_sentences(self) -> list[str]:
-        """Say which least score would have been best, where that is not what was done."""
-        if not len(self.curve):
-            return []
-        best = self.curve.iloc[int(self.curve["f"].to_numpy().argmax())]
-        if round(best["f"], 3) <= round(self.check.note_f, 3):
-            return ["No other least score of a note would give a higher F over notes."]
-        return [
-            f"If only notes with a score of {best['threshold']:.3f} or more were kept, F over "
-            f"notes would be {best['f']:.3f}; no other score gives more."
-        ]
-
-    def to_json_dict(self) -> dict[str, Any]:
-        """Give everything as plain numbers and texts, for programs."""
-        return {
-            "command": "notes check",
-            "recordings": [str(one.info.path) for one in self.lessons.recordings],
-            **self.check.to_json_dict(),
-            "thresholds": json_rows(self.curve),
-            "remarks": self.lessons.remarks,
-        }
-
-
 def check_finder(
     finder: NoteFinder,
-    lessons: Lessons,
+    annotated: TrainingSet,
     classes: Sequence[str],
     *,
     tolerance: float = ONSET_TOLERANCE_SECONDS,
 ) -> CheckedFinder:
-    """Search annotated recordings, and compare.
+    """Search annotated recordings, and compare the result with the annotations.
 
     Parameters
     ----------
     finder : NoteFinder
         Fitted.
-    lessons : Lessons
-        What :func:`~kernova.notes.training.read_lessons` gave.
+    annotated : TrainingSet
+        Annotations from :func:`~kernova.notes.training.read_training_annotations`.
     classes : sequence of str
-        The classes that count; found notes of others are passed over.
+        Classes to compare; found notes of other classes are ignored.
     tolerance : float, default=0.02
-        How far onsets may be apart, in seconds.
+        Largest difference of matching onsets, in seconds.
 
     Returns
     -------
     CheckedFinder
-        Counts, curve, and what was found.
+        Counts, curve, and the notes found.
     """
-    found = _found(finder, lessons, classes)
-    check = check_notes(_compared(lessons, found), classes, tolerance=tolerance)
-    doubtful = found
+    found = _found(finder, annotated, classes)
+    check = check_notes(_compared(annotated, found), classes, tolerance=tolerance)
+    candidates = found
     if finder.preset == "song":
-        # A score is a note's own, whatever the threshold: one search tells about all thresholds.
-        eager = copy(finder).set_params(threshold=_LOWEST_THRESHOLD)
-        doubtful = _found(eager, lessons, classes)
-    curve = threshold_curve(_compared(lessons, doubtful), classes, tolerance=tolerance)
-    treble = [missing_treble(one.info, finder.sample_rate_) for one in lessons.recordings]
-    told = lessons._replace(remarks=[*lessons.remarks, *filter(None, treble)])
-    return CheckedFinder(check, curve, finder, told, found)
-
-
-def _found(finder: NoteFinder, lessons: Lessons, classes: Sequence[str]) -> list[list[Segment]]:
-    wanted = set(classes)
-    return [
-        [note for note in finder.find(one.info.path) if note.label in wanted]
-        for one in track(lessons.recordings, "recordings")
+        # Scores do not depend on the threshold: one search serves all thresholds.
+        permissive = copy(finder).set_params(threshold=_LOWEST_THRESHOLD)
+        candidates = _found(permissive, annotated, classes)
+    curve = threshold_curve(_compared(annotated, candidates), classes, tolerance=tolerance)
+    lacking = [
+        missing_frequencies_remark(one.info, finder.sample_rate_) for one in annotated.recordings
     ]
-
-
-def _compared(lessons: Lessons, found: list[list[Segment]]) -> list[Compared]:
-    return [
-        Compared(one.segments, notes, one.info.seconds)
-        for one, notes in zip(lessons.recordings, found, strict=True)
-    ]
+    remarked = annotated._replace(remarks=[*annotated.remarks, *filter(None, lacking)])
+    return CheckedFinder(check, curve, finder, remarked, found)
 
 
 def save_check(checked: CheckedFinder, folder: Path) -> list[Path]:
-    """Write tables and pictures of a check; give their names.
+    """Write tables and plots of a check, and return their paths.
 
-    Tables of notes, windows, confusion and thresholds; pictures of the last two, and of each
-    recording with the annotation beside what was found.
+    Tables of notes, windows, confusion and thresholds; plots of the last two, and of each
+    recording with its annotation.
     """
     check = checked.check
     confusion = check.confusion.rename_axis("annotated").reset_index()
@@ -219,12 +191,40 @@ def save_check(checked: CheckedFinder, folder: Path) -> list[Path]:
     return written + _saved_recordings(checked, folder)
 
 
+def _with_a_frame(scan: NoteScan, seconds: float) -> NoteScan:
+    """Return a scan of one empty frame for a recording shorter than a frame."""
+    if len(scan.times):
+        return scan
+    return scan._replace(
+        times=np.array([seconds / 2]),
+        levels=np.zeros((1, len(scan.band_hz))),
+        scores=np.zeros((1, len(scan.classes))),
+    )
+
+
+def _found(
+    finder: NoteFinder, annotated: TrainingSet, classes: Sequence[str]
+) -> list[list[Segment]]:
+    wanted = set(classes)
+    return [
+        [note for note in finder.find(one.info.path) if note.label in wanted]
+        for one in track(annotated.recordings, "recordings")
+    ]
+
+
+def _compared(annotated: TrainingSet, found: list[list[Segment]]) -> list[Compared]:
+    return [
+        Compared(one.segments, notes, one.info.seconds)
+        for one, notes in zip(annotated.recordings, found, strict=True)
+    ]
+
+
 def _saved_recordings(checked: CheckedFinder, folder: Path) -> list[Path]:
     written: list[Path] = []
-    recordings = checked.lessons.recordings
-    for place, (one, notes) in enumerate(zip(recordings, checked.found, strict=True), start=1):
+    recordings = checked.annotated.recordings
+    for number, (one, notes) in enumerate(zip(recordings, checked.found, strict=True), start=1):
         stem = re.sub(r"[^\w.-]+", "-", one.info.path.stem)
-        path = folder / f"check-{place:02}-{stem}.png"
+        path = folder / f"check-{number:02}-{stem}.png"
         save_notes_picture(checked.finder, one.info.path, notes, path, truth=one.segments)
         written.append(path)
     return written

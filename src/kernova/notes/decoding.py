@@ -1,13 +1,12 @@
-"""The search for the best sequence of notes: each lasts within limits, nothing lies between two.
+"""Decoding of frame scores: from scores per frame and class to notes with borders and class.
 
-``sums[t, c]`` is what frames 0 to t - 1 add if they all belong to class c. A note of class c from
-frame u to frame t - 1 then adds ``sums[t, c] - sums[u, c]``, less what a note costs.
+:func:`decode_six_steps` is the published decision of the paper on data description by kernel
+Mahalanobis distance (MDD-KM). :func:`decode_viterbi` searches for the best sequence of notes with
+shortest and longest durations, which also separates notes that follow each other without a gap.
 
-Scores per frame and class become notes: when each begins, when it is over, and which it is.
-
-Two roads: the six steps of the paper on data description by kernel Mahalanobis distance (MDD-KM),
-to the letter, and a search for the best sequence of notes with shortest and longest durations,
-which also finds borders between notes that follow each other without a gap.
+In that search, ``sums[t, c]`` is the total of frames 0 to t - 1 if they all belong to class c. A
+note of class c from frame u to frame t - 1 then adds ``sums[t, c] - sums[u, c]``, less the cost of
+a note.
 """
 
 from collections.abc import Sequence
@@ -20,19 +19,23 @@ from scipy.ndimage import maximum_filter1d
 from kernova.errors import InputError
 from kernova.typing import Indices, Matrix, Vector
 
-# How far back to look at first for the start of a note.
+# Frames that are searched first for the start of a note.
 _FIRST_REACH = 1024
+
+NO_NOTE = -1
+# Frames in the paper's six steps: shortest note, and length from which a run is decided.
+PAPER_SHORT, PAPER_SURE = 35, 60
 
 
 class Durations(NamedTuple):
-    """How many frames notes of each class may last, and how many must lie between two.
+    """Limits of the length of notes of each class, and of the gap between two, in frames.
 
     Attributes
     ----------
     shortest : ndarray of int of shape (n_classes,)
         At least 1.
     longest : ndarray of int of shape (n_classes,) or None
-        None sets no limit.
+        None for no limit.
     gap : int
         At least 0.
     """
@@ -43,17 +46,123 @@ class Durations(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A note that was found: its first frame, the frame after its last, its class."""
+    """First frame of a note, the frame after its last, and its class."""
 
     start: int
     stop: int
     label: int
 
 
-def best_notes(sums: Matrix, durations: Durations, note_cost: float) -> list[Note]:
-    """Give the sequence of notes with the largest total, in order of time.
+class _Group(NamedTuple):
+    """Classes with the same limits of their length."""
 
-    Where two sequences are equally good, notes end early and last short.
+    classes: slice | Indices
+    shortest: int
+    longest: int
+
+
+class _Heads:
+    """Best total before a note that starts at each frame, and the best start for each end."""
+
+    def __init__(self, sums: Matrix, durations: Durations) -> None:
+        self.sums = sums
+        self.durations = durations
+        self._groups = _groups(durations)
+        # No note starts before the first frame.
+        self._n_padding = max(group.longest for group in self._groups) + 1
+        self._values = np.full((self._n_padding + len(sums), sums.shape[1]), -np.inf)
+
+    def learn(self, begin: int, end: int, totals: Vector) -> None:
+        """Add the next frames at which notes may start."""
+        heads = self._at(begin, end, totals)
+        first = self._n_padding + begin
+        if self.durations.longest is None:
+            # Without a limit the best start only ever gets better.
+            heads = np.maximum.accumulate(np.maximum(heads, self._values[first - 1]), axis=0)
+        self._values[first : first + len(heads)] = heads
+
+    def best(self, begin: int, end: int) -> Matrix:
+        """Return the best total before notes with these ends, within the limits of the length."""
+        found = np.empty((end - begin, self.sums.shape[1]))
+        for classes, shortest, longest in self._groups:
+            width = longest - shortest + 1
+            first, last = self._n_padding + begin - longest, self._n_padding + end - shortest
+            starts = self._values[first:last, classes]
+            if width > 1:
+                starts = maximum_filter1d(starts, width, axis=0)[width // 2 :]
+            found[:, classes] = starts[: end - begin]
+        return found
+
+    def latest_best_start(self, stop: int, label: int, totals: Vector) -> int:
+        """Return the start of the best note of a class that ends here."""
+        value = self.best(stop, stop + 1)[0, label]
+        last = stop - int(self.durations.shortest[label])
+        reach = _FIRST_REACH
+        while True:
+            first = max(last + 1 - reach, 0)
+            matches = np.flatnonzero(self._at(first, last + 1, totals)[:, label] == value)
+            if len(matches):
+                return first + int(matches[-1])
+            reach *= 2
+
+    def _at(self, begin: int, end: int, totals: Vector) -> Matrix:
+        frames = np.arange(begin, end)
+        return totals[np.maximum(frames - self.durations.gap, 0)][:, None] - self.sums[begin:end]
+
+
+class FrameSegment(NamedTuple):
+    """One note, in frames.
+
+    Attributes
+    ----------
+    start, stop : int
+        First frame, and the frame after the last.
+    label : int
+        Class number: the column of the scores.
+    score : float
+        Mean score of the class over the segment.
+    """
+
+    start: int
+    stop: int
+    label: int
+    score: float
+
+
+class Decoding(NamedTuple):
+    """Result of decoding frame scores.
+
+    Attributes
+    ----------
+    labels : ndarray of int of shape (n_frames,)
+        Class number of each frame, -1 for none.
+    segments : list of FrameSegment
+        Notes in order of time. Adjacent notes may have the same label and no gap.
+    """
+
+    labels: Indices
+    segments: list[FrameSegment]
+
+
+class _Runs(NamedTuple):
+    """Maximal runs of equal values in one sequence."""
+
+    starts: Indices
+    stops: Indices
+
+    @property
+    def lengths(self) -> Indices:
+        return self.stops - self.starts
+
+    def spread(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
+        """Return the value of its run for every frame."""
+        return np.repeat(values, self.lengths)
+
+
+def best_notes(sums: Matrix, durations: Durations, note_cost: float) -> list[Note]:
+    """Return the sequence of notes with the largest total, in order of time.
+
+    Ties are resolved for notes that end earlier, then for shorter notes.
 
     Examples
     --------
@@ -68,178 +177,14 @@ def best_notes(sums: Matrix, durations: Durations, note_cost: float) -> list[Not
     raises = np.flatnonzero(totals[1:] > totals[:-1]) + 1
     notes: list[Note] = []
     end = len(totals) - 1
-    while place := int(np.searchsorted(raises, end, side="right")):
-        stop = int(raises[place - 1])
+    while n_raises := int(np.searchsorted(raises, end, side="right")):
+        stop = int(raises[n_raises - 1])
         values = sums[stop] + heads.best(stop, stop + 1)[0]
         label = int(values.argmax())
         start = heads.latest_best_start(stop, label, totals)
         notes.append(Note(start, stop, label))
         end = max(start - durations.gap, 0)
     return notes[::-1]
-
-
-def _best_totals(heads: "_Heads", note_cost: float) -> Vector:
-    """Give the largest total that the first 0, 1, 2, ... frames allow.
-
-    A note that ends among the next ``shortest`` frames began before them, so that those frames
-    are searched together.
-    """
-    sums = heads.sums
-    n_frames, step = len(sums) - 1, int(heads.durations.shortest.min())
-    totals = np.zeros(n_frames + 1)
-    for begin in range(0, n_frames, step):
-        heads.learn(max(begin - step + 1, 0), begin + 1, totals)
-        end = min(begin + step, n_frames) + 1
-        ends = (sums[begin + 1 : end] + heads.best(begin + 1, end)).max(axis=1) - note_cost
-        totals[begin + 1 : end] = np.maximum.accumulate(np.maximum(ends, totals[begin]))
-    return totals
-
-
-class _Group(NamedTuple):
-    """Classes whose notes have the same limits."""
-
-    classes: slice | Indices
-    shortest: int
-    longest: int
-
-
-class _Heads:
-    """What notes that start at a frame have behind them, and the best start for each end."""
-
-    def __init__(self, sums: Matrix, durations: Durations) -> None:
-        self.sums = sums
-        self.durations = durations
-        self._groups = _groups(durations)
-        # No note starts before the first frame.
-        self._n_padding = max(group.longest for group in self._groups) + 1
-        self._values = np.full((self._n_padding + len(sums), sums.shape[1]), -np.inf)
-
-    def learn(self, begin: int, end: int, totals: Vector) -> None:
-        """Take in the next frames at which notes may start."""
-        heads = self._at(begin, end, totals)
-        first = self._n_padding + begin
-        if self.durations.longest is None:
-            # Without a limit the best start only ever gets better.
-            heads = np.maximum.accumulate(np.maximum(heads, self._values[first - 1]), axis=0)
-        self._values[first : first + len(heads)] = heads
-
-    def best(self, begin: int, end: int) -> Matrix:
-        """Look back from these ends, between the shortest and the longest duration."""
-        found = np.empty((end - begin, self.sums.shape[1]))
-        for classes, shortest, longest in self._groups:
-            width = longest - shortest + 1
-            first, last = self._n_padding + begin - longest, self._n_padding + end - shortest
-            starts = self._values[first:last, classes]
-            if width > 1:
-                starts = maximum_filter1d(starts, width, axis=0)[width // 2 :]
-            found[:, classes] = starts[: end - begin]
-        return found
-
-    def latest_best_start(self, stop: int, label: int, totals: Vector) -> int:
-        """Find where the best note of a class that ends here starts."""
-        value = self.best(stop, stop + 1)[0, label]
-        last = stop - int(self.durations.shortest[label])
-        reach = _FIRST_REACH
-        while True:
-            first = max(last + 1 - reach, 0)
-            places = np.flatnonzero(self._at(first, last + 1, totals)[:, label] == value)
-            if len(places):
-                return first + int(places[-1])
-            reach *= 2
-
-    def _at(self, begin: int, end: int, totals: Vector) -> Matrix:
-        frames = np.arange(begin, end)
-        return totals[np.maximum(frames - self.durations.gap, 0)][:, None] - self.sums[begin:end]
-
-
-def _groups(durations: Durations) -> list[_Group]:
-    """Put classes with the same limits together; without a limit only the shortest matters."""
-    shortest = durations.shortest
-    longest = shortest if durations.longest is None else durations.longest
-    limits, member = np.unique(np.c_[shortest, longest], axis=0, return_inverse=True)
-    if len(limits) == 1:
-        return [_Group(slice(None), *limits[0].tolist())]
-    member = member.ravel()
-    return [_Group(np.flatnonzero(member == g), *pair.tolist()) for g, pair in enumerate(limits)]
-
-
-Labels = NDArray[np.intp]
-
-NONE = -1
-# Frames that the paper's six steps count: too short to be a note, long enough to be sure.
-PAPER_SHORT, PAPER_SURE = 35, 60
-
-
-class FrameSegment(NamedTuple):
-    """One note, in frames.
-
-    Attributes
-    ----------
-    start, stop : int
-        The first frame, and the first that no longer belongs to it.
-    label : int
-        The number of its class: its column among the scores.
-    score : float
-        The mean of that class's scores over the segment.
-    """
-
-    start: int
-    stop: int
-    label: int
-    score: float
-
-
-class Decoding(NamedTuple):
-    """What frame scores say.
-
-    Attributes
-    ----------
-    labels : ndarray of int of shape (n_frames,)
-        Class number of each frame, -1 for none of them.
-    segments : list of FrameSegment
-        The notes in order of time. Neighbours may have one label and no gap between them.
-    """
-
-    labels: Labels
-    segments: list[FrameSegment]
-
-
-def frames_in(seconds: float, frame_seconds: float) -> int:
-    """Give the number of frames, at least one, that lasts nearest to so many seconds.
-
-    Examples
-    --------
-    >>> from kernova.notes.decoding import frames_in
-    >>> frames_in(0.076, 48 / 22050)
-    35
-    """
-    if not (0 < frame_seconds < np.inf and 0 <= seconds < np.inf):
-        raise InputError(
-            f"{seconds!r} seconds cannot be counted in frames of {frame_seconds!r} seconds; give "
-            "positive numbers."
-        )
-    return max(1, round(seconds / frame_seconds))
-
-
-class _Runs(NamedTuple):
-    """Maximal stretches of equal values in one sequence."""
-
-    starts: Labels
-    stops: Labels
-
-    @property
-    def lengths(self) -> Labels:
-        return self.stops - self.starts
-
-    def spread(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
-        """Give every frame its run's value."""
-        return np.repeat(values, self.lengths)
-
-
-def _runs(values: NDArray[np.generic]) -> _Runs:
-    borders = np.flatnonzero(values[1:] != values[:-1]) + 1
-    edges = np.r_[0, borders, len(values)] if len(values) else np.zeros(1, dtype=np.intp)
-    return _Runs(edges[:-1], edges[1:])
 
 
 def decode_six_steps(
@@ -249,7 +194,7 @@ def decode_six_steps(
     n_short: int = PAPER_SHORT,
     n_sure: int = PAPER_SURE,
 ) -> Decoding:
-    """Decide by the six steps of the paper.
+    """Decode by the six steps of the paper.
 
     1. Scores below the threshold become 0. 2. In each class, runs of other scores shorter than
     ``n_short`` become 0. 3. Where one class is strictly the largest for more than ``n_sure``
@@ -257,23 +202,23 @@ def decode_six_steps(
     class has its mean, and 5. the run goes to the largest. 6. Runs of one label shorter than
     ``n_short`` become none.
 
-    Notes without a gap between them merge unless each leads for more than ``n_sure`` frames.
+    Notes without a gap between them merge unless each is largest for more than ``n_sure`` frames.
 
     Parameters
     ----------
     scores : array-like of shape (n_frames, n_classes)
-        How much each frame looks like each class; 0 says that nothing is known.
+        Score of each frame for each class; 0 if there is no evidence.
     threshold : float
-        The least score that counts.
+        Scores below it are set to 0.
     n_short : int, default=35
-        Frames of the shortest note.
+        Length of the shortest note, in frames.
     n_sure : int, default=60
-        A lead of more frames than this is decided at once.
+        Runs of one largest class that are longer than this are decided at once.
 
     Returns
     -------
     Decoding
-        Labels of frames, and notes.
+        Indices of the frames, and notes.
 
     Examples
     --------
@@ -286,45 +231,16 @@ def decode_six_steps(
     """
     S = _checked_scores(scores)
     kept = _long_enough(np.where(threshold <= S, S, 0.0), n_short)
-    labels = _leaders(kept, n_sure)
+    labels = _decided_runs(kept, n_sure)
     _decide_by_means(labels, kept)
     runs = _runs(labels)
     labels = np.asarray(
-        runs.spread(np.where(runs.lengths < n_short, NONE, labels[runs.starts])), dtype=np.intp
+        runs.spread(np.where(runs.lengths < n_short, NO_NOTE, labels[runs.starts])), dtype=np.intp
     )
     runs = _runs(labels)
-    notes = labels[runs.starts] != NONE
+    notes = labels[runs.starts] != NO_NOTE
     found = zip(runs.starts[notes].tolist(), runs.stops[notes].tolist(), strict=True)
     return Decoding(labels, [_segment(S, a, b, int(labels[a])) for a, b in found])
-
-
-def _long_enough(S: Matrix, n_short: int) -> Matrix:
-    """Set to 0 what does not last: step 2."""
-    kept = S.copy()
-    for column in kept.T:
-        runs = _runs(column != 0)
-        column[np.asarray(runs.spread(runs.lengths < n_short), dtype=bool)] = 0.0
-    return kept
-
-
-def _leaders(S: Matrix, n_sure: int) -> Labels:
-    """Give the class of every frame in a long lead, none elsewhere: step 3."""
-    leader, largest = S.argmax(axis=1), S.max(axis=1)
-    n_largest = (largest[:, None] == S).sum(axis=1)
-    leader[(n_largest > 1) | (largest <= 0)] = NONE
-    runs = _runs(leader)
-    return np.where(runs.spread(runs.lengths > n_sure), leader, NONE)
-
-
-def _decide_by_means(labels: Labels, S: Matrix) -> None:
-    """Give undecided runs to the class of the largest mean, in place: steps 4 and 5."""
-    is_open = (labels == NONE) & (S != 0).any(axis=1)
-    runs = _runs(is_open)
-    if not is_open.any():
-        return
-    # All classes of a run have the same number of frames: the largest sum is the largest mean.
-    best = np.add.reduceat(S, runs.starts, axis=0).argmax(axis=1)
-    labels[is_open] = runs.spread(best)[is_open]
 
 
 def decode_viterbi(
@@ -336,7 +252,7 @@ def decode_viterbi(
     gap: int = 0,
     note_cost: float | None = None,
 ) -> Decoding:
-    """Find the sequence of notes that explains the scores best.
+    """Decode by a search for the best sequence of notes.
 
     Each frame of a note adds its class's score minus the threshold, each note costs
     ``note_cost``, and frames of no note add nothing; the sequence with the largest sum is found
@@ -346,24 +262,24 @@ def decode_viterbi(
     Parameters
     ----------
     scores : array-like of shape (n_frames, n_classes)
-        How much each frame looks like each class.
+        Score of each frame for each class.
     threshold : float
         The score at which a frame is as likely to belong to no note.
     shortest : int or sequence of int, default=35
-        Frames of the shortest note, of all classes or of each. The search takes that many frames
-        at a time: the longer, the faster.
+        Length of the shortest note in frames, of all classes or of each. The search takes that
+        many frames at a time, so larger values are faster.
     longest : int or sequence of int, optional
-        Frames of the longest note; by default there is no limit.
+        Length of the longest note in frames; no limit by default.
     gap : int, default=0
-        Frames of no note that there must be between two.
+        Smallest number of frames between two notes.
     note_cost : float, optional
-        What a note must add before it is worth having; by default as much as half a shortest note
-        would at twice the threshold, so that doubtful scores are not cut into small notes.
+        Cost of each note; by default the gain of half a shortest note at twice the threshold, so
+        that ambiguous scores are not cut into small notes.
 
     Returns
     -------
     Decoding
-        Labels of frames, and notes.
+        Indices of the frames, and notes.
 
     Examples
     --------
@@ -384,10 +300,73 @@ def decode_viterbi(
     sums = np.zeros((len(S) + 1, S.shape[1]))
     np.cumsum(S - threshold, axis=0, out=sums[1:])
     found = best_notes(sums, durations, note_cost)
-    labels = np.full(len(S), NONE, dtype=np.intp)
+    labels = np.full(len(S), NO_NOTE, dtype=np.intp)
     for note in found:
         labels[note.start : note.stop] = note.label
     return Decoding(labels, [_segment(S, *note) for note in found])
+
+
+def _best_totals(heads: "_Heads", note_cost: float) -> Vector:
+    """Return the largest total of the first 0, 1, 2, ... frames.
+
+    A note that ends among the next ``shortest`` frames began before them, so that those frames
+    are searched together.
+    """
+    sums = heads.sums
+    n_frames, step = len(sums) - 1, int(heads.durations.shortest.min())
+    totals = np.zeros(n_frames + 1)
+    for begin in range(0, n_frames, step):
+        heads.learn(max(begin - step + 1, 0), begin + 1, totals)
+        end = min(begin + step, n_frames) + 1
+        ends = (sums[begin + 1 : end] + heads.best(begin + 1, end)).max(axis=1) - note_cost
+        totals[begin + 1 : end] = np.maximum.accumulate(np.maximum(ends, totals[begin]))
+    return totals
+
+
+def _groups(durations: Durations) -> list[_Group]:
+    """Group classes by their limits; without an upper limit only the shortest length matters."""
+    shortest = durations.shortest
+    longest = shortest if durations.longest is None else durations.longest
+    limits, member = np.unique(np.c_[shortest, longest], axis=0, return_inverse=True)
+    if len(limits) == 1:
+        return [_Group(slice(None), *limits[0].tolist())]
+    member = member.ravel()
+    return [_Group(np.flatnonzero(member == g), *pair.tolist()) for g, pair in enumerate(limits)]
+
+
+def _runs(values: NDArray[np.generic]) -> _Runs:
+    borders = np.flatnonzero(values[1:] != values[:-1]) + 1
+    edges = np.r_[0, borders, len(values)] if len(values) else np.zeros(1, dtype=np.intp)
+    return _Runs(edges[:-1], edges[1:])
+
+
+def _long_enough(S: Matrix, n_short: int) -> Matrix:
+    """Set short runs to 0: step 2."""
+    kept = S.copy()
+    for column in kept.T:
+        runs = _runs(column != 0)
+        column[np.asarray(runs.spread(runs.lengths < n_short), dtype=bool)] = 0.0
+    return kept
+
+
+def _decided_runs(S: Matrix, n_sure: int) -> Indices:
+    """Return the class of every frame in a long run of one largest class: step 3."""
+    best, largest = S.argmax(axis=1), S.max(axis=1)
+    n_largest = (largest[:, None] == S).sum(axis=1)
+    best[(n_largest > 1) | (largest <= 0)] = NO_NOTE
+    runs = _runs(best)
+    return np.where(runs.spread(runs.lengths > n_sure), best, NO_NOTE)
+
+
+def _decide_by_means(labels: Indices, S: Matrix) -> None:
+    """Assign undecided runs to the class of the largest mean, in place: steps 4 and 5."""
+    is_open = (labels == NO_NOTE) & (S != 0).any(axis=1)
+    runs = _runs(is_open)
+    if not is_open.any():
+        return
+    # All classes of a run have the same number of frames: the largest sum is the largest mean.
+    best = np.add.reduceat(S, runs.starts, axis=0).argmax(axis=1)
+    labels[is_open] = runs.spread(best)[is_open]
 
 
 def _segment(S: Matrix, start: int, stop: int, label: int) -> FrameSegment:
@@ -426,7 +405,7 @@ def _checked_durations(
         )
     if most is not None and (most < least).any():
         raise InputError(
-            f"shortest is {shortest!r} and longest is {longest!r}; no note can last so long and "
-            "so short."
+            f"shortest is {shortest!r} and longest is {longest!r}; shortest must not exceed "
+            "longest."
         )
     return Durations(least, most, gap)

@@ -1,4 +1,4 @@
-"""An aviary of three made-up birds: recordings with notes to learn, to find and to check."""
+"""Demonstration recordings: songs of three synthetic birds, with annotations."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,31 +7,31 @@ from typing import NamedTuple
 import numpy as np
 
 from kernova.audio.annotations import ANNOTATION_ENDINGS, Segment, write_annotations
-from kernova.errors import InputError
+from kernova.audio.reading import sound_library
 from kernova.files import replacing
 from kernova.typing import Samples
 
 SAMPLE_RATE = 22050
 _NOISE = 0.004
-# The stranger sings everywhere, and nobody marks it.
-STRANGER = "stranger"
+# A fourth bird sings in every recording and is not annotated.
+UNKNOWN = "unknown"
 
 
 class DemoFiles(NamedTuple):
-    """What was written.
+    """Files that were written.
 
     Attributes
     ----------
-    lesson, marks : Path
-        A recording, and the notes marked in it.
+    training, annotations : Path
+        A recording, and the annotations of its notes.
     night : Path
-        A folder of recordings to search.
+        Folder of recordings to search.
     truth : tuple of Path
-        What is in each of them, for comparison.
+        Annotations of each of them, for comparison.
     """
 
-    lesson: Path
-    marks: Path
+    training: Path
+    annotations: Path
     night: Path
     truth: tuple[Path, ...]
 
@@ -44,19 +44,19 @@ class Song(NamedTuple):
 
 
 def write_note_demo(folder: str | Path, seed: int = 0) -> DemoFiles:
-    """Write a recording with marked notes, and two others of a night to search.
+    """Write a recording with annotated notes, and two other recordings to search.
 
     Parameters
     ----------
     folder : path
         An existing folder.
     seed : int, default=0
-        Decides how the birds sing.
+        Random seed of the songs.
 
     Returns
     -------
     DemoFiles
-        Their names.
+        Paths of the files.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def write_note_demo(folder: str | Path, seed: int = 0) -> DemoFiles:
     target = Path(folder)
     random = np.random.default_rng(seed)
     ending = ANNOTATION_ENDINGS["raven"]
-    lesson = _write(sung(random, 44), target / "lesson.wav", target / f"lesson{ending}")
+    annotations = _write(sung(random, 44), target / "lesson.wav", target / f"lesson{ending}")
     for name in ("night", "truth"):
         (target / name).mkdir(exist_ok=True)
     truth = tuple(
@@ -78,20 +78,20 @@ def write_note_demo(folder: str | Path, seed: int = 0) -> DemoFiles:
         )
         for name in ("dusk", "dawn")
     )
-    return DemoFiles(target / "lesson.wav", lesson, target / "night", truth)
+    return DemoFiles(target / "lesson.wav", annotations, target / "night", truth)
 
 
 def sung(random: np.random.Generator, n_notes: int, gap_seconds: float = 0.08) -> Song:
-    """Let the birds sing so many notes, each a little other than the last of its kind."""
+    """Synthesise a song of this many notes, with random variation of each note."""
     pieces = [np.zeros(round(0.5 * SAMPLE_RATE))]
     notes = []
     position = len(pieces[0])
     for voice in random.permutation(np.arange(n_notes) % len(_VOICES)):
-        name, sing, usual_seconds = _VOICES[int(voice)]
-        length = round(usual_seconds * random.uniform(0.9, 1.1) * SAMPLE_RATE)
+        name, sing, mean_seconds = _VOICES[int(voice)]
+        length = round(mean_seconds * random.uniform(0.9, 1.1) * SAMPLE_RATE)
         note = sing(np.arange(length) / SAMPLE_RATE, random.normal(1, 0.02))
         gap = round(gap_seconds * random.uniform(0.5, 2.0) * SAMPLE_RATE)
-        pieces += [random.uniform(0.15, 0.3) * _faded(note), np.zeros(gap)]
+        pieces += [random.uniform(0.15, 0.3) * _with_fades(note), np.zeros(gap)]
         start, end = position / SAMPLE_RATE, (position + length) / SAMPLE_RATE
         notes.append(Segment(round(start, 4), round(end, 4), name))
         position += length + gap
@@ -119,26 +119,20 @@ _VOICES: tuple[tuple[str, Callable[[Samples, float], Samples], float], ...] = (
     ("rising", _rising, 0.09),
     ("falling", _falling, 0.09),
     ("buzz", _buzz, 0.12),
-    (STRANGER, _trill, 0.10),
+    (UNKNOWN, _trill, 0.10),
 )
 
 
-def _faded(note: Samples) -> Samples:
+def _with_fades(note: Samples) -> Samples:
     n_fade = min(len(note) // 2, round(0.004 * SAMPLE_RATE))
     ramp = np.minimum(1.0, (np.arange(len(note)) + 1) / n_fade)
     return np.asarray(note * ramp * ramp[::-1])
 
 
-def _write(song: Song, recording: Path, marks: Path) -> Path:
-    try:
-        import soundfile
-    except ImportError as error:
-        raise InputError(
-            "Writing recordings needs soundfile, which is not installed: "
-            "pip install 'kernova[audio]'."
-        ) from error
+def _write(song: Song, recording: Path, annotations: Path) -> Path:
+    soundfile = sound_library()
     with replacing(recording) as scratch:
         soundfile.write(scratch, song.samples, SAMPLE_RATE, subtype="PCM_16")
-    known = [note for note in song.notes if note.label != STRANGER]
-    write_annotations(known, marks, format="raven", sample_rate=SAMPLE_RATE)
-    return marks
+    known = [note for note in song.notes if note.label != UNKNOWN]
+    write_annotations(known, annotations, format="raven", sample_rate=SAMPLE_RATE)
+    return annotations

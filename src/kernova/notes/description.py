@@ -1,12 +1,11 @@
-"""Classes of notes, described by the rows of a few examples.
+"""Descriptions of note classes by the feature rows of a few examples.
 
-Bands are weighed by how little they vary within a class, all classes together. The length-scale is
-a multiple of the median distance between notes: with rows of hundreds of columns and two notes of
-a class, the likelihood of the rows' norms says nothing about it.
+Bands are weighted by how little they vary within a class, over all classes. The length-scale is a
+multiple of the median distance between notes: with rows of hundreds of columns and two notes of a
+class, the likelihood of the rows' norms carries no information about it.
 
-Notes scored by how possible each class is, with possibilistic neighbours (PKNN).
-
-The same rows and weights as :mod:`kernova.notes.description`; what differs is the scorer.
+:class:`NoteDescription` scores rows by data description with the kernel Mahalanobis distance
+(MDD-KM), :class:`NotePrototypes` by possibilistic neighbours (PKNN), on the same rows and weights.
 """
 
 from collections.abc import Callable
@@ -20,30 +19,37 @@ from kernova.description.possibilistic import Prototypes, log_possibilities_of, 
 from kernova.kernels.distances import squared_distances
 from kernova.typing import Indices, Matrix, Single, Vector
 
-# Of the median distance between notes.
+# In units of the median distance between notes.
 _LENGTH_SCALE = 1.0
 _RIDGE = 1e-3
-# The share of the mean variance in each band's own: it keeps steady bands from ruling.
+# Weight of the mean variance in each band's own, so that steady bands do not dominate.
 _SHRINK_BANDS = 0.2
-# What is learnt from few notes of a class leans on the other classes, as so many notes would.
-_NOTES_OF_OTHERS = 5.0
+# Weight of the mean over all classes in the typical score of a class, in notes.
+_POOLED_NOTES = 5.0
+
+# A map of the paper's size has more units than there are notes; each note is then a prototype.
+_GRID = (5, 5)
+_NEIGHBORS = 5
+_MEMBERSHIP_NEIGHBORS = 10
+# Limit of the leave-one-out notes: each needs new prototypes of all classes.
+_MOST_LEFT_OUT = 40
 
 
 @dataclass(frozen=True)
 class NoteDescription:
-    """Known notes, and how much a row is like each class.
+    """Known notes, and the score of a row for each class.
 
     Attributes
     ----------
     rows : array of shape (n_notes, n_columns)
-        Weighed.
+        Weighted.
     codes : array of shape (n_notes,)
-        Each note's class.
+        Class of each note.
     weights : array of shape (n_columns,)
-        By which rows are multiplied.
+        Factors of the columns.
     classes : list of ClassDescription
     typical_scores : array of shape (n_classes,)
-        The mean soft score of a class's notes, each left out in turn.
+        Mean leave-one-out soft score of a class's notes.
     """
 
     rows: Matrix
@@ -53,7 +59,7 @@ class NoteDescription:
     typical_scores: Vector
 
     def scorer(self) -> Callable[[Single], Single]:
-        """Give what turns squared distances to all rows into s_c = -log(1 - q_c) / 2.
+        """Return the function from squared distances to all rows to s_c = -log(1 - q_c) / 2.
 
         q_c = |L^-1 r|^2, with r the affinities and LL' the matrix of a class; all classes at once.
         """
@@ -64,7 +70,7 @@ class NoteDescription:
         whitener = whitener.astype(np.float32)
         members = (self.codes[order][:, None] == np.arange(len(self.classes))).astype(np.float32)
         nearness = np.float32(-1 / self.classes[0].length_scale ** 2)
-        # Even on copies of a row, a share of about the ridge stays unexplained.
+        # Even on a duplicate of a row, a fraction of about the ridge stays unexplained.
         most = np.array([1 - one.ridge / (len(one.rows) + one.ridge) for one in self.classes])
         most = most.astype(np.float32)
 
@@ -76,8 +82,27 @@ class NoteDescription:
         return scores
 
 
+@dataclass(frozen=True)
+class NotePrototypes:
+    """Prototypes of known notes."""
+
+    rows: Matrix
+    weights: Vector
+    typical_scores: Vector
+    prototypes: Prototypes
+
+    def scorer(self) -> Callable[[Single], Single]:
+        """Return the function from squared distances to all prototypes to possibilities."""
+
+        def scores(squared: Single) -> Single:
+            logs = log_possibilities_of(squared.astype(np.float64), self.prototypes, _NEIGHBORS)
+            return np.asarray(np.exp(logs), dtype=np.float32)
+
+        return scores
+
+
 def band_weights(rows: Matrix, codes: Indices, n_bands: int) -> Vector:
-    """Give the weight of each column: bands count by how little they vary within a class."""
+    """Return the weight of each column: bands count by how little they vary within a class."""
     levels = rows[:, :-1]
     residuals = np.vstack([
         levels[codes == code] - levels[codes == code].mean(axis=0) for code in np.unique(codes)
@@ -92,7 +117,7 @@ def band_weights(rows: Matrix, codes: Indices, n_bands: int) -> Vector:
 
 
 def describe_notes(rows: Matrix, codes: Indices, n_bands: int) -> NoteDescription:
-    """Describe classes of notes by their rows, as :mod:`kernova.notes.features` makes them."""
+    """Describe classes of notes by their rows (:mod:`kernova.notes.features`)."""
     weights = band_weights(rows, codes, n_bands)
     rows = rows * weights
     distances = np.sqrt(squared_distances(rows, rows)[np.triu_indices(len(rows), 1)])
@@ -105,6 +130,17 @@ def describe_notes(rows: Matrix, codes: Indices, n_bands: int) -> NoteDescriptio
     return NoteDescription(rows, codes, weights, classes, _typical_scores(classes))
 
 
+def note_prototypes(known: NoteDescription) -> NotePrototypes:
+    """Return prototypes of notes, and the mean leave-one-out possibility of notes."""
+    found = prototypes_of(known.rows, known.codes, _GRID, _MEMBERSHIP_NEIGHBORS)
+    n_notes = len(known.rows)
+    some = np.unique(np.linspace(0, n_notes - 1, min(n_notes, _MOST_LEFT_OUT)).astype(int))
+    left_out = [_left_out(known, note) for note in some.tolist()]
+    typical = float(np.mean([one for one in left_out if one is not None] or [0.5]))
+    typical_scores = np.full(len(known.classes), max(typical, 1e-6))
+    return NotePrototypes(found.rows, known.weights, typical_scores, found)
+
+
 def _typical_scores(classes: list[ClassDescription]) -> Vector:
     means, counts = np.zeros(len(classes)), np.zeros(len(classes))
     for code, one in enumerate(classes):
@@ -113,49 +149,11 @@ def _typical_scores(classes: list[ClassDescription]) -> Vector:
             means[code] = (-np.log1p(-np.minimum(left_out, 1 - one.ridge)) / 2).mean()
             counts[code] = len(left_out)
     if not counts.any():
-        # Classes of one note each: what half of the variance explained would score.
+        # Classes of one note each: the score of half of the variance explained.
         return np.full(len(classes), np.log(2.0) / 2)
     overall = means[counts > 0].mean()
-    leaning = (counts * means + _NOTES_OF_OTHERS * overall) / (counts + _NOTES_OF_OTHERS)
-    return np.asarray(np.maximum(leaning, 1e-3))
-
-
-# A map of the paper's size has more places than there are notes; each note is then a prototype.
-_GRID = (5, 5)
-_NEIGHBORS = 5
-_MEMBERSHIP_NEIGHBORS = 10
-# Notes that are left out in turn: each costs new prototypes of all classes.
-_MOST_LEFT_OUT = 40
-
-
-@dataclass(frozen=True)
-class PossibleNotes:
-    """Prototypes of known notes."""
-
-    rows: Matrix
-    weights: Vector
-    typical_scores: Vector
-    prototypes: Prototypes
-
-    def scorer(self) -> Callable[[Single], Single]:
-        """Give what turns squared distances to all prototypes into possibilities."""
-
-        def scores(squared: Single) -> Single:
-            logs = log_possibilities_of(squared.astype(np.float64), self.prototypes, _NEIGHBORS)
-            return np.asarray(np.exp(logs), dtype=np.float32)
-
-        return scores
-
-
-def possible_notes(known: NoteDescription) -> PossibleNotes:
-    """Find prototypes of notes, and the mean possibility of notes that are not among them."""
-    found = prototypes_of(known.rows, known.codes, _GRID, _MEMBERSHIP_NEIGHBORS)
-    n_notes = len(known.rows)
-    some = np.unique(np.linspace(0, n_notes - 1, min(n_notes, _MOST_LEFT_OUT)).astype(int))
-    left_out = [_left_out(known, note) for note in some.tolist()]
-    typical = float(np.mean([one for one in left_out if one is not None] or [0.5]))
-    typical_scores = np.full(len(known.classes), max(typical, 1e-6))
-    return PossibleNotes(found.rows, known.weights, typical_scores, found)
+    shrunken = (counts * means + _POOLED_NOTES * overall) / (counts + _POOLED_NOTES)
+    return np.asarray(np.maximum(shrunken, 1e-3))
 
 
 def _left_out(known: NoteDescription, note: int) -> float | None:
@@ -165,5 +163,5 @@ def _left_out(known: NoteDescription, note: int) -> float | None:
         return None
     found = prototypes_of(known.rows[others], known.codes[others], _GRID, _MEMBERSHIP_NEIGHBORS)
     squared = squared_distances(known.rows[[note]], found.rows)
-    place = int(np.searchsorted(np.unique(known.codes[others]), code))
-    return float(np.exp(log_possibilities_of(squared, found, _NEIGHBORS))[0, place])
+    column = int(np.searchsorted(np.unique(known.codes[others]), code))
+    return float(np.exp(log_possibilities_of(squared, found, _NEIGHBORS))[0, column])

@@ -1,4 +1,4 @@
-"""Find every further instance of a few known notes in long recordings."""
+"""Note finder: detection of every further instance of known notes in long recordings."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import gcd
@@ -16,17 +16,17 @@ from kernova._sklearn import Interval, StrOptions
 from kernova.audio.annotations.segments import Segment, check_segments
 from kernova.audio.frames import PAPER_FRAMING
 from kernova.audio.reading import (
-    STRETCH_SECONDS,
+    CHUNK_SECONDS,
     Audio,
     Channel,
-    Stretch,
+    Chunk,
     audio_blocks,
     audio_info,
+    chunks,
     read_audio,
-    stretches,
 )
 from kernova.errors import InputError
-from kernova.notes.engines import Heard, engine_of
+from kernova.notes.engines import Detections, fit_engine
 from kernova.progress import track
 from kernova.typing import Samples
 
@@ -34,18 +34,18 @@ Recording = str | Path | Audio
 
 
 class NoteScan(NamedTuple):
-    """What was heard in a stretch of recording, for a picture of it.
+    """Levels, scores and notes of an interval of a recording, for plots.
 
     Attributes
     ----------
     times : array of shape (n_frames,)
         In seconds, from the start of the recording.
     levels : array of shape (n_frames, n_bands)
-        How loud each band is, as a logarithm.
+        Logarithm of the power of each band.
     band_hz : array of shape (n_bands,)
-        The middle of each band.
+        Centre frequency of each band.
     scores : array of shape (n_frames, n_classes)
-        How much each frame looks like a part of each class.
+        Score of each frame for each class.
     classes : array of str
     segments : list of Segment
     """
@@ -59,28 +59,29 @@ class NoteScan(NamedTuple):
 
 
 class NoteFinder(BaseEstimator):
-    """Learn a few examples of each note, and find every further one, segmented and named at once.
+    """Find all notes of known classes in recordings, learnt from a few examples of each.
 
-    Everything else in a recording, foreign notes and noise, is called nothing. Times are seconds.
+    Notes are segmented and classified in one step. Unknown notes and noise are not reported. Times
+    are in seconds.
 
     Parameters
     ----------
     preset : {"song", "paper"}, default="song"
-        "song" describes whole notes in frequency bands, tries every stretch of a recording, and
-        asks of the finds which are kin of their class. "paper" is the published pipeline: frames,
-        the top layer of a hierarchical linear dynamical system (HLDS), data description
+        "song" describes whole notes in frequency bands, scores every interval of a recording, and
+        verifies that the detections belong to their class. "paper" is the published pipeline:
+        frames, the top layer of a hierarchical linear dynamical system (HLDS), data description
         (MDD-KM), and a decision in six steps.
     method : {"mddkm", "pknn"}, default="mddkm"
-        What scores frames or notes: :class:`~kernova.MulticlassDataDescription` or
+        Scorer of frames or notes: :class:`~kernova.MulticlassDataDescription` or
         :class:`~kernova.PossibilisticNeighbors`.
     decoder : {"auto", "six-steps", "viterbi"}, default="auto"
-        For the preset "paper": the literal six steps ("auto"), or a search that keeps notes apart
-        which follow each other without a gap. The preset "song" always does the latter.
+        For the preset "paper": the published six steps ("auto"), or a Viterbi search, which
+        separates notes that follow each other without a gap. The preset "song" always does so.
     threshold : float or None, default=None
-        The least score of a note. With None it comes from the recording itself ("song") or from
-        known notes, each left out in turn ("paper").
+        Smallest score of a note. With None it is set from the recording itself ("song") or from
+        the training notes by leave-one-out ("paper").
     channel : int or "mean", default="mean"
-        Which channel of a file to listen to, counted from 1, or the mean of all.
+        Channel of a file to use, counted from 1, or the mean of all.
 
     Attributes
     ----------
@@ -88,7 +89,7 @@ class NoteFinder(BaseEstimator):
     sample_rate_ : int
         Recordings of another rate are resampled to this one.
     n_notes_ : array of int
-        Examples of each class.
+        Number of examples of each class.
 
     References
     ----------
@@ -139,7 +140,7 @@ class NoteFinder(BaseEstimator):
         ----------
         clips : sequence of Audio or path
         labels : sequence of str
-            The class of each.
+            Class of each clip.
         """
         clips = list(clips)
         names = [str(label) for label in np.asarray(labels, dtype=object).ravel()]
@@ -157,7 +158,7 @@ class NoteFinder(BaseEstimator):
         return self._learn(samples, names, rate)
 
     def fit_recordings(self, recordings: Iterable[tuple[Recording, Sequence[Segment]]]) -> Self:
-        """Learn notes from recordings in which somebody has marked some.
+        """Learn notes from recordings with annotations.
 
         Parameters
         ----------
@@ -176,7 +177,7 @@ class NoteFinder(BaseEstimator):
     def _rate_of(self, clips: Sequence[Recording]) -> int:
         if self.preset == "paper":
             return int(PAPER_FRAMING.sample_rate)
-        # The lowest: what a clip of a lower rate does not hold cannot be learnt from the others.
+        # The lowest: frequencies that one clip does not hold cannot be compared.
         return min(_rate_of(clip) for clip in clips)
 
     def _learn(self, samples: list[Samples], names: list[str], rate: int) -> Self:
@@ -184,7 +185,7 @@ class NoteFinder(BaseEstimator):
         self.classes_ = self.classes_.astype(str)
         self.n_notes_ = np.bincount(codes, minlength=len(self.classes_))
         self.sample_rate_ = rate
-        self._engine = engine_of(
+        self._engine = fit_engine(
             self.preset, self.method, self.decoder, samples, codes.astype(np.intp), rate
         )
         return self
@@ -201,57 +202,59 @@ class NoteFinder(BaseEstimator):
         -------
         list of Segment
             In order of time. With the preset "song" the ``score`` lies between 0 and 1: the lower,
-            the stranger the note and those like it are to the known ones of its class.
+            the farther the note and its like are from the known ones of the class.
         """
         check_is_fitted(self)
         self._validate_params()
         found: list[Segment] = []
-        for stretch in self._stretches(recording):
-            heard = self._engine.hear(stretch.samples, self.threshold)
-            found += self._own_segments(heard, stretch)
+        for chunk in self._chunks(recording):
+            detections = self._engine.detect(chunk.samples, self.threshold)
+            found += self._own_segments(detections, chunk)
         return found
 
     def scan(self, recording: Recording, start: float = 0.0, end: float | None = None) -> NoteScan:
-        """Tell what is heard between two moments, as a picture shows it.
+        """Return levels, scores and notes between two times.
 
-        The notes are those of this stretch alone: :meth:`find` hears the whole recording.
+        The notes are found in this interval alone, those of :meth:`find` in the whole recording.
         """
         check_is_fitted(self)
         audio = _cut_out(recording, start, end, self.sample_rate_, self.channel)
-        heard = self._engine.hear(audio.samples, self.threshold)
-        whole = Stretch(audio.samples, 0, 0, len(audio.samples))
+        detections = self._engine.detect(audio.samples, self.threshold)
+        whole = Chunk(audio.samples, 0, 0, len(audio.samples))
         segments = [
             one._replace(start=one.start + start, end=one.end + start)
-            for one in self._own_segments(heard, whole)
+            for one in self._own_segments(detections, whole)
         ]
-        frames = np.arange(len(heard.levels), dtype=np.float64)
-        times = start + (frames + 0.5) * heard.frame_seconds
-        scores = self._engine.frame_scores(heard)
-        return NoteScan(times, heard.levels, heard.band_hz, scores, self.classes_, segments)
+        frames = np.arange(len(detections.levels), dtype=np.float64)
+        times = start + (frames + 0.5) * detections.frame_seconds
+        scores = self._engine.frame_scores(detections)
+        return NoteScan(
+            times, detections.levels, detections.band_hz, scores, self.classes_, segments
+        )
 
-    def _stretches(self, recording: Recording) -> Iterator[Stretch]:
+    def _chunks(self, recording: Recording) -> Iterator[Chunk]:
         rate = self.sample_rate_
         if isinstance(recording, Audio):
             blocks: Iterable[Samples] = [_resampled(recording, rate).samples]
         else:
             blocks = audio_blocks(recording, sample_rate=rate, channel=self.channel)
-        n_stretches = max(1, int(_seconds_of(recording) / STRETCH_SECONDS))
-        pieces = stretches(blocks, rate)
-        for _ in track(range(n_stretches), f"searching {_name_of(recording)}"):
-            piece = next(pieces, None)
-            if piece is not None:
-                yield piece
-        yield from pieces
+        n_chunks = max(1, int(_seconds_of(recording) / CHUNK_SECONDS))
+        found = chunks(blocks, rate)
+        for _ in track(range(n_chunks), f"searching {_name_of(recording)}"):
+            chunk = next(found, None)
+            if chunk is not None:
+                yield chunk
+        yield from found
 
-    def _own_segments(self, heard: Heard, stretch: Stretch) -> list[Segment]:
-        """Give the notes whose middle lies in the stretch itself, in seconds of the recording."""
+    def _own_segments(self, detections: Detections, chunk: Chunk) -> list[Segment]:
+        """Return the notes whose middle lies in the chunk without its margins."""
         rate = self.sample_rate_
-        from_start = stretch.offset / rate
-        first, last = stretch.own_start / rate, stretch.own_stop / rate
+        from_start = chunk.offset / rate
+        first, last = chunk.own_start / rate, chunk.own_stop / rate
         found = []
-        for start, stop, code, score in heard.notes:
+        for start, stop, code, score in detections.notes:
             begin = max(from_start + start, 0.0)
-            end = min(from_start + stop, stretch.offset / rate + len(stretch.samples) / rate)
+            end = min(from_start + stop, chunk.offset / rate + len(chunk.samples) / rate)
             if first <= (begin + end) / 2 < last and end > begin:
                 found.append(
                     Segment(round(begin, 6), round(end, 6), str(self.classes_[code]), score)
@@ -308,10 +311,10 @@ def _cut_out(
 def _check_clip(samples: Samples, name: str, clip: Recording) -> None:
     where = "A clip" if isinstance(clip, Audio) else str(clip)
     if len(samples) == 0:
-        raise InputError(f"{where} of {name!r} holds no sound; leave it out, or mark the note.")
+        raise InputError(f"{where} of {name!r} holds no sound; leave it out, or annotate the note.")
     if not np.isfinite(samples).all():
-        raise InputError(f"{where} of {name!r} holds values that are no numbers; leave it out.")
-    if not np.any(samples):
         raise InputError(
-            f"{where} of {name!r} is silent; leave it out, or look at where the note was marked."
+            f"{where} of {name!r} holds values that are NaN or infinite; leave it out."
         )
+    if not np.any(samples):
+        raise InputError(f"{where} of {name!r} is silent; leave it out, or correct its annotation.")

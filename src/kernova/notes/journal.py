@@ -1,8 +1,9 @@
-"""Which recordings a folder run has done, on disk, so that the next run need not do them again.
+"""Journal of a search: the recordings that are done, so that the next run skips them.
 
-One file of JSON lines beside the results. Before results of a recording are written, a line says
-so; when all of them are there, another line says that they are. What is between the two when a
-process is killed is done again. A last line that was cut off is passed over.
+The journal is one file of JSON lines beside the results. Before results of a recording are written,
+a line records that they are begun; when all of them are written, another line records that they are
+done. A recording that was begun and not done when the process was killed is searched again. A last
+line that was cut off is ignored.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ FORMAT = 1
 
 
 class RecordingState(NamedTuple):
-    """What tells that a recording is still the same file with the same content."""
+    """Path, size and modification time of a recording, to recognise that it has not changed."""
 
     path: str
     size: int
@@ -32,11 +33,11 @@ class Finished(NamedTuple):
     Attributes
     ----------
     state : RecordingState
-        As it was before it was read.
+        State of the recording before it was read.
     settings : str
         Fingerprint of the model and of everything else that results depend on.
     results : dict of str to str
-        The files written, named from the folder on, and the SHA-256 of each.
+        The files written, relative to the folder, and the SHA-256 of each.
     """
 
     state: RecordingState
@@ -45,16 +46,16 @@ class Finished(NamedTuple):
 
 
 class NoteJournal:
-    """The journal of a folder, open and locked; use it as a context manager.
+    """Journal of a folder, open and locked; use it as a context manager.
 
     Attributes
     ----------
     folder : Path
-        Where the results are.
+        Folder of the results.
     finished : dict
-        What is done, by path of the recording and by format.
+        Finished recordings, by path of the recording and by format.
     names : dict of str to str
-        Under which name results of a recording are written, by its path.
+        Name of the results of each recording, by its path.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -62,7 +63,7 @@ class NoteJournal:
         self.path = folder / JOURNAL_NAME
         self.finished: dict[tuple[str, str], Finished] = {}
         self.names: dict[str, str] = {}
-        # Files that a search wrote, and what they held; None if it may have been broken off.
+        # SHA-256 of the files that a search wrote; None if writing may have been interrupted.
         self._written: dict[str, str | None] = {}
         self._stream = self._opened()
         try:
@@ -72,7 +73,7 @@ class NoteJournal:
             raise
 
     def begin(self, recording: str, name: str, results: Sequence[str]) -> None:
-        """Say that these results are about to be written, and clear away what a kill left."""
+        """Record that these results are about to be written, and remove leftovers of a kill."""
         for result in results:
             if self._written.get(result, "") is None:
                 _remove_scratch(self.folder / result)
@@ -83,7 +84,7 @@ class NoteJournal:
     def finish(
         self, state: RecordingState, kind: str, settings: str, results: Sequence[str]
     ) -> None:
-        """Say that these results of a recording, its annotation in this format first, are there."""
+        """Record that these results of a recording are written, the annotation first."""
         digests = {result: digest_of(self.folder / result) for result in results}
         line = {"done": state.path, "format": kind, "size": state.size, "mtime_ns": state.mtime_ns}
         self._append({**line, "settings": settings, "results": digests})
@@ -91,14 +92,14 @@ class NoteJournal:
         self.finished[state.path, kind] = Finished(state, settings, digests)
 
     def may_write(self, result: str) -> bool:
-        """Tell whether nothing would be lost: not there, or as a search left it."""
+        """Return whether a result is missing or unchanged since a search wrote it."""
         path = self.folder / result
         if not path.exists():
             return True
         if result not in self._written:
             return False
-        held = self._written[result]
-        return held is None or digest_of(path) == held
+        digest = self._written[result]
+        return digest is None or digest_of(path) == digest
 
     def __enter__(self) -> Self:
         return self
@@ -146,9 +147,9 @@ class NoteJournal:
         if lines[-1]:  # a kill cut it off
             self._stream.write(b"\n")
         for line in lines[1:]:
-            self._take(_parsed(line))
+            self._apply(_parsed(line))
 
-    def _take(self, line: Mapping[str, Any]) -> None:
+    def _apply(self, line: Mapping[str, Any]) -> None:
         try:
             if "begun" in line and ".." not in Path(line["name"]).parts:
                 self.names[line["begun"]] = line["name"].lstrip("/")
@@ -159,11 +160,11 @@ class NoteJournal:
                 self._written.update(done.results)
                 self.finished[state.path, line["format"]] = done
         except (KeyError, TypeError, ValueError):
-            return  # a damaged line: its recording is done again
+            return  # a damaged line: its recording is searched again
 
 
 def digest_of(path: Path) -> str:
-    """Give the SHA-256 of a file's content."""
+    """Return the SHA-256 of a file's content."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -180,7 +181,7 @@ def _check_head(line: bytes, path: Path) -> None:
     number = _parsed(line).get("kernova_notes")
     if not isinstance(number, int):
         raise InputError(
-            f"{path} is no journal of a search for notes, or its beginning is damaged. Name "
+            f"{path} is not the journal of a note search, or its beginning is damaged. Name "
             "another folder, or move it away to search everything again."
         )
     if number > FORMAT:
@@ -191,7 +192,7 @@ def _check_head(line: bytes, path: Path) -> None:
 
 
 def _locked(stream: Any) -> bool:
-    """Lock the journal as long as the process lives; where locks are unknown, trust the user."""
+    """Lock the journal for the life of the process; without locks on the system, assume success."""
     try:
         import fcntl
     except ImportError:
@@ -204,11 +205,11 @@ def _locked(stream: Any) -> bool:
 
 
 def _remove_scratch(target: Path) -> None:
-    """Remove what :func:`kernova.files.replacing` could not when its process was killed."""
+    """Remove the scratch file that :func:`kernova.files.replacing` left when it was killed."""
     for scratch in target.parent.glob(f".{_escaped(target.stem)}-????????{target.suffix}"):
         scratch.unlink(missing_ok=True)
 
 
 def _escaped(name: str) -> str:
-    """Make a name mean itself in a pattern."""
+    """Return the glob pattern that matches a name literally."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

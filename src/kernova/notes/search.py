@@ -1,8 +1,6 @@
-"""What a recording's sample rate leaves out of what a model knows.
+"""Search of many recordings for notes, resumed after an interruption.
 
-Search many recordings for notes, file by file, and go on after an interruption.
-
-Results of a recording are written whole or not at all, and a journal in their folder says which
+Results of a recording are written whole or not at all, and a journal in their folder records which
 are done (:mod:`kernova.notes.journal`): the same call, after a kill, does only the rest.
 """
 
@@ -21,82 +19,45 @@ from kernova.audio.annotations import (
     read_annotations,
     write_annotations,
 )
-from kernova.audio.reading import AudioInfo, Channel, audio_info
+from kernova.audio.reading import AUDIO_SUFFIXES, AudioInfo, Channel, audio_info
 from kernova.errors import InputError
+from kernova.files import made_folder
 from kernova.notes.journal import NoteJournal, RecordingState
 from kernova.progress import track
 
-
-def missing_treble(info: AudioInfo, model_rate: float) -> str:
-    """Say that a recording lacks high sounds that the model listens to; empty if it does not.
-
-    Parameters
-    ----------
-    info : AudioInfo
-        The recording.
-    model_rate : float
-        Samples per second at which the model listens.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from kernova.audio.reading import AudioInfo
-    >>> from kernova.notes.search import missing_treble
-    >>> missing_treble(AudioInfo(Path("a.wav"), 44100, 1, 9, 1.0), 32000)
-    ''
-    >>> print(missing_treble(AudioInfo(Path("a.wav"), 8000, 1, 9, 1.0), 32000))
-    a.wav holds nothing above 4 kHz (8000 samples per second), and the model listens up to 11 kHz:
-    notes may be missed.
-    """
-    if info.sample_rate >= model_rate:
-        return ""
-    from kernova.audio.frames import SONG_BANDS  # brings scipy.signal
-
-    held, heard = info.sample_rate / 2, min(model_rate / 2, SONG_BANDS.high_hz)
-    if held >= heard:
-        return ""
-    return (
-        f"{info.path} holds nothing above {held / 1000:.4g} kHz ({info.sample_rate} samples per "
-        f"second), and the model listens up to {heard / 1000:.4g} kHz: notes may be missed."
-    )
-
-
-AUDIO_ENDINGS = (".wav", ".flac", ".ogg")
 PICTURE_ENDING = ".png"
-
 SEARCHED, DONE_BEFORE, FAILED = "searched", "done before", "failed"
-
 Draw = Callable[[Path, list[Segment], Path], None]
 
 
 class Finder(Protocol):
-    """What finds notes in a recording: :class:`~kernova.notes.finder.NoteFinder`, or the like."""
+    """Finder of notes, such as :class:`~kernova.notes.finder.NoteFinder`."""
 
     def find(self, recording: Any) -> list[Segment]:
-        """Give the notes of one recording."""
+        """Return the notes of one recording."""
 
 
 class Recording(NamedTuple):
-    """A file to search, and where it stands in the folder that was given."""
+    """A file to search, and its path relative to the folder that was given."""
 
     path: Path
-    place: PurePosixPath
+    relative_path: PurePosixPath
 
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """What results depend on, beside the recording.
+    """Settings that the results depend on, beside the recording.
 
     Attributes
     ----------
     format : str
-        How results are written: "raven", "audacity", "textgrid" or "csv".
+        Format of the results: "raven", "audacity", "textgrid" or "csv".
     labels : sequence of str or None
-        Keep notes of these classes only; None keeps all.
+        Classes to keep; None keeps all.
     fingerprint : str
-        Of the model and of what was said to it: results made with another are made again.
+        Fingerprint of the model and its options; results with another one are computed again.
     channel : int or "mean"
-        What the finder listens to; Raven selection tables name it.
+        Channel that the finder uses, written to Raven selection tables.
     """
 
     format: str = "raven"
@@ -106,7 +67,7 @@ class SearchSettings:
 
     @property
     def digest(self) -> str:
-        """All of it as one short text; the format is kept apart."""
+        """Digest of all settings but the format."""
         labels = None if self.labels is None else sorted(self.labels)
         text = json.dumps([self.fingerprint, labels, self.channel])
         return hashlib.sha256(text.encode()).hexdigest()
@@ -114,7 +75,7 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class SearchedFile:
-    """What became of one recording.
+    """Outcome of one recording.
 
     Attributes
     ----------
@@ -123,13 +84,13 @@ class SearchedFile:
     outcome : str
         "searched", "done before", or "failed".
     segments : list of Segment
-        Its notes.
+        Notes of the recording.
     seconds : float
-        Its length.
+        Length of the recording.
     files : tuple of Path
-        What was written.
+        Files that were written.
     remark : str
-        Why it failed, or what else a reader should know; mostly empty.
+        Reason of a failure, or a warning; usually empty.
     """
 
     path: Path
@@ -140,142 +101,8 @@ class SearchedFile:
     remark: str = ""
 
 
-def recordings_in(paths: Iterable[str | Path]) -> list[Recording]:
-    """Give the recordings that were named, and all in the folders that were, once each.
-
-    Parameters
-    ----------
-    paths : iterable of path
-        Files of any name, and folders: of these, every WAV, FLAC and OGG file in them and in
-        folders below, in the order of their names. Hidden ones are passed over.
-
-    Returns
-    -------
-    list of Recording
-
-    Raises
-    ------
-    InputError
-        If a folder holds no recording, or nothing was named.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from kernova.notes.search import recordings_in
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> for name in ("b.wav", "a.FLAC", "notes.txt"):
-    ...     (folder / name).touch()
-    >>> [recording.place.name for recording in recordings_in([folder])]
-    ['a.FLAC', 'b.wav']
-    """
-    found: dict[Path, Recording] = {}
-    for path in map(Path, paths):
-        inside = _recordings_below(path) if path.is_dir() else [Recording(path, _name(path))]
-        if not inside:
-            raise InputError(
-                f"There is no recording in the folder {path}: no file in it, or below it, ends in "
-                f"{', '.join(AUDIO_ENDINGS)}."
-            )
-        for recording in inside:
-            found.setdefault(recording.path.resolve(), recording)
-    if not found:
-        raise InputError("No recording was named. Name files, or folders of them.")
-    return list(found.values())
-
-
-def search_recordings(
-    finder: Finder,
-    recordings: Sequence[Recording],
-    folder: str | Path | None = None,
-    settings: SearchSettings | None = None,
-    *,
-    draw: Draw | None = None,
-) -> Iterator[SearchedFile]:
-    """Search recordings one after another; what cannot be read is reported, and the rest done.
-
-    Parameters
-    ----------
-    finder : Finder
-        A fitted :class:`~kernova.notes.finder.NoteFinder`.
-    recordings : sequence of Recording
-        What :func:`recordings_in` gave.
-    folder : path, optional
-        Where results go, made if need be: one annotation for each recording, named like it, in
-        folders like those it came from. Recordings that were done before with the same settings,
-        and have not changed, are passed over. Without a folder nothing is written.
-    settings : SearchSettings, optional
-        Format, labels, and the model's fingerprint.
-    draw : callable, optional
-        Called with a recording, its notes and a path at which to leave a picture of them.
-
-    Yields
-    ------
-    SearchedFile
-        One for each recording, in their order, as soon as it is done.
-
-    Raises
-    ------
-    InputError
-        Before the work, if a result would replace a file that no search wrote, or that was
-        changed since, or if another search is writing to the folder.
-    """
-    settings = settings or SearchSettings()
-    if folder is None:
-        for recording in track(recordings, "recordings"):
-            yield _attempted(recording.path, partial(_searched, finder, recording.path, settings))
-        return
-    with NoteJournal(_made(Path(folder))) as journal:
-        run = _FolderRun(finder, settings, journal, draw)
-        for plan in track(run.planned(recordings), "recordings"):
-            yield _attempted(plan.recording, partial(run.done, plan))
-
-
-def fingerprint_of(model: str | Path, options: Mapping[str, Any]) -> str:
-    """Give a text that is another one if the model file or an option is."""
-    with Path(model).open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return json.dumps({"model": digest, **options}, sort_keys=True)
-
-
-def combined_segments(results: Iterable[SearchedFile]) -> list[Segment]:
-    """Put the notes of all recordings together, each with the name of its own."""
-    return [
-        segment._replace(file=str(result.path)) for result in results for segment in result.segments
-    ]
-
-
-# --- one recording ---------------------------------------------------------------------------
-
-
-def _attempted(path: Path, search: Callable[[], SearchedFile]) -> SearchedFile:
-    try:
-        return search()
-    except InputError as error:
-        return SearchedFile(path, FAILED, remark=str(error))
-
-
-def _searched(finder: Finder, path: Path, settings: SearchSettings) -> SearchedFile:
-    info = _sounding(path)
-    segments = finder.find(path)
-    if settings.labels is not None:
-        segments = [segment for segment in segments if segment.label in settings.labels]
-    treble = missing_treble(info, getattr(finder, "sample_rate_", 0))
-    remark = " ".join(filter(None, (info.remark, treble)))
-    return SearchedFile(path, SEARCHED, segments, info.seconds, remark=remark)
-
-
-def _sounding(path: Path) -> AudioInfo:
-    info = audio_info(path)
-    if not info.n_samples:
-        raise InputError(f"{path} holds no sound at all: it is 0 s long. Record or copy it again.")
-    return info
-
-
-# --- a folder of results ---------------------------------------------------------------------
-
-
 class _Plan(NamedTuple):
-    """What is to be done about a recording."""
+    """Results to write for a recording."""
 
     recording: Path
     key: str
@@ -296,7 +123,7 @@ class _FolderRun:
     draw: Draw | None
 
     def planned(self, recordings: Sequence[Recording]) -> list[_Plan]:
-        """Choose names, and refuse before the work what must not be replaced."""
+        """Choose names, and check before the search that no foreign file would be replaced."""
         ending = ANNOTATION_ENDINGS[self.settings.format]
         plans = []
         for path, name in _names(recordings, self.journal.names).items():
@@ -315,7 +142,7 @@ class _FolderRun:
             return SearchedFile(plan.recording, DONE_BEFORE, segments, info.seconds, files)
         state = _state(plan.recording)
         found = _searched(self.finder, plan.recording, self.settings)
-        _made(files[0].parent)
+        made_folder(files[0].parent)
         self.journal.begin(plan.key, plan.name, plan.results)
         write_annotations(
             found.segments,
@@ -342,33 +169,200 @@ class _FolderRun:
         for result in plan.results:
             if not self.journal.may_write(result):
                 raise InputError(
-                    f"Cannot write {self.journal.folder / result}: it is there already, and no "
-                    "search wrote it, or it was changed since. Move it away, or name another "
-                    "folder."
+                    f"Cannot write {self.journal.folder / result}: the file exists, and no search "
+                    "wrote it, or it was changed since. Move it away, or name another folder."
                 )
 
 
-def _names(recordings: Sequence[Recording], known: Mapping[str, str]) -> dict[Path, str]:
-    """Give each recording a name of its own, and the same one in every run.
+def missing_frequencies_remark(info: AudioInfo, model_rate: float) -> str:
+    """Return a remark on frequencies of the model that a recording lacks; empty if it has all.
 
-    Like the recording without its ending; with it, or with a number, where that is taken. Case is
-    not enough to tell files apart on every system.
+    Parameters
+    ----------
+    info : AudioInfo
+        The recording.
+    model_rate : float
+        Sample rate of the model.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernova.audio.reading import AudioInfo
+    >>> from kernova.notes.search import missing_frequencies_remark
+    >>> missing_frequencies_remark(AudioInfo(Path("a.wav"), 44100, 1, 9, 1.0), 32000)
+    ''
+    >>> print(missing_frequencies_remark(AudioInfo(Path("a.wav"), 8000, 1, 9, 1.0), 32000))
+    a.wav holds no frequencies above 4 kHz (8000 samples per second), and the model uses frequencies
+    up to 11 kHz: notes may be missed.
+    """
+    if info.sample_rate >= model_rate:
+        return ""
+    from kernova.audio.frames import SONG_BANDS  # brings scipy.signal
+
+    held, used = info.sample_rate / 2, min(model_rate / 2, SONG_BANDS.high_hz)
+    if held >= used:
+        return ""
+    return (
+        f"{info.path} holds no frequencies above {held / 1000:.4g} kHz ({info.sample_rate} samples "
+        f"per second), and the model uses frequencies up to {used / 1000:.4g} kHz: notes may be "
+        "missed."
+    )
+
+
+def recordings_in(paths: Iterable[str | Path]) -> list[Recording]:
+    """Return the given recordings, and all recordings in the given folders, once each.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        Files of any name, and folders, which are searched recursively for files that end in one of
+        :data:`~kernova.audio.reading.AUDIO_SUFFIXES`, in the order of their names. Hidden files
+        and folders are skipped.
+
+    Returns
+    -------
+    list of Recording
+
+    Raises
+    ------
+    InputError
+        If a folder holds no recording, or nothing was named.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernova.notes.search import recordings_in
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name in ("b.wav", "a.FLAC", "notes.txt"):
+    ...     (folder / name).touch()
+    >>> [recording.relative_path.name for recording in recordings_in([folder])]
+    ['a.FLAC', 'b.wav']
+    """
+    found: dict[Path, Recording] = {}
+    for path in map(Path, paths):
+        inside = _recordings_below(path) if path.is_dir() else [Recording(path, _name(path))]
+        if not inside:
+            raise InputError(
+                f"There is no recording in the folder {path}: no file in it or its subfolders ends "
+                f"in {', '.join(AUDIO_SUFFIXES)}."
+            )
+        for recording in inside:
+            found.setdefault(recording.path.resolve(), recording)
+    if not found:
+        raise InputError("No recording was given. Name recordings, or folders of recordings.")
+    return list(found.values())
+
+
+def search_recordings(
+    finder: Finder,
+    recordings: Sequence[Recording],
+    folder: str | Path | None = None,
+    settings: SearchSettings | None = None,
+    *,
+    draw: Draw | None = None,
+) -> Iterator[SearchedFile]:
+    """Search recordings one after another; unreadable ones are reported as failed.
+
+    Parameters
+    ----------
+    finder : Finder
+        A fitted :class:`~kernova.notes.finder.NoteFinder`.
+    recordings : sequence of Recording
+        Recordings from :func:`recordings_in`.
+    folder : path, optional
+        Folder of the results, created if it does not exist: one annotation for each recording,
+        with its name, in the same subfolders. Recordings that were done before with the same
+        settings, and have not changed, are skipped. Without a folder nothing is written.
+    settings : SearchSettings, optional
+        Format, labels, and fingerprint of the model.
+    draw : callable, optional
+        Called with a recording, its notes and the path of a picture of them to write.
+
+    Yields
+    ------
+    SearchedFile
+        One for each recording, in order, as soon as it is done.
+
+    Raises
+    ------
+    InputError
+        Before the search, if a result would replace a file that no search wrote or that was
+        changed since, or if another search is writing to the folder.
+    """
+    settings = settings or SearchSettings()
+    if folder is None:
+        for recording in track(recordings, "recordings"):
+            yield _attempted(recording.path, partial(_searched, finder, recording.path, settings))
+        return
+    with NoteJournal(made_folder(folder)) as journal:
+        run = _FolderRun(finder, settings, journal, draw)
+        for plan in track(run.planned(recordings), "recordings"):
+            yield _attempted(plan.recording, partial(run.done, plan))
+
+
+def fingerprint_of(model: str | Path, options: Mapping[str, Any]) -> str:
+    """Return a text that identifies the content of the model file and the options."""
+    with Path(model).open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return json.dumps({"model": digest, **options}, sort_keys=True)
+
+
+def combined_segments(results: Iterable[SearchedFile]) -> list[Segment]:
+    """Return the notes of all recordings, each with the path of its recording."""
+    return [
+        segment._replace(file=str(result.path)) for result in results for segment in result.segments
+    ]
+
+
+def _attempted(path: Path, search: Callable[[], SearchedFile]) -> SearchedFile:
+    try:
+        return search()
+    except InputError as error:
+        return SearchedFile(path, FAILED, remark=str(error))
+
+
+def _searched(finder: Finder, path: Path, settings: SearchSettings) -> SearchedFile:
+    info = _non_empty_info(path)
+    segments = finder.find(path)
+    if settings.labels is not None:
+        segments = [segment for segment in segments if segment.label in settings.labels]
+    treble = missing_frequencies_remark(info, getattr(finder, "sample_rate_", 0))
+    remark = " ".join(filter(None, (info.remark, treble)))
+    return SearchedFile(path, SEARCHED, segments, info.seconds, remark=remark)
+
+
+def _non_empty_info(path: Path) -> AudioInfo:
+    info = audio_info(path)
+    if not info.n_samples:
+        raise InputError(f"{path} holds no sound: it is 0 s long. Record or copy it again.")
+    return info
+
+
+def _names(recordings: Sequence[Recording], known: Mapping[str, str]) -> dict[Path, str]:
+    """Choose a unique name for the results of each recording, the same one in every run.
+
+    The name is that of the recording without its suffix; with it, or with a number, if that is
+    taken. Names that differ only in case count as equal, as they do on some systems.
     """
     taken = {name.casefold() for name in known.values()}
     chosen: dict[Path, str] = {}
     for recording in recordings:
         name = known.get(_key(recording.path))
         if name is None:
-            name = next(name for name in _wishes(recording.place) if name.casefold() not in taken)
+            name = next(
+                name
+                for name in _possible_names(recording.relative_path)
+                if name.casefold() not in taken
+            )
             taken.add(name.casefold())
         chosen[recording.path] = name
     return chosen
 
 
-def _wishes(place: PurePosixPath) -> Iterator[str]:
-    plain = str(place.with_suffix("")) if place.suffix.lower() in AUDIO_ENDINGS else str(place)
+def _possible_names(path: PurePosixPath) -> Iterator[str]:
+    plain = str(path.with_suffix("")) if path.suffix.lower() in AUDIO_SUFFIXES else str(path)
     yield plain
-    yield str(place)
+    yield str(path)
     number = 2
     while True:
         yield f"{plain}-{number}"
@@ -389,9 +383,9 @@ def _recordings_below(folder: Path) -> list[Recording]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(parent) / name
-            if path.suffix.lower() in AUDIO_ENDINGS and not name.startswith("."):
-                place = PurePosixPath(path.relative_to(folder).as_posix())
-                found.append(Recording(path, place))
+            if path.suffix.lower() in AUDIO_SUFFIXES and not name.startswith("."):
+                relative = PurePosixPath(path.relative_to(folder).as_posix())
+                found.append(Recording(path, relative))
     return found
 
 
@@ -408,12 +402,3 @@ def _state_or_none(path: Path) -> RecordingState | None:
         return _state(path)
     except InputError:
         return None
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"Cannot make the folder {folder}: {reason}. Name another.") from error
-    return folder

@@ -1,6 +1,7 @@
-"""Recordings and their annotations, as people name them: pairs of files, or a table of many.
+"""Training annotations of notes, and the finder that is learnt from them.
 
-From marked notes to a model that finds more of them.
+Annotations are given as pairs of files, a recording and the annotation behind it, or as one table
+of notes in many recordings.
 """
 
 import csv
@@ -17,30 +18,30 @@ import pandas as pd
 from kernova.audio.annotations import Segment, check_segments, read_annotations, segments_by_file
 from kernova.audio.annotations.csv import separator_of
 from kernova.audio.annotations.segments import EDGE_TOLERANCE_SECONDS
-from kernova.audio.reading import AudioInfo, audio_info
+from kernova.audio.reading import AUDIO_SUFFIXES, AudioInfo, audio_info
 from kernova.errors import InputError, ModelFileError
 from kernova.notes.evaluation import checked_classes, without_rounding_overlaps
 from kernova.notes.finder import NoteFinder
-from kernova.notes.search import AUDIO_ENDINGS
 from kernova.persist.models import load_model
 from kernova.tables.records import json_rows
-from kernova.textfiles import first_line, text_of
+from kernova.text import quantity
+from kernova.textfiles import first_line, read_text
 
 _MOST_NAMES = 10
 
 
 @dataclass(frozen=True)
 class AnnotationReading:
-    """How annotation files are to be read; the command line's options, one for one.
+    """Options for reading annotation files.
 
     Attributes
     ----------
     format : str or None
-        "raven", "audacity", "textgrid" or "csv"; recognised if None.
+        "raven", "audacity", "textgrid" or "csv"; recognised by the content if None.
     columns : mapping or None
-        Names of columns that are not called as usual.
+        Column names that differ from the default ones.
     tier : str or None
-        Of TextGrids.
+        Tier of a TextGrid.
     """
 
     format: str | None = None
@@ -49,7 +50,7 @@ class AnnotationReading:
 
 
 class Annotated(NamedTuple):
-    """A recording, and the notes marked in it.
+    """A recording, and its annotated notes.
 
     Attributes
     ----------
@@ -58,7 +59,7 @@ class Annotated(NamedTuple):
     segments : list of Segment
         In order of time, with labels that are not empty.
     source : str
-        The annotation's file.
+        File of the annotation.
     """
 
     info: AudioInfo
@@ -67,7 +68,7 @@ class Annotated(NamedTuple):
 
     @property
     def is_clip(self) -> bool:
-        """Whether the recording is one note and nothing else."""
+        """Whether the recording is a single note, from its start to its end."""
         if len(self.segments) != 1:
             return False
         (note,) = self.segments
@@ -75,8 +76,8 @@ class Annotated(NamedTuple):
         return rest <= EDGE_TOLERANCE_SECONDS
 
 
-class Lessons(NamedTuple):
-    """All that was annotated, and what a reader should know about it."""
+class TrainingSet(NamedTuple):
+    """Annotated recordings, and remarks about them."""
 
     recordings: list[Annotated]
     remarks: list[str]
@@ -88,37 +89,84 @@ class Lessons(NamedTuple):
 
     @property
     def n_notes(self) -> int:
-        """How many notes there are."""
+        """Number of notes."""
         return sum(len(one.segments) for one in self.recordings)
 
 
-def read_lessons(
+class _Marked(NamedTuple):
+    path: Path
+    segments: list[Segment]
+    source: str
+
+
+@dataclass(frozen=True)
+class LearntNotes:
+    """A fitted finder, and its training annotations.
+
+    Attributes
+    ----------
+    finder : NoteFinder
+        Fitted.
+    classes : DataFrame
+        One row for each class: ``class``, ``notes``, and ``shortest``, ``mean`` and ``longest``,
+        the durations of its notes in seconds.
+    training : TrainingSet
+        The annotated notes.
+    """
+
+    finder: NoteFinder
+    classes: pd.DataFrame
+    training: TrainingSet
+
+    @property
+    def summary(self) -> str:
+        """Number of classes, notes and recordings, in one sentence."""
+        n_classes = len(self.classes)
+        n_recordings = sum(bool(one.segments) for one in self.training.recordings)
+        classes = f"{quantity(n_classes, 'class', 'classes')} {'was' if n_classes == 1 else 'were'}"
+        notes = quantity(self.training.n_notes, "note")
+        return f"{classes} learnt from {notes} in {quantity(n_recordings, 'recording')}."
+
+    def to_json_dict(self) -> dict[str, Any]:
+        """Return all results as numbers and texts for JSON."""
+        return {
+            "command": "notes learn",
+            "summary": self.summary,
+            "recordings": [str(one.info.path) for one in self.training.recordings if one.segments],
+            "sample_rate": int(self.finder.sample_rate_),
+            "preset": self.finder.preset,
+            "classes": json_rows(self.classes),
+            "remarks": self.training.remarks,
+        }
+
+
+def read_training_annotations(
     sources: Sequence[str | Path],
     reading: AnnotationReading | None = None,
     *,
     labels: Iterable[str] | None = None,
     may_be_empty: bool = False,
-) -> Lessons:
-    r"""Read annotations together with the recordings that they are about.
+) -> TrainingSet:
+    r"""Read annotations together with their recordings.
 
     Parameters
     ----------
     sources : sequence of path
-        Recordings, each followed by its annotation files; and tables that name their recordings
-        in a column ``file`` (from the table's folder on), before the first recording. In such a
-        table each row is a note: from ``start`` to ``end``, or, without these columns, the whole
-        file.
+        Recordings, each followed by its annotation files; and, before the first recording, tables
+        that name their recordings in a column ``file``, relative to the folder of the table. In
+        such a table each row is a note: from ``start`` to ``end``, or, without these columns, the
+        whole file.
     reading : AnnotationReading, optional
-        Format and columns.
+        Format, columns and tier.
     labels : iterable of str, optional
-        Take notes with these labels only.
+        Labels to keep; all by default.
     may_be_empty : bool, default=False
-        Whether annotations may say that there is no note at all.
+        Whether annotations may hold no note at all.
 
     Returns
     -------
-    Lessons
-        Notes without a label are left out, and counted in the remarks.
+    TrainingSet
+        Notes without a label are left out; a remark gives their number.
 
     Raises
     ------
@@ -130,11 +178,11 @@ def read_lessons(
     --------
     >>> import pathlib, tempfile
     >>> import numpy as np, soundfile
-    >>> from kernova.notes.training import read_lessons
+    >>> from kernova.notes.training import read_training_annotations
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> soundfile.write(folder / "song.wav", np.zeros(8000), 8000)
     >>> _ = (folder / "song.txt").write_text("0.25\t0.5\ttrill\n")
-    >>> read_lessons([folder / "song.wav", folder / "song.txt"]).labels
+    >>> read_training_annotations([folder / "song.wav", folder / "song.txt"]).labels
     ['trill']
     """
     reading = reading or AnnotationReading()
@@ -143,10 +191,10 @@ def read_lessons(
     n_unlabelled = 0
     recordings = []
     for path, segments, source in _by_recording(sources, reading):
-        named = [segment for segment in segments if segment.label.strip()]
-        n_unlabelled += len(segments) - len(named)
-        seen |= {segment.label for segment in named}
-        kept = [note for note in named if wanted is None or note.label in wanted]
+        labelled = [segment for segment in segments if segment.label.strip()]
+        n_unlabelled += len(segments) - len(labelled)
+        seen |= {segment.label for segment in labelled}
+        kept = [note for note in labelled if wanted is None or note.label in wanted]
         notes = without_rounding_overlaps(kept)
         info = audio_info(path)
         _check_notes(notes, info, source)
@@ -156,19 +204,66 @@ def read_lessons(
     remarks = [one.info.remark for one in recordings if one.info.remark]
     if n_unlabelled:
         remarks.append(f"Annotations without a label, left out: {n_unlabelled}.")
-    return Lessons(recordings, remarks)
+    return TrainingSet(recordings, remarks)
+
+
+def learn_notes(training: TrainingSet, finder: NoteFinder | None = None) -> LearntNotes:
+    """Fit a finder to annotated notes.
+
+    Parameters
+    ----------
+    training : TrainingSet
+        Annotations from :func:`read_training_annotations`: of recordings, or clips of one note.
+    finder : NoteFinder, optional
+        Finder to fit; one with the default settings if not given.
+
+    Returns
+    -------
+    LearntNotes
+        The fitted finder, and a table of its classes.
+    """
+    finder = NoteFinder() if finder is None else finder
+    names = checked_classes(training.labels)
+    marked = [one for one in training.recordings if one.segments]
+    if all(one.is_clip for one in marked):
+        finder.fit([one.info.path for one in marked], [one.segments[0].label for one in marked])
+    else:
+        finder.fit_recordings([(one.info.path, one.segments) for one in marked])
+    return LearntNotes(finder, _class_table(training, names), training)
+
+
+def load_note_finder(path: str | os.PathLike[str]) -> NoteFinder:
+    """Load a :class:`NoteFinder`; raise ModelFileError if the file holds another model."""
+    finder = load_model(path)
+    if not isinstance(finder, NoteFinder):
+        raise ModelFileError(
+            f"{Path(path)} holds a {type(finder).__name__}, which finds no notes. Name a file that "
+            "kernova notes learn wrote."
+        )
+    return finder
+
+
+def known_labels(finder: NoteFinder, labels: Sequence[str] | None) -> list[str]:
+    """Return the chosen classes, all by default; raise InputError for an unknown one."""
+    classes = [str(name) for name in finder.classes_]
+    for label in labels or ():
+        if label not in classes:
+            raise InputError(
+                f"The model knows no class {label!r}. Its classes are "
+                f"{', '.join(map(repr, classes))}."
+            )
+    return classes if labels is None else [name for name in classes if name in set(labels)]
 
 
 def _check_notes(notes: Sequence[Segment], info: AudioInfo, source: str) -> None:
     if not info.n_samples:
         raise InputError(
-            f"{info.path} holds no sound at all: it is 0 s long. Leave it out, or record or copy "
-            "it again."
+            f"{info.path} holds no sound: it is 0 s long. Leave it out, or record or copy it again."
         )
     try:
         check_segments(notes, info.seconds, source=source)
     except InputError as error:
-        if info.remark:  # what lies past the end was there once
+        if info.remark:  # a cut recording explains notes past its end
             raise InputError(f"{error} {info.remark}") from error
         raise
 
@@ -182,21 +277,12 @@ def _check_labels(wanted: set[str] | None, seen: set[str], recordings: Sequence[
         raise InputError(f"There is no labelled note in {_some(sources, quoted=False)}.")
 
 
-# --- which annotation is about which recording -------------------------------------------------
-
-
-class _Marked(NamedTuple):
-    path: Path
-    segments: list[Segment]
-    source: str
-
-
 def _by_recording(sources: Sequence[str | Path], reading: AnnotationReading) -> list[_Marked]:
     found: list[_Marked] = []
     recording: Path | None = None
     waiting = False
     for path in map(Path, sources):
-        if path.suffix.lower() in AUDIO_ENDINGS:
+        if path.suffix.lower() in AUDIO_SUFFIXES:
             if waiting:
                 raise _without_annotation(recording)
             recording, waiting = path, True
@@ -211,7 +297,7 @@ def _by_recording(sources: Sequence[str | Path], reading: AnnotationReading) -> 
 
 
 def _joined(found: Iterable[_Marked]) -> list[_Marked]:
-    """Put together what several annotation files say of one recording."""
+    """Merge several annotation files of one recording."""
     joined: dict[Path, _Marked] = {}
     for one in found:
         key = one.path.resolve()
@@ -227,12 +313,12 @@ def _joined(found: Iterable[_Marked]) -> list[_Marked]:
 
 def _without_annotation(recording: Path | None) -> InputError:
     return InputError(
-        f"{recording} has no annotation: name the file that says where its notes are behind it."
+        f"{recording} has no annotation: name the annotation file after the recording."
     )
 
 
 def _of_one(path: Path, recording: Path, reading: AnnotationReading) -> list[Segment]:
-    """Read the annotation of one recording; of a table about several, take what is about it."""
+    """Read the annotation of one recording; of a table of several, select its rows."""
     segments = _read(path, reading)
     files = {segment.file for segment in segments if segment.file is not None}
     mine = [
@@ -241,7 +327,7 @@ def _of_one(path: Path, recording: Path, reading: AnnotationReading) -> list[Seg
         if segment.file is None or _file_name(segment.file) == recording.name
     ]
     if files and not mine:
-        raise InputError(f"{path} holds no note of {recording.name}; it is about {_some(files)}.")
+        raise InputError(f"{path} holds no note of {recording.name}; it annotates {_some(files)}.")
     return [segment._replace(file=None) for segment in mine]
 
 
@@ -257,8 +343,8 @@ def _from_table(path: Path, reading: AnnotationReading) -> list[_Marked]:
     segments = _read(path, reading)
     if any(segment.file is None for segment in segments):
         raise InputError(
-            f"{path} does not say which recording each note is in. Name the recording before it, "
-            "or give it a column 'file'."
+            f"{path} does not name the recording of each note. Name the recording before it, or "
+            "add a column 'file'."
         )
     return [
         _Marked(Path(str(file)), [note._replace(file=None) for note in notes], str(path))
@@ -271,10 +357,10 @@ def _read(path: Path, reading: AnnotationReading) -> list[Segment]:
 
 
 def _clips(path: Path, reading: AnnotationReading) -> list[_Marked] | None:
-    """Read a table of files and labels, each file a note; None if the table has times."""
+    """Read a table of files and labels, one note per file; None if the table has times."""
     if reading.format not in (None, "csv") or path.suffix.lower() not in (".csv", ".tsv"):
         return None
-    text = text_of(path)
+    text = read_text(path)
     delimiter = separator_of(first_line(text))
     columns = {role: (reading.columns or {}).get(role, role) for role in ("file", "label")}
     times = {(reading.columns or {}).get(role, role) for role in ("start", "end")}
@@ -296,8 +382,7 @@ def _clips(path: Path, reading: AnnotationReading) -> list[_Marked] | None:
             marked.append(_Marked(clip, [whole], str(path)))
     except csv.Error as error:
         raise InputError(
-            f"{path} cannot be read as separated text; a quotation mark is never closed, or "
-            "stands where none belongs."
+            f"{path} cannot be read as separated text: a quotation mark is unbalanced."
         ) from error
     return marked
 
@@ -309,77 +394,9 @@ def _some(names: Iterable[str], *, quoted: bool = True) -> str:
     return ", ".join(shown) + more
 
 
-@dataclass(frozen=True)
-class LearntNotes:
-    """A model of note classes, and what it was learnt from.
-
-    Attributes
-    ----------
-    finder : NoteFinder
-        Fitted.
-    classes : DataFrame
-        One line for each class: ``class``, ``notes``, and ``shortest``, ``mean`` and ``longest``,
-        the durations of its notes in seconds.
-    lessons : Lessons
-        The notes.
-    """
-
-    finder: NoteFinder
-    classes: pd.DataFrame
-    lessons: Lessons
-
-    @property
-    def summary(self) -> str:
-        """Say in one sentence what was learnt."""
-        n_classes = len(self.classes)
-        n_recordings = sum(bool(one.segments) for one in self.lessons.recordings)
-        classes = "1 class was" if n_classes == 1 else f"{n_classes} classes were"
-        notes = "1 note" if self.lessons.n_notes == 1 else f"{self.lessons.n_notes} notes"
-        recordings = "1 recording" if n_recordings == 1 else f"{n_recordings} recordings"
-        return f"{classes} learnt from {notes} in {recordings}."
-
-    def to_json_dict(self) -> dict[str, Any]:
-        """Give everything as plain numbers and texts, for programs."""
-        return {
-            "command": "notes learn",
-            "summary": self.summary,
-            "recordings": [str(one.info.path) for one in self.lessons.recordings if one.segments],
-            "sample_rate": int(self.finder.sample_rate_),
-            "preset": self.finder.preset,
-            "classes": json_rows(self.classes),
-            "remarks": self.lessons.remarks,
-        }
-
-
-def learn_notes(lessons: Lessons, finder: NoteFinder | None = None) -> LearntNotes:
-    """Fit a finder to marked notes.
-
-    Parameters
-    ----------
-    lessons : Lessons
-        What :func:`~kernova.notes.training.read_lessons` gave: recordings with notes marked
-        in them, or clips of one note each.
-    finder : NoteFinder, optional
-        To be fitted; one with the default settings if not given.
-
-    Returns
-    -------
-    LearntNotes
-        The fitted finder, and a table of its classes.
-    """
-    finder = NoteFinder() if finder is None else finder
-    names = checked_classes(lessons.labels)
-    marked = [one for one in lessons.recordings if one.segments]
-    if all(one.is_clip for one in marked):
-        finder.fit([one.info.path for one in marked], [one.segments[0].label for one in marked])
-    else:
-        finder.fit_recordings([(one.info.path, one.segments) for one in marked])
-    return LearntNotes(finder, _class_table(lessons, names), lessons)
-
-
-def _class_table(lessons: Lessons, names: Sequence[str]) -> pd.DataFrame:
+def _class_table(training: TrainingSet, names: Sequence[str]) -> pd.DataFrame:
     durations: dict[str, list[float]] = {name: [] for name in names}
-    for one in lessons.recordings:
+    for one in training.recordings:
         for note in one.segments:
             durations[note.label].append(note.end - note.start)
     return pd.DataFrame(
@@ -391,26 +408,3 @@ def _class_table(lessons: Lessons, names: Sequence[str]) -> pd.DataFrame:
             "longest": [max(durations[name]) for name in names],
         }
     )
-
-
-def load_note_finder(path: str | os.PathLike[str]) -> NoteFinder:
-    """Load a model that ``kernova notes learn`` wrote, or say that the file holds another."""
-    finder = load_model(path)
-    if not isinstance(finder, NoteFinder):
-        raise ModelFileError(
-            f"{Path(path)} holds a {type(finder).__name__}, which finds no notes. Name a file that "
-            "kernova notes learn wrote."
-        )
-    return finder
-
-
-def known_labels(finder: NoteFinder, labels: Sequence[str] | None) -> list[str]:
-    """Give the classes asked for, all if none were, or say that one was never learnt."""
-    classes = [str(name) for name in finder.classes_]
-    for label in labels or ():
-        if label not in classes:
-            raise InputError(
-                f"The model knows no class {label!r}. Its classes are "
-                f"{', '.join(map(repr, classes))}."
-            )
-    return classes if labels is None else [name for name in classes if name in set(labels)]

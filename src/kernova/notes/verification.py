@@ -1,17 +1,17 @@
-"""Tell finds that are kin of a known class from strangers that look a little like it.
+"""Verification of detections: which candidates belong to the class that they resemble.
 
-One find alone says little. But a stranger that is taken for a known class is often met again and
-again in a recording, and its instances are more like each other than like the class. So finds are
-gathered into groups that are as close to each other as a class's own rows are, and each group is
-compared as a whole with the rows of its class that are nearest to it, most of them, so that a
-class may have two kinds:
+One detection alone is weak evidence. But an unknown sound that resembles a known class usually
+recurs in a recording, and its instances resemble each other more than they resemble the class. So
+detections are clustered as tightly as the class's own rows are, and each cluster is compared as a
+whole with the rows of its class that are nearest to it, a fixed fraction of them, so that a class
+may have two variants:
 
-    strangeness = |group's mean - their mean|^2 / spread / (1/n_group + 1/n_nearest + drift)
+    distance = |cluster mean - their mean|^2 / spread / (1/n_cluster + 1/n_nearest + drift)
 
-It is about 1 where the group comes from the class: the means of n and m rows differ by 1/n + 1/m of
-the spread, and recordings differ by a little more, the drift. The threshold is laid where a class's
-groups leave the widest gap. Where no group is kin beyond doubt, the class is not in the recording,
-and nobody is given the benefit of the doubt.
+It is about 1 if the cluster comes from the class: the means of n and m rows differ by 1/n + 1/m of
+the spread, and recordings differ by a little more, the drift. The acceptance threshold lies in the
+widest gap between the distances of a class's clusters. If no cluster is clearly in the class, the
+class is taken to be absent from the recording and the strict threshold applies.
 """
 
 from typing import NamedTuple
@@ -22,51 +22,51 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from kernova.kernels.distances import squared_distances
 from kernova.typing import Indices, Matrix, Vector
 
-# A group's rows lie within this share of the typical distance of two rows of the class.
-_TOGETHER = 0.9
-# How far a class's mean wanders from recording to recording, as a share of its spread.
+# Largest mean distance within a cluster, as a fraction of the typical distance of two class rows.
+_CLUSTER_WIDTH = 0.9
+# Variation of a class's mean from recording to recording, as a fraction of its spread.
 _DRIFT = 0.4
-# The share of a class's rows that a group is compared with.
-_NEAREST_SHARE = 0.7
-# A class's spread leans on the other classes', as so many rows of its own would.
-_ROWS_OF_OTHERS = 3.0
-# Other classes are usually so many times as far from a class as its own rows are; where they are
-# farther, few rows have not yet shown how wide the class is. That counts as so many rows.
-_CUSTOMARY, _ROWS_OF_CUSTOM = 8.0, 2.0
-# The share of the other classes' rows that a class's threshold may take in: a class so diffuse that
-# it holds the others too must be stricter with everybody.
-_OTHERS_TAKEN_IN = 0.1
-# The threshold is looked for between these; 1 is expected of kin.
-KIN, STRANGE = 1.3, 3.2
-# Linking n rows takes n^2 distances; more finds than this are gathered in several lots.
-_ROWS_AT_ONCE = 2000
+# Fraction of a class's rows that a cluster is compared with.
+_NEAREST_FRACTION = 0.7
+# Weight of the spread pooled over all classes, in rows.
+_POOLED_ROWS = 3.0
+# Expected distance of other classes, in units of a class's own spread. If they are farther, the
+# few rows do not yet show how wide the class is; this prior counts as so many rows.
+_EXPECTED_SEPARATION, _PRIOR_ROWS = 8.0, 2.0
+# Fraction of the other classes' rows that a class's threshold may accept: a class so diffuse that
+# it contains the others needs a stricter threshold.
+_ACCEPTED_OTHERS = 0.1
+# Bounds of the acceptance threshold; members of the class have an expected distance of 1.
+ACCEPT, REJECT = 1.3, 3.2
+# Linkage of n rows takes n^2 distances; more detections are clustered in several batches.
+_ROWS_PER_BATCH = 2000
 
 
 class KnownClass(NamedTuple):
-    """The rows of a class, and how far they are apart, squared.
+    """Rows of a class, and their spread as squared distances.
 
     Attributes
     ----------
     rows : array of shape (n_rows, n_columns)
     n_nearest : int
-        How many of them a group is compared with.
+        Number of rows that a cluster is compared with.
     spread : float
-        How far a row is expected from the mean of its nearest, were these many.
+        Expected squared distance of a row from the mean of its nearest rows, were these many.
     variance : float
-        How far a row is expected from the mean of all; two rows are twice as far apart.
-    strangers : float
-        The strangeness that most rows of the other classes exceed, infinite without any.
+        Expected squared distance of a row from the class mean; two rows are twice as far apart.
+    rejection_limit : float
+        Distance that most rows of the other classes exceed; infinite if there are none.
     """
 
     rows: Matrix
     n_nearest: int
     spread: float
     variance: float
-    strangers: float = np.inf
+    rejection_limit: float = np.inf
 
 
 def known_classes(rows: Matrix, codes: Indices) -> list[KnownClass]:
-    """Learn the spread of each class, leaning on the others where there are few rows.
+    """Estimate the spread of each class, shrunken to the pooled spread where rows are few.
 
     Parameters
     ----------
@@ -75,50 +75,120 @@ def known_classes(rows: Matrix, codes: Indices) -> list[KnownClass]:
         Their classes, counted from 0.
     """
     members = [rows[codes == code] for code in range(int(codes.max()) + 1)]
-    n_nearest = [max(min(2, len(own)), round(_NEAREST_SHARE * len(own))) for own in members]
+    n_nearest = [max(min(2, len(own)), round(_NEAREST_FRACTION * len(own))) for own in members]
     to_nearest = [_squares_to_nearest(own, k) for own, k in zip(members, n_nearest, strict=True)]
     sums = np.array([squares.sum() for squares in to_nearest])
     about_mean = np.array([((own - own.mean(axis=0)) ** 2).sum() for own in members])
     counts = np.array([len(own) for own in members])
-    alone = _half_of_nearest_squared(rows)
-    spreads = _leaning(sums, np.where(counts > 1, counts, 0), alone)
-    variances = _leaning(about_mean, counts - 1, alone)
+    alone = _half_nearest_square(rows)
+    spreads = _shrunken(sums, np.where(counts > 1, counts, 0), alone)
+    variances = _shrunken(about_mean, counts - 1, alone)
     known = [
         KnownClass(*values) for values in zip(members, n_nearest, spreads, variances, strict=True)
     ]
-    return [_beside_others(one, rows[codes != code]) for code, one in enumerate(known)]
+    return [_with_other_classes(one, rows[codes != code]) for code, one in enumerate(known)]
 
 
-def _beside_others(known: KnownClass, others: Matrix) -> KnownClass:
-    """Learn from the other classes how wide a class may be, and where strangers begin."""
+def class_distances(rows: Matrix, codes: Indices, known: list[KnownClass]) -> Vector:
+    """Return the distance of each detection's cluster from its class; class members have about 1.
+
+    Parameters
+    ----------
+    rows : array of shape (n_detections, n_columns)
+    codes : array of shape (n_detections,)
+        Candidate class of each detection.
+    known : list of KnownClass
+    """
+    distances = np.empty(len(rows))
+    for code in np.unique(codes).tolist():
+        inside, one = np.flatnonzero(codes == code), known[code]
+        clusters = cluster_rows(rows[inside], _CLUSTER_WIDTH * np.sqrt(2 * one.variance))
+        sizes = np.bincount(clusters).astype(np.float64)
+        means = np.zeros((len(sizes), rows.shape[1]))
+        np.add.at(means, clusters, rows[inside])
+        means /= sizes[:, None]
+        distances[inside] = _cluster_distances(means, sizes, one)[clusters]
+    return distances
+
+
+def cluster_rows(rows: Matrix, distance: float) -> Indices:
+    """Return the cluster number of each row, by average linkage up to the given distance."""
+    clusters = np.zeros(len(rows), dtype=np.intp)
+    n_clusters = 0
+    for start in range(0, len(rows), _ROWS_PER_BATCH):
+        batch = rows[start : start + _ROWS_PER_BATCH]
+        if len(batch) == 1:
+            numbers = np.zeros(1, dtype=np.intp)
+        else:
+            numbers = fcluster(linkage(batch, "average"), distance, "distance").astype(np.intp) - 1
+        clusters[start : start + len(batch)] = n_clusters + numbers
+        n_clusters += int(numbers.max()) + 1
+    return clusters
+
+
+def acceptance_threshold(distances: Vector, low: float = ACCEPT, high: float = REJECT) -> float:
+    """Return the distance from which on detections of a class are rejected.
+
+    Parameters
+    ----------
+    distances : array of shape (n_detections,)
+        All detections of one class in a recording.
+    low, high : float
+        Detections below ``low`` are always accepted, those above ``high`` always rejected.
+
+    Returns
+    -------
+    float
+        The middle of the widest gap, by ratio, between the distances within the bounds; ``low`` if
+        no distance lies below it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.notes.verification import acceptance_threshold
+    >>> round(acceptance_threshold(np.array([0.8, 1.5, 2.9])), 3)
+    2.086
+    >>> acceptance_threshold(np.array([1.5, 2.9]))
+    1.3
+    """
+    if not (distances <= low).any():
+        return low
+    inside = np.log(distances[(distances > low) & (distances < high)])
+    marks = np.concatenate([[np.log(low)], np.sort(inside), [np.log(high)]])
+    widest = int(np.diff(marks).argmax())
+    return float(np.exp((marks[widest] + marks[widest + 1]) / 2))
+
+
+def _with_other_classes(known: KnownClass, others: Matrix) -> KnownClass:
+    """Use the rows of the other classes to set the width and the rejection limit of a class."""
     if len(others) == 0:
         return known
     ones = np.ones(len(others))
-    apart = float(np.median(_strangeness(others, ones, known))) * known.spread
-    n = len(known.rows) + _ROWS_OF_OTHERS
-    spread = (n * known.spread + _ROWS_OF_CUSTOM * apart / _CUSTOMARY) / (n + _ROWS_OF_CUSTOM)
+    apart = float(np.median(_cluster_distances(others, ones, known))) * known.spread
+    n = len(known.rows) + _POOLED_ROWS
+    spread = (n * known.spread + _PRIOR_ROWS * apart / _EXPECTED_SEPARATION) / (n + _PRIOR_ROWS)
     known = known._replace(spread=spread)
-    strange = _strangeness(others, ones, known)
-    return known._replace(strangers=float(np.quantile(strange, _OTHERS_TAKEN_IN)))
+    distances = _cluster_distances(others, ones, known)
+    return known._replace(rejection_limit=float(np.quantile(distances, _ACCEPTED_OTHERS)))
 
 
-def _strangeness(means: Matrix, sizes: Vector, known: KnownClass) -> Vector:
-    """Compare the means of groups with the rows of a class that are nearest to each."""
+def _cluster_distances(means: Matrix, sizes: Vector, known: KnownClass) -> Vector:
+    """Compare the means of clusters with the rows of a class that are nearest to each."""
     squared = squared_distances(means, known.rows)
     nearest = np.argsort(squared, axis=1, kind="stable")[:, : known.n_nearest]
     apart = ((means - known.rows[nearest].mean(axis=1)) ** 2).sum(axis=1) / known.spread
     return np.asarray(apart / (1 / sizes + 1 / known.n_nearest + _DRIFT))
 
 
-def _leaning(sums: Vector, counts: Indices, alone: float) -> list[float]:
-    """Give the mean of each class, drawn towards that of all classes where it has few rows."""
+def _shrunken(sums: Vector, counts: Indices, alone: float) -> list[float]:
+    """Return the mean of each class, shrunken to the mean of all classes by its number of rows."""
     pooled = sums.sum() / counts.sum() if counts.sum() else alone
-    means = (sums + _ROWS_OF_OTHERS * pooled) / (counts + _ROWS_OF_OTHERS)
+    means = (sums + _POOLED_ROWS * pooled) / (counts + _POOLED_ROWS)
     return list(np.maximum(means, 1e-12).tolist())
 
 
 def _squares_to_nearest(rows: Matrix, n_nearest: int) -> Vector:
-    """Give how far each row is from the mean of the nearest others, as if there were many."""
+    """Return the squared distance of each row from the mean of its nearest others, unbiased."""
     n_others = min(n_nearest, len(rows) - 1)
     if n_others < 1:
         return np.empty(0)
@@ -129,80 +199,10 @@ def _squares_to_nearest(rows: Matrix, n_nearest: int) -> Vector:
     return np.asarray(apart / (1 + 1 / n_others))
 
 
-def _half_of_nearest_squared(rows: Matrix) -> float:
-    """Give a spread where every class has one row: the next class is all there is to go by."""
+def _half_nearest_square(rows: Matrix) -> float:
+    """Return a spread for classes of one row each: half the squared distance of the nearest two."""
     if len(rows) < 2:
         return float((rows**2).sum() / 2) or 1.0
     squared = squared_distances(rows, rows)
     np.fill_diagonal(squared, np.inf)
     return float(squared.min()) / 2
-
-
-def strangeness(rows: Matrix, codes: Indices, known: list[KnownClass]) -> Vector:
-    """Tell how far the group of each find is from the class it was taken for: 1 is no distance.
-
-    Parameters
-    ----------
-    rows : array of shape (n_finds, n_columns)
-    codes : array of shape (n_finds,)
-        The class that each is taken for.
-    known : list of KnownClass
-    """
-    strange = np.empty(len(rows))
-    for code in np.unique(codes).tolist():
-        inside, one = np.flatnonzero(codes == code), known[code]
-        groups = _groups(rows[inside], _TOGETHER * np.sqrt(2 * one.variance))
-        sizes = np.bincount(groups).astype(np.float64)
-        means = np.zeros((len(sizes), rows.shape[1]))
-        np.add.at(means, groups, rows[inside])
-        means /= sizes[:, None]
-        strange[inside] = _strangeness(means, sizes, one)[groups]
-    return strange
-
-
-def _groups(rows: Matrix, distance: float) -> Indices:
-    """Give each row the number of its group: rows whose mean distance is at most so much."""
-    groups = np.zeros(len(rows), dtype=np.intp)
-    n_groups = 0
-    for start in range(0, len(rows), _ROWS_AT_ONCE):
-        lot = rows[start : start + _ROWS_AT_ONCE]
-        if len(lot) == 1:
-            mine = np.zeros(1, dtype=np.intp)
-        else:
-            mine = fcluster(linkage(lot, "average"), distance, "distance").astype(np.intp) - 1
-        groups[start : start + len(lot)] = n_groups + mine
-        n_groups += int(mine.max()) + 1
-    return groups
-
-
-def kin_threshold(strange: Vector, low: float = KIN, high: float = STRANGE) -> float:
-    """Give the strangeness from which on finds of a class are strangers.
-
-    Parameters
-    ----------
-    strange : array of shape (n_finds,)
-        Of all finds that were taken for one class in a recording.
-    low, high : float
-        Below are kin, above strangers, whatever the others are.
-
-    Returns
-    -------
-    float
-        The middle of the widest gap, by ratio, that the values leave between the bounds; ``low`` if
-        none lies below it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernova.notes.verification import kin_threshold
-    >>> round(kin_threshold(np.array([0.8, 1.5, 2.9])), 3)
-    2.086
-    >>> kin_threshold(np.array([1.5, 2.9]))
-    1.3
-    """
-    if not (strange <= low).any():
-        return low
-    inside = np.log(strange[(strange > low) & (strange < high)])
-    marks = np.concatenate([[np.log(low)], np.sort(inside), [np.log(high)]])
-    widest = int(np.diff(marks).argmax())
-    return float(np.exp((marks[widest] + marks[widest + 1]) / 2))

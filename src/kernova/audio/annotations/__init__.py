@@ -1,6 +1,6 @@
-"""Where the notes are: Raven's tables, Audacity's labels, Praat's TextGrids, and CSV.
+"""Annotations of recordings: Raven tables, Audacity labels, Praat TextGrids, and CSV.
 
-Every reader gives a list of :class:`Segment`; every writer takes one. What a file can hold:
+Every reader returns a list of :class:`Segment`; every writer takes one. Contents of the formats:
 
 =========  ========  =======  ===========  ====  =======================================
 format     times to  scores   frequencies  file  labels
@@ -35,7 +35,7 @@ from kernova.audio.annotations.segments import (
 from kernova.audio.annotations.textgrid import read_textgrid, textgrid
 from kernova.errors import InputError
 from kernova.files import replacing
-from kernova.textfiles import first_line, is_number, text_of
+from kernova.textfiles import first_line, is_number, read_text
 
 __all__ = [
     "ANNOTATION_ENDINGS",
@@ -50,7 +50,7 @@ __all__ = [
 
 ANNOTATION_FORMATS = ("raven", "audacity", "textgrid", "csv")
 
-# How programs that read the formats expect a file's name to end.
+# Endings of file names that programs expect of the formats.
 ANNOTATION_ENDINGS = {
     "raven": ".selections.txt",
     "audacity": ".labels.txt",
@@ -73,9 +73,9 @@ def read_annotations(
     path : path
         Text in UTF-8, or in UTF-16 with a byte order mark.
     format : {"raven", "audacity", "textgrid", "csv"}, optional
-        Recognised by the file's content and ending if not given.
+        Recognised by the content and the ending of the file if not given.
     columns : mapping, optional
-        For Raven's tables and CSV: the names of columns that are not called as usual, such as
+        For Raven tables and CSV: names of columns that differ from the default ones, such as
         ``{"start": "onset_s", "label": "Species"}``. The keys are "start", "end", "label",
         "score", "low", "high" and "file".
     tier : str, optional
@@ -89,7 +89,7 @@ def read_annotations(
     Raises
     ------
     InputError
-        Naming the file and, where there is one, the line.
+        With the file and, if there is one, the line.
 
     Examples
     --------
@@ -100,12 +100,12 @@ def read_annotations(
     >>> read_annotations(path)[0][:3]
     (1.063, 1.151, '01')
     """
-    text, source = text_of(path), str(path)
-    kind = _known(format) if format is not None else _recognised(text, source)
+    text, source = read_text(path), str(path)
+    kind = _checked_format(format) if format is not None else _recognised(text, source)
     if columns is not None and kind not in ("raven", "csv"):
-        raise InputError(f"{source} has no columns to name: it is read as {kind!r}.")
+        raise InputError(f"{source} has no columns to choose: it is read as {kind!r}.")
     if tier is not None and kind != "textgrid":
-        raise InputError(f"{source} has no tiers to choose from: it is read as {kind!r}.")
+        raise InputError(f"{source} has no tiers to choose: it is read as {kind!r}.")
     if kind == "raven":
         return read_raven(text, source, columns)
     if kind == "audacity":
@@ -124,29 +124,29 @@ def write_annotations(
     duration: float | None = None,
     channel: int = 1,
 ) -> None:
-    """Write segments to a file; no segments make a table with nothing under its header.
+    """Write segments to a file; without segments, a table has only its header.
 
     Parameters
     ----------
     segments : iterable of Segment
-        What the file cannot hold (see the table in :mod:`kernova.audio.annotations`) is left out.
+        Fields that the format does not have (see :mod:`kernova.audio.annotations`) are left out.
     path : path
-        Written beside, then moved there, so that it is whole or not there.
+        File to write, replaced as a whole.
     format : {"raven", "audacity", "textgrid", "csv"}
-        See ``ANNOTATION_ENDINGS`` for the ending that other programs expect.
+        ``ANNOTATION_ENDINGS`` has the ending that other programs expect.
     sample_rate : float, optional
-        Of the recording: no frequency above half of it is written, and selections for Raven that
-        have no frequencies span all of them.
+        Sample rate of the recording: frequencies are clipped to half of it, and Raven selections
+        without frequencies span all of them.
     duration : float, optional
-        Of the recording in seconds: a TextGrid spans it. Needed if there are no segments.
+        Length of the recording in seconds, which a TextGrid spans; required without segments.
     channel : int, default=1
-        Of the recording, counted from 1: where Raven shows the selections.
+        Channel of Raven selections, counted from 1.
 
     Raises
     ------
     InputError
-        If a segment has times out of order or numbers that are not finite, or the format cannot
-        tell recordings apart and the segments belong to several.
+        If a segment has times out of order or numbers that are not finite, or the segments belong
+        to several recordings and the format describes one.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def write_annotations(
     >>> path.read_text().split()
     ['1.063', '1.151', '01']
     """
-    kind = _known(format)
+    kind = _checked_format(format)
     kept = [writable(segment, sample_rate) for segment in segments]
     if kind == "raven":
         text = raven_table(kept, sample_rate, channel)
@@ -171,17 +171,17 @@ def write_annotations(
         scratch.write_bytes(text.encode("utf-8"))
 
 
-def _known(format: str) -> str:
+def _checked_format(format: str) -> str:
     if format not in ANNOTATION_FORMATS:
         raise InputError(
-            f"There is no annotation format {format!r}; take one of "
+            f"There is no annotation format {format!r}; choose one of "
             f"{', '.join(map(repr, ANNOTATION_FORMATS))}."
         )
     return format
 
 
 def _recognised(text: str, source: str) -> str:
-    """Tell the format by what the file begins with; its ending decides what that leaves open."""
+    """Return the format by the first line of the file, or else by its ending."""
     ending = Path(source).suffix.lower()
     first = first_line(text)
     fields = first.split("\t")
@@ -194,10 +194,10 @@ def _recognised(text: str, source: str) -> str:
     if ending in (".csv", ".tsv") or (first and _looks_like_a_header(first)):
         return "csv"
     if not first:
-        return "audacity"  # the only format in which nothing is written as nothing
+        return "audacity"  # the only format in which an empty list is an empty file
     raise InputError(
-        f"Cannot tell what kind of annotation {source} is from its first line, {first[:60]!r}; "
-        f"say so with format=, one of {', '.join(map(repr, ANNOTATION_FORMATS))}."
+        f"The annotation format of {source} cannot be recognised from its first line, "
+        f"{first[:60]!r}; choose format= from {', '.join(map(repr, ANNOTATION_FORMATS))}."
     )
 
 

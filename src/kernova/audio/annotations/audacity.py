@@ -1,23 +1,22 @@
-"""Audacity's labels: start, end and text between tabs, and no header line.
+"""Audacity labels: start, end and text separated by tabs, without a header line.
 
-A second line that begins with a backslash holds the frequencies of the label above it, where
-Audacity was told to export them; a negative frequency is none. An empty file is a label track
-without labels.
+A second line that begins with a backslash holds the frequencies of the label above it, if they were
+exported; a negative frequency is none. An empty file is a label track without labels.
 """
 
 from collections.abc import Sequence
 
 from kernova.audio.annotations.fields import (
-    Place,
+    SourceLine,
     checked_segment,
     frequency_text,
     one_line,
-    refuse_several_files,
+    require_one_file,
     time_text,
 )
 from kernova.audio.annotations.segments import Segment
 from kernova.errors import InputError
-from kernova.textfiles import lines_of, number_in
+from kernova.textfiles import parse_number, split_lines
 
 
 def read_audacity(text: str, source: str) -> list[Segment]:
@@ -31,14 +30,14 @@ def read_audacity(text: str, source: str) -> list[Segment]:
              file=None)]
     """
     segments: list[Segment] = []
-    for i, line in enumerate(lines_of(text), start=1):
+    for i, line in enumerate(split_lines(text), start=1):
         if not line.strip():
             continue
-        place = Place(source, i)
+        place = SourceLine(source, i)
         fields = line.split("\t")
         if fields[0] == "\\":
             if not segments:
-                raise InputError(f"{place} holds frequencies before any label; put one above it.")
+                raise InputError(f"{place} holds frequencies before any label; add the label.")
             segments[-1] = _with_frequencies(segments[-1], fields, place)
         else:
             segments.append(_label(fields, place))
@@ -46,32 +45,32 @@ def read_audacity(text: str, source: str) -> list[Segment]:
 
 
 def audacity_labels(segments: Sequence[Segment]) -> str:
-    """Write labels, each with a line of frequencies if it has any; scores have no place."""
-    refuse_several_files(segments, "A file of Audacity labels")
+    """Return the text of labels, with a line of frequencies if there are any; without scores."""
+    require_one_file(segments, "A file of Audacity labels")
     return "".join(_lines(segment) for segment in segments)
 
 
-def _label(fields: Sequence[str], place: Place) -> Segment:
+def _label(fields: Sequence[str], place: SourceLine) -> Segment:
     if len(fields) < 2:
         raise InputError(
-            f"{place} is no label of Audacity: it needs a start, an end and a text with tabs "
-            "between them."
+            f"{place} is not an Audacity label: it needs a start, an end and a text, separated by "
+            "tabs."
         )
     start, end = (
-        number_in(field, what, place)
+        parse_number(field, what, place)
         for field, what in zip(fields[:2], ("the start", "the end"), strict=True)
     )
     return checked_segment(place, Segment(start, end, "\t".join(fields[2:])))
 
 
-def _with_frequencies(segment: Segment, fields: Sequence[str], place: Place) -> Segment:
+def _with_frequencies(segment: Segment, fields: Sequence[str], place: SourceLine) -> Segment:
     if len(fields) != 3:
         raise InputError(
-            f"{place} begins with a backslash and needs a low and a high frequency with tabs "
-            "between them."
+            f"{place} begins with a backslash and needs a low and a high frequency, separated by "
+            "tabs."
         )
     low, high = (
-        number_in(field, what, place)
+        parse_number(field, what, place)
         for field, what in zip(fields[1:], ("the low frequency", "the high frequency"), strict=True)
     )
     return segment._replace(

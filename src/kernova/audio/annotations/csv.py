@@ -1,11 +1,11 @@
-"""Tables with a header line: CSV by commas, semicolons or tabs, columns named by the user."""
+"""CSV annotations: tables with a header line, separated by commas, semicolons or tabs."""
 
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 
 from kernova.audio.annotations.fields import (
-    Place,
+    SourceLine,
     checked_segment,
     columns_by_role,
     frequency_text,
@@ -15,9 +15,9 @@ from kernova.audio.annotations.fields import (
 )
 from kernova.audio.annotations.segments import Segment
 from kernova.errors import InputError
-from kernova.textfiles import first_line, number_in
+from kernova.textfiles import first_line, parse_number
 
-_USUAL_NAMES = {
+_DEFAULT_NAMES = {
     "start": ("start",),
     "end": ("end",),
     "label": ("label",),
@@ -33,7 +33,7 @@ _WRITTEN = ("file", "label", "start", "end", "score", "low", "high")
 def read_separated_annotation(
     text: str, source: str, columns: Mapping[str, str] | None
 ) -> list[Segment]:
-    r"""Read a table of segments, one a row; columns that are about nothing here are passed over.
+    r"""Read a table of segments, one per row; columns without a role are ignored.
 
     Examples
     --------
@@ -46,10 +46,10 @@ def read_separated_annotation(
     _, header = next(rows, (0, []))
     if not header:
         raise InputError(f"{source} is empty; a table of annotations needs at least a header line.")
-    found = columns_by_role(header, _USUAL_NAMES, columns, source)
+    found = columns_by_role(header, _DEFAULT_NAMES, columns, source)
     segments = []
     for line, row in rows:
-        place = Place(source, line)
+        place = SourceLine(source, line)
         if len(row) != len(header):
             raise InputError(
                 f"{place} has {len(row)} fields where the header has {len(header)}; correct it."
@@ -59,7 +59,7 @@ def read_separated_annotation(
 
 
 def separated_annotation(segments: Sequence[Segment]) -> str:
-    """Write all columns, also those that are empty, so that tables can be put together."""
+    """Return the text of a table with all columns, even empty ones, to ease joining tables."""
     rows = [
         (
             segment.file or "",
@@ -76,7 +76,7 @@ def separated_annotation(segments: Sequence[Segment]) -> str:
 
 
 def _quoted(field: str) -> str:
-    """Quote what would break a row; older ``csv`` writers leave a lone carriage return bare."""
+    """Quote a field if needed; older ``csv`` writers do not quote a lone carriage return."""
     if not any(mark in field for mark in ',"\r\n'):
         return field
     doubled = field.replace('"', '""')
@@ -84,12 +84,12 @@ def _quoted(field: str) -> str:
 
 
 def separator_of(header: str) -> str:
-    """Guess the mark between fields: the most frequent one of the header line."""
+    """Return the separator of fields: the most frequent one of the header line."""
     return max(",;\t", key=header.count)
 
 
 def _rows(text: str, source: str) -> Iterator[tuple[int, list[str]]]:
-    """Give each row that is not blank with the number of the line that it begins on."""
+    """Yield each row that is not blank with the number of its first line."""
     reader = csv.reader(
         io.StringIO(text, newline=""),
         delimiter=separator_of(first_line(text)),
@@ -103,17 +103,17 @@ def _rows(text: str, source: str) -> Iterator[tuple[int, list[str]]]:
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(
-            f"{Place(source, line)} cannot be read as separated text; a quotation mark is never "
-            "closed, or stands where none belongs."
+            f"{SourceLine(source, line)} cannot be read as separated text: a quotation mark is "
+            "unbalanced."
         ) from error
 
 
-def _segment(fields: Mapping[str, str], place: Place) -> Segment:
+def _segment(fields: Mapping[str, str], place: SourceLine) -> Segment:
     return checked_segment(
         place,
         Segment(
-            number_in(fields["start"], "the start", place),
-            number_in(fields["end"], "the end", place),
+            parse_number(fields["start"], "the start", place),
+            parse_number(fields["end"], "the end", place),
             fields["label"],
             optional_number(fields.get("score", ""), "the score", place),
             optional_number(fields.get("low", ""), "the low frequency", place),

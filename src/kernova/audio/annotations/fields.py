@@ -1,15 +1,15 @@
-"""What the formats share: fields of a line as numbers and words, and numbers as text."""
+"""Fields shared by the annotation formats: parsing, checks, and text of numbers."""
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from kernova.audio.annotations.segments import Segment, in_words
+from kernova.audio.annotations.segments import Segment, describe_segment
 from kernova.errors import InputError
-from kernova.text import listed
-from kernova.textfiles import number_in
+from kernova.text import listed, plural
+from kernova.textfiles import parse_number
 
-# What a column can be about, in the words of `columns={...}`.
+# Roles of columns: the keys of `columns={...}`.
 ROLES = ("start", "end", "label", "score", "low", "high", "file")
 _REQUIRED_ROLES = ("start", "end", "label")
 
@@ -17,60 +17,60 @@ TIME_DECIMALS = 9
 _FREQUENCY_DECIMALS = 3
 
 
-class Place(NamedTuple):
-    """A line of a file, for sentences."""
+class SourceLine(NamedTuple):
+    """A line of a file, for error messages."""
 
     source: str
     line: int
 
     def __str__(self) -> str:
-        """Begin a sentence with it."""
+        """Return the start of a message."""
         return f"Line {self.line} of {self.source}"
 
 
 # --- reading ---------------------------------------------------------------------------------
 
 
-def checked_segment(place: Place, segment: Segment) -> Segment:
-    """Refuse times in the wrong order while the line they stand on is known."""
+def checked_segment(place: SourceLine, segment: Segment) -> Segment:
+    """Return the segment; raise InputError if its times are out of order."""
     if segment.start < 0:
         raise InputError(
-            f"{place} begins before the recording, at {segment.start:.9g} s; correct it."
+            f"{place} starts before the recording, at {segment.start:.9g} s; correct it."
         )
     if segment.end < segment.start:
         raise InputError(
-            f"{place} ends at {segment.end:.9g} s, before it begins at {segment.start:.9g} s; "
+            f"{place} ends at {segment.end:.9g} s, before it starts at {segment.start:.9g} s; "
             "correct it."
         )
     return segment
 
 
-def optional_number(text: str, what: str, place: Place) -> float | None:
-    """Read a number; an empty field is none."""
-    return number_in(text, what, place) if text.strip() else None
+def optional_number(text: str, what: str, place: SourceLine) -> float | None:
+    """Read a number; an empty field is None."""
+    return parse_number(text, what, place) if text.strip() else None
 
 
 def columns_by_role(
     header: Sequence[str],
-    usual: Mapping[str, Sequence[str]],
+    default: Mapping[str, Sequence[str]],
     chosen: Mapping[str, str] | None,
     source: str,
 ) -> dict[str, int]:
-    """Find the column of each role: as chosen, or else the first usual name that is there.
+    """Return the column of each role: the chosen one, or the first default name that is present.
 
     Parameters
     ----------
     header : sequence of str
-        The names in the first line.
-    usual : mapping of role to names
-        In order of preference; their case does not matter.
+        Names in the first line.
+    default : mapping of role to names
+        Default names in order of preference, without regard to case.
     chosen : mapping of role to name, optional
-        Names that somebody gave; they must be there as they are.
+        Names chosen by the user, which must be present exactly.
     source : str
-        The file, for sentences.
+        The file, for error messages.
     """
     chosen = chosen or {}
-    _refuse_unknown_roles(chosen)
+    _check_roles(chosen)
     names = [name.strip() for name in header]
     lower = [name.lower() for name in names]
     found: dict[str, int] = {}
@@ -80,21 +80,21 @@ def columns_by_role(
                 raise _no_column(chosen[role], names, source, "Name one of them.")
             found[role] = names.index(chosen[role])
             continue
-        present = [name.lower() for name in usual[role] if name.lower() in lower]
+        present = [name.lower() for name in default[role] if name.lower() in lower]
         if present:
             found[role] = lower.index(present[0])
         elif role in _REQUIRED_ROLES:
-            advice = f"Say which one holds the {role}: columns={{{role!r}: ...}}."
-            raise _no_column(usual[role][0], names, source, advice)
+            advice = f"Name the column of the {role}: columns={{{role!r}: ...}}."
+            raise _no_column(default[role][0], names, source, advice)
     return found
 
 
-def _refuse_unknown_roles(chosen: Mapping[str, str]) -> None:
+def _check_roles(chosen: Mapping[str, str]) -> None:
     unknown = [role for role in chosen if role not in ROLES]
     if unknown:
         raise InputError(
-            f"columns has no use for {listed(unknown)}; it takes {listed(ROLES)}, each with the "
-            "name of a column."
+            f"columns has the unknown {plural(len(unknown), 'key')} {listed(unknown)}; its keys "
+            f"are {listed(ROLES)}, each with the name of a column."
         )
 
 
@@ -128,7 +128,7 @@ def score_text(score: float) -> str:
 
 
 def one_line(label: str) -> str:
-    r"""Put a space for whatever would break a line or a field.
+    r"""Replace tabs and line breaks by spaces.
 
     Examples
     --------
@@ -144,20 +144,21 @@ _BREAKS = dict.fromkeys(map(ord, "\t\n\r\0"), " ")
 
 def _decimal_text(value: float, decimals: int) -> str:
     whole, _, part = f"{value:.{decimals}f}".partition(".")
-    # -0.0 and all that rounds to it is zero.
+    # Values that round to -0.0 are zero.
     text = f"{whole}.{part.rstrip('0') or '0'}"
     return "0.0" if text == "-0.0" else text
 
 
 def writable(segment: Segment, sample_rate: float | None) -> Segment:
-    """Refuse what no reader could follow; bring frequencies between zero and Nyquist's."""
+    """Check that a segment can be written, and clip its frequencies to the Nyquist frequency."""
+    name = describe_segment(segment)
     numbers = [segment.start, segment.end, segment.score, segment.low_hz, segment.high_hz]
     if not all(math.isfinite(number) for number in numbers if number is not None):
-        raise InputError(f"Cannot write {in_words(segment)}: one of its numbers is not finite.")
+        raise InputError(f"Cannot write {name}: one of its numbers is not finite.")
     if not 0 <= segment.start <= segment.end:
         raise InputError(
-            f"Cannot write {in_words(segment)}: a segment begins at 0 s or later and ends no "
-            "sooner than it begins."
+            f"Cannot write {name}: a segment starts at 0 s or later and does not end before it "
+            "starts."
         )
     highest = math.inf if sample_rate is None else sample_rate / 2
     low, high = (
@@ -169,11 +170,11 @@ def writable(segment: Segment, sample_rate: float | None) -> Segment:
     )
 
 
-def refuse_several_files(segments: Sequence[Segment], kind: str) -> None:
-    """Refuse to mix recordings in a format that cannot tell them apart."""
+def require_one_file(segments: Sequence[Segment], kind: str) -> None:
+    """Raise InputError for segments of several recordings in a format of one recording."""
     files = {segment.file for segment in segments}
     if len(files) > 1:
         raise InputError(
-            f"{kind} describes one recording, and these segments belong to {len(files)}; write one "
-            "file for each, or write 'csv' or 'raven'."
+            f"{kind} describes one recording, but the segments belong to {len(files)}; write one "
+            "file for each, or use the format 'csv' or 'raven'."
         )

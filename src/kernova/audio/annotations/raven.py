@@ -1,10 +1,10 @@
-"""Raven's selection tables: tabs, a header line, and one row for each view of a selection."""
+"""Raven selection tables: tabs, a header line, and one row for each view of a selection."""
 
 from collections.abc import Mapping, Sequence
 
 from kernova.audio.annotations.fields import (
     TIME_DECIMALS,
-    Place,
+    SourceLine,
     checked_segment,
     columns_by_role,
     frequency_text,
@@ -15,17 +15,17 @@ from kernova.audio.annotations.fields import (
 )
 from kernova.audio.annotations.segments import Segment
 from kernova.errors import InputError
-from kernova.textfiles import lines_of, number_in
+from kernova.textfiles import parse_number, split_lines
 
 BEGIN, END = "Begin Time (s)", "End Time (s)"
 _LOW, _HIGH = "Low Freq (Hz)", "High Freq (Hz)"
 _FILE, _OFFSET = "Begin File", "File Offset (s)"
 _WRITTEN = ("Selection", "View", "Channel", BEGIN, END, _LOW, _HIGH, "Annotation", "Score")
 
-_USUAL_NAMES = {
+_DEFAULT_NAMES = {
     "start": (BEGIN,),
     "end": (END,),
-    # Raven lets people name the column of labels; programs that write its tables do so too.
+    # Users and programs name the column of labels differently.
     "label": ("Annotation", "Label", "Species", "Common Name", "Species Code", "Tag"),
     "score": ("Score", "Confidence"),
     "low": (_LOW,),
@@ -48,18 +48,20 @@ def read_raven(text: str, source: str, columns: Mapping[str, str] | None) -> lis
     >>> read_raven(table, "song.selections.txt", None)[0].label
     'EATO'
     """
-    rows = [(Place(source, i), line) for i, line in enumerate(lines_of(text), 1) if line.strip()]
+    rows = [
+        (SourceLine(source, i), line) for i, line in enumerate(split_lines(text), 1) if line.strip()
+    ]
     if not rows:
         raise InputError(f"{source} is empty; a selection table needs at least a header line.")
     header = rows[0][1].split("\t")
-    found = columns_by_role(header, _USUAL_NAMES, columns, source)
+    found = columns_by_role(header, _DEFAULT_NAMES, columns, source)
     positions = {name.strip(): i for i, name in enumerate(header)}
     chosen: dict[tuple[object, ...], Segment] = {}
     for place, line in rows[1:]:
         fields = _fields(line, len(header), place)
         cells = {name: fields[at] for name, at in positions.items()}
         segment = _segment({role: fields[at] for role, at in found.items()}, cells, place)
-        # Without a number, each row is a selection of its own.
+        # Without a number, each row is a separate selection.
         number = cells.get("Selection", "").strip() or place
         key = (number, segment.start, segment.end, segment.label, segment.file)
         if key not in chosen or cells.get("View", "").startswith("Spectrogram"):
@@ -68,10 +70,10 @@ def read_raven(text: str, source: str, columns: Mapping[str, str] | None) -> lis
 
 
 def raven_table(segments: Sequence[Segment], sample_rate: float | None, channel: int = 1) -> str:
-    """Write a selection table; selections without frequencies span all that were recorded.
+    """Return the text of a selection table.
 
-    That is how Raven itself shows them, and it takes the sample rate to know. Without it, the
-    cells stay empty.
+    Selections without frequencies span the whole frequency range, as Raven shows them. Without the
+    sample rate their cells are empty.
     """
     has_files = any(segment.file for segment in segments)
     names = (*_WRITTEN, _FILE, _OFFSET) if has_files else _WRITTEN
@@ -87,24 +89,24 @@ def raven_table(segments: Sequence[Segment], sample_rate: float | None, channel:
     return "".join("\t".join(row) + "\n" for row in [names, *rows])
 
 
-def _fields(line: str, n_columns: int, place: Place) -> list[str]:
+def _fields(line: str, n_columns: int, place: SourceLine) -> list[str]:
     fields = line.split("\t")
     if len(fields) > n_columns and any(field.strip() for field in fields[n_columns:]):
         raise InputError(
             f"{place} has {len(fields)} fields where the header has {n_columns}; correct it."
         )
-    # Editors cut the tabs of empty cells off the end of a line.
+    # Some editors remove the tabs of empty cells at the end of a line.
     return fields[:n_columns] + [""] * (n_columns - len(fields))
 
 
-def _segment(fields: Mapping[str, str], cells: Mapping[str, str], place: Place) -> Segment:
-    start = number_in(fields["start"], "the begin time", place)
-    end = number_in(fields["end"], "the end time", place)
+def _segment(fields: Mapping[str, str], cells: Mapping[str, str], place: SourceLine) -> Segment:
+    start = parse_number(fields["start"], "the begin time", place)
+    end = parse_number(fields["end"], "the end time", place)
     file = fields.get("file", "") or None
     if file is not None:
         offset = optional_number(cells.get(_OFFSET, ""), "the file offset", place)
         if offset is not None and offset != start:
-            # The sum of three decimal numbers is one again, not 12.340000000000003.
+            # Rounding keeps sums of decimal numbers short: 12.34, not 12.340000000000003.
             start, end = offset, round(end + (offset - start), TIME_DECIMALS)
     return checked_segment(
         place,

@@ -1,4 +1,4 @@
-"""A stretch of a recording with a label, and what can be wrong with it."""
+"""Segments: labelled intervals of a recording, and checks of them."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,27 +7,27 @@ from typing import NamedTuple
 
 from kernova.errors import InputError
 
-# People round times, mostly to hundredths; a border this far past the end still means the end.
+# Annotated times are rounded, mostly to hundredths; a border this far past the end is the end.
 EDGE_TOLERANCE_SECONDS = 0.01
 
-_MOST_FAULTS = 5
+_MAX_FAULTS = 5
 
 
 class Segment(NamedTuple):
-    """One note, call or other labelled stretch; times in seconds from the recording's start.
+    """A note, call or other labelled interval; times in seconds from the recording's start.
 
     Attributes
     ----------
     start, end : float
-        Its borders. They are equal for a point in time.
+        Borders, equal for a point in time.
     label : str
-        Its class, as text: ``"01"`` is not ``"1"``.
+        Class, as text: ``"01"`` is not ``"1"``.
     score : float or None
-        How sure a program was of it.
+        Confidence of a detector.
     low_hz, high_hz : float or None
-        The frequencies it lies between, where somebody drew a box.
+        Frequency range, if there is one.
     file : str or None
-        Its recording, as written in the table, where one table covers several recordings.
+        Recording, as written in a table of several recordings.
 
     Examples
     --------
@@ -45,13 +45,13 @@ class Segment(NamedTuple):
     file: str | None = None
 
 
-def in_words(segment: Segment) -> str:
-    """Name a segment in a sentence.
+def describe_segment(segment: Segment) -> str:
+    """Return label and times of a segment, for messages.
 
     Examples
     --------
-    >>> from kernova.audio.annotations.segments import Segment, in_words
-    >>> in_words(Segment(0.5, 1.25, "trill"))
+    >>> from kernova.audio.annotations.segments import Segment, describe_segment
+    >>> describe_segment(Segment(0.5, 1.25, "trill"))
     "'trill' from 0.5 s to 1.25 s"
     """
     where = "" if segment.file is None else f" in {segment.file}"
@@ -61,20 +61,20 @@ def in_words(segment: Segment) -> str:
 def segments_by_file(
     segments: Iterable[Segment], folder: str | Path | None = None
 ) -> dict[str | None, list[Segment]]:
-    """Sort the segments of one table by recording, in the order of first appearance.
+    """Group the segments of one table by recording, in the order of first appearance.
 
     Parameters
     ----------
     segments : iterable of Segment
-        What a table of several recordings held; segments without a file come under None.
+        Segments of several recordings; those without a file have the key None.
     folder : path, optional
-        Where the names of the recordings start from: the folder of the table. The keys are then
+        Folder of the table, to which the names of recordings are relative. The keys are then
         paths that can be opened.
 
     Returns
     -------
     dict of str or None to list of Segment
-        The segments themselves are unaltered.
+        The segments themselves are unchanged.
 
     Examples
     --------
@@ -83,28 +83,28 @@ def segments_by_file(
     >>> {file: len(segments) for file, segments in segments_by_file(table, "songs").items()}
     {'songs/1.wav': 2}
     """
-    sorted_out: dict[str | None, list[Segment]] = {}
+    by_file: dict[str | None, list[Segment]] = {}
     for segment in segments:
         file = segment.file
         if file is not None and folder is not None:
             file = str(Path(folder) / file)
-        sorted_out.setdefault(file, []).append(segment)
-    return sorted_out
+        by_file.setdefault(file, []).append(segment)
+    return by_file
 
 
 def segment_faults(
     segments: Sequence[Segment], duration: float | None = None, *, may_overlap: bool = False
 ) -> list[str]:
-    """Say what is wrong with the segments, one sentence for each fault; none if all is well.
+    """Return the faults of segments, one sentence for each; empty if there is none.
 
     Parameters
     ----------
     segments : sequence of Segment
-        Of one recording, or of several that each segment names.
+        Segments of one recording, or of several that are named in ``file``.
     duration : float, optional
-        Length of the recording in seconds; without it, nothing can lie past the end.
+        Length of the recording in seconds; without it, the end is not checked.
     may_overlap : bool, default=False
-        Whether two segments may share time.
+        Whether segments may overlap.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def segment_faults(
     if may_overlap:
         return alone
     return alone + [
-        f"{in_words(earlier)} and {in_words(later)} overlap"
+        f"{describe_segment(earlier)} and {describe_segment(later)} overlap"
         for together in segments_by_file(segments).values()
         for earlier, later in _overlaps(together)
     ]
@@ -135,19 +135,19 @@ def check_segments(
     source: str = "the annotation",
     may_overlap: bool = False,
 ) -> None:
-    """Refuse segments with any of the faults that :func:`segment_faults` finds.
+    """Raise InputError if :func:`segment_faults` finds any fault.
 
     Parameters
     ----------
     segments, duration, may_overlap
         As for :func:`segment_faults`.
     source : str
-        What the sentence calls the table: its file.
+        Name of the table in the message: its file.
 
     Raises
     ------
     InputError
-        Naming the first five faults.
+        With the first five faults.
 
     Examples
     --------
@@ -161,20 +161,20 @@ def check_segments(
     faults = segment_faults(segments, duration, may_overlap=may_overlap)
     if not faults:
         return
-    extra = len(faults) - _MOST_FAULTS
-    named = faults[:_MOST_FAULTS] + ([f"and {extra} more faults"] if extra > 0 else [])
+    extra = len(faults) - _MAX_FAULTS
+    named = faults[:_MAX_FAULTS] + ([f"and {extra} more faults"] if extra > 0 else [])
     raise InputError(f"{source} cannot be used: {'; '.join(named)}. Correct it.")
 
 
 def _faults_of(segment: Segment, duration: float | None) -> list[str]:
-    name = in_words(segment)
+    name = describe_segment(segment)
     if not (math.isfinite(segment.start) and math.isfinite(segment.end)):
-        return [f"{name} has a time that is no number"]
+        return [f"{name} has a time that is not finite"]
     faults = []
     if segment.start < 0:
-        faults.append(f"{name} begins before the recording")
+        faults.append(f"{name} starts before the recording")
     if segment.end < segment.start:
-        faults.append(f"{name} ends before it begins")
+        faults.append(f"{name} ends before it starts")
     if segment.end == segment.start:
         faults.append(f"{name} has no length")
     if duration is not None and segment.end > duration + EDGE_TOLERANCE_SECONDS:
@@ -183,7 +183,7 @@ def _faults_of(segment: Segment, duration: float | None) -> list[str]:
 
 
 def _overlaps(segments: Iterable[Segment]) -> list[tuple[Segment, Segment]]:
-    """Give each segment that begins before an earlier one has ended, after that earlier one."""
+    """Return each pair of a segment and an earlier one that has not ended when it starts."""
     found = []
     latest: Segment | None = None
     for segment in sorted(segments, key=lambda segment: (segment.start, segment.end)):

@@ -1,8 +1,8 @@
-"""Praat's TextGrid files, as text: the long form, the short form, and any form in between.
+"""Praat TextGrid files in text form, long or short.
 
-Praat reads a TextGrid as a row of free-standing values: texts in quotation marks, numbers, and
-flags in angle brackets. All else ("xmin =", "intervals [3]:", what follows an exclamation mark)
-is there for people. So does this reader, to which the two forms are therefore the same.
+Like Praat, the reader takes a TextGrid as a sequence of free-standing values: texts in quotation
+marks, numbers, and flags in angle brackets. Everything else ("xmin =", "intervals [3]:", comments
+after an exclamation mark) is ignored, so that the long and the short form are the same.
 """
 
 import re
@@ -11,16 +11,16 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kernova.audio.annotations.fields import (
-    Place,
+    SourceLine,
     checked_segment,
     one_line,
-    refuse_several_files,
+    require_one_file,
     time_text,
 )
 from kernova.audio.annotations.segments import Segment
 from kernova.errors import InputError
 from kernova.text import listed
-from kernova.textfiles import is_number, number_in
+from kernova.textfiles import is_number, parse_number
 
 _TOKEN = re.compile(r'"(?P<text>(?:[^"]|"")*)"|(?P<open>")|![^\n\r]*|(?P<word>[^\s"]+)')
 _HEAD = re.compile(r'\s*(File type\s*=\s*)?"ooTextFile[^"]*"\s+(Object class\s*=\s*)?"TextGrid"')
@@ -29,7 +29,7 @@ _TIER_NAME = "notes"
 
 
 class _Value(NamedTuple):
-    """A free-standing value and the line that it begins on."""
+    """A free-standing value and its first line."""
 
     kind: str  # "text", "number" or "flag"
     content: str
@@ -37,7 +37,7 @@ class _Value(NamedTuple):
 
 
 class _Values:
-    """The file's values, taken one after another."""
+    """Iterator over the values of a file."""
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source
@@ -50,30 +50,30 @@ class _Values:
 
     def number(self, what: str) -> float:
         value = self._next("number", what)
-        return number_in(value.content, what, Place(self.source, value.line))
+        return parse_number(value.content, what, SourceLine(self.source, value.line))
 
     def count(self, what: str) -> int:
         value = self._next("number", what)
         if not value.content.isdecimal():
             raise InputError(
-                f"{Place(self.source, value.line)} has {value.content} as {what}, which is no "
-                "whole number; correct it."
+                f"{SourceLine(self.source, value.line)} has {value.content} as {what}, which is "
+                "not a whole number; correct it."
             )
         return int(value.content)
 
     def flag(self, what: str) -> str:
         return self._next("flag", what).content
 
-    def place(self) -> Place:
-        """Give the line of the value that was taken last."""
-        return Place(self.source, self._line)
+    def place(self) -> SourceLine:
+        """Return the line of the last value."""
+        return SourceLine(self.source, self._line)
 
     def _next(self, kind: str, what: str) -> _Value:
         value = next(self._values, None)
         if value is None:
             raise InputError(
-                f"{self.source} ends on line {self._n_lines}, where {what} is expected; it was "
-                "cut short, or a number of tiers or intervals in it is too high."
+                f"{self.source} ends on line {self._n_lines}, where {what} is expected: it is "
+                "truncated, or a number of tiers or intervals in it is too high."
             )
         self._line = value.line
         if value.kind != kind:
@@ -96,7 +96,9 @@ def read_textgrid(text: str, source: str, tier: str | None) -> list[Segment]:
     (0.5, 2.0, 'a "b" c')
     """
     if not _HEAD.match(text):
-        raise InputError(f"{source} is no TextGrid in text form; save it from Praat as text file.")
+        raise InputError(
+            f"{source} is not a TextGrid in text form; save it from Praat as a text file."
+        )
     values = _Values(text, source)
     values.text("the file type")
     values.text("the object class")
@@ -114,23 +116,22 @@ def read_textgrid(text: str, source: str, tier: str | None) -> list[Segment]:
 
 
 def textgrid(segments: Sequence[Segment], duration: float | None) -> str:
-    """Write the long form: gaps are intervals without text, overlaps go to tiers of their own.
+    """Return the text of a TextGrid in long form; gaps are intervals without text.
 
-    Segments that overlap are sorted into one tier for each label, and points in time into a tier
-    of points. Scores and frequencies have no place.
+    Segments that overlap are written to one tier for each label, and points in time to a tier of
+    points. Scores and frequencies are not written.
     """
-    refuse_several_files(segments, "A TextGrid")
+    require_one_file(segments, "A TextGrid")
     if duration is None and not segments:
         raise InputError(
-            "A TextGrid without notes still spans its recording, whose length is not known; give "
-            "duration."
+            "A TextGrid without notes spans its recording, whose length is not known; set duration."
         )
-    # As far as the file can tell, times are what is written.
+    # Times are compared as they are written.
     rounded = sorted(_as_written(segment) for segment in segments)
     end = max([0.0 if duration is None else _rounded(duration), *(s.end for s in rounded)])
     tiers = _interval_tiers([s for s in rounded if s.end > s.start])
     blocks = [_interval_lines(name, tier, end) for name, tier in tiers]
-    points = _apart([s for s in rounded if s.end == s.start])
+    points = _non_overlapping([s for s in rounded if s.end == s.start])
     blocks += [_point_lines(tier, end) for tier in points]
     lines = [
         'File type = "ooTextFile"',
@@ -159,7 +160,7 @@ def _values(text: str, source: str) -> Iterator[_Value]:
         line = bisect_right(line_ends, token.start()) + 1
         if token["open"]:
             raise InputError(
-                f"{Place(source, line)} opens a quotation mark that is never closed; close it."
+                f"{SourceLine(source, line)} opens a quotation mark that is not closed; close it."
             )
         if token["text"] is not None:
             yield _Value("text", token["text"].replace('""', '"'), line)
@@ -205,30 +206,30 @@ def _as_written(segment: Segment) -> Segment:
     if not segment.label.strip():
         raise InputError(
             f"The segment from {segment.start:.9g} s to {segment.end:.9g} s has no label, which "
-            "means silence in a TextGrid; give it one, or write another format."
+            "means silence in a TextGrid; set a label, or use another format."
         )
     return Segment(_rounded(segment.start), _rounded(segment.end), one_line(segment.label))
 
 
 def _interval_tiers(segments: list[Segment]) -> list[tuple[str, list[Segment]]]:
-    """Give one tier if nothing overlaps (also if there is nothing), else tiers by label."""
-    together = _apart(segments)
+    """Return one tier if nothing overlaps, even if it is empty, or else tiers by label."""
+    together = _non_overlapping(segments)
     if len(together) < 2:
         return [(_TIER_NAME, segments)]
     labels = dict.fromkeys(segment.label for segment in segments)
     return [
         (label, tier)
         for label in labels
-        for tier in _apart([segment for segment in segments if segment.label == label])
+        for tier in _non_overlapping([segment for segment in segments if segment.label == label])
     ]
 
 
-def _apart(segments: list[Segment]) -> list[list[Segment]]:
-    """Deal sorted segments to as few tiers as hold them side by side."""
+def _non_overlapping(segments: list[Segment]) -> list[list[Segment]]:
+    """Distribute sorted segments over as few tiers without overlap as possible."""
     tiers: list[list[Segment]] = []
     for segment in segments:
         for tier in tiers:
-            # Two points at one time would be one point to Praat.
+            # Praat would merge two points at the same time.
             if tier[-1].end < segment.end and tier[-1].end <= segment.start:
                 tier.append(segment)
                 break

@@ -1,5 +1,6 @@
-"""A search killed at any moment: what is done stays, what was left goes, and the rest is done."""
+"""Journal of a search: damaged and foreign journals, and searches killed at any moment."""
 
+import json
 import random
 import signal
 import subprocess
@@ -9,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from kernova.notes.journal import JOURNAL_NAME
+from kernova.errors import InputError
+from kernova.notes.journal import JOURNAL_NAME, NoteJournal
+from tests.notes import messages
 from tests.notes.loud_finder import write_song
-from tests.notes.test_note_search import NOTES, contents, outcomes, search
+from tests.notes.searching import NOTES, contents, outcomes, search, write_songs
 
 RUN = """
 import sys, time
@@ -34,6 +37,53 @@ for result in search_recordings(
 """
 
 
+@pytest.fixture
+def songs(tmp_path):
+    return write_songs(tmp_path / "songs")
+
+
+def test_one_search_at_a_time(songs, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    with NoteJournal(out), pytest.raises(InputError) as raised:
+        search(songs, out)
+    assert str(raised.value) == messages.ANOTHER_SEARCH.format(path=out)
+    assert len(search(songs, out)) == 3
+
+
+@pytest.mark.parametrize("content", messages.JOURNALS)
+def test_foreign_journals_are_rejected(songs, tmp_path, content):
+    path = tmp_path / JOURNAL_NAME
+    path.write_text(content)
+    with pytest.raises(InputError) as raised:
+        search(songs, tmp_path)
+    assert str(raised.value) == messages.JOURNALS[content].format(path=path)
+    assert path.read_text() == content
+
+
+@pytest.mark.parametrize("length", range(21))
+def test_a_journal_cut_in_its_first_line_begins_anew(songs, tmp_path, length):
+    path = tmp_path / JOURNAL_NAME
+    path.write_text('{"kernova_notes": 1}\n'[:length])
+    with NoteJournal(tmp_path) as journal:
+        assert journal.finished == {}
+    assert path.read_text() == '{"kernova_notes": 1}\n'
+
+
+def test_names_in_a_journal_stay_in_the_folder(songs, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    song = str(songs / "a.wav")
+    begun = [{"begun": song, "name": name, "results": ["../a.csv"]} for name in ("../a", "/a", 7)]
+    lines = [{"kernova_notes": 1}, *begun]
+    (out / JOURNAL_NAME).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (result, *_) = search(songs, out)
+    assert result.files == (out / "a.csv",)
+
+
+# --- kills ----------------------------------------------------------------------------------------
+
+
 def running(songs, out, drawing=0.002):
     command = [sys.executable, "-c", RUN, str(songs), str(out), str(drawing)]
     root = Path(__file__).parents[2]
@@ -41,20 +91,20 @@ def running(songs, out, drawing=0.002):
 
 
 def run_and_kill(songs, out, n_lines, delay):
-    """Run until it has said so much, and a little longer; give what was done."""
+    """Run until it has printed so many lines, and a little longer; return what was done."""
     with running(songs, out) as process:
-        said = []
+        printed = []
         for line in process.stdout:
-            said.append(line.strip())
-            if len(said) > n_lines:
+            printed.append(line.strip())
+            if len(printed) > n_lines:
                 time.sleep(delay)
                 process.send_signal(signal.SIGKILL)
                 break
-        said += [line.strip() for line in process.stdout]
-    return said[1:]
+        printed += [line.strip() for line in process.stdout]
+    return printed[1:]
 
 
-def test_what_a_killed_writer_left_is_cleared_away(tmp_path):
+def test_leftovers_of_a_killed_search_are_removed(tmp_path):
     songs = tmp_path / "songs"
     for name in ("a", "b", "c"):
         write_song(songs / f"{name}.wav", *NOTES)
@@ -76,7 +126,7 @@ def test_what_a_killed_writer_left_is_cleared_away(tmp_path):
 
 
 @pytest.mark.soak
-def test_killed_at_any_moment_it_goes_on_and_comes_to_the_same(tmp_path, long_bar):
+def test_a_search_killed_at_any_moment_resumes_to_the_same_results(tmp_path, long_bar):
     chance = random.Random(0)
     songs = tmp_path / "songs"
     names = [f"{place:02}.wav" for place in range(20)]
@@ -88,12 +138,12 @@ def test_killed_at_any_moment_it_goes_on_and_comes_to_the_same(tmp_path, long_ba
         out, done = tmp_path / f"out{trial}", set()
         while len(done) < len(names):
             last_time = contents(out)
-            said = [line.rsplit(" ", 1) for line in run_and_kill(
+            printed = [line.rsplit(" ", 1) for line in run_and_kill(
                 songs, out, len(done) + chance.randrange(1, 12), chance.uniform(0, 0.01)
             )]  # fmt: skip
-            before = {name for outcome, name in said if outcome == "done before"}
-            assert done & {name for _, name in said} <= before
-            done |= {name for _, name in said}
+            before = {name for outcome, name in printed if outcome == "done before"}
+            assert done & {name for _, name in printed} <= before
+            done |= {name for _, name in printed}
             for name, content in last_time.items():
                 if name.endswith((".csv", ".png")) and not Path(name).name.startswith("."):
                     assert contents(out)[name] == content

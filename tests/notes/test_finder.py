@@ -7,15 +7,16 @@ import pytest
 from sklearn.base import clone
 
 from kernova import Audio, InputError, NoteFinder, Segment, load_model, save_model
-from kernova.audio.reading import stretches
+from kernova.audio.reading import chunks
 from kernova.notes.evaluation import Compared, check_notes
+from tests.notes import messages
 
 RATE = 22050
 
 
 def note(kind, rng, rate=RATE):
-    """One note of a made-up bird, a little different each time."""
-    seconds = {"rise": 0.09, "fall": 0.07, "buzz": 0.11, "stranger": 0.08}[kind]
+    """One note of a synthetic bird, a little different each time."""
+    seconds = {"rise": 0.09, "fall": 0.07, "buzz": 0.11, "unknown": 0.08}[kind]
     t = np.arange(int(seconds * rng.uniform(0.93, 1.07) * rate)) / rate
     bent = t / t[-1]
     pitch = (
@@ -24,7 +25,7 @@ def note(kind, rng, rate=RATE):
             "rise": 2500 + 2500 * bent,
             "fall": 6000 - 3000 * bent,
             "buzz": 3000 + 400 * np.sign(np.sin(2 * np.pi * 90 * t)),
-            "stranger": 4200 + 1500 * np.sin(6 * bent),
+            "unknown": 4200 + 1500 * np.sin(6 * bent),
         }[kind]
     )
     sound = np.sin(2 * np.pi * np.cumsum(pitch) / rate)
@@ -52,7 +53,7 @@ def learnt():
 
 
 def kinds_drawn(rng, n):
-    return rng.choice(["rise", "fall", "buzz", "stranger"], n).tolist()
+    return rng.choice(["rise", "fall", "buzz", "unknown"], n).tolist()
 
 
 def checked(finder, audio, truth):
@@ -60,7 +61,7 @@ def checked(finder, audio, truth):
     return check_notes([Compared(truth, finder.find(audio), audio.seconds)], classes)
 
 
-def test_known_notes_are_found_and_strangers_are_not(learnt):
+def test_known_notes_are_found_and_unknown_ones_are_not(learnt):
     rng = np.random.default_rng(1)
     audio, truth = song(kinds_drawn(rng, 60), rng)
     check = checked(learnt, audio, truth)
@@ -76,7 +77,7 @@ def test_notes_back_to_back_are_kept_apart(learnt):
 
 def test_a_class_that_is_not_there_is_not_found(learnt):
     rng = np.random.default_rng(3)
-    audio, _ = song(["stranger", "fall"] * 30, rng)
+    audio, _ = song(["unknown", "fall"] * 30, rng)
     found = [one.label for one in learnt.find(audio)]
     assert found.count("rise") == found.count("buzz") == 0
     assert found.count("fall") >= 27
@@ -95,12 +96,12 @@ def test_a_recording_may_have_another_sample_rate(learnt):
     assert checked(learnt, audio, truth).note_f > 0.9
 
 
-def test_long_recordings_are_searched_in_stretches_without_a_seam(learnt, tmp_path):
+def test_long_recordings_are_searched_in_chunks_without_a_seam(learnt, tmp_path):
     soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
     rng = np.random.default_rng(6)
     audio, truth = song(kinds_drawn(rng, 900), rng)
     assert audio.seconds > 120
-    assert len(list(stretches([audio.samples], RATE))) > 1
+    assert len(list(chunks([audio.samples], RATE))) > 1
     path = tmp_path / "long.wav"
     soundfile.write(path, audio.samples, RATE, subtype="DOUBLE")
     found = learnt.find(path)
@@ -111,7 +112,7 @@ def test_long_recordings_are_searched_in_stretches_without_a_seam(learnt, tmp_pa
     assert check.note_f > 0.95
 
 
-def test_notes_are_learnt_from_marked_recordings_as_from_clips():
+def test_notes_are_learnt_from_annotations_as_from_clips():
     rng = np.random.default_rng(7)
     audio, truth = song(["rise", "fall"] * 6, rng)
     clips = [Audio(audio.samples[round(s.start * RATE) : round(s.end * RATE)], RATE) for s in truth]
@@ -126,14 +127,14 @@ def test_a_lower_threshold_finds_no_fewer_notes(learnt):
     rng = np.random.default_rng(8)
     audio, _ = song(kinds_drawn(rng, 40), rng)
     counts = [
-        len(clone(learnt).set_params(threshold=least).fit(*_lesson()).find(audio))
+        len(clone(learnt).set_params(threshold=least).fit(*_training()).find(audio))
         for least in (0.0, 0.3, 0.8, 0.99)
     ]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > counts[-1]
 
 
-def _lesson():
+def _training():
     rng = np.random.default_rng(0)
     kinds = ["rise", "fall", "buzz"] * 6
     return [Audio(note(kind, rng), RATE) for kind in kinds], kinds
@@ -153,7 +154,7 @@ def _lesson():
 def test_every_preset_finds_saves_and_scans(parameters, tmp_path):
     rng = np.random.default_rng(9)
     audio, _ = song(kinds_drawn(rng, 12), rng)
-    finder = NoteFinder(**parameters).fit(*_lesson())
+    finder = NoteFinder(**parameters).fit(*_training())
     found = finder.find(audio)
     assert {one.label for one in found} <= {"rise", "fall", "buzz"}
     assert all(0 <= one.start < one.end <= audio.seconds for one in found)
@@ -171,15 +172,15 @@ def test_every_preset_finds_saves_and_scans(parameters, tmp_path):
 
 
 @pytest.mark.parametrize("n_samples", [0, 1, 95, 97, 400, 22050])
-def test_silence_and_shreds_of_sound_hold_nothing(learnt, n_samples):
+def test_silence_and_very_short_sound_have_no_notes(learnt, n_samples):
     assert learnt.find(Audio(np.zeros(n_samples), RATE)) == []
     hiss = np.random.default_rng(0).normal(0, 0.01, n_samples)
     assert learnt.find(Audio(hiss, RATE)) == []
 
 
 @pytest.mark.parametrize("n_samples", [0, 1, 95, 97])
-def test_the_published_way_takes_shreds_of_sound(n_samples):
-    finder = NoteFinder(preset="paper").fit(*_lesson())
+def test_the_preset_paper_takes_very_short_sound(n_samples):
+    finder = NoteFinder(preset="paper").fit(*_training())
     assert finder.find(Audio(np.zeros(n_samples), RATE)) == []
 
 
@@ -199,55 +200,36 @@ def clip(n_samples=2000, value=None):
 
 
 @pytest.mark.parametrize(
-    ("fit", "sentence"),
+    ("fit", "message"),
     [
-        (
-            lambda: NoteFinder().fit([clip()], ["a", "b"]),
-            "There are 1 clips and 2 labels; give one label for each.",
-        ),
-        (
-            lambda: NoteFinder().fit([], []),
-            "There are no notes to learn from; give at least one clip.",
-        ),
-        (
-            lambda: NoteFinder().fit([clip(), clip(0)], ["a", "b"]),
-            "A clip of 'b' holds no sound; leave it out, or mark the note.",
-        ),
-        (
-            lambda: NoteFinder().fit([clip(value=0.0)], ["a"]),
-            "A clip of 'a' is silent; leave it out, or look at where the note was marked.",
-        ),
-        (
-            lambda: NoteFinder().fit([Audio(np.ones(300), 1500)], ["a"]),
-            "Sound of 1500 samples per second holds nothing above 750 Hz; notes need recordings "
-            "of at least 2001 samples per second.",
-        ),
+        (lambda: NoteFinder().fit([clip()], ["a", "b"]), messages.CLIPS_AND_LABELS),
+        (lambda: NoteFinder().fit([], []), messages.NO_CLIPS),
+        (lambda: NoteFinder().fit([clip(), clip(0)], ["a", "b"]), messages.CLIP_WITHOUT_SOUND),
+        (lambda: NoteFinder().fit([clip(value=0.0)], ["a"]), messages.SILENT_CLIP),
+        (lambda: NoteFinder().fit([Audio(np.ones(300), 1500)], ["a"]), messages.LOW_RATE),
         (
             lambda: NoteFinder(preset="paper").fit([clip(90)], ["a"]),
-            "A note lasts 4.1 ms, which is less than one frame of 4.4 ms; leave it out.",
+            messages.SHORT_NOTE.format(frame=4.4),
         ),
         (
             lambda: NoteFinder().fit([clip(), clip(90)], ["a", "a"]),
-            "A note lasts 4.1 ms, which is less than one frame of 8.0 ms; leave it out.",
+            messages.SHORT_NOTE.format(frame=8.0),
         ),
-        (
-            lambda: NoteFinder().fit([clip(value=np.nan)], ["a"]),
-            "A clip of 'a' holds values that are no numbers; leave it out.",
-        ),
+        (lambda: NoteFinder().fit([clip(value=np.nan)], ["a"]), messages.CLIP_NOT_FINITE),
     ],
 )
-def test_bad_examples_are_refused_in_words(fit, sentence):
-    with pytest.raises(InputError) as refusal:
+def test_bad_examples_are_rejected(fit, message):
+    with pytest.raises(InputError) as raised:
         fit()
-    assert str(refusal.value) == sentence
+    assert str(raised.value) == message
 
 
-def test_marks_past_the_end_are_refused_with_their_place():
+def test_annotations_past_the_end_are_rejected():
     with pytest.raises(InputError, match=r"'b' from 0\.05 s to 0\.5 s lies past the end"):
         NoteFinder().fit_recordings([(clip(), [Segment(0.0, 0.05, "a"), Segment(0.05, 0.5, "b")])])
 
 
-def test_recordings_with_values_that_are_no_numbers_are_refused(learnt):
+def test_recordings_with_values_that_are_not_finite_are_rejected(learnt):
     samples = np.zeros(5000)
     samples[300] = np.nan
     with pytest.raises(InputError, match="NaN"):
@@ -261,14 +243,14 @@ def test_clips_of_lower_rate_set_the_rate_of_the_model():
     assert finder.sample_rate_ == RATE
 
 
-def test_one_channel_of_a_file_can_be_listened_to(learnt, tmp_path):
+def test_one_channel_of_a_file_can_be_searched(learnt, tmp_path):
     soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
     rng = np.random.default_rng(12)
     audio, _ = song(["rise", "fall"] * 5, rng)
     hiss = rng.normal(0, 0.2, len(audio.samples))
     path = tmp_path / "stereo.wav"
     soundfile.write(path, np.column_stack([hiss, audio.samples]), RATE, subtype="DOUBLE")
-    finder = NoteFinder(channel=2).fit(*_lesson())
+    finder = NoteFinder(channel=2).fit(*_training())
     assert finder.find(path) == learnt.find(audio)
     assert len(finder.find(path)) == 10
     assert len(finder.set_params(channel=1).find(path)) < 3

@@ -1,55 +1,36 @@
-"""Searching many recordings: names, journals, kills, and files that cannot be read."""
+"""Searching many recordings: names, resuming, and files that cannot be read."""
 
-import json
 import os
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import pytest
 
 from kernova.audio.annotations import ANNOTATION_FORMATS, Segment, read_annotations
+from kernova.audio.reading import AUDIO_SUFFIXES
 from kernova.errors import InputError
-from kernova.notes.journal import JOURNAL_NAME, NoteJournal
+from kernova.notes.journal import JOURNAL_NAME
 from kernova.notes.search import (
     Recording,
     SearchSettings,
     combined_segments,
     fingerprint_of,
     recordings_in,
-    search_recordings,
 )
+from tests.notes import messages
 from tests.notes.loud_finder import LoudFinder, write_song
-
-CSV = SearchSettings(format="csv")
-NOTES = ((0.25, 0.5, "high"), (0.625, 0.75, "low"))
+from tests.notes.searching import NOTES, contents, outcomes, search, write_songs
 
 
 @pytest.fixture
 def songs(tmp_path):
-    for name in ("a", "b", "c"):
-        write_song(tmp_path / "songs" / f"{name}.wav", *NOTES)
-    return tmp_path / "songs"
+    return write_songs(tmp_path / "songs")
 
 
-def search(paths, folder, settings=CSV, finder=None, **options):
-    finder = finder or LoudFinder()
-    recordings = recordings_in([paths] if isinstance(paths, Path) else paths)
-    return list(search_recordings(finder, recordings, folder, settings, **options))
+# --- files and names of results -----------------------------------------------------------
 
 
-def outcomes(results):
-    return {result.path.name: result.outcome for result in results}
-
-
-def contents(folder):
-    files = (path for path in Path(folder).rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
-# --- which files, under which names -----------------------------------------------------------
-
-
-def test_folders_are_searched_to_the_bottom_and_nothing_twice(tmp_path, monkeypatch):
+def test_folders_are_searched_recursively_and_nothing_twice(tmp_path, monkeypatch):
     for name in ("z.wav", "b/x.flac", "b/.hidden.wav", ".git/a.wav", "a/deep/y.OGG", "b/x.txt"):
         write = tmp_path / name
         write.parent.mkdir(parents=True, exist_ok=True)
@@ -115,10 +96,18 @@ def test_labels_are_kept_or_not(songs, tmp_path):
     assert combined == [result.segments[0]._replace(file=str(songs / "a.wav"))]
 
 
-# --- going on ---------------------------------------------------------------------------------
+@pytest.mark.parametrize("suffix", [".aif", ".aiff", ".oga", ".WAV"])
+def test_recordings_of_every_listed_format_are_found_in_folders(tmp_path, suffix):
+    path = tmp_path / "songs" / f"a{suffix}"
+    write_song(path, *NOTES, format={".oga": "OGG", ".WAV": "WAV"}.get(suffix, "AIFF"))
+    (found,) = search(tmp_path / "songs", tmp_path / "out")
+    assert (found.outcome, found.files) == ("searched", (tmp_path / "out" / "a.csv",))
 
 
-def test_what_is_done_is_not_done_again(songs, tmp_path):
+# --- resuming ---------------------------------------------------------------------------------
+
+
+def test_finished_recordings_are_skipped(songs, tmp_path):
     out = tmp_path / "out"
     search(songs, out)
     before = contents(out)
@@ -144,7 +133,7 @@ def cut(out, number, n_bytes):
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_changed_is_done_again_and_only_that(songs, tmp_path, change):
+def test_changed_recordings_are_searched_again_and_only_those(songs, tmp_path, change):
     out = tmp_path / "out"
     search(songs, out)
     CHANGES[change](songs, out)
@@ -191,24 +180,21 @@ def test_fingerprints_tell_models_and_options_apart(tmp_path):
     assert one != fingerprint_of(tmp_path / "one", {"threshold": None})
 
 
-# --- nobody's work is lost --------------------------------------------------------------------
+# --- files of others  --------------------------------------------------------------------
 
 
-def refused(sentence):
-    return pytest.raises(InputError, match=f"^{re.escape(sentence)}$")
+def rejected(message):
+    return pytest.raises(InputError, match=f"^{re.escape(message)}$")
 
 
-def already_there(path):
-    return (
-        f"Cannot write {path}: it is there already, and no search wrote it, or it was changed "
-        "since. Move it away, or name another folder."
-    )
+def foreign(path):
+    return rejected(messages.FOREIGN_RESULT.format(path=path))
 
 
 def test_files_of_others_are_never_replaced(songs):
     (songs / "b.csv").write_text("by hand")
     finder = LoudFinder()
-    with refused(already_there(songs / "b.csv")):
+    with foreign(songs / "b.csv"):
         search(songs, songs, finder=finder)
     assert finder.searched == []
     assert (songs / "b.csv").read_text() == "by hand"
@@ -221,61 +207,11 @@ def test_corrections_by_hand_stay(songs, tmp_path):
     (_, corrected, _) = search(songs, out)
     assert corrected.outcome == "done before"
     assert corrected.segments == [Segment(0.1, 0.2, "right")]
-    with refused(already_there(out / "b.csv")):
+    with foreign(out / "b.csv"):
         search(songs, out, SearchSettings("csv", fingerprint="other"))
 
 
-def test_one_search_at_a_time(songs, tmp_path):
-    out = tmp_path / "out"
-    out.mkdir()
-    sentence = f"Another search is writing to {out}. Wait for it, or name another folder."
-    with NoteJournal(out), refused(sentence):
-        search(songs, out)
-    assert len(search(songs, out)) == 3
-
-
-JOURNALS = {
-    "hello\n": (
-        "is no journal of a search for notes, or its beginning is damaged. Name another folder, "
-        "or move it away to search everything again."
-    ),
-    '{"kernova_notes": 2}\n': (
-        "was written by a newer kernova (format 2; this one knows 1). Name another folder, or "
-        "update."
-    ),
-}
-
-
-@pytest.mark.parametrize("content", JOURNALS)
-def test_foreign_journals_are_refused(songs, tmp_path, content):
-    path = tmp_path / JOURNAL_NAME
-    path.write_text(content)
-    with refused(f"{path} {JOURNALS[content]}"):
-        search(songs, tmp_path)
-    assert path.read_text() == content
-
-
-@pytest.mark.parametrize("length", range(21))
-def test_a_journal_cut_in_its_first_line_begins_anew(songs, tmp_path, length):
-    path = tmp_path / JOURNAL_NAME
-    path.write_text('{"kernova_notes": 1}\n'[:length])
-    with NoteJournal(tmp_path) as journal:
-        assert journal.finished == {}
-    assert path.read_text() == '{"kernova_notes": 1}\n'
-
-
-def test_names_in_a_journal_lead_nowhere_else(songs, tmp_path):
-    out = tmp_path / "out"
-    out.mkdir()
-    song = str(songs / "a.wav")
-    begun = [{"begun": song, "name": name, "results": ["../a.csv"]} for name in ("../a", "/a", 7)]
-    lines = [{"kernova_notes": 1}, *begun]
-    (out / JOURNAL_NAME).write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (result, *_) = search(songs, out)
-    assert result.files == (out / "a.csv",)
-
-
-# --- what cannot be read ----------------------------------------------------------------------
+# --- unreadable files ----------------------------------------------------------------------
 
 
 def test_a_bad_file_in_the_middle_is_reported_and_the_rest_done(songs, tmp_path):
@@ -287,8 +223,8 @@ def test_a_bad_file_in_the_middle_is_reported_and_the_rest_done(songs, tmp_path)
     ]  # fmt: skip
     assert results[1].remark.startswith(f"{songs / 'b.wav'} cannot be read as a recording: ")
     assert [result.remark for result in results[3:]] == [
-        f"{songs / 'empty.wav'} holds no sound at all: it is 0 s long. Record or copy it again.",
-        f"There is no file {tmp_path / 'missing.wav'}; check its name and folder.",
+        messages.RECORDINGS["no-sound.wav"].format(path=songs / "empty.wav"),
+        messages.NO_FILE.format(path=tmp_path / "missing.wav"),
     ]
     assert set(contents(tmp_path / "out")) == {"a.csv", "c.csv", JOURNAL_NAME}
     # Once it is there, only that is done.
@@ -296,20 +232,18 @@ def test_a_bad_file_in_the_middle_is_reported_and_the_rest_done(songs, tmp_path)
     assert outcomes(search(songs, tmp_path / "out"))["b.wav"] == "searched"
 
 
-def test_a_recording_cut_short_is_searched_and_said(songs, tmp_path):
+def test_a_truncated_recording_is_searched_with_a_remark(songs, tmp_path):
     content = (songs / "a.wav").read_bytes()
     (songs / "a.wav").write_bytes(content[: len(content) // 2 + 22])
     (result, *_) = search(songs, tmp_path / "out")
     assert result.outcome == "searched"
-    assert result.remark.startswith(f"{songs / 'a.wav'} is cut short: ")
+    assert result.remark.startswith(f"{songs / 'a.wav'} is truncated: ")
     assert [note.label for note in result.segments] == ["high"]
 
 
-def test_folders_without_recordings_are_refused(tmp_path):
-    with refused(
-        f"There is no recording in the folder {tmp_path}: no file in it, or below it, ends in "
-        ".wav, .flac, .ogg."
-    ):
+def test_folders_without_recordings_are_rejected(tmp_path):
+    message = messages.NO_RECORDING_IN_FOLDER
+    with rejected(message.format(path=tmp_path, suffixes=", ".join(AUDIO_SUFFIXES))):
         recordings_in([tmp_path])
-    with refused("No recording was named. Name files, or folders of them."):
+    with rejected(messages.NO_RECORDING):
         recordings_in([])

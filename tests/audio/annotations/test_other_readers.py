@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kernova.audio.annotations import Segment, read_annotations, write_annotations
-from tests.audio.annotated import NOTES
+from tests.audio.annotations.examples import NOTES
 
 
 @pytest.fixture(scope="module")

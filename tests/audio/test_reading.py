@@ -1,3 +1,5 @@
+"""Recordings: every sample width, rate and channel, truncated and damaged files."""
+
 import itertools
 import re
 import struct
@@ -12,8 +14,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.signal import resample_poly
 
-from kernova.audio.reading import Audio, audio_blocks, audio_info, read_audio
+from kernova.audio.reading import AUDIO_SUFFIXES, Audio, audio_blocks, audio_info, read_audio
 from kernova.errors import InputError
+from tests.audio import messages
 
 soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 
@@ -100,7 +103,7 @@ def test_neither_blocks_nor_borders_change_a_resampled_recording(
 
 
 @pytest.mark.parametrize("rate", [22050, 44100])
-def test_a_tone_stays_the_tone_that_it_is(tmp_path, rate):
+def test_resampling_keeps_a_tone(tmp_path, rate):
     path = tmp_path / "tone.wav"
 
     def tone(rate):
@@ -129,7 +132,7 @@ def test_memory_does_not_grow_with_the_recording(tmp_path, sample_rate):
     assert peak(40) < 1.1 * peak(4)
 
 
-# --- cut short, empty, silent ------------------------------------------------------------------
+# --- truncated, empty, silent ------------------------------------------------------------------
 
 
 def wav_with_size(path, samples, claimed):
@@ -139,20 +142,18 @@ def wav_with_size(path, samples, claimed):
     path.write_bytes(content)
 
 
-def test_what_is_left_of_a_cut_wav_is_read_and_the_rest_told(tmp_path):
+def test_the_rest_of_a_truncated_wav_is_read_with_a_remark(tmp_path):
     path = tmp_path / "cut.wav"
     soundfile.write(path, STEPS, 1000, subtype="PCM_16")
     path.write_bytes(path.read_bytes()[: 44 + 4 * 1500 + 3])
     info = audio_info(path)
     assert info[2:] == (2, 1500, 1.5, 2500)
-    assert info.remark == (
-        f"{path} is cut short: its header promises 4.000 s, and 1.500 s are there, which are read."
-    )
+    assert info.remark == messages.TRUNCATED.format(path=path)
     assert_array_equal(read_audio(path, channel=2).samples, STEPS[:1500, 1])
     assert len(whole(path, sample_rate=500)) == 750
 
 
-def test_what_is_missing_is_found_behind_other_chunks(tmp_path):
+def test_missing_samples_are_counted_after_other_chunks(tmp_path):
     path = tmp_path / "cut.wav"
     soundfile.write(path, STEPS, 1000, subtype="PCM_16")
     content = path.read_bytes()
@@ -176,10 +177,7 @@ def test_sound_behind_an_unfinished_header_is_no_empty_recording(tmp_path, first
     wav_with_size(path, np.full(100, first), 0)
     with pytest.raises(InputError) as raised:
         audio_info(path)
-    assert str(raised.value) == (
-        f"{path} says that it holds no samples, yet more than a header is there: its recorder "
-        "never finished it. Repair the header with a sound editor."
-    )
+    assert str(raised.value) == messages.UNFINISHED_HEADER.format(path=path)
 
 
 @pytest.mark.parametrize("ending", ["wav", "ogg"])
@@ -216,7 +214,7 @@ def test_rounded_borders_at_the_end_mean_the_end(tmp_path):
     assert_array_equal(read_audio(path, 0.1, 0.12).samples, STEPS[1000:1154, 0])
 
 
-def test_a_stretch_in_memory_knows_its_length():
+def test_sound_in_memory_has_a_length():
     assert Audio(np.zeros(11025), 22050).seconds == 0.5
 
 
@@ -251,117 +249,90 @@ def piped_flac(path):
 
 
 BAD_FILES = {
-    "missing.wav": (lambda path: None, "There is no file {path}; check its name and folder."),
-    "folder.wav": (lambda path: path.mkdir(), "{path} is a folder; name a file in it."),
-    "empty.wav": (
-        lambda path: path.touch(),
-        "{path} is empty, with not even a header; record or copy it again.",
-    ),
-    "words.wav": (
-        lambda path: path.write_text("hello" * 100),
-        "{path} cannot be read as a recording: Format not recognised. Save it as WAV, FLAC or OGG.",
-    ),
-    "samples.raw": (
-        lambda path: path.write_bytes(b"\1\2" * 100),
-        "{path} cannot be read as a recording: no known format. Save it as WAV, FLAC or OGG.",
-    ),
-    "head.wav": (
-        lambda path: (song(path), path.write_bytes(path.read_bytes()[:30])),
-        "{path} cannot be read as a recording: Error in WAV file. No 'data' chunk marker. "
-        "Save it as WAV, FLAC or OGG.",
-    ),
-    "nan.wav": (
-        floats(np.nan),
-        "{path} holds a sample that is no number at 2.000000 s; repair it or cut it out.",
-    ),
-    "inf.wav": (
-        floats(-np.inf),
-        "{path} holds a sample that is no number at 2.000000 s; repair it or cut it out.",
-    ),
-    "piped.flac": (
-        piped_flac,
-        "{path} does not say how long it is, as FLAC files written to a pipe do not; save it again "
-        "with a sound editor.",
-    ),
-    "cut.flac": (
-        cut_flac,
-        "{path} is damaged or cut short: it promises 2.000 s and cannot be read on from {seconds} "
-        "s. Copy it again, or read a stretch before that.",
-    ),
+    "missing.wav": lambda path: None,
+    "folder.wav": lambda path: path.mkdir(),
+    "empty.wav": lambda path: path.touch(),
+    "words.wav": lambda path: path.write_text("hello" * 100),
+    "samples.raw": lambda path: path.write_bytes(b"\1\2" * 100),
+    "head.wav": lambda path: (song(path), path.write_bytes(path.read_bytes()[:30])),
+    "nan.wav": floats(np.nan),
+    "inf.wav": floats(-np.inf),
+    "piped.flac": piped_flac,
+    "cut.flac": cut_flac,
 }
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
-def test_bad_files_are_refused_in_words(tmp_path, name):
-    write, sentence = BAD_FILES[name]
+def test_bad_files_are_rejected(tmp_path, name):
     path = tmp_path / name
-    write(path)
+    BAD_FILES[name](path)
     with pytest.raises(InputError) as raised:
         whole(path, block_seconds=0.1)
-    # How far a cut FLAC goes depends on how well its encoder did.
+    # The part of a cut FLAC that can be read depends on its encoder.
     seconds = re.search(r"from (0\.\d00) s", str(raised.value)) or [None, None]
-    assert str(raised.value) == sentence.format(path=path, seconds=seconds[1])
+    expected = messages.RECORDINGS[name].format(path=path, seconds=seconds[1])
+    assert str(raised.value) == expected
 
 
-def test_what_lies_before_the_damage_can_be_read(tmp_path):
+def test_every_message_has_a_file():
+    assert BAD_FILES.keys() == messages.RECORDINGS.keys()
+
+
+def test_sound_before_the_damage_can_be_read(tmp_path):
     path = tmp_path / "cut.flac"
     cut_flac(path)
     assert_allclose(read_audio(path, 0.1, 0.5).samples, noise(64000)[3200:16000], atol=1e-4)
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("options", "message"),
     [
+        *(({"channel": channel}, messages.NO_CHANNEL) for channel in (0, 3, True, 1.0, "left")),
+        ({"start": 0.2, "end": 0.6}, messages.PAST_THE_END),
+        ({"start": 2, "end": 2}, messages.PAST_THE_END),
         *(
-            (
-                {"channel": channel},
-                f"{{path}} has no channel {channel!r}; it has 2. Take 'mean' or a number from 1 "
-                "to 2.",
-            )
-            for channel in (0, 3, True, 1.0, "left")
-        ),
-        (
-            {"start": 0.2, "end": 0.6},
-            "Cannot read {path} from 0.2 s to 0.6 s: it ends at 0.5 s. Name a stretch within it.",
-        ),
-        (
-            {"start": 2.0},
-            "Cannot read {path} from 2 s to 2 s: it ends at 0.5 s. Name a stretch within it.",
-        ),
-        *(
-            (
-                {"start": start, "end": end},
-                f"Cannot read {{path}} from {start} s to {end} s: a stretch begins at 0 s or later "
-                "and ends no sooner than it begins.",
-            )
+            ({"start": start, "end": end}, messages.NO_INTERVAL)
             for start, end in [(0.3, 0.2), (-0.1, 0.2), (float("nan"), 0.2), (0.1, float("inf"))]
         ),
-        ({"sample_rate": 0}, "sample_rate must be a number above zero; got 0."),
-        ({"sample_rate": 0.5}, "sample_rate must be a whole number; got 0.5."),
+        ({"sample_rate": 0}, messages.NOT_POSITIVE.format(name="sample_rate", value=0)),
+        ({"sample_rate": 0.5}, messages.NOT_WHOLE),
+        ({"sample_rate": 2**30 + 1}, messages.NO_SIMPLE_RATIO),
+        ({"block_seconds": 0}, messages.NOT_POSITIVE.format(name="block_seconds", value=0)),
         (
-            {"sample_rate": 2**30 + 1},
-            "Cannot turn 8000 samples per second into 1073741825: the two have no simple ratio. "
-            "Choose another sample rate.",
+            {"block_seconds": np.inf},
+            messages.NOT_POSITIVE.format(name="block_seconds", value="inf"),
         ),
-        ({"block_seconds": 0}, "block_seconds must be a number above zero; got 0."),
-        ({"block_seconds": np.inf}, "block_seconds must be a number above zero; got inf."),
     ],
 )
-def test_what_cannot_be_given_is_refused_in_words(tmp_path, options, sentence):
+def test_bad_options_are_rejected(tmp_path, options, message):
     path = tmp_path / "song.wav"
     song(path)
     with pytest.raises(InputError) as raised:
         whole(path, **options)
-    assert str(raised.value) == sentence.format(path=path)
+    assert str(raised.value) == message.format(path=path, **options)
 
 
-def test_without_soundfile_it_says_what_to_install(tmp_path, monkeypatch):
+def test_an_interval_that_starts_past_the_end_is_rejected(tmp_path):
+    path = tmp_path / "song.wav"
+    song(path)
+    with pytest.raises(InputError) as raised:
+        whole(path, start=2.0)
+    assert str(raised.value) == messages.PAST_THE_END.format(path=path, start=2, end=2)
+
+
+def test_the_list_of_suffixes_covers_formats_that_are_read(tmp_path):
+    for suffix in AUDIO_SUFFIXES:
+        path = tmp_path / f"song{suffix}"
+        kind = {".oga": "OGG", ".aif": "AIFF"}.get(suffix, suffix[1:].upper())
+        soundfile.write(path, STEPS, 8000, format=kind)
+        assert audio_info(path).n_channels == 2
+
+
+def test_without_soundfile_the_message_names_the_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "soundfile", None)
     with pytest.raises(InputError) as raised:
         audio_info(tmp_path / "song.wav")
-    assert str(raised.value) == (
-        "Reading recordings needs soundfile, which is not installed: pip install 'kernova[audio]'."
-    )
+    assert str(raised.value) == messages.NO_SOUNDFILE
 
 
 @settings(
@@ -374,7 +345,7 @@ def test_without_soundfile_it_says_what_to_install(tmp_path, monkeypatch):
     flips=st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), max_size=6),
     kept=st.integers(1, 9000),
 )
-def test_damaged_files_are_read_or_refused(tmp_path, ending, flips, kept):
+def test_damaged_files_are_read_or_rejected(tmp_path, ending, flips, kept):
     path = tmp_path / f"damaged.{ending}"
     soundfile.write(path, STEPS, 8000)
     content = bytearray(path.read_bytes())[:kept]

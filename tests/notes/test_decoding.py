@@ -1,4 +1,4 @@
-"""Frame scores to notes: the paper's six steps to the letter, and the search for the best notes."""
+"""Decoding of frame scores: the paper's six steps literally, and the search for the best notes."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernova.errors import InputError
-from kernova.notes.decoding import FrameSegment, decode_six_steps, decode_viterbi, frames_in
-from tests.calibration import literal
+from kernova.notes.decoding import FrameSegment, decode_six_steps, decode_viterbi
+from tests.notes import literal, messages
 
 
 def back_to_back(*notes, n_classes=2, score=3.0):
@@ -22,7 +22,7 @@ def back_to_back(*notes, n_classes=2, score=3.0):
 
 
 @st.composite
-def stretched_scores(draw, max_frames=6, levels=(0.0, 0.5, 1.0, 1.5, 2.0)):
+def scores_with_runs(draw, max_frames=6, levels=(0.0, 0.5, 1.0, 1.5, 2.0)):
     """Scores that stay the same for a while, so that runs of every length occur."""
     n_classes = draw(st.integers(1, 3))
     S = []
@@ -43,15 +43,15 @@ def test_six_steps_give_the_reference_decisions(reference_vectors):
         np.testing.assert_array_equal(labels, stored[f"labels_{edge}"])
 
 
-@pytest.mark.parametrize(("lead", "n_notes"), [(60, 1), (61, 2)])
-def test_six_steps_merge_neighbours_without_a_long_lead(lead, n_notes):
-    S = back_to_back((20, -1), (lead, 0), (lead, 1), (20, -1))
+@pytest.mark.parametrize(("n_largest", "n_notes"), [(60, 1), (61, 2)])
+def test_six_steps_merge_neighbours_without_a_long_run(n_largest, n_notes):
+    S = back_to_back((20, -1), (n_largest, 0), (n_largest, 1), (20, -1))
     assert len(decode_six_steps(S, 1.0).segments) == n_notes
     assert len(decode_viterbi(S, 1.0).segments) == 2
 
 
-@given(stretched_scores(), st.integers(1, 5), st.integers(1, 8), st.sampled_from([0.0, 1.0, 1.2]))
-def test_six_steps_follow_the_letter(S, n_short, n_sure, tau):
+@given(scores_with_runs(), st.integers(1, 5), st.integers(1, 8), st.sampled_from([0.0, 1.0, 1.2]))
+def test_six_steps_are_the_literal_ones(S, n_short, n_sure, tau):
     found = decode_six_steps(S, tau, n_short=n_short, n_sure=n_sure)
     assert found.labels.tolist() == literal.six_steps(S.tolist(), tau, n_short, n_sure)
     for segment in found.segments:
@@ -60,7 +60,7 @@ def test_six_steps_follow_the_letter(S, n_short, n_sure, tau):
 
 
 @given(
-    stretched_scores(),
+    scores_with_runs(),
     st.lists(st.integers(1, 4), min_size=3, max_size=3),
     st.none() | st.lists(st.integers(0, 5), min_size=3, max_size=3),
     st.integers(0, 3),
@@ -88,7 +88,7 @@ def test_no_sequence_of_notes_is_better(S, shortest, spare, gap, note_cost):
     assert total == literal.best_total(gains.tolist(), shortest, limits, gap, note_cost)
 
 
-def test_search_takes_long_notes_whole_and_cuts_at_the_longest():
+def test_the_search_keeps_long_notes_whole_up_to_the_longest():
     S = back_to_back((50, -1), (5000, 0), (50, 1), (400, 1), (3, -1), (40, 1))
     found = decode_viterbi(S, 1.0).segments
     assert [note[:3] for note in found] == [(50, 5050, 0), (5050, 5543, 1)]
@@ -113,28 +113,17 @@ def test_scores_of_a_segment_are_those_before_the_threshold():
     assert decode_viterbi(S, 1.0).segments == expected
 
 
-def test_seconds_become_frames():
-    assert frames_in(0.1, 0.002) == 50
-    assert frames_in(0.0, 0.002) == 1
-    sentence = r"0\.1 seconds cannot be counted in frames of 0\.0 seconds; give positive numbers\."
-    with pytest.raises(InputError, match=f"^{sentence}$"):
-        frames_in(0.1, 0.0)
-
-
 @pytest.mark.parametrize(
-    ("scores", "options", "sentence"),
+    ("scores", "options", "message"),
     [
-        ([1.0], {}, r"The scores have shape \(1,\); give one row per frame and one column per "
-         r"class\."),
-        ([[np.nan]], {}, r"The scores have values that are NaN or infinite\."),
-        ([[1.0]], {"shortest": 0}, r"shortest is 0 and gap is 0; a note has at least 1 frame, a "
-         r"gap at least 0\."),
-        ([[1.0]], {"longest": 20}, r"shortest is 35 and longest is 20; no note can last so long "
-         r"and so short\."),
-        ([[1.0]], {"shortest": [1, 2]}, r"shortest is \[1, 2\]; give one number of frames, or one "
-         r"for each of the 1 classes\."),
+        ([1.0], {}, messages.SCORES_SHAPE),
+        ([[np.nan]], {}, messages.SCORES_NOT_FINITE),
+        ([[1.0]], {"shortest": 0}, messages.SHORTEST_OF_ZERO),
+        ([[1.0]], {"longest": 20}, messages.SHORTEST_ABOVE_LONGEST),
+        ([[1.0]], {"shortest": [1, 2]}, messages.SHORTEST_PER_CLASS),
     ],
-)  # fmt: skip
-def test_what_cannot_be_decoded_is_refused(scores, options, sentence):
-    with pytest.raises(InputError, match=f"^{sentence}$"):
+)
+def test_bad_scores_and_durations_are_rejected(scores, options, message):
+    with pytest.raises(InputError) as raised:
         decode_viterbi(scores, 1.0, **options)
+    assert str(raised.value) == message

@@ -15,7 +15,7 @@ from kernova.audio.annotations import (
     segments_by_file,
 )
 from kernova.audio.reading import audio_info
-from tests.audio.annotated import LONG, NOTES, read_back, written
+from tests.audio.annotations.examples import LONG, NOTES, read_back, written
 
 # --- what a format can hold comes back ---------------------------------------------------------
 
