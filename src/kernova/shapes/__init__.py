@@ -1,8 +1,7 @@
-"""Landmarks of specimens, from the files that people have: TPS, or a wide table.
+"""Landmarks of specimens: reading TPS files and wide tables, and the groups of specimens.
 
-This is the door. Behind it, the value stands in :mod:`kernova.shapes.landmarks`, the TPS format in
-:mod:`kernova.shapes.tps`, wide tables in :mod:`kernova.shapes.wide_tables`, and who belongs to
-which group in :mod:`kernova.shapes.groups`.
+The value is in :mod:`kernova.shapes.landmarks`, the TPS format in :mod:`kernova.shapes.tps`, wide
+tables in :mod:`kernova.shapes.wide_tables` and groups in :mod:`kernova.shapes.groups`.
 """
 
 from kernova.shapes.groups import groups_from_pattern, groups_from_table

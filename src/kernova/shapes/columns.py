@@ -1,4 +1,4 @@
-"""Specimens as rows of a table: landmarks aligned, and how they differ in a few columns."""
+"""Shape components of specimens: principal components of aligned landmarks, as columns."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,14 +10,14 @@ from kernova.linalg import principal_directions
 from kernova.shapes.procrustes import GeneralizedProcrustes
 from kernova.typing import Coordinates, Matrix
 
-# As many as the search for new species takes.
+# The default of the species study.
 N_COMPONENTS = 12
-# Of unit centroid size: far below what anybody can measure, far above what computers differ by.
+# Of unit centroid size: far below measurement error, far above rounding differences.
 _DECIMALS = 6
 
 
 class PlacedShapes(NamedTuple):
-    """Specimens laid over the consensus, and their columns.
+    """Specimens aligned to the consensus, and their columns.
 
     Attributes
     ----------
@@ -33,12 +33,12 @@ class PlacedShapes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ShapeColumns:
-    """How landmarks become columns, as learnt from the specimens at hand.
+    """A mapping from landmarks to columns, learnt from specimens.
 
     Attributes
     ----------
     procrustes : GeneralizedProcrustes
-        With the consensus.
+        Fitted; holds the consensus.
     center : ndarray
         The mean of the aligned rows.
     components : ndarray of shape (n_landmarks * n_dimensions, n_components)
@@ -51,17 +51,17 @@ class ShapeColumns:
 
     @property
     def names(self) -> list[str]:
-        """What the columns are called: ``shape 1`` and so on."""
+        """Names of the columns: ``shape 1`` and so on."""
         return [f"shape {number}" for number in range(1, self.components.shape[1] + 1)]
 
     @property
     def landmarks_shape(self) -> tuple[int, int]:
-        """Landmarks of a specimen, and coordinates of a landmark."""
+        """Number of landmarks, and of coordinates of a landmark."""
         n_landmarks, n_dimensions = self.procrustes.consensus_.shape
         return int(n_landmarks), int(n_dimensions)
 
     def place(self, coordinates: Coordinates) -> PlacedShapes:
-        """Lay specimens over the consensus and give their columns.
+        """Align specimens to the consensus and return their columns.
 
         Parameters
         ----------
@@ -74,8 +74,8 @@ class ShapeColumns:
                 for n, d in (coordinates.shape[1:], self.landmarks_shape)
             )
             raise InputError(
-                f"The specimens have {got}, and those learnt from have {known}; digitise the same "
-                "landmarks in the same order."
+                f"The specimens have {got}, but those of the training set have {known}; digitise "
+                "the same landmarks in the same order."
             )
         aligned = self.procrustes.align(coordinates).coordinates
         rows = (aligned.reshape(len(aligned), -1) - self.center) @ self.components
@@ -83,14 +83,14 @@ class ShapeColumns:
 
 
 def fit_shape_columns(coordinates: Coordinates, n_components: int = N_COMPONENTS) -> ShapeColumns:
-    """Learn from specimens how they differ in shape.
+    """Learn the shape components of specimens.
 
     Parameters
     ----------
     coordinates : ndarray of shape (n, n_landmarks, n_dimensions)
         NaN where a landmark is missing.
     n_components : int
-        Columns; fewer if the specimens do not differ in so many ways.
+        The number of columns; fewer if the specimens vary in fewer directions.
 
     Examples
     --------
@@ -112,11 +112,11 @@ def fit_shape_columns(coordinates: Coordinates, n_components: int = N_COMPONENTS
     directions = principal_directions(rows - center, min(n_components, n_possible))
     spread = ((rows - center) @ directions).std(axis=0)
     is_real = spread > 10.0**-_DECIMALS
-    is_real[0] = True  # a table of specimens that are all alike is still a table
+    is_real[0] = True  # identical specimens still get one column
     return ShapeColumns(procrustes, center, directions[:, is_real])
 
 
 def _n_shape_directions(n_landmarks: int, n_dimensions: int) -> int:
-    """Count the ways in which shapes can differ, once position, size and direction are gone."""
+    """Return the dimension of shape space: without position, size and direction."""
     n_turns = n_dimensions * (n_dimensions - 1) // 2
     return n_landmarks * n_dimensions - n_dimensions - 1 - n_turns

@@ -9,25 +9,25 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernova.errors import InputError
 from kernova.shapes.formulas import (
     Formula,
     FormulaError,
-    Points,
     UndefinedMeasureError,
     parse_formula,
 )
 from kernova.text import listed
 from kernova.textfiles import Line, read_lines
+from kernova.typing import Coordinates, Matrix, Vector
 
-# Files of features that come with the package, by the name that stands for them.
+# Files of features that come with the package, by name.
 SHIPPED_FEATURES = {"cichlids": Path(__file__).with_name("cichlid_features.toml")}
 
 
 class _Written(NamedTuple):
-    """A feature as it stands in a file."""
+    """A feature as written in a file."""
 
     line: int | None
     name: str
@@ -36,20 +36,20 @@ class _Written(NamedTuple):
 
 @dataclass(frozen=True)
 class ShapeFeatures:
-    """Features to measure on specimens, each by a formula.
+    """Features of specimens, each measured by a formula.
 
-    A formula is made of lengths ``|1-2|``, angles in degrees ``angle(1-2, 3-4)`` between two
+    A formula consists of lengths ``|1-2|``, angles in degrees ``angle(1-2, 3-4)`` between two
     directions, ``angle(1, 2, 3)`` at the landmark in the middle, ``angle(1-2, vertical)`` and
     ``angle(1-2, horizontal)`` against upwards and rightwards, areas of polygons
     ``area(1, 2, 3, ...)`` with their corners in the order around, numbers, ``+ - * /`` and
-    parentheses. Unlike things, such as a length and an area, cannot be added.
+    parentheses. Quantities of different units, such as a length and an area, cannot be added.
 
     Attributes
     ----------
     names, formulas : tuple of str
         The features in their order.
     source : str
-        Where they come from, for sentences.
+        Where they come from, for messages.
     lines : tuple of int or None
         The line of each feature in its file.
 
@@ -79,31 +79,29 @@ class ShapeFeatures:
                 f"{self.source} holds no features; write one per line, as in "
                 "slenderness = |4-11| / |13-7|."
             )
-        _refuse_named_twice(written, self.source)
+        _check_distinct_names(written, self.source)
         parsed = tuple(_parsed(feature, self.source) for feature in written)
         object.__setattr__(self, "lines", lines)
         object.__setattr__(self, "_parsed", parsed)
 
     @property
     def landmarks(self) -> frozenset[int]:
-        """The numbers of the landmarks that some feature needs, from 1."""
+        """The numbers of the landmarks that the features need, from 1."""
         return frozenset().union(*(formula.landmarks for formula in self._parsed))
 
     @property
     def size_dependent(self) -> tuple[str, ...]:
-        """The features that change as a specimen grows without changing its shape."""
+        """The features that change with the size of a specimen."""
         named = zip(self.names, self._parsed, strict=True)
         return tuple(name for name, formula in named if formula.length_power != 0)
 
     @property
     def orientation_dependent(self) -> tuple[str, ...]:
-        """The features that change as a specimen is turned, so that it must be aligned before."""
+        """The features that depend on orientation, so that specimens must be aligned first."""
         named = zip(self.names, self._parsed, strict=True)
         return tuple(name for name, formula in named if formula.uses_axis)
 
-    def measure(
-        self, coordinates: ArrayLike, *, ids: Sequence[str] | None = None
-    ) -> NDArray[np.float64]:
+    def measure(self, coordinates: ArrayLike, *, ids: Sequence[str] | None = None) -> Matrix:
         """Measure every specimen.
 
         Parameters
@@ -111,7 +109,7 @@ class ShapeFeatures:
         coordinates : array of shape (n_specimens, n_landmarks, 2 or 3)
             The landmarks, as in :class:`kernova.shapes.Landmarks`.
         ids : sequence of str, optional
-            What to call the specimens in sentences; numbers from 1 by default.
+            Names of the specimens for messages; numbers from 1 by default.
 
         Returns
         -------
@@ -121,8 +119,8 @@ class ShapeFeatures:
         Raises
         ------
         InputError
-            If a feature needs a landmark that there is not, that is missing, or that lies on
-            another where a direction or a divisor is wanted.
+            If a feature needs a landmark that does not exist or is missing, or if a direction or
+            divisor is zero.
         """
         points = np.asarray(coordinates, dtype=np.float64)
         if points.ndim != 3 or points.shape[2] not in (2, 3):
@@ -135,11 +133,11 @@ class ShapeFeatures:
             raise InputError(f"There are {len(names)} ids for {len(points)} specimens.")
         measured = np.empty((len(points), len(self.names)))
         for column, formula in enumerate(self._parsed):
-            self._refuse_absent(column, points, names)
+            self._check_landmarks(column, points, names)
             measured[:, column] = self._values(column, formula, points, names)
         return measured
 
-    def _refuse_absent(self, column: int, points: Points, ids: list[str]) -> None:
+    def _check_landmarks(self, column: int, points: Coordinates, ids: list[str]) -> None:
         needed = np.array(sorted(self._parsed[column].landmarks))
         if needed[-1] > points.shape[1]:
             raise InputError(
@@ -148,16 +146,14 @@ class ShapeFeatures:
             )
         is_absent = ~np.isfinite(points[:, needed - 1]).all(axis=2)
         if is_absent.any():
-            specimen, place = np.argwhere(is_absent)[0].tolist()
+            specimen, index = np.argwhere(is_absent)[0].tolist()
             raise InputError(
-                f"{self._where(column)} needs landmark {needed[place]}, which specimen "
+                f"{self._where(column)} needs landmark {needed[index]}, which specimen "
                 f"{ids[specimen]!r} lacks; estimate missing landmarks first, or leave the "
                 "specimen out."
             )
 
-    def _values(
-        self, column: int, formula: Formula, points: Points, ids: list[str]
-    ) -> NDArray[np.float64]:
+    def _values(self, column: int, formula: Formula, points: Coordinates, ids: list[str]) -> Vector:
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 values = formula.values(points)
@@ -175,26 +171,21 @@ class ShapeFeatures:
 
 
 def shape_features(formulas: Mapping[str, str]) -> ShapeFeatures:
-    """Give the features that a mapping names, each with its formula.
+    """Return features from a mapping of names to formulas.
 
     Parameters
     ----------
     formulas : mapping of str to str
-        Formulas by the names of their features.
-
-    Returns
-    -------
-    ShapeFeatures
-        The features in the order of the mapping.
+        Formulas by the names of the features, in order.
     """
     return ShapeFeatures(tuple(formulas), tuple(formulas.values()))
 
 
 def read_shape_features(path: str | os.PathLike[str]) -> ShapeFeatures:
-    r"""Read shape features from a file, or take a set that comes with the package by its name.
+    r"""Read shape features from a file, or a set that comes with the package.
 
     A file that ends in ``.toml`` holds ``name = "formula"`` at its top, or under ``[features]``;
-    any other holds ``name = formula``, one per line. What follows ``#`` is a remark. For the
+    any other holds ``name = formula``, one per line. Text after ``#`` is a comment. For the
     formulas see :class:`ShapeFeatures`.
 
     Parameters
@@ -210,7 +201,7 @@ def read_shape_features(path: str | os.PathLike[str]) -> ShapeFeatures:
     Raises
     ------
     InputError
-        If the file cannot be read; the sentence names the line and where the formula breaks off.
+        If the file cannot be read; the message names the line and the position in the formula.
 
     Examples
     --------
@@ -234,16 +225,13 @@ def read_shape_features(path: str | os.PathLike[str]) -> ShapeFeatures:
     lines = read_lines(source)
     is_toml = source.lower().endswith(".toml")
     written = _toml_features(lines, source) if is_toml else _text_features(lines, source)
-    _refuse_named_twice(written, source)
+    _check_distinct_names(written, source)
     return ShapeFeatures(
         names=tuple(feature.name for feature in written),
         formulas=tuple(feature.formula for feature in written),
         source=source,
         lines=tuple(feature.line for feature in written),
     )
-
-
-# --- files -----------------------------------------------------------------------------------
 
 
 def _text_features(lines: list[Line], source: str) -> list[_Written]:
@@ -268,7 +256,7 @@ def _toml_features(lines: list[Line], source: str) -> list[_Written]:
         by_number.get(number, "") for number in range(1, max(by_number, default=0) + 1)
     )
     try:
-        content = tomllib.loads(text + "\n")  # else some errors are "at end of document"
+        content = tomllib.loads(text + "\n")  # otherwise some errors are "at end of document"
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{source} cannot be read as TOML: {error}; correct it.") from error
     features = content.pop("features", content)
@@ -295,10 +283,7 @@ def _line_of_key(name: str, lines: list[Line]) -> int | None:
     return next((line.number for line in lines if key.match(line.text)), None)
 
 
-# --- formulas --------------------------------------------------------------------------------
-
-
-def _refuse_named_twice(written: Sequence[_Written], source: str) -> None:
+def _check_distinct_names(written: Sequence[_Written], source: str) -> None:
     seen: dict[str, _Written] = {}
     for feature in written:
         first = seen.setdefault(feature.name, feature)
@@ -313,13 +298,13 @@ def _parsed(feature: _Written, source: str) -> Formula:
     try:
         return parse_formula(feature.formula)
     except FormulaError as error:
-        place = f"at {error.rest!r}" if error.rest else "at its end"
+        position = f"at {error.rest!r}" if error.rest else "at its end"
         raise InputError(
-            f"{_where(feature.line, feature.name, source)} cannot be read {place}: "
+            f"{_where(feature.line, feature.name, source)} cannot be read {position}: "
             f"{error.problem}. Its formula is {feature.formula!r}."
         ) from error
 
 
 def _where(line: int | None, name: str, source: str) -> str:
-    place = source if line is None else f"line {line} of {source}"
-    return f"Feature {name!r} ({place})"
+    location = source if line is None else f"line {line} of {source}"
+    return f"Feature {name!r} ({location})"

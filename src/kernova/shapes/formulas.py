@@ -1,12 +1,8 @@
-"""What can be measured between landmarks: lengths, angles, areas, and arithmetic with them.
+"""Formulas of shape features: lengths, angles and areas between landmarks, and arithmetic.
 
-Every formula takes points (specimens × landmarks × 2 or 3) and gives one number per specimen. It
-knows which landmarks it needs, and which power of a length its value is: 1 for a length, 2 for an
-area, 0 for an angle or a ratio of two lengths.
-
-From the text of a formula to what it measures: a small grammar, and nothing beyond it.
-
-::
+A formula takes points (specimens × landmarks × 2 or 3) and returns one number per specimen. It
+has a set of landmarks and a unit, the power of a length: 1 for a length, 2 for an area, 0 for an
+angle or a ratio of two lengths. :func:`parse_formula` reads this grammar::
 
     sum       = product { ("+" | "-") product }
     product   = factor { ("*" | "/") factor }
@@ -23,25 +19,42 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Points = NDArray[np.float64]
-Values = NDArray[np.float64]
+from kernova.typing import Coordinates, Mask, Vector
 
 AXES = {"horizontal": 0, "vertical": 1}
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>[0-9]+(?:\.[0-9]+)?)|(?P<name>[A-Za-z_]+)|(?P<mark>[-+*/|(),]))"
+)
+# Dashes and signs of word processors and papers.
+_SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"})
+# Longer formulas would exceed the recursion limit.
+_MAX_TOKENS = 300
+_LARGEST_LANDMARK = 99_999
+_KINDS = {0: "a number without unit", 1: "a length", 2: "an area"}
 
 
 class UndefinedMeasureError(Exception):
     """A formula has no value for a specimen."""
 
-    def __init__(self, is_undefined: NDArray[np.bool_], reason: str) -> None:
+    def __init__(self, is_undefined: Mask, reason: str) -> None:
         super().__init__(reason)
         self.specimen = int(np.argmax(is_undefined))
         self.reason = reason
 
 
+class FormulaError(Exception):
+    """A formula cannot be parsed; ``rest`` is the text from the error on."""
+
+    def __init__(self, rest: str, problem: str) -> None:
+        super().__init__(problem)
+        self.rest = rest
+        self.problem = problem
+
+
 class Formula(Protocol):
-    """Something to measure."""
+    """A measurable quantity."""
 
     @property
     def landmarks(self) -> frozenset[int]:
@@ -49,17 +62,17 @@ class Formula(Protocol):
 
     @property
     def length_power(self) -> int:
-        """How it grows with size: the value of a specimen twice as large is 2**power times."""
+        """The power of a length: doubling the size multiplies the value by 2**power."""
 
     @property
     def uses_axis(self) -> bool:
-        """Whether it changes as the specimen is turned."""
+        """Whether it depends on the orientation of the specimen."""
 
-    def values(self, points: Points) -> Values:
+    def values(self, points: Coordinates) -> Vector:
         """Measure every specimen."""
 
 
-def _at(points: Points, landmark: int) -> Points:
+def _at(points: Coordinates, landmark: int) -> Coordinates:
     return points[:, landmark - 1]
 
 
@@ -72,8 +85,8 @@ class Number:
     length_power: int = 0
     uses_axis: bool = False
 
-    def values(self, points: Points) -> Values:
-        """Give the number for every specimen."""
+    def values(self, points: Coordinates) -> Vector:
+        """Return the number for every specimen."""
         return np.full(len(points), self.value)
 
     def __str__(self) -> str:
@@ -100,7 +113,7 @@ class Length:
         """The two ends."""
         return frozenset({self.start, self.end})
 
-    def values(self, points: Points) -> Values:
+    def values(self, points: Coordinates) -> Vector:
         """Measure every specimen."""
         return np.asarray(np.linalg.norm(_at(points, self.end) - _at(points, self.start), axis=1))
 
@@ -110,7 +123,7 @@ class Length:
 
 @dataclass(frozen=True)
 class Direction:
-    """The way from one landmark to another."""
+    """The direction from one landmark to another."""
 
     start: int
     end: int
@@ -121,13 +134,13 @@ class Direction:
         """The two ends."""
         return frozenset({self.start, self.end})
 
-    def units(self, points: Points) -> Points:
-        """Give a vector of length 1 per specimen."""
+    def units(self, points: Coordinates) -> Coordinates:
+        """Return a unit vector per specimen."""
         steps = _at(points, self.end) - _at(points, self.start)
-        # A step whose square is too small or too large for a number still has a direction.
+        # Scaling first: the square of a tiny or huge step would underflow or overflow.
         largest = np.abs(steps).max(axis=1, initial=0.0)
         if np.any(largest == 0):
-            reason = f"landmarks {self.start} and {self.end} lie on each other"
+            reason = f"landmarks {self.start} and {self.end} coincide"
             raise UndefinedMeasureError(largest == 0, f"{reason} and have no direction")
         steps = steps / largest[:, None]
         return np.asarray(steps / np.linalg.norm(steps, axis=1, keepdims=True))
@@ -138,14 +151,14 @@ class Direction:
 
 @dataclass(frozen=True)
 class Axis:
-    """The way to the right (horizontal) or up (vertical) in the coordinates as they are."""
+    """The direction to the right (horizontal) or up (vertical)."""
 
     name: str
     landmarks: frozenset[int] = frozenset()
     uses_axis: bool = True
 
-    def units(self, points: Points) -> Points:
-        """Give a vector of length 1 per specimen."""
+    def units(self, points: Coordinates) -> Coordinates:
+        """Return a unit vector per specimen."""
         units = np.zeros((len(points), points.shape[2]))
         units[:, AXES[self.name]] = 1.0
         return units
@@ -179,10 +192,10 @@ class Angle:
         """Whether one of the two is an axis."""
         return self.first.uses_axis or self.second.uses_axis
 
-    def values(self, points: Points) -> Values:
+    def values(self, points: Coordinates) -> Vector:
         """Measure every specimen."""
         u, v = self.first.units(points), self.second.units(points)
-        # An arc cosine would lose half of the digits near 0 and 180 degrees.
+        # An arc cosine loses half of the digits near 0 and 180 degrees.
         apart, along = np.linalg.norm(u - v, axis=1), np.linalg.norm(u + v, axis=1)
         return np.asarray(np.degrees(2.0 * np.arctan2(apart, along)))
 
@@ -192,7 +205,7 @@ class Angle:
 
 @dataclass(frozen=True)
 class Area:
-    """The area of a polygon whose corners are given in the order around it.
+    """The area of a polygon whose corners are given in order.
 
     Examples
     --------
@@ -209,9 +222,9 @@ class Area:
         """The corners."""
         return frozenset(self.corners)
 
-    def values(self, points: Points) -> Values:
+    def values(self, points: Coordinates) -> Vector:
         """Measure every specimen."""
-        # Seen from a corner, a polygon far from the origin keeps its digits.
+        # Relative to a corner, a polygon far from the origin loses no digits.
         corners = points[:, np.array(self.corners) - 1] - _at(points, self.corners[0])[:, None]
         u, v = corners[:, 1:-1], corners[:, 2:]
         if points.shape[2] == 2:
@@ -225,7 +238,7 @@ class Area:
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """Two formulas joined by one of ``+ - * /``."""
+    """Two formulas combined by one of ``+ - * /``."""
 
     left: Formula
     operator: str
@@ -243,11 +256,11 @@ class Arithmetic:
 
     @property
     def length_power(self) -> int:
-        """Powers add up in a product; a sum has that of its parts."""
+        """The sum of powers for a product; the power of the parts for a sum."""
         left, right = self.left.length_power, self.right.length_power
         return {"*": left + right, "/": left - right}.get(self.operator, left)
 
-    def values(self, points: Points) -> Values:
+    def values(self, points: Coordinates) -> Vector:
         """Measure every specimen."""
         left, right = self.left.values(points), self.right.values(points)
         if self.operator == "+":
@@ -264,34 +277,8 @@ class Arithmetic:
         return f"({self.left} {self.operator} {self.right})"
 
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>[0-9]+(?:\.[0-9]+)?)|(?P<name>[A-Za-z_]+)|(?P<mark>[-+*/|(),]))"
-)
-# Dashes and signs as word processors and papers write them.
-_SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"})
-# Longer ones would exhaust the stack of calls before they measured anything sensible.
-_MOST_TOKENS = 300
-_LARGEST_LANDMARK = 99_999
-_KINDS = {0: "a number without unit", 1: "a length", 2: "an area"}
-
-
-class FormulaError(Exception):
-    """A formula cannot be read; ``rest`` is where it breaks off."""
-
-    def __init__(self, rest: str, problem: str) -> None:
-        super().__init__(problem)
-        self.rest = rest
-        self.problem = problem
-
-
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    place: int
-
-
 def parse_formula(text: str) -> Formula:
-    """Read one formula.
+    """Parse one formula.
 
     Examples
     --------
@@ -307,8 +294,14 @@ def parse_formula(text: str) -> Formula:
     return formula
 
 
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    position: int
+
+
 class _Parser:
-    """Looks one token ahead and never back."""
+    """A recursive-descent parser with one token of lookahead."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -320,10 +313,10 @@ class _Parser:
         return self.tokens[self.at]
 
     def error(self, problem: str) -> FormulaError:
-        return FormulaError(self.text[self.ahead.place :], problem)
+        return FormulaError(self.text[self.ahead.position :], problem)
 
     def next_if(self, *marks: str) -> str | None:
-        """Step over the token ahead if it is one of these."""
+        """Consume the next token if it is one of these."""
         text = self.ahead.text
         if text not in marks:
             return None
@@ -337,12 +330,12 @@ class _Parser:
     def sum(self) -> Formula:
         left = self.product()
         while (operator := self.next_if("+", "-")) is not None:
-            place = self.ahead.place
+            position = self.ahead.position
             right = self.product()
             if left.length_power != right.length_power:
                 kinds = f"{_kind(left)} and {_kind(right)}"
                 done = "added" if operator == "+" else "subtracted"
-                raise FormulaError(self.text[place:], f"{kinds} cannot be {done}")
+                raise FormulaError(self.text[position:], f"{kinds} cannot be {done}")
             left = Arithmetic(left, operator, right)
         return left
 
@@ -385,12 +378,12 @@ class _Parser:
         return number
 
     def pair(self) -> tuple[int, int]:
-        place = self.ahead.place
+        position = self.ahead.position
         start = self.landmark()
         self.expect("-")
         end = self.landmark()
         if start == end:
-            raise FormulaError(self.text[place:], "the two landmarks must differ")
+            raise FormulaError(self.text[position:], "the two landmarks must differ")
         return start, end
 
     def angle(self) -> Angle:
@@ -416,33 +409,33 @@ class _Parser:
             raise self.error("expected a direction such as 1-2, vertical or horizontal")
         return Direction(*self.pair())
 
-    def landmarks(self, fewest: int, most: int = _MOST_TOKENS) -> tuple[int, ...]:
-        """Read landmarks up to the closing parenthesis."""
-        place = self.ahead.place
+    def landmarks(self, fewest: int, most: int = _MAX_TOKENS) -> tuple[int, ...]:
+        """Parse landmarks up to the closing parenthesis."""
+        position = self.ahead.position
         numbers = [self.landmark()]
         while self.next_if(","):
             numbers.append(self.landmark())
         self.expect(")")
         if not fewest <= len(numbers) <= most:
             wanted = f"exactly {fewest}" if most == fewest else f"at least {fewest}"
-            raise FormulaError(self.text[place:], f"expected {wanted} landmarks")
+            raise FormulaError(self.text[position:], f"expected {wanted} landmarks")
         if len(set(numbers)) < len(numbers):
-            raise FormulaError(self.text[place:], "the landmarks must differ")
+            raise FormulaError(self.text[position:], "the landmarks must differ")
         return tuple(numbers)
 
 
 def _tokens(text: str) -> list[_Token]:
     tokens: list[_Token] = []
-    place = 0
-    while text[place:].strip():
-        found = _TOKEN.match(text, place)
-        if found is None or len(tokens) == _MOST_TOKENS:
-            rest = text[place:].strip()
-            long = f"the formula is longer than {_MOST_TOKENS} words and signs"
+    position = 0
+    while text[position:].strip():
+        found = _TOKEN.match(text, position)
+        if found is None or len(tokens) == _MAX_TOKENS:
+            rest = text[position:].strip()
+            long = f"the formula is longer than {_MAX_TOKENS} tokens"
             raise FormulaError(rest, f"unexpected {rest[0]!r}" if found is None else long)
         kind = str(found.lastgroup)
         tokens.append(_Token(kind, found[kind], found.start(kind)))
-        place = found.end()
+        position = found.end()
     return [*tokens, _Token("end", "", len(text))]
 
 

@@ -1,11 +1,11 @@
-"""Which group each specimen belongs to: from a table by id, or from a part of its id."""
+"""Groups of specimens, from a table by id or from a part of their ids."""
 
 import os
 import re
 from collections.abc import Sequence
 
 from kernova.errors import InputError
-from kernova.shapes.wide_tables import id_column_in, ids_of, refuse_absent
+from kernova.shapes.wide_tables import check_column, id_column_in, ids_of
 from kernova.tables.formats import read_raw
 from kernova.text import listed
 
@@ -19,7 +19,7 @@ def groups_from_table(
 ) -> tuple[str, ...]:
     r"""Look up the group of each specimen in a table.
 
-    Ids and groups are text, exactly as written but for outer blanks: ``007`` is not ``7``. The
+    Ids and groups are text, exactly as written except for outer blanks: ``007`` is not ``7``. The
     table may have further rows and columns.
 
     Parameters
@@ -29,7 +29,7 @@ def groups_from_table(
     ids : sequence of str
         The specimens.
     group_column : str
-        The column to take the groups from.
+        The column of groups.
     id_column : str, optional
         The column of specimen ids. By default the one named ``id``, or else the first column.
 
@@ -54,7 +54,7 @@ def groups_from_table(
     """
     source = os.fspath(path)
     id_column = id_column_in(source, id_column)
-    refuse_absent(group_column, read_raw(source).columns.column_names, "group", source)
+    check_column(group_column, read_raw(source).columns.column_names, "group", source)
     # Only the column that is asked for by name stays text as written, so the file is read twice.
     rows = ids_of(read_raw(source, id_column).columns, id_column)
     groups = ids_of(read_raw(source, group_column).columns, group_column)
@@ -69,14 +69,14 @@ def groups_from_table(
     without = [name for name in ids if not group_of[name]]
     if without:
         raise InputError(
-            f"{len(without)} of {len(ids)} specimens have nothing in column {group_column!r} of "
+            f"{len(without)} of {len(ids)} specimens have no entry in column {group_column!r} of "
             f"{source}: {listed(without)}; give them a group, or leave them out."
         )
     return tuple(group_of[name] for name in ids)
 
 
 def groups_from_pattern(pattern: str, texts: Sequence[str]) -> tuple[str, ...]:
-    r"""Take the group of each specimen from a part of its id or of its image's name.
+    r"""Return the group of each specimen, taken from its id or its image's name.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def groups_from_pattern(pattern: str, texts: Sequence[str]) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        If the pattern is no such expression, or some texts do not match; the sentence lists them.
+        If the pattern is not such an expression, or some texts do not match.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def groups_from_pattern(pattern: str, texts: Sequence[str]) -> tuple[str, ...]:
         expression = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise InputError(
-            f"The pattern {pattern!r} is no regular expression: {error}; correct it."
+            f"The pattern {pattern!r} is not a regular expression: {error}; correct it."
         ) from error
     if expression.groups != 1:
         raise InputError(

@@ -1,7 +1,4 @@
-"""Digitised specimens: the value that every reader of landmarks gives.
-
-A coordinate as it is written: with a decimal point or comma, or missing.
-"""
+"""Landmarks of specimens: the value that all readers return, and the parsing of coordinates."""
 
 import math
 import re
@@ -10,20 +7,31 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernova.errors import InputError
 from kernova.text import listed
+from kernova.typing import Coordinates, Mask, Matrix, Vector
 
-Points = NDArray[np.float64]
+Points = Matrix  # points × axes
 Curves = tuple[Points, ...]
 Value = TypeVar("Value")
 Negative = Literal["values", "missing"]
 
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
+_MISSING = frozenset({"na", "nan", "n/a", "null"})
+_EMPTY: dict[str, object] = {
+    "images": "",
+    "variables": "",
+    "comments": (),
+    "curves": (),
+    "outlines": (),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Landmarks:
-    """Specimens with their landmarks, and what else the file says of them.
+    """Specimens with their landmarks, and further entries of their file.
 
     Attributes
     ----------
@@ -32,7 +40,7 @@ class Landmarks:
     coordinates : array of shape (n_specimens, n_landmarks, 2 or 3)
         In the units of the file; all coordinates of a missing landmark are NaN.
     scales : array of shape (n_specimens,)
-        What a length must be multiplied by to have real units; NaN where the file says nothing.
+        Factors from file units to real units; NaN where the file has none.
     images, variables : tuple of str
         The texts of IMAGE and VARIABLES, empty where there are none.
     comments : tuple of tuple of str
@@ -40,9 +48,9 @@ class Landmarks:
     curves, outlines : tuple of tuple of arrays
         Points along each open curve and closed outline, specimen by specimen.
     source : str
-        The file as it was named, for sentences.
+        The name of the file, for messages.
 
-    Only ``ids`` and ``coordinates`` must be given; the others are then empty.
+    Only ``ids`` and ``coordinates`` are required; the others are empty by default.
 
     Examples
     --------
@@ -55,8 +63,8 @@ class Landmarks:
     """
 
     ids: tuple[str, ...]
-    coordinates: Points
-    scales: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    coordinates: Coordinates
+    scales: Vector = field(default_factory=lambda: np.empty(0))
     images: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
     comments: tuple[tuple[str, ...], ...] = ()
@@ -66,9 +74,9 @@ class Landmarks:
 
     def __post_init__(self) -> None:
         n_specimens = len(self.ids)
-        self._keep("ids", _distinct(self.ids))
-        self._keep("coordinates", _per_specimen(self.coordinates, self.ids))
-        self._keep("scales", _usable_scales(self.scales, self.ids))
+        self._set("ids", _distinct(self.ids))
+        self._set("coordinates", _per_specimen(self.coordinates, self.ids))
+        self._set("scales", _usable_scales(self.scales, self.ids))
         for name, empty in _EMPTY.items():
             values = tuple(getattr(self, name)) or (empty,) * n_specimens
             if len(values) != n_specimens:
@@ -76,43 +84,38 @@ class Landmarks:
                     f"Landmarks have {n_specimens} ids, but {len(values)} {name}; give one per "
                     "specimen."
                 )
-            self._keep(name, values)
-        self._keep("curves", _checked_curves(self.curves, self.ids, self.n_dimensions))
-        self._keep("outlines", _checked_curves(self.outlines, self.ids, self.n_dimensions))
+            self._set(name, values)
+        self._set("curves", _checked_curves(self.curves, self.ids, self.n_dimensions))
+        self._set("outlines", _checked_curves(self.outlines, self.ids, self.n_dimensions))
 
-    def _keep(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)  # the class is frozen once it is made
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)  # the class is frozen
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
     def n_landmarks(self) -> int:
-        """How many landmarks each specimen has."""
+        """Number of landmarks of each specimen."""
         return self.coordinates.shape[1]
 
     @property
     def n_dimensions(self) -> int:
-        """Two on pictures, three in space."""
+        """Number of coordinates of each landmark, 2 or 3."""
         return self.coordinates.shape[2]
 
     @property
-    def is_missing(self) -> NDArray[np.bool_]:
-        """Which landmarks are missing, specimens × landmarks."""
+    def is_missing(self) -> Mask:
+        """Mask of missing landmarks, specimens × landmarks."""
         return np.asarray(np.isnan(self.coordinates).any(axis=2))
 
     def take(self, positions: ArrayLike) -> "Landmarks":
-        """Give some of the specimens, by their positions (from 0) or by true and false.
+        """Select specimens by row index or mask.
 
         Parameters
         ----------
         positions : array of int or bool
-            Which specimens, in which order; one true or false per specimen does, too.
-
-        Returns
-        -------
-        Landmarks
-            These specimens with all that is known of them.
+            Row indices, in order, or a mask.
         """
         chosen = np.arange(len(self))[np.asarray(positions)].tolist()
 
@@ -129,12 +132,7 @@ class Landmarks:
         )
 
     def in_real_units(self) -> "Landmarks":
-        """Multiply every coordinate by its specimen's scale; the scales are 1 from then on.
-
-        Returns
-        -------
-        Landmarks
-            The same specimens, with lengths that can be compared between them.
+        """Multiply every coordinate by its specimen's scale; the new scales are 1.
 
         Raises
         ------
@@ -156,19 +154,26 @@ class Landmarks:
         )
 
 
-_EMPTY: dict[str, object] = {
-    "images": "",
-    "variables": "",
-    "comments": (),
-    "curves": (),
-    "outlines": (),
-}
-
-
-def refuse_other_meaning(negative: str) -> None:
-    """Refuse a word for negative coordinates that stands for nothing."""
+def check_negative(negative: str) -> None:
+    """Raise if the meaning of negative coordinates is not one of the choices."""
     if negative not in ("values", "missing"):
         raise InputError(f"negative is {negative!r}; it must be 'values' or 'missing'.")
+
+
+def coordinate(text: str) -> float | None:
+    """Parse a coordinate: a number, NaN for a missing one, None for any other text.
+
+    Examples
+    --------
+    >>> coordinate("4074,5"), coordinate("-1e3"), coordinate("NA"), coordinate("1,234.5")
+    (4074.5, -1000.0, nan, None)
+    """
+    if text.lower() in _MISSING:
+        return math.nan
+    if not _NUMBER.fullmatch(text):
+        return None
+    number = float(text.replace(",", "."))
+    return number if math.isfinite(number) else None
 
 
 def _distinct(ids: Sequence[str]) -> tuple[str, ...]:
@@ -181,7 +186,7 @@ def _distinct(ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def _per_specimen(coordinates: ArrayLike, ids: Sequence[str]) -> Points:
+def _per_specimen(coordinates: ArrayLike, ids: Sequence[str]) -> Coordinates:
     points = np.asarray(coordinates, dtype=np.float64)
     if points.ndim != 3 or points.shape[2] not in (2, 3) or len(points) != len(ids):
         raise InputError(
@@ -198,13 +203,13 @@ def _per_specimen(coordinates: ArrayLike, ids: Sequence[str]) -> Points:
     return points
 
 
-def _is_infinite_or_half_missing(points: Points) -> NDArray[np.bool_]:
+def _is_infinite_or_half_missing(points: Points) -> Mask:
     is_missing = np.isnan(points)
     is_half = is_missing.any(axis=-1) & ~is_missing.all(axis=-1)
     return np.asarray(is_half | np.isinf(points).any(axis=-1))
 
 
-def _usable_scales(scales: ArrayLike, ids: Sequence[str]) -> NDArray[np.float64]:
+def _usable_scales(scales: ArrayLike, ids: Sequence[str]) -> Vector:
     numbers = np.asarray(scales, dtype=np.float64)
     if numbers.size == 0:
         return np.full(len(ids), np.nan)
@@ -237,28 +242,8 @@ def _picked(values: tuple[Value, ...], chosen: list[int]) -> tuple[Value, ...]:
     return tuple(values[k] for k in chosen)
 
 
-def _multiplied(lines: tuple[Curves, ...], scales: NDArray[np.float64]) -> tuple[Curves, ...]:
+def _multiplied(lines: tuple[Curves, ...], scales: Vector) -> tuple[Curves, ...]:
     return tuple(
         tuple(points * scale for points in curves)
         for curves, scale in zip(lines, scales, strict=True)
     )
-
-
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
-_MISSING = frozenset({"na", "nan", "n/a", "null"})
-
-
-def coordinate(text: str) -> float | None:
-    """Give the number that a text stands for, NaN for a missing one, None if it is neither.
-
-    Examples
-    --------
-    >>> coordinate("4074,5"), coordinate("-1e3"), coordinate("NA"), coordinate("1,234.5")
-    (4074.5, -1000.0, nan, None)
-    """
-    if text.lower() in _MISSING:
-        return math.nan
-    if not _NUMBER.fullmatch(text):
-        return None
-    number = float(text.replace(",", "."))
-    return number if math.isfinite(number) else None

@@ -1,35 +1,34 @@
-"""Where a missing landmark would have been, judged by all the others of its specimen.
+"""Estimation of missing landmarks, from the other landmarks of a specimen.
 
-Aligned specimens are taken as draws from a Gaussian around the consensus, and a missing landmark
-as its conditional mean given the known ones. Position, size and direction of an incomplete
-specimen are not known either, so its frame must not count as evidence: a flat prior lies on them.
-Where there are enough complete specimens, the mean of the most similar ones takes the place of
-the consensus, since specimens come in kinds.
+Aligned specimens are modelled as draws from a Gaussian around the consensus, and a missing landmark
+is estimated by its conditional mean given the known ones. Position, size and direction of an
+incomplete specimen are not known either, so a flat prior is put on them. Where there are enough
+complete specimens, the mean of the most similar ones replaces the consensus, since specimens come
+in groups.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from kernova.parallel import row_blocks
-from kernova.typing import Coordinates, Matrix
+from kernova.typing import Coordinates, Mask, Matrix
 
-# The prior on position, size and direction is as good as flat: so many times the variance of all
-# shapes. More would change nothing, and cost digits of the precision.
+# The variance of the prior on position, size and direction, in multiples of the variance of all
+# shapes. A larger one would change nothing, and reduce numerical precision.
 _FLAT = 100
-# Keeps the covariance invertible where all specimens are alike; relative to the consensus.
-_LEAST_VARIANCE = 1e-12
-# So many similar specimens stand for a kind (4 to 10 were much alike on 2,197 cichlids, 30 worse).
+# Keeps the covariance of identical specimens invertible; relative to the consensus.
+_MIN_VARIANCE = 1e-12
+# The number of similar specimens (on 2,197 cichlids, 4 to 10 gave similar errors, 30 larger ones).
 _N_SIMILAR = 6
-# Of fewer complete specimens, the most similar ones are not similar; of more, so many are kept,
-# that time and memory grow with the number of specimens and not with its square.
-_FEWEST_KEPT, _MOST_KEPT = 50, 2000
+# With fewer complete specimens, the most similar ones are not similar enough; of more, only so many
+# are stored, which keeps time and memory linear in the number of specimens.
+_MIN_EXAMPLES, _MAX_EXAMPLES = 50, 2000
 
 
 class ShapeModel(NamedTuple):
-    """A Gaussian of shapes: its mean, and its precision with a flat prior on the frame.
+    """A Gaussian model of shapes: mean, and precision with a flat prior on the frame.
 
     Attributes
     ----------
@@ -49,52 +48,54 @@ class ShapeModel(NamedTuple):
 def shape_model(
     aligned: Coordinates,
     consensus: Coordinates,
-    is_complete: NDArray[np.bool_],
+    is_complete: Mask,
     *,
     scaling: bool,
 ) -> ShapeModel:
-    """Learn from aligned specimens, gaps filled, which landmarks move together."""
+    """Learn the model from aligned and completed specimens."""
     complete = np.flatnonzero(is_complete)
-    step = -(-len(complete) // _MOST_KEPT) or 1
+    step = -(-len(complete) // _MAX_EXAMPLES) or 1
     precision = shape_precision(aligned, consensus, scaling=scaling)
     return ShapeModel(consensus, precision, aligned[complete[::step]])
 
 
 def shape_precision(aligned: Coordinates, consensus: Coordinates, *, scaling: bool) -> Matrix:
-    """Invert the covariance of aligned specimens, with a flat prior on their frames."""
+    """Return the inverse covariance of aligned specimens, with a flat prior on their frames."""
     residuals = (aligned - consensus).reshape(len(aligned), -1)
     covariance = shrunk_covariance(residuals)
-    covariance.flat[:: len(covariance) + 1] += _LEAST_VARIANCE * np.square(consensus).sum()
+    covariance.flat[:: len(covariance) + 1] += _MIN_VARIANCE * np.square(consensus).sum()
     frame = frame_directions(consensus, scaling=scaling)
     prior = _FLAT * np.trace(covariance)
     return np.asarray(np.linalg.inv(covariance + prior * frame @ frame.T))
 
 
 def local_precision(model: ShapeModel, *, scaling: bool) -> Matrix | None:
-    """Give the precision about the mean of similar specimens, if that foretells landmarks better.
+    """Return the precision about the mean of similar specimens, if it predicts landmarks better.
 
-    What tells is the variance that a landmark keeps when all the others are known.
+    The criterion is the conditional variance of a landmark given all the others.
     """
-    if len(model.examples) < _FEWEST_KEPT:
+    if len(model.examples) < _MIN_EXAMPLES:
         return None
     # The first of the similar ones is the specimen itself.
     deviations = model.examples - similar_means(model.examples, model.examples, n_skipped=1)
     precision = shape_precision(deviations + model.consensus, model.consensus, scaling=scaling)
-    is_better = _kept_variance(precision, model) < _kept_variance(model.precision, model)
+    is_better = _conditional_variance(precision, model) < _conditional_variance(
+        model.precision, model
+    )
     return precision if is_better else None
 
 
 def similar_means(
     specimens: Coordinates, examples: Coordinates, *, n_skipped: int = 0
 ) -> Coordinates:
-    """Give for each specimen the mean of the six examples most similar to it."""
+    """Return, for each specimen, the mean of the six most similar examples."""
     flat = examples.reshape(len(examples), -1)
     search = NearestNeighbors(n_neighbors=_N_SIMILAR + n_skipped, algorithm="brute").fit(flat)
     similar = search.kneighbors(specimens.reshape(len(specimens), -1), return_distance=False)
     return np.asarray(examples[similar[:, n_skipped:]].mean(axis=1))
 
 
-def _kept_variance(precision: Matrix, model: ShapeModel) -> float:
+def _conditional_variance(precision: Matrix, model: ShapeModel) -> float:
     n_landmarks, d = model.consensus.shape
     blocks = precision.reshape(n_landmarks, d, n_landmarks, d)
     own = blocks[np.arange(n_landmarks), :, np.arange(n_landmarks), :]
@@ -102,10 +103,10 @@ def _kept_variance(precision: Matrix, model: ShapeModel) -> float:
 
 
 def shrunk_covariance(residuals: Matrix) -> Matrix:
-    """Estimate a covariance that few rows cannot mislead (oracle approximating shrinkage).
+    """Return the covariance with oracle approximating shrinkage.
 
-    The fewer the rows, the more it is drawn towards equal variances without correlation; then
-    the known landmarks say nothing of the missing ones, which fall on the consensus.
+    The fewer the rows, the more it is shrunk towards equal variances without correlation; then
+    missing landmarks are estimated by the consensus.
     """
     n_rows, n_columns = residuals.shape
     covariance = residuals.T @ residuals / n_rows
@@ -113,14 +114,14 @@ def shrunk_covariance(residuals: Matrix) -> Matrix:
     squares, square = np.square(covariance).sum(), (n_columns * mean_variance) ** 2
     excess = (n_rows + 1 - 2 / n_columns) * (squares - square / n_columns)
     wanted = (1 - 2 / n_columns) * squares + square
-    share = 1.0 if wanted >= excess else wanted / excess
-    return np.asarray((1 - share) * covariance + share * mean_variance * np.eye(n_columns))
+    shrinkage = 1.0 if wanted >= excess else wanted / excess
+    return np.asarray((1 - shrinkage) * covariance + shrinkage * mean_variance * np.eye(n_columns))
 
 
 def frame_directions(consensus: Coordinates, *, scaling: bool) -> Matrix:
-    """Give, as orthonormal columns, how a row changes when its specimen is moved or turned.
+    """Return, as orthonormal columns, the derivatives of a row by translation and rotation.
 
-    With ``scaling`` also how it changes with the specimen's size.
+    With ``scaling`` also by size.
 
     Examples
     --------
@@ -137,7 +138,7 @@ def frame_directions(consensus: Coordinates, *, scaling: bool) -> Matrix:
         turns.append(turn)
     sizes = [consensus] if scaling else []
     directions = np.stack([one.ravel() for one in (*moves, *turns, *sizes)], axis=1)
-    # Landmarks on one line are not changed by turning about it.
+    # Rotating about the line of collinear landmarks does not change them.
     strengths = np.linalg.norm(directions, axis=0)
     is_change = strengths > 1e-9 * strengths.max()
     directions = directions[:, is_change] / strengths[is_change]
@@ -146,28 +147,23 @@ def frame_directions(consensus: Coordinates, *, scaling: bool) -> Matrix:
 
 
 def fill_missing(
-    specimens: Coordinates, is_known: NDArray[np.bool_], mean: Coordinates, precision: Matrix
+    specimens: Coordinates, is_known: Mask, mean: Coordinates, precision: Matrix
 ) -> Coordinates:
-    """Put each missing landmark at its conditional mean; the known ones stay.
+    """Return a copy with each missing landmark at its conditional mean.
 
     Parameters
     ----------
     specimens : ndarray of shape (n, p, d)
-        Roughly aligned; what stands in missing places has no influence.
+        Roughly aligned; the values of missing landmarks are ignored.
     is_known : ndarray of bool of shape (n, p)
         Which landmarks were measured.
     mean : ndarray of shape (p, d) or (n, p, d)
-        What the specimens are expected to be, all or each.
+        The expected specimen, one for all or one for each.
     precision : ndarray of shape (p * d, p * d)
-        How they deviate from it.
-
-    Returns
-    -------
-    ndarray of shape (n, p, d)
-        A filled copy.
+        The inverse covariance of the deviations from it.
     """
     n_rows, _, d = specimens.shape
-    # The missing landmarks of each specimen first, as many of them as any specimen lacks.
+    # The missing landmarks of each specimen first, as many as any specimen lacks.
     most_missing = int((~is_known).sum(axis=1).max(initial=0))
     first = np.argsort(is_known, axis=1, kind="stable")[:, :most_missing]
     columns = (first[..., None] * d + np.arange(d)).reshape(n_rows, -1)

@@ -1,19 +1,16 @@
-"""Laying shapes over each other: the algebra under generalized Procrustes alignment.
-
-Shapes without position, size and direction: generalized Procrustes alignment.
-"""
+"""Generalized Procrustes analysis: aligning shapes without position, size and direction."""
 
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernova.errors import InputError
+from kernova.errors import InputError, check_count
 from kernova.shapes.missing import (
     ShapeModel,
     fill_missing,
@@ -22,19 +19,19 @@ from kernova.shapes.missing import (
     shape_precision,
     similar_means,
 )
-from kernova.typing import Coordinates, Matrix, Vector
+from kernova.typing import Coordinates, Indices, Mask, Matrix, Vector
 
-# Landmarks that differ by less than this share of their coordinates coincide.
+# Landmarks that differ by less than this fraction of their coordinates coincide.
 _COINCIDE = 1e-12
-# A missing landmark is never known this well; waiting for more digits would be waiting in vain.
-_SETTLED_ESTIMATE = 1e-7
-# A specimen rests after about six rounds; one that is far off its kind may take very many.
-_MOST_REFINEMENTS = 100
-_SEARCHES = 2
+# Estimates of missing landmarks are never more accurate than this.
+_ESTIMATE_TOLERANCE = 1e-7
+# A specimen converges after about six rounds; an unusual one may take very many.
+_MAX_REFINEMENTS = 100
+_N_SEARCHES = 2
 
 
 class Superposition(NamedTuple):
-    """How to lay specimens over a target, and how exactly."""
+    """Options of the alignment: see :class:`GeneralizedProcrustes`."""
 
     scaling: bool = True
     reflection: bool = False
@@ -43,7 +40,7 @@ class Superposition(NamedTuple):
 
 
 class Alignment(NamedTuple):
-    """Specimens in one frame.
+    """Aligned specimens.
 
     Attributes
     ----------
@@ -51,7 +48,7 @@ class Alignment(NamedTuple):
         Aligned landmarks; missing ones are estimated.
     centroid_sizes : ndarray of shape (n,)
         Root of the summed squared distances of a specimen's landmarks from their centroid, in
-        the unit that its coordinates came in.
+        the unit of the input.
     """
 
     coordinates: Coordinates
@@ -59,31 +56,31 @@ class Alignment(NamedTuple):
 
 
 class Consensus(NamedTuple):
-    """What generalized alignment found: a model of shapes, after how many rounds.
+    """The result of generalized Procrustes analysis: a model of shapes.
 
-    ``centroid_sizes`` are those of the specimens; ``is_settled`` tells whether the last round
+    ``centroid_sizes`` are those of the specimens; ``is_converged`` is true if the last round
     changed less than the tolerance.
     """
 
     model: ShapeModel
     centroid_sizes: Vector
     n_rounds: int
-    is_settled: bool
+    is_converged: bool
 
 
 class Frames(NamedTuple):
-    """Specimens about the centroid of their known landmarks, and their known size.
+    """Specimens centred on their known landmarks, and the size of these.
 
-    Missing landmarks stand at the centroid. With scaling, known sizes are divided out.
+    Missing landmarks are at the centroid. With scaling, specimens are divided by their size.
     """
 
     specimens: Coordinates
-    is_known: NDArray[np.bool_]
+    is_known: Mask
     sizes: Vector
 
 
 def rotations(covariances: Matrix, *, reflection: bool = False) -> Matrix:
-    """Give the orthogonal R that maximise trace(R' C), for a stack of d × d matrices C.
+    """Return the orthogonal R that maximise trace(R' C), for a stack of d × d matrices C.
 
     With C = specimen' target of centred landmarks, specimen @ R is nearest to the target.
 
@@ -100,13 +97,44 @@ def rotations(covariances: Matrix, *, reflection: bool = False) -> Matrix:
         return _plane_rotations(covariances, reflection)
     left, _, right = np.linalg.svd(covariances)
     if not reflection:
-        # The weakest direction pays for keeping left and right apart.
+        # Without reflection, the direction with the smallest singular value is reversed.
         left[:, :, -1] *= np.where(np.linalg.det(left @ right) < 0, -1.0, 1.0)[:, None]
     return np.asarray(left @ right)
 
 
+class Similarity(NamedTuple):
+    """A similarity transformation: ``(points - center) @ matrix + target_center``."""
+
+    center: Vector
+    matrix: Matrix
+    target_center: Vector
+
+    def apply(self, points: Matrix) -> Matrix:
+        """Transform points, one per row."""
+        return (points - self.center) @ self.matrix + self.target_center
+
+
+def fit_similarity(source: Matrix, target: Matrix, *, reflection: bool = False) -> Similarity:
+    """Return the similarity that maps source landmarks onto target ones, by least squares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> source = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> similarity = fit_similarity(source, 2 * source[:, ::-1] + 5, reflection=True)
+    >>> similarity.apply(np.array([[3.0, 0.0]])).round(9)
+    array([[ 5., 11.]])
+    """
+    center, target_center = source.mean(axis=0), target.mean(axis=0)
+    centred = source - center
+    covariance = centred.T @ (target - target_center)
+    rotation = rotations(covariance[np.newaxis], reflection=reflection)[0]
+    scale = float((rotation * covariance).sum() / np.square(centred).sum())
+    return Similarity(center, rotation * scale, target_center)
+
+
 def _plane_rotations(covariances: Matrix, reflection: bool) -> Matrix:
-    """In the plane the trace is a cosine of the angle, highest at its phase: no SVD needed."""
+    """Return the rotations for d = 2, where the trace is a cosine of the angle; needs no SVD."""
     a, b = covariances[:, 0, 0], covariances[:, 0, 1]
     c, d = covariances[:, 1, 0], covariances[:, 1, 1]
     turn, mirror = (a + d) + 1j * (b - c), (a - d) + 1j * (b + c)
@@ -119,17 +147,19 @@ def _plane_rotations(covariances: Matrix, reflection: bool) -> Matrix:
     return np.stack(cells, axis=1).reshape(-1, 2, 2)
 
 
-def known_landmarks(coordinates: Coordinates) -> NDArray[np.bool_]:
-    """Tell which landmarks of which specimens have all of their coordinates."""
+def known_landmarks(coordinates: Coordinates) -> Mask:
+    """Return the mask of landmarks with all of their coordinates, specimens × landmarks."""
     is_finite = np.isfinite(coordinates)
     is_known = is_finite[:, :, 0].copy()
-    for axis in range(1, coordinates.shape[2]):  # much faster than along so short an axis
+    for axis in range(
+        1, coordinates.shape[2]
+    ):  # much faster than a reduction along so short an axis
         is_known &= is_finite[:, :, axis]
     return is_known
 
 
 def lengths(specimens: Coordinates) -> Vector:
-    """Give the root of the summed squares of all coordinates of each specimen."""
+    """Return the root of the summed squares of all coordinates of each specimen."""
     rows = specimens.reshape(len(specimens), -1)
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
@@ -139,11 +169,11 @@ def _sums(specimens: Coordinates) -> Coordinates:
 
 
 def own_frames(coordinates: Coordinates, *, scaling: bool = True) -> Frames:
-    """Centre each specimen on its known landmarks; with scaling, give it unit size."""
+    """Centre each specimen on its known landmarks; with scaling, divide it by its size."""
     is_known = known_landmarks(coordinates)
     present = is_known[..., None]
     n_known = np.maximum(is_known.sum(axis=1), 1)[:, None, None]
-    # Dividing by the largest coordinate first: squares then neither overflow nor vanish.
+    # Dividing by the largest coordinate first, so that squares neither overflow nor underflow.
     is_complete = bool(is_known.all())
     raw = coordinates if is_complete else np.where(present, coordinates, 0)
     largest = np.abs(raw).reshape(len(raw), -1).max(axis=1)[:, None, None]
@@ -159,10 +189,10 @@ def own_frames(coordinates: Coordinates, *, scaling: bool = True) -> Frames:
     return Frames(specimens, is_known, sizes * unit[:, 0, 0])
 
 
-def shapeless_rows(coordinates: Coordinates, *, scaling: bool = True) -> NDArray[np.intp]:
-    """Find specimens that no frame can be given to: too few known landmarks, or all in one place.
+def shapeless_rows(coordinates: Coordinates, *, scaling: bool = True) -> Indices:
+    """Return the rows of specimens without a shape: too few known landmarks, or all coincide.
 
-    Without scaling, a specimen may be a mere point.
+    Without scaling, a specimen may be a single point.
 
     Examples
     --------
@@ -176,142 +206,147 @@ def shapeless_rows(coordinates: Coordinates, *, scaling: bool = True) -> NDArray
     return np.flatnonzero(too_few | (scaling & (frames.sizes == 0)))
 
 
-def consensus_of(coordinates: Coordinates, how: Superposition) -> Consensus:
-    """Find the shape that is the mean of all specimens, each turned as near to it as can be.
+def consensus_of(coordinates: Coordinates, options: Superposition) -> Consensus:
+    """Return the consensus: the mean of all specimens, each rotated to fit it best.
 
     Its longest direction lies along the first axis, its first landmark towards the negative end.
     """
-    frames = own_frames(coordinates, scaling=how.scaling)
+    frames = own_frames(coordinates, scaling=options.scaling)
     has_gap = np.asarray(~frames.is_known.all(axis=1))
-    found = _rested_with_gaps(frames, has_gap, how) if has_gap.any() else _rested(frames, how)
-    axes = principal_axes(found.consensus, reflection=how.reflection)
+    found = _align_with_gaps(frames, has_gap, options) if has_gap.any() else _align(frames, options)
+    axes = principal_axes(found.consensus, reflection=options.reflection)
     aligned, consensus = found.aligned @ axes, found.consensus @ axes
     if has_gap.any():
-        model = shape_model(aligned, consensus, ~has_gap, scaling=how.scaling)
-        aligned[has_gap] = _completed(model, aligned[has_gap], frames.is_known[has_gap], how)
+        model = shape_model(aligned, consensus, ~has_gap, scaling=options.scaling)
+        aligned[has_gap] = _completed(model, aligned[has_gap], frames.is_known[has_gap], options)
         consensus = aligned.mean(axis=0)
-    model = shape_model(aligned, consensus, ~has_gap, scaling=how.scaling)
-    # With gaps, sizes hang on what is filled in, so they must be those that aligning will tell.
-    sizes = aligned_to(model, coordinates, how).centroid_sizes if has_gap.any() else frames.sizes
-    return Consensus(model, sizes, found.n_rounds, found.is_settled)
+    model = shape_model(aligned, consensus, ~has_gap, scaling=options.scaling)
+    # With gaps, sizes depend on the estimates, so they must be those that ``aligned_to`` returns.
+    sizes = (
+        aligned_to(model, coordinates, options).centroid_sizes if has_gap.any() else frames.sizes
+    )
+    return Consensus(model, sizes, found.n_rounds, found.is_converged)
 
 
-class _Rested(NamedTuple):
+class _GroupAlignment(NamedTuple):
     aligned: Coordinates
     consensus: Coordinates
     n_rounds: int
-    is_settled: bool
+    is_converged: bool
 
 
-def _rested(frames: Frames, how: Superposition) -> _Rested:
-    """Turn complete specimens to their mean until none turns any more.
+def _align(frames: Frames, options: Superposition) -> _GroupAlignment:
+    """Rotate complete specimens to their mean until the rotations converge.
 
-    Aligned specimens are never formed on the way: with all landmarks of one axis side by side,
-    what the rotations need of the consensus, and it of them, are two matrix products.
+    Aligned specimens are not formed in the loop: with the landmarks of one axis stored side by
+    side, covariances and consensus are two matrix products.
     """
     n, n_landmarks, d = frames.specimens.shape
     by_axis = np.ascontiguousarray(frames.specimens.transpose(0, 2, 1)).reshape(n * d, n_landmarks)
     consensus, turns = frames.specimens[0], np.zeros((n, d, d))
-    n_rounds, is_settled = 0, False
-    while n_rounds < how.max_iter and not is_settled:
+    n_rounds, is_converged = 0, False
+    while n_rounds < options.max_iter and not is_converged:
         before, old = turns, consensus
-        turns = rotations((by_axis @ old).reshape(n, d, d), reflection=how.reflection)
+        turns = rotations((by_axis @ old).reshape(n, d, d), reflection=options.reflection)
         consensus = by_axis.T @ turns.reshape(n * d, d) / n
-        # No coordinate is larger than its specimen, so none moves further than this ...
-        is_settled = float(np.abs(turns - before).max()) * d <= how.tolerance
-        if not is_settled and np.abs(consensus - old).max() <= how.tolerance * np.abs(old).max():
-            # ... but a specimen on one line may turn about it without moving.
+        # No coordinate is larger than its specimen, so none moves farther than this ...
+        is_converged = float(np.abs(turns - before).max()) * d <= options.tolerance
+        if (
+            not is_converged
+            and np.abs(consensus - old).max() <= options.tolerance * np.abs(old).max()
+        ):
+            # ... but a specimen on one line may rotate about it without moving.
             moves = np.matmul(frames.specimens, turns - before)
-            is_settled = (
-                float(np.abs(moves).max()) <= how.tolerance * lengths(frames.specimens).max()
+            is_converged = (
+                float(np.abs(moves).max()) <= options.tolerance * lengths(frames.specimens).max()
             )
         n_rounds += 1
-    return _Rested(np.matmul(frames.specimens, turns), consensus, n_rounds, is_settled)
+    return _GroupAlignment(np.matmul(frames.specimens, turns), consensus, n_rounds, is_converged)
 
 
-def _rested_with_gaps(frames: Frames, has_gap: NDArray[np.bool_], how: Superposition) -> _Rested:
-    """Fill gaps and turn, by turns, until no specimen moves any more."""
-    aligned, consensus = _rough_start(frames, how)
-    tolerance = max(how.tolerance, _SETTLED_ESTIMATE)
-    n_rounds, is_settled = 0, False
-    while n_rounds < how.max_iter and not is_settled:
-        precision = shape_precision(aligned, consensus, scaling=how.scaling)
+def _align_with_gaps(frames: Frames, has_gap: Mask, options: Superposition) -> _GroupAlignment:
+    """Estimate missing landmarks and rotate, alternately, until no specimen moves."""
+    aligned, consensus = _initial_alignment(frames, options)
+    tolerance = max(options.tolerance, _ESTIMATE_TOLERANCE)
+    n_rounds, is_converged = 0, False
+    while n_rounds < options.max_iter and not is_converged:
+        precision = shape_precision(aligned, consensus, scaling=options.scaling)
         filled = aligned.copy()
         filled[has_gap] = fill_missing(
             aligned[has_gap], frames.is_known[has_gap], consensus, precision
         )
-        placed = _turned_to(consensus, filled, how)
-        is_settled = _largest_change(placed, aligned) <= tolerance
+        placed = _rotated_to(consensus, filled, options)
+        is_converged = _largest_change(placed, aligned) <= tolerance
         aligned, consensus = placed, placed.mean(axis=0)
         n_rounds += 1
-    return _Rested(aligned, consensus, n_rounds, is_settled)
+    return _GroupAlignment(aligned, consensus, n_rounds, is_converged)
 
 
-def _rough_start(frames: Frames, how: Superposition) -> tuple[Coordinates, Coordinates]:
-    """Lay all over the specimen that shows most landmarks; gaps start at the others' mean."""
+def _initial_alignment(frames: Frames, options: Superposition) -> tuple[Coordinates, Coordinates]:
+    """Align all to the specimen with most landmarks; gaps start at the mean of the others."""
     start = int(np.argmax(frames.is_known.sum(axis=1)))
-    laid = _laid_over(
-        frames.specimens[start], frames.is_known[start], frames.specimens, frames.is_known, how
+    aligned = _superimposed(
+        frames.specimens[start], frames.is_known[start], frames.specimens, frames.is_known, options
     )
     counts = frames.is_known.sum(axis=0)[:, None]
     present = frames.is_known[..., None]
-    consensus = np.where(present, laid, 0).sum(axis=0) / counts
-    return np.where(present, laid, consensus), consensus
+    consensus = np.where(present, aligned, 0).sum(axis=0) / counts
+    return np.where(present, aligned, consensus), consensus
 
 
-def aligned_to(model: ShapeModel, coordinates: Coordinates, how: Superposition) -> Alignment:
-    """Lay specimens over a consensus, each by itself."""
-    frames = own_frames(coordinates, scaling=how.scaling)
-    placed = _turned_to(model.consensus, frames.specimens, how)
+def aligned_to(model: ShapeModel, coordinates: Coordinates, options: Superposition) -> Alignment:
+    """Align specimens to a consensus, each by itself."""
+    frames = own_frames(coordinates, scaling=options.scaling)
+    placed = _rotated_to(model.consensus, frames.specimens, options)
     has_gap = np.asarray(~frames.is_known.all(axis=1))
     if has_gap.any():
         placed[has_gap] = _completed(
-            model, frames.specimens[has_gap], frames.is_known[has_gap], how
+            model, frames.specimens[has_gap], frames.is_known[has_gap], options
         )
-    return Alignment(placed, _whole_sizes(frames, placed, has_gap))
+    return Alignment(placed, _completed_sizes(frames, placed, has_gap))
 
 
 def _completed(
-    model: ShapeModel, specimens: Coordinates, is_known: NDArray[np.bool_], how: Superposition
+    model: ShapeModel, specimens: Coordinates, is_known: Mask, options: Superposition
 ) -> Coordinates:
-    """Complete specimens by the consensus first, and then by the complete ones most like them."""
+    """Estimate missing landmarks from the consensus, then from the most similar specimens."""
     everywhere = np.ones(len(model.consensus), dtype=np.bool_)
-    placed = _laid_over(model.consensus, everywhere, specimens, is_known, how)
-    everyone = np.broadcast_to(model.consensus, placed.shape)
-    placed = _settled(placed, is_known, everyone, model.precision, model.consensus, how)
-    precision = local_precision(model, scaling=how.scaling)
+    placed = _superimposed(model.consensus, everywhere, specimens, is_known, options)
+    means = np.broadcast_to(model.consensus, placed.shape)
+    placed = _refined(placed, is_known, means, model.precision, model.consensus, options)
+    precision = local_precision(model, scaling=options.scaling)
     if precision is None:
         return placed
-    for _ in range(_SEARCHES):  # better completed, a specimen may find others that are more like it
-        kinds = similar_means(placed, model.examples)
-        placed = _settled(placed, is_known, kinds, precision, model.consensus, how)
+    for _ in range(_N_SEARCHES):  # a better estimate may find more similar specimens
+        means = similar_means(placed, model.examples)
+        placed = _refined(placed, is_known, means, precision, model.consensus, options)
     return placed
 
 
-def _settled(
+def _refined(
     placed: Coordinates,
-    is_known: NDArray[np.bool_],
+    is_known: Mask,
     means: Coordinates,
     precision: Matrix,
     consensus: Coordinates,
-    how: Superposition,
+    options: Superposition,
 ) -> Coordinates:
-    """Fill and turn by turns until a specimen rests; each stops by itself, whoever is with it."""
+    """Estimate and rotate alternately; each specimen converges independently of the others."""
     placed, moving = placed.copy(), np.arange(len(placed))
-    for _ in range(min(how.max_iter, _MOST_REFINEMENTS)):
+    for _ in range(min(options.max_iter, _MAX_REFINEMENTS)):
         before = placed[moving]
         filled = fill_missing(before, is_known[moving], means[moving], precision)
-        placed[moving] = _turned_to(consensus, filled, how)
+        placed[moving] = _rotated_to(consensus, filled, options)
         moves = np.abs(placed[moving] - before).max(axis=(1, 2))
-        limits = how.tolerance * np.linalg.norm(before, axis=(1, 2))
+        limits = options.tolerance * np.linalg.norm(before, axis=(1, 2))
         moving = moving[moves > limits]
         if not len(moving):
             break
     return placed
 
 
-def _whole_sizes(frames: Frames, placed: Coordinates, has_gap: NDArray[np.bool_]) -> Vector:
-    """Scale the size of the known landmarks up to all of them, as the filled specimen has it."""
+def _completed_sizes(frames: Frames, placed: Coordinates, has_gap: Mask) -> Vector:
+    """Scale the size of the known landmarks to that of all, as in the completed specimen."""
     sizes = frames.sizes.copy()
     if has_gap.any():
         filled, present = placed[has_gap], frames.is_known[has_gap][..., None]
@@ -320,48 +355,48 @@ def _whole_sizes(frames: Frames, placed: Coordinates, has_gap: NDArray[np.bool_]
     return sizes
 
 
-def _turned_to(target: Coordinates, specimens: Coordinates, how: Superposition) -> Coordinates:
-    """Centre complete specimens, give them unit size if wanted, and turn them to the target."""
+def _rotated_to(target: Coordinates, specimens: Coordinates, options: Superposition) -> Coordinates:
+    """Centre complete specimens, scale them if wanted, and rotate them to the target."""
     centred = specimens - _sums(specimens) / specimens.shape[1]
-    if how.scaling:
+    if options.scaling:
         centred /= lengths(centred)[:, None, None]
     covariances = np.matmul(centred.transpose(0, 2, 1), target)
-    return np.matmul(centred, rotations(covariances, reflection=how.reflection))
+    return np.matmul(centred, rotations(covariances, reflection=options.reflection))
 
 
-def _laid_over(
+def _superimposed(
     target: Coordinates,
-    target_known: NDArray[np.bool_],
+    target_known: Mask,
     specimens: Coordinates,
-    is_known: NDArray[np.bool_],
-    how: Superposition,
+    is_known: Mask,
+    options: Superposition,
 ) -> Coordinates:
-    """Lay specimens over a target by the landmarks that both show."""
+    """Fit specimens to a target by a similarity, using the landmarks that both have."""
     shared = (is_known & target_known)[..., None]
     n_shared = np.maximum(shared.sum(axis=1, keepdims=True), 1)
     middle = (shared * target).sum(axis=1, keepdims=True) / n_shared
     own_middle = (shared * specimens).sum(axis=1, keepdims=True) / n_shared
     goal, centred = shared * (target - middle), specimens - own_middle
     covariances = np.matmul((shared * centred).transpose(0, 2, 1), goal)
-    turned = np.matmul(centred, rotations(covariances, reflection=how.reflection))
-    if how.scaling:
+    turned = np.matmul(centred, rotations(covariances, reflection=options.reflection))
+    if options.scaling:
         own_size = np.linalg.norm(shared * centred, axis=(1, 2), keepdims=True)
         size = np.linalg.norm(goal, axis=(1, 2), keepdims=True)
-        is_told = (own_size > 0) & (size > 0)
-        turned *= np.where(is_told, size / np.where(is_told, own_size, 1), 1)
+        is_known_size = (own_size > 0) & (size > 0)
+        turned *= np.where(is_known_size, size / np.where(is_known_size, own_size, 1), 1)
     return turned + middle
 
 
 def _largest_change(new: Coordinates, old: Coordinates) -> float:
-    """Give the largest move of any coordinate, relative to the size of the largest specimen."""
+    """Return the largest move of any coordinate, relative to the size of the largest specimen."""
     size = lengths(new).max()
     return float(np.abs(new - old).max() / size) if size > 0 else 0.0
 
 
 def principal_axes(consensus: Coordinates, *, reflection: bool = False) -> Matrix:
-    """Give the rotation that lays a shape's longest direction along the first axis.
+    """Return the rotation that aligns a shape's longest direction with the first axis.
 
-    Along each axis the first landmark off its middle is turned to the negative end; without
+    Along each axis the first landmark off the middle lies towards the negative end; without
     reflection, the last axis follows from the others.
     """
     axes = np.linalg.eigh(consensus.T @ consensus)[1][:, ::-1]
@@ -375,33 +410,34 @@ def principal_axes(consensus: Coordinates, *, reflection: bool = False) -> Matri
 
 
 class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Generalized Procrustes analysis (GPA): compare shapes, not where and how large they lie.
+    """Generalized Procrustes analysis (GPA): shapes without position, size and direction.
 
-    Each specimen is centred, brought to unit centroid size and turned to the consensus, the mean
-    of all aligned specimens, until it no longer changes. The consensus lies with its longest
+    Each specimen is centred, scaled to unit centroid size and rotated to the consensus, the mean
+    of all aligned specimens, until the consensus converges. The consensus has its longest
     direction along the first axis and its first landmark at the negative end, so the result does
-    not depend on how specimens were placed.
+    not depend on the positions of the specimens.
 
-    Missing landmarks (NaN) are estimated in the course of alignment from the specimen's other
-    landmarks, by the way landmarks move together in the specimens of ``fit`` and by the complete
-    specimens most like it. A landmark of which one coordinate is missing is missing.
+    Missing landmarks (NaN) are estimated during alignment from the specimen's other landmarks, by
+    the covariance of landmarks in the training specimens and by the most similar complete
+    specimens. A landmark with one missing coordinate is missing.
 
     Parameters
     ----------
     dimensions : int, default=2
         Coordinates per landmark. Rows are [x1 y1 x2 y2 ...]; arrays of shape (specimens,
-        landmarks, dimensions) are taken as well.
+        landmarks, dimensions) are accepted as well.
     scaling : bool, default=True
-        Bring every specimen to unit centroid size; False keeps sizes in the comparison.
+        Scale every specimen to unit centroid size; False keeps sizes in the comparison.
     reflection : bool, default=False
         Allow mirror images, for specimens seen from the left and from the right.
-    missing : {"estimate", "refuse"}, default="estimate"
-        What to do with missing landmarks.
+    missing : {"estimate", "raise"}, default="estimate"
+        Whether missing landmarks are estimated or raise an error. "refuse" is the deprecated
+        name of "raise".
     tolerance : float, default=1e-10
-        Stop when no coordinate moves more than this, relative to a specimen's size. With missing
-        landmarks, 1e-7 is enough.
+        Convergence: no coordinate moves more than this, relative to a specimen's size. With
+        missing landmarks, at least 1e-7.
     max_iter : int, default=1000
-        Stop after so many rounds at the latest, with a warning.
+        The maximal number of rounds; a warning is issued if it is reached.
 
     Attributes
     ----------
@@ -411,11 +447,11 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         Root of the summed squared distances of a specimen's landmarks from their centroid, in
         the unit of its coordinates, for the specimens of ``fit``.
     precision_ : ndarray of shape (n_columns, n_columns)
-        How landmarks move together: the inverse covariance of aligned rows, with a flat prior on
-        position, size and direction. Missing landmarks are estimated with it.
+        The inverse covariance of aligned rows, with a flat prior on position, size and direction.
+        Missing landmarks are estimated with it.
     examples_ : ndarray of shape (n_examples, n_landmarks, dimensions)
-        Complete specimens of ``fit``, aligned, 2000 at most. Of fifty or more, the six most like
-        an incomplete specimen tell what to expect of it.
+        Complete specimens of ``fit``, aligned, 2000 at most. If there are fifty or more, the
+        expectation of an incomplete specimen is the mean of the six most similar ones.
     n_iter_ : int
         Number of rounds.
     n_features_in_ : int
@@ -423,8 +459,12 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
 
     Notes
     -----
-    ``transform`` lays each specimen over the consensus by itself, whatever comes with it; the
-    specimens of ``fit`` come out as ``fit_transform`` gives them.
+    ``transform`` aligns each specimen to the consensus independently of the others; the result for
+    the specimens of ``fit`` equals that of ``fit_transform``.
+
+    With ``scaling=False`` and missing landmarks, specimens that are many times smaller than the
+    others may prevent convergence: the estimate of a missing landmark is on the scale of the
+    consensus, dominates the rotation of a much smaller specimen, and may oscillate with it.
 
     Examples
     --------
@@ -446,7 +486,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         dimensions: int = 2,
         scaling: bool = True,
         reflection: bool = False,
-        missing: Literal["estimate", "refuse"] = "estimate",
+        missing: Literal["estimate", "raise", "refuse"] = "estimate",
         tolerance: float = 1e-10,
         max_iter: int = 1000,
     ) -> None:
@@ -458,14 +498,14 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         self.max_iter = max_iter
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Find the consensus.
+        """Compute the consensus.
 
         Parameters
         ----------
         X : array-like of shape (n_specimens, n_landmarks * dimensions)
             Rows [x1 y1 x2 y2 ...], or an array of shape (n_specimens, n_landmarks, dimensions).
         y : ignored
-            Here for scikit-learn's convention.
+            Present for API consistency.
 
         Returns
         -------
@@ -473,12 +513,13 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         """
         self._check_parameters()
         specimens = self._specimens(X, reset=True)
-        _refuse_unseen_landmarks(specimens)
-        found = consensus_of(specimens, self._how())
-        if not found.is_settled:
+        _check_landmarks_seen(specimens)
+        found = consensus_of(specimens, self._options())
+        if not found.is_converged:
             warnings.warn(
-                f"The consensus still moved after {found.n_rounds} rounds. Allow more with "
-                "max_iter, or a larger tolerance.",
+                f"The consensus did not converge in {found.n_rounds} rounds. Increase max_iter or "
+                "tolerance; if specimens with missing landmarks differ much in size, use "
+                "scaling=True.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -487,13 +528,13 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         self.centroid_sizes_ = found.centroid_sizes
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Lay specimens over the consensus, each by itself; the layout of ``X`` is kept."""
+    def transform(self, X: ArrayLike) -> Matrix:
+        """Align specimens to the consensus, each by itself; the shape of ``X`` is kept."""
         aligned = self.align(X).coordinates
         return aligned if _is_three_d(X) else aligned.reshape(len(aligned), -1)
 
     def align(self, X: ArrayLike) -> Alignment:
-        """Lay specimens over the consensus, and tell their sizes too.
+        """Align specimens to the consensus, and return their sizes too.
 
         Parameters
         ----------
@@ -508,7 +549,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         """
         check_is_fitted(self)
         model = ShapeModel(self.consensus_, self.precision_, self.examples_)
-        return aligned_to(model, self._specimens(X, reset=False), self._how())
+        return aligned_to(model, self._specimens(X, reset=False), self._options())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -516,18 +557,20 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         tags.input_tags.three_d_array = True
         return tags
 
-    def _how(self) -> Superposition:
+    def _options(self) -> Superposition:
         return Superposition(self.scaling, self.reflection, self.tolerance, self.max_iter)
 
     def _check_parameters(self) -> None:
         for name in ("dimensions", "max_iter"):
-            value = getattr(self, name)
-            if not (
-                isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-            ):
-                raise InputError(f"{name} must be a whole number of at least 1; got {value!r}.")
-        if self.missing not in ("estimate", "refuse"):
-            raise InputError(f"missing is {self.missing!r}; choose one of estimate, refuse.")
+            check_count(getattr(self, name), name, 1)
+        if self.missing == "refuse":
+            warnings.warn(
+                'missing="refuse" is deprecated; use missing="raise".',
+                DeprecationWarning,
+                stacklevel=3,
+            )
+        elif self.missing not in ("estimate", "raise"):
+            raise InputError(f"missing is {self.missing!r}; choose one of estimate, raise.")
         if not (isinstance(self.tolerance, Real) and 0 < self.tolerance < 1):
             raise InputError(f"The tolerance must lie between 0 and 1; got {self.tolerance!r}.")
 
@@ -553,7 +596,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         if len(shapeless):
             raise InputError(
                 f"Row {shapeless[0]} (counted from 0) has no shape: it shows fewer than "
-                f"{max(2, d)} landmarks, or all of them in one place. Leave it out."
+                f"{max(2, d)} landmarks, or all of them coincide. Leave it out."
             )
         return specimens
 
@@ -562,10 +605,10 @@ def _is_three_d(X: Any) -> bool:
     return getattr(X, "ndim", 2) == 3
 
 
-def _refuse_unseen_landmarks(specimens: Coordinates) -> None:
+def _check_landmarks_seen(specimens: Coordinates) -> None:
     is_seen = np.isfinite(specimens).all(axis=2).any(axis=0)
     if not is_seen.all():
         raise InputError(
-            f"Landmark {int(np.argmin(is_seen)) + 1} is missing in every specimen to learn "
-            "from. Leave it out."
+            f"Landmark {int(np.argmin(is_seen)) + 1} is missing in every training "
+            "specimen. Leave it out."
         )

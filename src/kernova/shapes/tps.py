@@ -1,7 +1,4 @@
-"""The lines of a TPS file, followed specimen by specimen.
-
-TPS files: what the programs of the tps series and their many imitators write.
-"""
+"""TPS files, as written by the programs of the tps series and others: reading and writing."""
 
 import math
 import os
@@ -19,10 +16,12 @@ from kernova.shapes.landmarks import (
     Landmarks,
     Negative,
     Points,
+    check_negative,
     coordinate,
-    refuse_other_meaning,
 )
 from kernova.textfiles import Line, read_lines
+
+IdsFrom = Literal["auto", "id", "image", "number"]
 
 _KEYWORD_LINE = re.compile(r"([A-Za-z][A-Za-z0-9_ ]*?)\s*=\s*(.*)", re.DOTALL)
 _COUNT = re.compile(r"[0-9]{1,6}")
@@ -30,9 +29,108 @@ _DIMENSIONS = {"LM": 2, "LM3": 3}
 _KEYWORDS = "LM, LM3, CURVES, OUTLINES, POINTS, IMAGE, ID, SCALE, VARIABLES, COMMENT"
 
 
+def read_tps(
+    path: str | os.PathLike[str],
+    *,
+    negative: Negative = "values",
+    scaled: bool = False,
+    ids_from: IdsFrom = "auto",
+) -> Landmarks:
+    r"""Read landmarks from a TPS file.
+
+    Each specimen starts with ``LM=`` (or ``LM3=`` in space) and its coordinates; ``CURVES``,
+    ``OUTLINES`` and their ``POINTS``, ``IMAGE``, ``ID``, ``SCALE`` (which may be empty),
+    ``VARIABLES`` and ``COMMENT`` follow in any order. Case, blanks, blank lines and line ends do
+    not matter; decimals follow a point or a comma. A missing landmark is written ``NA NA``.
+
+    Parameters
+    ----------
+    path : str or path
+        The file: UTF-8, or the one-byte encoding of Western Windows programs.
+    negative : {"values", "missing"}
+        Whether a negative coordinate is a value or, as in some digitising programs, marks a
+        missing landmark.
+    scaled : bool
+        Whether to multiply the coordinates by their ``SCALE``, which every specimen must then
+        have; see :meth:`Landmarks.in_real_units`.
+    ids_from : {"auto", "id", "image", "number"}
+        The source of the ids: ``ID``, ``IMAGE``, or the number of the specimen in the file, from
+        ``"1"``. By default the first of ``ID`` and ``IMAGE`` that all specimens have and that is
+        unique, since merged files often repeat their ``ID``; the number, if no specimen has
+        either.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be parsed, or specimens differ in their number of landmarks; the
+        message names the line and the specimen.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernova.shapes import read_tps
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "snails.tps"
+    >>> _ = path.write_text("LM=2\n1,5 2\n3 4\nID=snail 7\nSCALE=0,5\n")
+    >>> snails = read_tps(path)
+    >>> snails.ids, snails.coordinates.tolist(), snails.scales.tolist()
+    (('snail 7',), [[[1.5, 2.0], [3.0, 4.0]]], [0.5])
+    """
+    check_negative(negative)
+    if ids_from not in ("auto", "id", "image", "number"):
+        raise InputError(f"ids_from is {ids_from!r}; it must be 'auto', 'id', 'image' or 'number'.")
+    source = os.fspath(path)
+    records = _Reader(source, negative).records()
+    ids = _ids(records, ids_from, source)
+    _check_same_landmarks(records, ids, source)
+    landmarks = Landmarks(
+        ids=ids,
+        coordinates=np.stack([record.points for record in records]),
+        scales=np.array([record.scale for record in records]),
+        images=tuple(record.texts.get("IMAGE", "") for record in records),
+        variables=tuple(record.texts.get("VARIABLES", "") for record in records),
+        comments=tuple(tuple(record.comments) for record in records),
+        curves=tuple(record.lines.get("CURVES", ()) for record in records),
+        outlines=tuple(record.lines.get("OUTLINES", ()) for record in records),
+        source=source,
+    )
+    return landmarks.in_real_units() if scaled else landmarks
+
+
+def write_tps(landmarks: Landmarks, path: str | os.PathLike[str]) -> None:
+    r"""Write landmarks to a TPS file; :func:`read_tps` restores them exactly.
+
+    Numbers are written with all their digits, a missing landmark as ``NA NA``, text as UTF-8.
+
+    Parameters
+    ----------
+    landmarks : Landmarks
+        The specimens.
+    path : str or path
+        The file to write, atomically.
+
+    Raises
+    ------
+    InputError
+        If a text does not fit on one line of the file, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from kernova.shapes import Landmarks, write_tps
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "one.tps"
+    >>> write_tps(Landmarks(("a 1",), np.array([[[0.1, 2.0], [np.nan, np.nan]]])), path)
+    >>> path.read_text()
+    'LM=2\n0.1 2.0\nNA NA\nID=a 1\n'
+    """
+    written = [line for k in range(len(landmarks)) for line in _lines_of(landmarks, k)]
+    with replacing(path) as scratch:
+        scratch.write_bytes("".join(f"{line}\n" for line in written).encode("utf-8"))
+
+
 @dataclass
-class Record:
-    """What a file says of one specimen; ``line`` is where it starts."""
+class _Record:
+    """The entries of one specimen; ``line`` is the number of its first line."""
 
     line: int
     points: Points
@@ -43,11 +141,6 @@ class Record:
     seen: set[str] = field(default_factory=set)
 
 
-def read_records(source: str, negative: Negative) -> list[Record]:
-    """Read every specimen of the file; what cannot be followed is refused, with its line."""
-    return _Reader(source, negative).records()
-
-
 class _Keyword(NamedTuple):
     line: int
     name: str
@@ -55,21 +148,21 @@ class _Keyword(NamedTuple):
 
 
 class _Reader:
-    """Walks down the lines once; whatever it cannot follow it refuses, with line and specimen."""
+    """A parser of one pass over the lines; errors name line and specimen."""
 
     def __init__(self, source: str, negative: Negative) -> None:
         self.source = source
         self.negative = negative
         self.lines = read_lines(source)
-        self.place = 0
+        self.position = 0
         self.n_specimens = 0
         self.dimensions = 2
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[_Record]:
         if not self.lines:
             raise InputError(f"{self.source} is empty; a TPS file has a line LM= per specimen.")
-        found: list[Record] = []
-        while self.place < len(self.lines):
+        found: list[_Record] = []
+        while self.position < len(self.lines):
             keyword = self.keyword()
             if keyword.name in _DIMENSIONS:
                 found.append(self.record(keyword))
@@ -82,12 +175,12 @@ class _Reader:
                 self.take(keyword, found[-1])
         return found
 
-    def record(self, keyword: _Keyword) -> Record:
+    def record(self, keyword: _Keyword) -> _Record:
         self.n_specimens += 1
         self.dimensions = _DIMENSIONS[keyword.name]
-        return Record(keyword.line, self.points(keyword))
+        return _Record(keyword.line, self.points(keyword))
 
-    def take(self, keyword: _Keyword, record: Record) -> None:
+    def take(self, keyword: _Keyword, record: _Record) -> None:
         if keyword.name == "COMMENT":
             record.comments.append(keyword.value)
             return
@@ -115,12 +208,12 @@ class _Reader:
             )
         return self.error(
             keyword.line,
-            f"{keyword.name}= is no keyword of TPS files; take one of {_KEYWORDS}, or remove it",
+            f"{keyword.name}= is not a keyword of TPS files; use one of {_KEYWORDS}, or remove it",
         )
 
     def keyword(self) -> _Keyword:
-        line = self.lines[self.place]
-        self.place += 1
+        line = self.lines[self.position]
+        self.position += 1
         found = _KEYWORD_LINE.fullmatch(line.text)
         if found is None:
             raise self.error(
@@ -153,7 +246,7 @@ class _Reader:
         return tuple(self.curve(keyword) for _ in range(self.count(keyword)))
 
     def curve(self, announced: _Keyword) -> Points:
-        if self.place == len(self.lines):
+        if self.position == len(self.lines):
             raise self.error(
                 announced.line,
                 f"the file ends before the {announced.value} POINTS= that {announced.name}= "
@@ -171,9 +264,9 @@ class _Reader:
     def points(self, keyword: _Keyword) -> Points:
         """Read as many lines of coordinates as the keyword announces."""
         n_points = self.count(keyword)
-        below = self.lines[self.place : self.place + n_points]
-        self.place += len(below)
-        points = [self.point(line, keyword, place) for place, line in enumerate(below, 1)]
+        below = self.lines[self.position : self.position + n_points]
+        self.position += len(below)
+        points = [self.point(line, keyword, number) for number, line in enumerate(below, 1)]
         if len(below) < n_points:
             raise self.error(
                 keyword.line,
@@ -182,19 +275,20 @@ class _Reader:
             )
         return np.array(points, dtype=np.float64).reshape(n_points, self.dimensions)
 
-    def point(self, line: Line, keyword: _Keyword, place: int) -> list[float]:
-        numbers = [number for text in line.text.split() if (number := coordinate(text)) is not None]
+    def point(self, line: Line, keyword: _Keyword, number: int) -> list[float]:
+        numbers = [value for text in line.text.split() if (value := coordinate(text)) is not None]
         if len(numbers) != len(line.text.split()) or len(numbers) != self.dimensions:
             raise self.error(
                 line.number,
-                f"expected the {self.dimensions} numbers of point {place} of {keyword.value} under "
-                f"{keyword.name}=, got {_shown(line.text)}; correct it or the number of points",
+                f"expected the {self.dimensions} numbers of point {number} of {keyword.value} "
+                f"under {keyword.name}=, got {_shown(line.text)}; correct it or the number of "
+                "points",
             )
-        is_missing = [math.isnan(number) for number in numbers]
+        is_missing = [math.isnan(value) for value in numbers]
         if any(is_missing) and not all(is_missing):
             raise self.error(
                 line.number,
-                f"point {place} is half missing: {_shown(line.text)}; write NA for all its "
+                f"point {number} is half missing: {_shown(line.text)}; write NA for all its "
                 "coordinates or for none",
             )
         if self.negative == "missing" and min(numbers) < 0:
@@ -212,118 +306,7 @@ def _shown(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...") if text else "nothing"
 
 
-IdsFrom = Literal["auto", "id", "image", "number"]
-
-
-def read_tps(
-    path: str | os.PathLike[str],
-    *,
-    negative: Negative = "values",
-    scaled: bool = False,
-    ids_from: IdsFrom = "auto",
-) -> Landmarks:
-    r"""Read landmarks from a TPS file.
-
-    Each specimen starts with ``LM=`` (or ``LM3=`` in space) and its coordinates; ``CURVES``,
-    ``OUTLINES`` and their ``POINTS``, ``IMAGE``, ``ID``, ``SCALE`` (which may be empty),
-    ``VARIABLES`` and ``COMMENT`` follow in any order. Capitals do not matter, nor do blanks, blank
-    lines, line ends, or whether decimals stand after a point or a comma. A missing landmark is
-    written ``NA NA``.
-
-    Parameters
-    ----------
-    path : str or path
-        The file: UTF-8, or the one-byte encoding of Western Windows programs.
-    negative : {"values", "missing"}
-        What a negative coordinate means: itself, or, as some digitising programs write it, that
-        the landmark is missing.
-    scaled : bool
-        Whether to multiply the coordinates by their ``SCALE``, which every specimen must then
-        have; see :meth:`Landmarks.in_real_units`.
-    ids_from : {"auto", "id", "image", "number"}
-        What names the specimens: the text of ``ID``, that of ``IMAGE``, or the number of the
-        specimen in the file, from ``"1"``. By default the first of ``ID`` and ``IMAGE`` that
-        every specimen has and no two share, since merged files often repeat their ``ID``; the
-        number, if no specimen has either.
-
-    Returns
-    -------
-    Landmarks
-        The specimens in the order of the file.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be followed, or specimens differ in their number of landmarks; the
-        sentence names the line and the specimen.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from kernova.shapes import read_tps
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "snails.tps"
-    >>> _ = path.write_text("LM=2\n1,5 2\n3 4\nID=snail 7\nSCALE=0,5\n")
-    >>> snails = read_tps(path)
-    >>> snails.ids, snails.coordinates.tolist(), snails.scales.tolist()
-    (('snail 7',), [[[1.5, 2.0], [3.0, 4.0]]], [0.5])
-    """
-    refuse_other_meaning(negative)
-    if ids_from not in ("auto", "id", "image", "number"):
-        raise InputError(f"ids_from is {ids_from!r}; it must be 'auto', 'id', 'image' or 'number'.")
-    source = os.fspath(path)
-    records = read_records(source, negative)
-    ids = _ids(records, ids_from, source)
-    _refuse_unequal(records, ids, source)
-    landmarks = Landmarks(
-        ids=ids,
-        coordinates=np.stack([record.points for record in records]),
-        scales=np.array([record.scale for record in records]),
-        images=tuple(record.texts.get("IMAGE", "") for record in records),
-        variables=tuple(record.texts.get("VARIABLES", "") for record in records),
-        comments=tuple(tuple(record.comments) for record in records),
-        curves=tuple(record.lines.get("CURVES", ()) for record in records),
-        outlines=tuple(record.lines.get("OUTLINES", ()) for record in records),
-        source=source,
-    )
-    return landmarks.in_real_units() if scaled else landmarks
-
-
-def write_tps(landmarks: Landmarks, path: str | os.PathLike[str]) -> None:
-    r"""Write landmarks to a TPS file, so that reading it gives the same again.
-
-    Numbers are written with all their digits, a missing landmark as ``NA NA``, text as UTF-8.
-
-    Parameters
-    ----------
-    landmarks : Landmarks
-        The specimens.
-    path : str or path
-        The file to write; it is whole or not there.
-
-    Raises
-    ------
-    InputError
-        If a text cannot stand on one line of the file, or the file cannot be written.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import numpy as np
-    >>> from kernova.shapes import Landmarks, write_tps
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "one.tps"
-    >>> write_tps(Landmarks(("a 1",), np.array([[[0.1, 2.0], [np.nan, np.nan]]])), path)
-    >>> path.read_text()
-    'LM=2\n0.1 2.0\nNA NA\nID=a 1\n'
-    """
-    written = [line for k in range(len(landmarks)) for line in _lines_of(landmarks, k)]
-    with replacing(path) as scratch:
-        scratch.write_bytes("".join(f"{line}\n" for line in written).encode("utf-8"))
-
-
-# --- ids, and what specimens must have in common ---------------------------------------------
-
-
-def _ids(records: list[Record], ids_from: IdsFrom, source: str) -> tuple[str, ...]:
+def _ids(records: list[_Record], ids_from: IdsFrom, source: str) -> tuple[str, ...]:
     numbers = tuple(str(number) for number in range(1, len(records) + 1))
     if ids_from == "number":
         return numbers
@@ -337,35 +320,35 @@ def _ids(records: list[Record], ids_from: IdsFrom, source: str) -> tuple[str, ..
             if all(ids) and len(set(ids)) == len(ids):
                 return ids
     name = "IMAGE" if ids_from == "image" or not any(named["ID"]) else "ID"
-    _refuse_shared(records, named[name], name, source)
+    _check_distinct(records, named[name], name, source)
     return named[name]
 
 
-def _refuse_shared(records: list[Record], ids: tuple[str, ...], name: str, source: str) -> None:
-    first_place: dict[str, int] = {}
-    for place, text in enumerate(ids):
+def _check_distinct(records: list[_Record], ids: tuple[str, ...], name: str, source: str) -> None:
+    first_row: dict[str, int] = {}
+    for row, text in enumerate(ids):
         if not text:
             raise InputError(
-                f"Specimen {place + 1} of {source} (line {records[place].line}) has no {name}=; "
-                "give it one, or let something else name the specimens (ids_from)."
+                f"Specimen {row + 1} of {source} (line {records[row].line}) has no {name}=; "
+                "give it one, or set ids_from."
             )
-        if text in first_place:
-            first = first_place[text]
+        if text in first_row:
+            first = first_row[text]
             raise InputError(
-                f"Specimens {first + 1} and {place + 1} of {source} (lines {records[first].line} "
-                f"and {records[place].line}) have the same {name}={text}; ids must differ. Rename "
-                "one, or let something else name the specimens (ids_from)."
+                f"Specimens {first + 1} and {row + 1} of {source} (lines {records[first].line} "
+                f"and {records[row].line}) have the same {name}={text}; ids must differ. Rename "
+                "one, or set ids_from."
             )
-        first_place[text] = place
+        first_row[text] = row
 
 
-def _refuse_unequal(records: list[Record], ids: tuple[str, ...], source: str) -> None:
-    """Refuse specimens that do not all have the landmarks that most of them have."""
+def _check_same_landmarks(records: list[_Record], ids: tuple[str, ...], source: str) -> None:
+    """Raise if a specimen has another number of landmarks than most."""
     shapes = [record.points.shape for record in records]
-    usual = Counter(shapes).most_common(1)[0][0]
+    common = Counter(shapes).most_common(1)[0][0]
     for record, name in zip(records, ids, strict=True):
-        if record.points.shape != usual:
-            like = shapes.index(usual)
+        if record.points.shape != common:
+            like = shapes.index(common)
             raise InputError(
                 f"Specimen {name!r} of {source} (line {record.line}) has {_landmarks(record)}, but "
                 f"{ids[like]!r} (line {records[like].line}) has {_landmarks(records[like])}; give "
@@ -373,12 +356,9 @@ def _refuse_unequal(records: list[Record], ids: tuple[str, ...], source: str) ->
             )
 
 
-def _landmarks(record: Record) -> str:
+def _landmarks(record: _Record) -> str:
     n_landmarks, n_dimensions = record.points.shape
     return f"{n_landmarks} landmarks" + (" in space" if n_dimensions == 3 else "")
-
-
-# --- writing ---------------------------------------------------------------------------------
 
 
 def _lines_of(landmarks: Landmarks, k: int) -> list[str]:
@@ -407,7 +387,7 @@ def _point_lines(points: Points) -> list[str]:
 
 
 def _text_line(name: str, text: str, specimen: str) -> str:
-    # What the reader would cut off, end the line at, or refuse cannot come back as it was.
+    # Such text would not be restored by the reader.
     if text != text.strip() or re.search("[\0\r\n\ud800-\udfff]", text):
         raise InputError(
             f"The {name} {text!r} of specimen {specimen!r} cannot stand on one line of a TPS file; "

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kernova.errors import InputError
-from kernova.shapes.landmarks import Landmarks, Negative, Points, coordinate, refuse_other_meaning
+from kernova.shapes.landmarks import Landmarks, Negative, check_negative, coordinate
 from kernova.tables.formats import read_raw
 from kernova.text import listed
+from kernova.typing import Coordinates
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-# x1, X_1, "x 1"; 1.X as R writes a flattened array, X1.X once R has made that a name; LM1_x.
+# x1, X_1, "x 1"; 1.X and X1.X, as R names the columns of a flattened array; LM1_x.
 _AXIS_FIRST = re.compile(r"([xyz])[ ._-]?([0-9]{1,6})", re.IGNORECASE)
 _NUMBER_FIRST = re.compile(r"(?:x|lm|landmark)?[ ._-]?([0-9]{1,6})[ ._-]?([xyz])", re.IGNORECASE)
 
@@ -42,29 +43,23 @@ def read_landmark_table(
 
     The columns of coordinates are found by their names: ``x1``, ``y1`` (and ``z1``), also
     ``X_1``, ``1.X`` or ``LM1_x``. All landmarks from 1 to the last must be there. An empty cell,
-    or ``NA``, is a missing coordinate; a landmark must be missing as a whole. Decimals may stand
-    after a comma where the table is separated by semicolons.
+    or ``NA``, is a missing coordinate; a landmark must be missing as a whole. Decimal commas are
+    allowed in tables separated by semicolons.
 
     Parameters
     ----------
     path : str or path
         The file, in any format of :func:`kernova.read_table`.
     id_column : str, optional
-        The column that names the specimens. By default the one named ``id`` (in capitals or
-        not), or else the first column; if that is a coordinate, specimens are numbered from
-        ``"1"``.
+        The column of ids. By default the one named ``id`` (in any case), or else the first
+        column; if that is a coordinate, specimens are numbered from ``"1"``.
     negative : {"values", "missing"}
-        What a negative coordinate means: itself, or that the landmark is missing.
-
-    Returns
-    -------
-    LandmarkTable
-        The landmarks, and the other columns, such as species or sex.
+        Whether a negative coordinate is a value or marks a missing landmark.
 
     Raises
     ------
     InputError
-        If landmarks or ids are not what they must be; the sentence says which.
+        If landmarks or ids are invalid.
 
     Examples
     --------
@@ -76,17 +71,17 @@ def read_landmark_table(
     >>> landmarks.ids, landmarks.coordinates.tolist(), others["tribe"].to_list()
     (('007',), [[[0.0, 0.0], [3.0, 4.0]]], ['Ectodini'])
     """
-    refuse_other_meaning(negative)
+    check_negative(negative)
     source = os.fspath(path)
     id_column = id_column_in(source, id_column)
     table = read_raw(source, id_column).columns
     if table.num_rows == 0:
         raise InputError(f"{source} has column names but no rows; add at least one row.")
     ids = ids_of(table, id_column)
-    _refuse_nameless(ids, id_column, source)
+    _check_ids(ids, id_column, source)
     columns = _coordinate_columns(table.column_names, id_column, source)
     points = _points(table, columns, ids, source)
-    _refuse_half_missing(points, columns, ids, source)
+    _check_not_half_missing(points, columns, ids, source)
     if negative == "missing":
         points[(points < 0).any(axis=2)] = np.nan
     used = {name for row in columns for name in row} | {id_column}
@@ -95,13 +90,13 @@ def read_landmark_table(
 
 
 def id_column_in(source: str, wanted: str | None) -> str | None:
-    """Give the column that names the rows of a file; None if none of them does."""
+    """Return the id column of a file; None if there is none."""
     names = read_raw(source).columns.column_names
     if len(set(names)) < len(names):
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        twice = next(name for index, name in enumerate(names) if name in names[:index])
         raise InputError(f"{source} has two columns named {twice!r}; rename one.")
     if wanted is not None:
-        refuse_absent(wanted, names, "id", source)
+        check_column(wanted, names, "id", source)
         return wanted
     called_id = [name for name in names if name.strip().lower() == "id"]
     if called_id:
@@ -109,8 +104,8 @@ def id_column_in(source: str, wanted: str | None) -> str | None:
     return None if _axis_and_number(names[0]) else names[0]
 
 
-def refuse_absent(name: str, names: list[str], role: str, source: str) -> None:
-    """Refuse a column name that the file does not have."""
+def check_column(name: str, names: list[str], role: str, source: str) -> None:
+    """Raise if the file has no column of this name."""
     if name not in names:
         raise InputError(
             f"{source} has no column {name!r} to use as {role} column. Its columns are "
@@ -119,14 +114,14 @@ def refuse_absent(name: str, names: list[str], role: str, source: str) -> None:
 
 
 def ids_of(table: "pa.Table", id_column: str | None) -> tuple[str, ...]:
-    """Give the id of every row as text without outer blanks, empty where there is none."""
+    """Return the id of every row as text without outer blanks, empty where there is none."""
     if id_column is None:
         return tuple(str(number) for number in range(1, table.num_rows + 1))
     values = table[id_column].to_pylist()
     return tuple("" if value is None else str(value).strip() for value in values)
 
 
-def _refuse_nameless(ids: tuple[str, ...], id_column: str | None, source: str) -> None:
+def _check_ids(ids: tuple[str, ...], id_column: str | None, source: str) -> None:
     first_row: dict[str, int] = {}
     for row, name in enumerate(ids, 1):
         if not name:
@@ -140,9 +135,6 @@ def _refuse_nameless(ids: tuple[str, ...], id_column: str | None, source: str) -
             )
 
 
-# --- coordinates -----------------------------------------------------------------------------
-
-
 def _axis_and_number(name: str) -> tuple[str, int] | None:
     if found := _AXIS_FIRST.fullmatch(name.strip()):
         return found[1].lower(), int(found[2])
@@ -154,23 +146,23 @@ def _axis_and_number(name: str) -> tuple[str, int] | None:
 def _coordinate_columns(
     names: list[str], id_column: str | None, source: str
 ) -> list[tuple[str, ...]]:
-    """Give the names of the columns of each landmark: its x, its y, and its z if there is one."""
+    """Return the column names of each landmark: x, y, and z if there is one."""
     found: dict[tuple[str, int], str] = {}
     for name in names:
-        place = None if name == id_column else _axis_and_number(name)
-        if place is None:
+        landmark = None if name == id_column else _axis_and_number(name)
+        if landmark is None:
             continue
-        if place in found:
+        if landmark in found:
             raise InputError(
-                f"Columns {found[place]!r} and {name!r} of {source} are both the {place[0]} of "
-                f"landmark {place[1]}; rename one."
+                f"Columns {found[landmark]!r} and {name!r} of {source} are both the {landmark[0]} "
+                f"of landmark {landmark[1]}; rename one."
             )
-        if place[1] == 0:
+        if landmark[1] == 0:
             raise InputError(
                 f"Column {name!r} of {source} has the number 0, but landmarks are numbered from 1; "
                 "rename the columns."
             )
-        found[place] = name
+        found[landmark] = name
     if not found:
         raise InputError(
             f"{source} has no columns of coordinates; name them x1, y1, x2, y2 and so on. Its "
@@ -194,7 +186,7 @@ def _by_landmark(found: dict[tuple[str, int], str], source: str) -> list[tuple[s
 
 def _points(
     table: "pa.Table", columns: list[tuple[str, ...]], ids: tuple[str, ...], source: str
-) -> Points:
+) -> Coordinates:
     points = np.empty((len(ids), len(columns), len(columns[0])))
     for landmark, names in enumerate(columns):
         for axis, name in enumerate(names):
@@ -203,14 +195,14 @@ def _points(
                 if number is None:
                     raise InputError(
                         f"Row {row + 1} of {source} (specimen {ids[row]!r}) has {str(value)!r} in "
-                        f"column {name!r}, which is no coordinate; correct it."
+                        f"column {name!r}, which is not a coordinate; correct it."
                     )
                 points[row, landmark, axis] = number
     return points
 
 
-def _refuse_half_missing(
-    points: Points, columns: list[tuple[str, ...]], ids: tuple[str, ...], source: str
+def _check_not_half_missing(
+    points: Coordinates, columns: list[tuple[str, ...]], ids: tuple[str, ...], source: str
 ) -> None:
     is_missing = np.isnan(points)
     is_half = is_missing.any(axis=2) & ~is_missing.all(axis=2)

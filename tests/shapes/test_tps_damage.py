@@ -1,4 +1,4 @@
-"""Landmark files cut, reordered and garbled: refused in words, or read as they now stand."""
+"""Landmark files cut, reordered and garbled: they raise, or are read as they are."""
 
 import random
 import re
@@ -9,7 +9,7 @@ import pytest
 from kernova import InputError
 from kernova.shapes import read_tps
 from tests.shapes.literal_tps import compare_with_literal, literal_records
-from tests.shapes.test_landmarks import SNAILS
+from tests.shapes.tps_samples import SNAILS
 
 
 def cut(content, rng):
@@ -73,30 +73,30 @@ def samples(data_folder):
 
 
 @pytest.mark.soak
-def test_damaged_files_are_refused_or_read_as_they_stand(data_folder, tmp_path, long_bar):
+def test_damaged_files_raise_or_are_read_as_they_are(data_folder, tmp_path, long_bar):
     rng = random.Random(7)
     originals = samples(data_folder)
     ways = [cut, remove_bytes, garble, change_lines, change_a_count, shuffle_specimens]
-    read, refused = Counter(), Counter()
+    read, rejected = Counter(), Counter()
     path = tmp_path / "damaged.tps"
     for trial in range(long_bar(500)):
         way = ways[trial % len(ways)]
         content = way(rng.choice(originals), rng)
         path.write_bytes(content)
-        sentence = refusal_of(path)
+        sentence = error_of(path)
         if sentence is None:
             read[way.__name__] += 1
             compare_with_literal(read_tps(path), literal_records(content))
         else:
-            refused[way.__name__] += 1
+            rejected[way.__name__] += 1
             assert str(path) in sentence
             assert re.search(r"[Ll]ines? \d|is empty|binary|UTF-16", sentence), sentence
-    print(f"\nread as it stands: {dict(read)}; refused: {dict(refused)}")
-    assert refused["shuffle_specimens"] == 0
-    assert refused["change_a_count"] > 0
+    print(f"\nread as it stands: {dict(read)}; rejected: {dict(rejected)}")
+    assert rejected["shuffle_specimens"] == 0
+    assert rejected["change_a_count"] > 0
 
 
-def refusal_of(path):
+def error_of(path):
     try:
         read_tps(path)
     except InputError as error:

@@ -1,7 +1,27 @@
-"""Landmark files that cannot be used: content, what is asked of the reader, the whole answer."""
+"""Invalid inputs of the readers and estimators of shapes, each with its whole message."""
 # ruff: noqa: E501 -- one case, one line
 
+import re
+
 import numpy as np
+import pytest
+
+from kernova import InputError
+from tests.shapes.drawn_shapes import fish
+
+# A specimen whose features can be read off: a right triangle and a square.
+POINTS = np.array([[0, 0], [4, 0], [0, 3], [0, 4], [4, 4], [4, 0], [8, 8]], dtype=float)
+SHAPELESS = (
+    "Row 2 (counted from 0) has no shape: it shows fewer than 2 landmarks, or all of them "
+    "coincide. Leave it out."
+)
+
+
+def spoilt(index, value):
+    specimens = fish(4)
+    specimens[index] = value
+    return specimens
+
 
 A = "LM=1\n1 2\nID=a\n"
 # fmt: off
@@ -29,7 +49,7 @@ BAD_TPS = [
         ("LM=1\n" + "9" * 80 + "\n", {}, f"Line 2 of bad.tps (specimen 1): expected the 2 numbers of point 1 of 1 under LM=, got '{'9' * 57}...'; correct it or the number of points."),
         ("LM=1\nNA 2\n", {}, "Line 2 of bad.tps (specimen 1): point 1 is half missing: 'NA 2'; write NA for all its coordinates or for none."),
         (A + "ID=b\n", {}, "Line 4 of bad.tps (specimen 1): the specimen has a second ID=; remove it, or add the LM= that is missing above it."),
-        (A + "SCLE=3\n", {}, "Line 4 of bad.tps (specimen 1): SCLE= is no keyword of TPS files; take one of LM, LM3, CURVES, OUTLINES, POINTS, IMAGE, ID, SCALE, VARIABLES, COMMENT, or remove it."),
+        (A + "SCLE=3\n", {}, "Line 4 of bad.tps (specimen 1): SCLE= is not a keyword of TPS files; use one of LM, LM3, CURVES, OUTLINES, POINTS, IMAGE, ID, SCALE, VARIABLES, COMMENT, or remove it."),
         *[
             (A + f"SCALE={scale}\n", {}, f"Line 4 of bad.tps (specimen 1): SCALE= must be a number above 0 or nothing, got {scale!r}; correct it.")
             for scale in ("0", "-1", "x", "1 2")
@@ -40,9 +60,9 @@ BAD_TPS = [
         (A + "LM=2\n1 2\n3 4\nID=b\n" + A.replace("a", "c"), {}, "Specimen 'b' of bad.tps (line 4) has 2 landmarks, but 'a' (line 1) has 1 landmarks; give all the same landmarks, NA NA for a missing one, or leave the specimen out."),
         (A + "LM=0\nID=b\n" + A.replace("a", "c"), {}, "Specimen 'b' of bad.tps (line 4) has 0 landmarks, but 'a' (line 1) has 1 landmarks; give all the same landmarks, NA NA for a missing one, or leave the specimen out."),
         (A + "LM3=1\n1 2 3\nID=b\n", {}, "Specimen 'b' of bad.tps (line 4) has 1 landmarks in space, but 'a' (line 1) has 1 landmarks; give all the same landmarks, NA NA for a missing one, or leave the specimen out."),
-        (A + A, {}, "Specimens 1 and 2 of bad.tps (lines 1 and 4) have the same ID=a; ids must differ. Rename one, or let something else name the specimens (ids_from)."),
-        (A + "LM=1\n1 2\n", {}, "Specimen 2 of bad.tps (line 4) has no ID=; give it one, or let something else name the specimens (ids_from)."),
-        (A, {"ids_from": "image"}, "Specimen 1 of bad.tps (line 1) has no IMAGE=; give it one, or let something else name the specimens (ids_from)."),
+        (A + A, {}, "Specimens 1 and 2 of bad.tps (lines 1 and 4) have the same ID=a; ids must differ. Rename one, or set ids_from."),
+        (A + "LM=1\n1 2\n", {}, "Specimen 2 of bad.tps (line 4) has no ID=; give it one, or set ids_from."),
+        (A, {"ids_from": "image"}, "Specimen 1 of bad.tps (line 1) has no IMAGE=; give it one, or set ids_from."),
         (A + "SCALE=\n", {"scaled": True}, "1 of 1 specimens of bad.tps have no scale: 'a'; add SCALE= to each, or leave the scales unused."),
         (A, {"negative": "NA"}, "negative is 'NA'; it must be 'values' or 'missing'."),
         (A, {"ids_from": "name"}, "ids_from is 'name'; it must be 'auto', 'id', 'image' or 'number'."),
@@ -58,8 +78,8 @@ BAD_TABLES = [
     ("id,x0,y0,x1,y1\na,1,2,3,4\n", {}, "Column 'x0' of bad.csv has the number 0, but landmarks are numbered from 1; rename the columns."),
     ("id,x1,X_1,y1\na,1,2,3\n", {}, "Columns 'x1' and 'X_1' of bad.csv are both the x of landmark 1; rename one."),
     ("id,x1,y1,id\na,1,2,3\n", {}, "bad.csv has two columns named 'id'; rename one."),
-    ("id,x1,y1\na,1,2\nb,1,oops\n", {}, "Row 2 of bad.csv (specimen 'b') has 'oops' in column 'y1', which is no coordinate; correct it."),
-    ("id,x1,y1\na,1,2\nb,1,inf\n", {}, "Row 2 of bad.csv (specimen 'b') has 'inf' in column 'y1', which is no coordinate; correct it."),
+    ("id,x1,y1\na,1,2\nb,1,oops\n", {}, "Row 2 of bad.csv (specimen 'b') has 'oops' in column 'y1', which is not a coordinate; correct it."),
+    ("id,x1,y1\na,1,2\nb,1,inf\n", {}, "Row 2 of bad.csv (specimen 'b') has 'inf' in column 'y1', which is not a coordinate; correct it."),
     ("id,x1,y1\na,1,2\nb,1,\n", {}, "Row 2 of bad.csv (specimen 'b') has only some of the columns 'x1', 'y1' of landmark 1; fill in all of them or none."),
     ("id,x1,y1\na,1,2\na,1,3\n", {}, "Rows 1 and 2 of bad.csv have the same id 'a' in column 'id'; ids must differ."),
     ("id,x1,y1\na,1,2\n ,1,3\n", {}, "Row 2 of bad.csv has no id in column 'id'; give it one."),
@@ -70,7 +90,7 @@ BAD_TABLES = [
 BAD_GROUPS = [
     ("id,g\na,1\nc,2\n", {"group_column": "g"}, "1 of 2 specimens are not in column 'id' of bad.csv: 'b'. Its first id is 'a'; ids must be the same text."),
     ("fish,g\n1,1\n2,2\n", {"group_column": "g"}, "2 of 2 specimens are not in column 'fish' of bad.csv: 'a', 'b'. Its first id is '1'; ids must be the same text."),
-    ("id,g\na,1\nb,\n", {"group_column": "g"}, "1 of 2 specimens have nothing in column 'g' of bad.csv: 'b'; give them a group, or leave them out."),
+    ("id,g\na,1\nb,\n", {"group_column": "g"}, "1 of 2 specimens have no entry in column 'g' of bad.csv: 'b'; give them a group, or leave them out."),
     ("id,g\na,1\nb,2\na,3\n", {"group_column": "g"}, "bad.csv puts specimen 'a' into both '1' and '3'; keep one of the rows."),
     ("id,g\na,1\nb,2\n", {"group_column": "h"}, "bad.csv has no column 'h' to use as group column. Its columns are 'id', 'g'."),
     ("id,g\na,1\nb,2\n", {"group_column": "g", "id_column": "h"}, "bad.csv has no column 'h' to use as id column. Its columns are 'id', 'g'."),
@@ -78,7 +98,7 @@ BAD_GROUPS = [
 ]
 
 BAD_PATTERNS = [
-    ("(", "The pattern '(' is no regular expression: missing ), unterminated subpattern at position 0; correct it."),
+    ("(", "The pattern '(' is not a regular expression: missing ), unterminated subpattern at position 0; correct it."),
     ("a", "The pattern 'a' has 0 parts in parentheses; put the group in parentheses, as in '_(.+)_', and mark any others by (?:...)."),
     ("(a)(b)", "The pattern '(a)(b)' has 2 parts in parentheses; put the group in parentheses, as in '_(.+)_', and mark any others by (?:...)."),
     (r"_(\d*)", r"The pattern '_(\\d*)' finds no group in 2 of 3 texts: 'b', 'c_'; widen it, or leave these specimens out."),
@@ -94,4 +114,89 @@ BAD_LANDMARKS = [
     ({"images": ("p", "q")}, "Landmarks have 1 ids, but 2 images; give one per specimen."),
     ({"curves": ([np.zeros((2, 3))],)}, "A curve of specimen 'a' has shape (2, 3) or a point that is infinite or half missing; give points × 2 numbers."),
 ]
+
+BAD_SPECIMENS = [
+    ({}, spoilt(2, 7.0), SHAPELESS),
+    ({}, spoilt((2, slice(1, None)), np.nan), SHAPELESS),
+    (
+        {},
+        spoilt((slice(None), 4), np.nan),
+        "Landmark 5 is missing in every training specimen. Leave it out.",
+    ),
+    (
+        {},
+        np.ones((3, 5)),
+        "Rows of 5 columns are not two or more landmarks of 2 coordinates each "
+        "(n_features=5). Give rows [x1 y1 x2 y2 ...], or another number of dimensions.",
+    ),
+    ({"dimensions": 3}, fish(4), "The landmarks have 2 coordinates each; dimensions is 3."),
+    (
+        {"dimensions": 0},
+        fish(4),
+        "dimensions must be a whole number of at least 1; got 0.",
+    ),
+    ({"max_iter": 2.5}, fish(4), "max_iter must be a whole number of at least 1; got 2.5."),
+    ({"tolerance": 0}, fish(4), "The tolerance must lie between 0 and 1; got 0."),
+    ({"missing": "fill"}, fish(4), "missing is 'fill'; choose one of estimate, raise."),
+]
+
+BROKEN_FORMULAS = [  # a formula, where it breaks off, why
+    ("|1-2", "at its end", "expected '|'"),
+    ("|1 2|", "at '2|'", "expected '-'"),
+    ("|1-|", "at '|'", "expected the number of a landmark, from 1"),
+    ("|0-1|", "at '0-1|'", "expected the number of a landmark, from 1"),
+    ("|1-1.5|", "at '1.5|'", "expected the number of a landmark, from 1"),
+    ("|1-999999999|", "at '999999999|'", "expected the number of a landmark, from 1"),
+    ("|3-3|", "at '3-3|'", "the two landmarks must differ"),
+    ("|1-2| |3-4|", "at '|3-4|'", "expected one of + - * / or the end"),
+    ("|1-2| / ", "at its end", "expected |1-2|, angle(...), area(...), a number or ("),
+    ("(|1-2|", "at its end", "expected ')'"),
+    ("-|1-2|", "at '-|1-2|'", "expected |1-2|, angle(...), area(...), a number or ("),
+    ("angle 1-2", "at '1-2'", "expected '('"),
+    ("angle(1-2)", "at ')'", "expected ','"),
+    ("angle(1-2, upwards)", "at 'upwards)'", "expected a direction such as 1-2, vertical or horizontal"),
+    ("angle(1, 2)", "at '1, 2)'", "expected exactly 3 landmarks"),
+    ("angle(1, 2, 1)", "at '1, 2, 1)'", "the landmarks must differ"),
+    ("angle(1, 2-3)", "at '-3)'", "expected ')'"),
+    ("angle(vertical, horizontal)", "at 'angle(vertical, horizontal)'", "it needs no landmark, so it is the same for every specimen"),
+    ("area(1, 2)", "at '1, 2)'", "expected at least 3 landmarks"),
+    ("area(1, 2, 2)", "at '1, 2, 2)'", "the landmarks must differ"),
+    ("|1-2| + area(1, 2, 3)", "at 'area(1, 2, 3)'", "a length and an area cannot be added"),
+    ("|1-2| - 3", "at '3'", "a length and a number without unit cannot be subtracted"),
+    ("1 / |1-2| + 3", "at '3'", "a length to the power -1 and a number without unit cannot be added"),
+    ("|1-2| ** 2", "at '* 2'", "expected |1-2|, angle(...), area(...), a number or ("),
+    ("|1-2| ^ 2", "at '^ 2'", "unexpected '^'"),
+    ("__import__('os')", "at \"'os')\"", "unexpected \"'\""),
+    ("sqrt(|1-2|)", "at 'sqrt(|1-2|)'", "expected |1-2|, angle(...), area(...), a number or ("),
+    ("3", "at '3'", "it needs no landmark, so it is the same for every specimen"),
+]
+
+BAD_FEATURE_FILES = [
+    ("f.txt", "", "f.txt holds no features; write one per line, as in slenderness = |4-11| / |13-7|."),
+    ("f.toml", "# nothing\n", "f.toml holds no features; write one per line, as in slenderness = |4-11| / |13-7|."),
+    ("f.txt", "a = |1-2|\n|1-2|\n", "Line 2 of f.txt is '|1-2|'; write a feature as slenderness = |4-11| / |13-7|."),
+    ("f.txt", "a = # later\n", "Line 1 of f.txt is 'a ='; write a feature as slenderness = |4-11| / |13-7|."),
+    ("f.txt", "a = |1-2|\nb = |1-2|\na = |1-3|\n", "Feature 'a' (line 3 of f.txt) has the name of another, in line 1; rename one."),
+    ("f.toml", "a = '|1-2|'\nb = |1-2|\n", "f.toml cannot be read as TOML: Invalid value (at line 2, column 5); correct it."),
+    ("f.toml", "a = '|1-2|'\na = '|1-3|'\n", "f.toml cannot be read as TOML: Cannot overwrite a value (at line 2, column 12); correct it."),
+    ("f.toml", "a = '|1-2|'\nb = 3\n", "Feature 'b' (line 2 of f.toml) is 3; a formula is a text in quotation marks."),
+    ("f.toml", "features = 3\n", "f.toml has features = 3; make it a table, [features]."),
+    ("f.toml", "b = 1\n[features]\na = '|1-2|'\n", "f.toml has 'b' beside its table features; keep only that table."),
+    ("f.toml", "\n\na = '|1-2'\n", "Feature 'a' (line 3 of f.toml) cannot be read at its end: expected '|'. Its formula is '|1-2'."),
+]
+
+UNMEASURABLE = [
+    ({"a": "|1-8|"}, POINTS[None], "Feature 'a' (the features) needs landmark 8, but the specimens have 7; correct the formula, or digitise the landmark."),
+    ({"fine": "|1-2|", "a": "|1-3|"}, np.where(np.arange(7)[:, None] == 2, np.nan, POINTS)[None], "Feature 'a' (the features) needs landmark 3, which specimen 'fish 1' lacks; estimate missing landmarks first, or leave the specimen out."),
+    ({"a": "|1-3| / |2-6|"}, POINTS[None], "Feature 'a' (the features) cannot be measured on specimen 'fish 1': it divides by |2-6|, which is 0. Correct the specimen or the formula, or leave one of them out."),
+    ({"a": "angle(2-6, vertical)"}, POINTS[None], "Feature 'a' (the features) cannot be measured on specimen 'fish 1': landmarks 2 and 6 coincide and have no direction. Correct the specimen or the formula, or leave one of them out."),
+    ({"a": "area(1, 2, 3)"}, POINTS[None] * 1e200, "Feature 'a' (the features) cannot be measured on specimen 'fish 1': it is too large for a number. Correct the specimen or the formula, or leave one of them out."),
+    ({"a": "|1-2|"}, POINTS, "Coordinates have the shape (7, 2); shape features are measured on specimens × landmarks × 2 (or 3)."),
+    ({"a": "|1-2|"}, np.stack([POINTS, POINTS]), "There are 1 ids for 2 specimens."),
+]
 # fmt: on
+
+
+def error(message):
+    """Expect an InputError with exactly this message."""
+    return pytest.raises(InputError, match=f"^{re.escape(message)}$")

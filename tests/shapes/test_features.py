@@ -1,7 +1,6 @@
 """Shape features: formulas mean what school geometry says, and errors point at the place."""
 # ruff: noqa: E501 -- one case, one line
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +17,13 @@ from kernova.shapes.features import (
     shape_features,
 )
 from tests.shapes import literal_shape_features as literal
-
-# A specimen whose features can be read off: a right triangle and a square.
-POINTS = np.array([[0, 0], [4, 0], [0, 3], [0, 4], [4, 4], [4, 0], [8, 8]], dtype=float)
+from tests.shapes.bad_inputs import (
+    BAD_FEATURE_FILES,
+    BROKEN_FORMULAS,
+    POINTS,
+    UNMEASURABLE,
+    error,
+)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +53,7 @@ POINTS = np.array([[0, 0], [4, 0], [0, 3], [0, 4], [4, 4], [4, 0], [8, 8]], dtyp
         ("angle(1-2, vertical) / 90 * 2", 2),
     ],
 )
-def test_what_can_be_read_off(formula, value):
+def test_measures_of_a_simple_specimen(formula, value):
     measured = shape_features({"feature": formula}).measure(POINTS[None])
     assert measured.shape == (1, 1)
     assert measured[0, 0] == pytest.approx(value, rel=1e-12, abs=1e-12)
@@ -164,7 +167,7 @@ def test_tiny_angles_and_far_areas_keep_their_digits():
 # --- the cichlids ----------------------------------------------------------------------------
 
 
-def test_the_features_that_ship_are_twelve_and_free_of_size_and_place(data_folder):
+def test_the_features_that_ship_are_twelve_and_free_of_size_and_position(data_folder):
     fish = read_tps(data_folder / "landmarks/tanganyika_cichlids/cichlids.tps")
     features = read_shape_features("cichlids")
     measured = features.measure(fish.coordinates, ids=fish.ids)
@@ -181,7 +184,7 @@ def test_the_features_that_ship_are_twelve_and_free_of_size_and_place(data_folde
     np.testing.assert_allclose(features.measure(moved), measured, rtol=1e-9)
 
 
-def test_twelve_features_tell_the_tribes_apart(data_folder):
+def test_twelve_features_separate_the_tribes(data_folder):
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     folder = data_folder / "landmarks/tanganyika_cichlids"
@@ -223,7 +226,7 @@ head=area(1, 2, 13, 12)
         ),
     ],
 )
-def test_one_set_of_features_in_every_dress(tmp_path, name, content, lines):
+def test_one_set_of_features_in_every_variant(tmp_path, name, content, lines):
     (tmp_path / name).write_bytes(content.encode())
     features = read_shape_features(tmp_path / name)
     assert features == ShapeFeatures(
@@ -246,89 +249,37 @@ def test_a_file_goes_before_a_set_that_ships(tmp_path, monkeypatch):
 
 # --- refusals --------------------------------------------------------------------------------
 
-# fmt: off
-BROKEN = [  # a formula, where it breaks off, why
-    ("|1-2", "at its end", "expected '|'"),
-    ("|1 2|", "at '2|'", "expected '-'"),
-    ("|1-|", "at '|'", "expected the number of a landmark, from 1"),
-    ("|0-1|", "at '0-1|'", "expected the number of a landmark, from 1"),
-    ("|1-1.5|", "at '1.5|'", "expected the number of a landmark, from 1"),
-    ("|1-999999999|", "at '999999999|'", "expected the number of a landmark, from 1"),
-    ("|3-3|", "at '3-3|'", "the two landmarks must differ"),
-    ("|1-2| |3-4|", "at '|3-4|'", "expected one of + - * / or the end"),
-    ("|1-2| / ", "at its end", "expected |1-2|, angle(...), area(...), a number or ("),
-    ("(|1-2|", "at its end", "expected ')'"),
-    ("-|1-2|", "at '-|1-2|'", "expected |1-2|, angle(...), area(...), a number or ("),
-    ("angle 1-2", "at '1-2'", "expected '('"),
-    ("angle(1-2)", "at ')'", "expected ','"),
-    ("angle(1-2, upwards)", "at 'upwards)'", "expected a direction such as 1-2, vertical or horizontal"),
-    ("angle(1, 2)", "at '1, 2)'", "expected exactly 3 landmarks"),
-    ("angle(1, 2, 1)", "at '1, 2, 1)'", "the landmarks must differ"),
-    ("angle(1, 2-3)", "at '-3)'", "expected ')'"),
-    ("angle(vertical, horizontal)", "at 'angle(vertical, horizontal)'", "it needs no landmark, so it is the same for every specimen"),
-    ("area(1, 2)", "at '1, 2)'", "expected at least 3 landmarks"),
-    ("area(1, 2, 2)", "at '1, 2, 2)'", "the landmarks must differ"),
-    ("|1-2| + area(1, 2, 3)", "at 'area(1, 2, 3)'", "a length and an area cannot be added"),
-    ("|1-2| - 3", "at '3'", "a length and a number without unit cannot be subtracted"),
-    ("1 / |1-2| + 3", "at '3'", "a length to the power -1 and a number without unit cannot be added"),
-    ("|1-2| ** 2", "at '* 2'", "expected |1-2|, angle(...), area(...), a number or ("),
-    ("|1-2| ^ 2", "at '^ 2'", "unexpected '^'"),
-    ("__import__('os')", "at \"'os')\"", "unexpected \"'\""),
-    ("sqrt(|1-2|)", "at 'sqrt(|1-2|)'", "expected |1-2|, angle(...), area(...), a number or ("),
-    ("3", "at '3'", "it needs no landmark, so it is the same for every specimen"),
-]
-# fmt: on
 
-
-@pytest.mark.parametrize(("formula", "place", "problem"), BROKEN)
-def test_broken_formulas_are_shown_where_they_break_off(
-    tmp_path, monkeypatch, formula, place, problem
-):
+@pytest.mark.parametrize(("formula", "place", "problem"), BROKEN_FORMULAS)
+def test_errors_show_the_position_in_a_formula(tmp_path, monkeypatch, formula, place, problem):
     monkeypatch.chdir(tmp_path)
     Path("f.txt").write_text(f"fine = |1-2|\n\nbad = {formula}\n")
-    with refusal(
+    with error(
         f"Feature 'bad' (line 3 of f.txt) cannot be read {place}: {problem}. Its formula is "
         f"{formula.strip()!r}."
     ):
         read_shape_features("f.txt")
 
 
-# fmt: off
-BAD_FILES = [
-    ("f.txt", "", "f.txt holds no features; write one per line, as in slenderness = |4-11| / |13-7|."),
-    ("f.toml", "# nothing\n", "f.toml holds no features; write one per line, as in slenderness = |4-11| / |13-7|."),
-    ("f.txt", "a = |1-2|\n|1-2|\n", "Line 2 of f.txt is '|1-2|'; write a feature as slenderness = |4-11| / |13-7|."),
-    ("f.txt", "a = # later\n", "Line 1 of f.txt is 'a ='; write a feature as slenderness = |4-11| / |13-7|."),
-    ("f.txt", "a = |1-2|\nb = |1-2|\na = |1-3|\n", "Feature 'a' (line 3 of f.txt) has the name of another, in line 1; rename one."),
-    ("f.toml", "a = '|1-2|'\nb = |1-2|\n", "f.toml cannot be read as TOML: Invalid value (at line 2, column 5); correct it."),
-    ("f.toml", "a = '|1-2|'\na = '|1-3|'\n", "f.toml cannot be read as TOML: Cannot overwrite a value (at line 2, column 12); correct it."),
-    ("f.toml", "a = '|1-2|'\nb = 3\n", "Feature 'b' (line 2 of f.toml) is 3; a formula is a text in quotation marks."),
-    ("f.toml", "features = 3\n", "f.toml has features = 3; make it a table, [features]."),
-    ("f.toml", "b = 1\n[features]\na = '|1-2|'\n", "f.toml has 'b' beside its table features; keep only that table."),
-    ("f.toml", "\n\na = '|1-2'\n", "Feature 'a' (line 3 of f.toml) cannot be read at its end: expected '|'. Its formula is '|1-2'."),
-]
-# fmt: on
-
-
-@pytest.mark.parametrize(("name", "content", "message"), BAD_FILES)
+@pytest.mark.parametrize(("name", "content", "message"), BAD_FEATURE_FILES)
 def test_bad_files(tmp_path, monkeypatch, name, content, message):
     monkeypatch.chdir(tmp_path)
     Path(name).write_text(content)
-    with refusal(message):
+    with error(message):
         read_shape_features(name)
 
 
 def test_a_file_that_is_not_there_leads_to_the_sets_that_ship(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with refusal(
+    with error(
         "There is no file salmon; check its name and folder. Features that ship: 'cichlids'."
     ):
         read_shape_features("salmon")
 
 
-def test_too_long_formulas_are_refused_before_they_exhaust_the_stack():
+def test_too_long_formulas_raise_before_the_recursion_limit():
     for formula in ("(" * 5000 + "|1-2|" + ")" * 5000, "+".join(["|1-2|"] * 5000)):
-        with pytest.raises(InputError, match="the formula is longer than 300 words and signs"):
+        with pytest.raises(InputError, match="the formula is longer than 300 tokens"):
             shape_features({"long": formula})
     deep = "(" * 147 + "|1-2|" + ")" * 147
     assert shape_features({"deep": deep}).measure(POINTS[None]) == 4
@@ -336,7 +287,7 @@ def test_too_long_formulas_are_refused_before_they_exhaust_the_stack():
 
 @settings(deadline=None, max_examples=200)
 @given(st.text("|-12 ()angle,reavticl*/+.=#\n'\"", max_size=30))
-def test_any_text_is_a_formula_or_is_refused(text):
+def test_any_text_is_a_formula_or_raises(text):
     try:
         features = shape_features({"any": text})
     except InputError:
@@ -344,26 +295,13 @@ def test_any_text_is_a_formula_or_is_refused(text):
     assert features.landmarks
 
 
-# fmt: off
-UNMEASURABLE = [
-    ({"a": "|1-8|"}, POINTS[None], "Feature 'a' (the features) needs landmark 8, but the specimens have 7; correct the formula, or digitise the landmark."),
-    ({"fine": "|1-2|", "a": "|1-3|"}, np.where(np.arange(7)[:, None] == 2, np.nan, POINTS)[None], "Feature 'a' (the features) needs landmark 3, which specimen 'fish 1' lacks; estimate missing landmarks first, or leave the specimen out."),
-    ({"a": "|1-3| / |2-6|"}, POINTS[None], "Feature 'a' (the features) cannot be measured on specimen 'fish 1': it divides by |2-6|, which is 0. Correct the specimen or the formula, or leave one of them out."),
-    ({"a": "angle(2-6, vertical)"}, POINTS[None], "Feature 'a' (the features) cannot be measured on specimen 'fish 1': landmarks 2 and 6 lie on each other and have no direction. Correct the specimen or the formula, or leave one of them out."),
-    ({"a": "area(1, 2, 3)"}, POINTS[None] * 1e200, "Feature 'a' (the features) cannot be measured on specimen 'fish 1': it is too large for a number. Correct the specimen or the formula, or leave one of them out."),
-    ({"a": "|1-2|"}, POINTS, "Coordinates have the shape (7, 2); shape features are measured on specimens × landmarks × 2 (or 3)."),
-    ({"a": "|1-2|"}, np.stack([POINTS, POINTS]), "There are 1 ids for 2 specimens."),
-]
-# fmt: on
-
-
 @pytest.mark.parametrize(("formulas", "points", "message"), UNMEASURABLE)
-def test_what_cannot_be_measured_is_said_with_the_specimen(formulas, points, message):
-    with refusal(message):
+def test_errors_name_the_specimen_that_cannot_be_measured(formulas, points, message):
+    with error(message):
         shape_features(formulas).measure(points, ids=["fish 1"])
 
 
-def test_the_specimen_that_fails_is_the_one_that_is_named():
+def test_the_first_failing_specimen_is_named():
     points = np.stack([POINTS, POINTS, POINTS])
     points[:, 5] = [4, 1]
     points[1, 5] = [4, 0]
@@ -374,7 +312,3 @@ def test_the_specimen_that_fails_is_the_one_that_is_named():
         shape_features({"a": "|1-3| / |2-6|"}).measure(points)
     # A landmark that no feature needs may be missing.
     assert np.isfinite(shape_features({"a": "|2-3|"}).measure(points)).all()
-
-
-def refusal(message):
-    return pytest.raises(InputError, match=f"^{re.escape(message)}$")

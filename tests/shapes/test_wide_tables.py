@@ -1,0 +1,71 @@
+"""Wide tables of landmarks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernova.shapes import (
+    groups_from_pattern,
+    groups_from_table,
+    read_landmark_table,
+    read_tps,
+)
+from tests.shapes.bad_inputs import (
+    BAD_TABLES,
+    error,
+)
+
+
+def test_the_cichlids_are_the_same_in_three_files(data_folder):
+    folder = data_folder / "landmarks" / "tanganyika_cichlids"
+    fish, others = read_landmark_table(folder / "cichlids.csv")
+    as_tps = read_tps(folder / "cichlids.tps")
+    raw = read_tps(folder / "all_bodyshape.tps")
+
+    assert fish.ids == as_tps.ids == groups_from_pattern("^([^_]+)_", raw.ids)
+    np.testing.assert_array_equal(fish.coordinates, as_tps.coordinates)
+    np.testing.assert_allclose(raw.coordinates, as_tps.coordinates, rtol=0, atol=5.1e-7)
+    assert list(others) == ["species", "species_code", "genus", "tribe", "sex"]
+    assert list(others.index) == list(fish.ids)
+    assert others["sex"].isna().sum() == 740
+    tribes = groups_from_table(folder / "cichlids.csv", as_tps.ids, group_column="tribe")
+    assert list(tribes) == others["tribe"].to_list()
+    counts = pd.Series(tribes).value_counts()
+    assert (len(counts), counts["Lamprologini"], counts["Tylochromini"]) == (14, 907, 9)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id,sex,x1,y1,x2,y2\n007,f,1.5,2,3,4\n08,,5,6,,\n",
+        "sex,ID,x1,x2,y1,y2\nf,007,1.5,3,2,4\n,08,5,NA,6,NA\n",
+        "id;sex;X_1;Y_1;X_2;Y_2\n007;f;1,5;2;3;4\n08;;5;6;NA;NA\n",
+        '"id","sex","1.X","1.Y","2.X","2.Y"\n"007","f",1.5,2,3,4\n"08",,5,6,NA,NA\n',
+        "id,sex,X1.X,X1.Y,X2.X,X2.Y\n007,f,1.5,2,3,4\n08,,5,6,NaN,NaN\n",
+        "fish,sex,LM1_x,LM1_y,landmark 2 x,landmark 2 y\n007,f,1.5,2,3,4\n08,,5,6,,\n",
+    ],
+)
+def test_a_wide_table_in_every_variant(tmp_path, content):
+    (tmp_path / "wide.csv").write_text(content)
+    fish, others = read_landmark_table(tmp_path / "wide.csv")
+    assert fish.ids == ("007", "08")
+    np.testing.assert_array_equal(fish.coordinates, [[[1.5, 2], [3, 4]], [[5, 6], [np.nan] * 2]])
+    assert list(others) == ["sex"]
+    assert others.loc["007", "sex"] == "f"
+    assert pd.isna(others.loc["08", "sex"])
+
+
+def test_a_wide_table_in_space_without_ids_and_with_negative_marks(tmp_path):
+    (tmp_path / "wide.csv").write_text("x1,y1,z1\n1,2,3\n-1,2,3\n")
+    fish, others = read_landmark_table(tmp_path / "wide.csv", negative="missing")
+    assert fish.ids == ("1", "2")
+    np.testing.assert_array_equal(fish.coordinates, [[[1, 2, 3]], [[np.nan] * 3]])
+    assert others.shape == (2, 0)
+
+
+@pytest.mark.parametrize(("content", "options", "message"), BAD_TABLES)
+def test_bad_tables(tmp_path, monkeypatch, content, options, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.csv").write_text(content)
+    with error(message):
+        read_landmark_table("bad.csv", **options)
