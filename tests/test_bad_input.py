@@ -1,6 +1,7 @@
 """One table of bad inputs over all entry points: the library and the command line.
 
-Each answers in the same sentence; the command line leaves with exit code 2 and nothing on disk.
+Both give the same message, with options instead of parameters on the command line, which exits
+with code 2 and writes nothing.
 """
 
 import numpy as np
@@ -10,15 +11,21 @@ from typer.testing import CliRunner
 
 from kernova import InputError
 from kernova.cli.app import app
-from kernova.workflows.novelty import NoveltySettings, find_novelties, read_known_and_new
+from kernova.workflows.novelty import find_novelties, read_known_and_new
 from kernova.workflows.outliers import find_outliers, read_rows
-from tests.tables.bad_files import BAD_FILES
+from kernova.workflows.settings import NoveltySettings
+from tests.tables.messages import BAD_FILES
 
 TOO_FEW = (
     "No threshold keeps false alarms below 0.05: {n} held-out rows prove nothing under {rate}. "
-    "Hold out at least 59 rows, or allow more than {rate}. With holdout=0.5 that takes 118 rows "
-    "in all; there are {rows}."
+    "Hold out at least 59 rows, or set max_false_alarm above {rate}. With holdout=0.5 that takes "
+    "118 rows in all; there are {rows}."
 )
+OPTION_OF = {
+    "max_false_alarm": "--max-false-alarm",
+    "holdout=0.5": "--holdout 0.5",
+    "id_column": "--id-column",
+}
 
 
 @pytest.fixture
@@ -32,46 +39,51 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def with_options(message):
+    for parameter, option in OPTION_OF.items():
+        message = message.replace(parameter, option)
+    return message
+
+
 def answer(*arguments, command="novelty"):
-    """Run the command line; give its exit code and what it complained of."""
+    """Run the command line; return its exit code and its message."""
     result = CliRunner().invoke(app, [command, *arguments])
     assert "Traceback" not in result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
     return result.exit_code, result.stderr.removeprefix("kernova: ").rstrip("\n")
 
 
-def library(known, new, **asked):
-    settings = asked.pop("settings", NoveltySettings())
+def library(known, new):
     with pytest.raises(InputError) as caught:
-        find_novelties(*read_known_and_new(known, new, **asked), settings)
+        find_novelties(*read_known_and_new(known, new), NoveltySettings())
     return str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "sentence"),
+    ("name", "content", "message"),
     [case[:2] + case[3:] for case in BAD_FILES if not case[2]],
     ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
 )
-@pytest.mark.parametrize("place", ["known", "new"])
-def test_bad_files(folder, name, content, sentence, place):
+@pytest.mark.parametrize("role", ["known", "new"])
+def test_bad_files(folder, name, content, message, role):
     (folder / name).write_bytes(content)
-    pair = (name, "new.csv") if place == "known" else ("known.csv", name)
-    assert library(*pair) == sentence
-    assert answer(*pair, "-o", "out.csv") == (2, sentence)
+    pair = (name, "new.csv") if role == "known" else ("known.csv", name)
+    assert library(*pair) == message
+    assert answer(*pair, "-o", "out.csv") == (2, with_options(message))
     assert not (folder / "out.csv").exists()
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "sentence"),
+    ("name", "content", "message"),
     [case[:2] + case[3:] for case in BAD_FILES if not case[2]],
     ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
 )
-def test_bad_files_to_look_for_outliers_in(folder, name, content, sentence):
+def test_bad_files_for_outliers(folder, name, content, message):
     (folder / name).write_bytes(content)
     with pytest.raises(InputError) as caught:
         find_outliers(read_rows(name))
-    assert str(caught.value) == sentence
-    assert answer(name, "-o", "out.csv", command="outliers") == (2, sentence)
+    assert str(caught.value) == message
+    assert answer(name, "-o", "out.csv", command="outliers") == (2, with_options(message))
     assert not (folder / "out.csv").exists()
 
 
@@ -82,7 +94,7 @@ def write(path, text):
 BAD_PAIRS = {
     "1 row known": (
         lambda folder: write(folder / "known.csv", "length,width\n1,2\n"),
-        "Rows to learn from and rows to hold out take at least 2 rows; got 1 sample.",
+        "Rows to learn from and rows to hold out need at least 2 rows; got 1 sample.",
     ),
     "few rows known": (
         lambda folder: write(folder / "known.csv", "length,width\n" + "1,2\n" * 20),
@@ -111,10 +123,10 @@ BAD_PAIRS = {
 
 @pytest.mark.parametrize("name", BAD_PAIRS)
 def test_bad_pairs(folder, name):
-    spoil, sentence = BAD_PAIRS[name]
+    spoil, message = BAD_PAIRS[name]
     spoil(folder)
-    assert library("known.csv", "new.csv") == sentence
-    assert answer("known.csv", "new.csv") == (2, sentence)
+    assert library("known.csv", "new.csv") == message
+    assert answer("known.csv", "new.csv") == (2, with_options(message))
 
 
 def test_missing_values_name_the_columns_and_the_option(folder):
@@ -140,14 +152,14 @@ BAD_OPTIONS = {
         "The bandwidth must be a positive number or the name of a rule (nearest, reach, median); "
         "got nan."
     ),
-    ("--confidence", "95"): "confidence must be a number above 0 and below 1; got 95.0.",
-    ("--max-false-alarm", "0"): "max_false_alarm must be a number above 0 and below 1; got 0.0.",
+    ("--confidence", "95"): "--confidence must be a number above 0 and below 1; got 95.0.",
+    ("--max-false-alarm", "0"): "--max-false-alarm must be a number above 0 and below 1; got 0.0.",
     ("--holdout", "1.5"): (
-        "holdout must be a share of the rows above 0 and below 1, or a number of rows of at least "
-        "1; got 1.5."
+        "--holdout must be a fraction of the rows above 0 and below 1, or a number of rows of at "
+        "least 1; got 1.5."
     ),
     ("--false-discovery-rate", "2"): (
-        "false_discovery_rate must be a number above 0 and below 1; got 2.0."
+        "--false-discovery-rate must be a number above 0 and below 1; got 2.0."
     ),
     ("--id-column", "fish"): (
         "new.csv has no column 'fish' to use as id column. Its columns are 'length', 'width'."
@@ -161,20 +173,20 @@ BAD_OPTIONS = {
         ".parquet, .arrow, .feather, .json."
     ),
     ("-o", "nowhere/out.csv"): (
-        "Cannot write nowhere/out.csv: there is no folder nowhere. Name a place that can be "
+        "Cannot write nowhere/out.csv: there is no folder nowhere. Name a file that can be "
         "written."
     ),
     ("-o", "./known.csv"): (
-        "Cannot write known.csv: it is one of the tables to read. Name a place that can be written."
+        "Cannot write known.csv: it is one of the tables to read. Name a file that can be written."
     ),
     ("--save-model", "page.html", "--report", "page.html"): (
-        "Cannot write page.html: it is named twice. Name a place that can be written."
+        "Cannot write page.html: it is named twice. Name a file that can be written."
     ),
     ("--report", "page.pdf"): (
         "Cannot write a page to page.pdf: its ending is '.pdf'. Take one of .html, .htm."
     ),
     ("--save-model", "."): (
-        "Cannot write .: it is a folder. Name a place that can be written."
+        "Cannot write .: it is a folder. Name a file that can be written."
     ),
 }  # fmt: skip
 
@@ -186,16 +198,16 @@ def test_bad_options(folder, option):
 
 BAD_OUTLIER_OPTIONS = {
     ("--neighbors", "10,few"): (
-        "--neighbors takes whole numbers with commas between them, such as 10,20,40; got '10,few'."
+        "--neighbors takes whole numbers separated by commas, such as 10,20,40; got '10,few'."
     ),
     ("--neighbors", "0"): (
-        "n_neighbors must be a whole number of 1 or more, or a list of such numbers; got (0,)."
+        "--neighbors must be a whole number of 1 or more, or a list of such numbers; got (0,)."
     ),
     ("--path", "5,,9"): (
-        "--path takes whole numbers with commas between them, such as 10,20,40; got '5,,9'."
+        "--path takes whole numbers separated by commas, such as 10,20,40; got '5,,9'."
     ),
     ("--path", "5,9", "--method", "depth"): (
-        "Only for the method rkof is there a path over numbers of neighbours; got the method depth."
+        "A path over numbers of neighbours exists for the method rkof only; got the method depth."
     ),
     ("--contamination", "lots"): (
         'The contamination must be "auto" or a number above 0 and at most 0.5; got \'lots\'.'
@@ -203,14 +215,14 @@ BAD_OUTLIER_OPTIONS = {
     ("--contamination", "nan"): (
         'The contamination must be "auto" or a number above 0 and at most 0.5; got nan.'
     ),
-    ("--max-false-alarm", "1"): "max_false_alarm must be a number above 0 and below 1; got 1.0.",
+    ("--max-false-alarm", "1"): "--max-false-alarm must be a number above 0 and below 1; got 1.0.",
     ("--max-false-alarm", "0.1", "--confidence", "95"): (
-        "confidence must be a number above 0 and below 1; got 95.0."
+        "--confidence must be a number above 0 and below 1; got 95.0."
     ),
     ("--max-false-alarm", "0.01"): (
         "No threshold keeps false alarms below 0.01: 100 held-out rows prove nothing under 0.0363. "
-        "Hold out at least 368 rows, or allow more than 0.0363. Each half of the table is held out "
-        "in turn, so that takes 736 rows in all; there are 200."
+        "Hold out at least 368 rows, or set --max-false-alarm above 0.0363. Each half of the table "
+        "is held out in turn, so that takes 736 rows in all; there are 200."
     ),
     ("--bandwidth", "wide", "--method", "depth"): (
         "There is no bandwidth rule named 'wide'. Take one of nearest, reach, median, or a "
@@ -220,7 +232,7 @@ BAD_OUTLIER_OPTIONS = {
         "known.csv has no column 'fish' to use as id column. Its columns are 'length', 'width'."
     ),
     ("-o", "./known.csv"): (
-        "Cannot write known.csv: it is one of the tables to read. Name a place that can be written."
+        "Cannot write known.csv: it is one of the tables to read. Name a file that can be written."
     ),
     ("-o", "out.html", "--report", "out.html"): (
         "Cannot write a table to out.html: its ending is '.html'. Take one of .csv, .tsv, "
@@ -241,7 +253,7 @@ def test_one_row_has_no_outlier(folder):
     write(folder / "new.csv", "length,width\n1,2\n")
     assert answer("new.csv", command="outliers") == (
         2,
-        "Outliers are found by comparing rows, and there is 1. Give at least 2.",
+        "Outliers are found by comparing rows; the table has 1. Give at least 2.",
     )
 
 
@@ -254,7 +266,7 @@ def test_one_row_has_no_outlier(folder):
         ["--what"],
     ],
 )
-def test_bad_use_is_exit_code_2_too(folder, arguments):
+def test_bad_usage_exits_with_code_2_too(folder, arguments):
     code, complaint = answer(*arguments)
     assert code == 2
     assert "Error" in complaint

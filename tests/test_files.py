@@ -31,7 +31,7 @@ def test_a_written_file_is_as_readable_as_any_other(tmp_path):
 
 
 @pytest.mark.parametrize("reach", [ensure_writable, lambda path: replacing(path).__enter__()])
-def test_places_that_cannot_be_written(tmp_path, reach):
+def test_paths_that_cannot_be_written(tmp_path, reach):
     (tmp_path / "file").write_text("")
     for path, reason in [
         (tmp_path, "it is a folder"),
@@ -41,7 +41,7 @@ def test_places_that_cannot_be_written(tmp_path, reach):
         with pytest.raises(InputError) as caught:
             reach(path)
         assert (
-            str(caught.value) == f"Cannot write {path}: {reason}. Name a place that can be written."
+            str(caught.value) == f"Cannot write {path}: {reason}. Name a file that can be written."
         )
 
 

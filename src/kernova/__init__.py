@@ -1,112 +1,70 @@
-"""kernova finds what is new in data.
+"""kernova finds what is new in data: novelty detection, outliers, open-set recognition, discovery.
 
-The road, one folder per station::
+The pipeline, one package per subject::
 
-    load -> represent -> score / describe / discover -> decide -> report
+    tables, shapes, audio    files to rows of numbers
+    anomaly                  scores: spatial depth, outlier factors
+    cluster, description     mean shift, descriptions of known classes
+    discover                 unknown categories, found by asking an expert
+    calibration              thresholds, p-values and guarantees
+    explain, report          reasons and pictures
+    persist                  model files
+    species, notes           studies of specimens, and of notes in recordings
 
-==========  ==========================================================================
-station     what to import from here
-==========  ==========================================================================
-load        :func:`read_table`; :func:`read_tps`, :func:`write_tps`,
-            :func:`read_landmark_table`, :func:`groups_from_table`,
-            :func:`groups_from_pattern`, :class:`Landmarks`; :func:`read_audio`,
-            :func:`audio_blocks`, :func:`audio_info`, :func:`read_annotations`,
-            :func:`write_annotations`, :func:`check_segments`,
-            :func:`segments_by_file`, :class:`Segment`
-represent   :class:`TableEncoder`; :class:`GeneralizedProcrustes`,
-            :func:`shape_features`, :func:`read_shape_features`,
-            :class:`ShapeFeatures`, :class:`HierarchicalLinearDynamics`
-score       :class:`SpatialDepth`, :class:`KernelSpatialDepth`,
-            :class:`RobustKernelOutlierFactor`, :func:`outlier_factor_path`,
-            :class:`LocalDensityFactor`, :class:`LocalPeculiarityFactor`
-describe    :class:`MulticlassDataDescription`, :class:`OneClassGaussianProcess`,
-            :class:`PossibilisticNeighbors`
-discover    :class:`HierarchicalMeanShift`, :class:`GaussianMeanShift`,
-            :class:`CategoryDiscovery`, :func:`simulate`
-decide      :class:`CalibratedDetector`, :func:`false_alarm_threshold`,
-            :func:`critical_false_alarm`, :func:`equal_error_rate`,
-            :func:`conformal_p_values`, :func:`select_discoveries`
-explain     :func:`explain`, :func:`top_features`
-studies     :class:`NoteFinder`; :func:`study_unknown`, :func:`study_each`,
-            :func:`judge_specimens`, :class:`SpeciesSettings`
-persist     :func:`save_model`, :func:`load_model`
-==========  ==========================================================================
-
-Names are imported when they are first used, so that ``import kernova`` costs next to nothing.
+All names in ``kernova.__all__`` are imported from here, and loaded when they are first used, so
+that ``import kernova`` costs next to nothing.
 
 >>> import kernova
 >>> "KernelSpatialDepth" in dir(kernova)
 True
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from kernova._version import __version__
 
-_HOME_OF = {
-    "read_table": "kernova.tables.table",
-    "Table": "kernova.tables.table",
-    "Landmarks": "kernova.shapes",
-    "read_tps": "kernova.shapes",
-    "write_tps": "kernova.shapes",
-    "read_landmark_table": "kernova.shapes",
-    "groups_from_table": "kernova.shapes",
-    "groups_from_pattern": "kernova.shapes",
-    "Audio": "kernova.audio.reading",
-    "AudioInfo": "kernova.audio.reading",
-    "audio_blocks": "kernova.audio.reading",
-    "audio_info": "kernova.audio.reading",
-    "read_audio": "kernova.audio.reading",
-    "Segment": "kernova.audio.annotations.segments",
-    "check_segments": "kernova.audio.annotations.segments",
-    "segments_by_file": "kernova.audio.annotations.segments",
-    "read_annotations": "kernova.audio.annotations",
-    "write_annotations": "kernova.audio.annotations",
-    "TableEncoder": "kernova.tables.encoding",
-    "GeneralizedProcrustes": "kernova.shapes.procrustes",
-    "HierarchicalLinearDynamics": "kernova.audio.linear_dynamics",
-    "ShapeFeatures": "kernova.shapes.features",
-    "shape_features": "kernova.shapes.features",
-    "read_shape_features": "kernova.shapes.features",
-    "SpatialDepth": "kernova.anomaly.spatial_depth",
-    "KernelSpatialDepth": "kernova.anomaly.spatial_depth",
-    "RobustKernelOutlierFactor": "kernova.anomaly.outlier_factor",
-    "outlier_factor_path": "kernova.anomaly.outlier_factor",
-    "LocalDensityFactor": "kernova.anomaly.baselines",
-    "LocalPeculiarityFactor": "kernova.anomaly.baselines",
-    "MulticlassDataDescription": "kernova.description.multiclass",
-    "OneClassGaussianProcess": "kernova.description.one_class",
-    "PossibilisticNeighbors": "kernova.description.possibilistic",
-    "HierarchicalMeanShift": "kernova.cluster.hierarchical_mean_shift",
-    "GaussianMeanShift": "kernova.cluster.gaussian_mean_shift",
-    "CategoryDiscovery": "kernova.discover.session",
-    "simulate": "kernova.discover.simulation",
-    "false_alarm_threshold": "kernova.calibration.bounds",
-    "critical_false_alarm": "kernova.calibration.bounds",
-    "equal_error_rate": "kernova.calibration.bounds",
-    "conformal_p_values": "kernova.calibration.p_values",
-    "select_discoveries": "kernova.calibration.p_values",
-    "CalibratedDetector": "kernova.calibration.detector",
-    "NoteFinder": "kernova.notes.finder",
-    "study_unknown": "kernova.species.study",
-    "study_each": "kernova.species.study",
-    "judge_specimens": "kernova.species.specimens",
-    "SpeciesSettings": "kernova.species.space",
-    "explain": "kernova.explain",
-    "top_features": "kernova.explain",
-    "save_model": "kernova.persist",
-    "load_model": "kernova.persist",
-    "KernovaError": "kernova.errors",
-    "InputError": "kernova.errors",
-    "MissingValuesError": "kernova.errors",
-    "TooFewRowsError": "kernova.errors",
-    "ModelFileError": "kernova.errors",
+# Public names by the module that defines them; the imports below repeat them for type checkers.
+_NAMES_IN = {
+    "kernova.tables.table": "read_table Table",
+    "kernova.tables.encoding": "TableEncoder",
+    "kernova.shapes": "Landmarks read_tps write_tps read_landmark_table groups_from_table "
+    "groups_from_pattern",
+    "kernova.shapes.procrustes": "GeneralizedProcrustes",
+    "kernova.shapes.features": "ShapeFeatures shape_features read_shape_features",
+    "kernova.audio.reading": "Audio AudioInfo audio_blocks audio_info read_audio",
+    "kernova.audio.annotations.segments": "Segment check_segments segments_by_file",
+    "kernova.audio.annotations": "read_annotations write_annotations",
+    "kernova.audio.linear_dynamics": "HierarchicalLinearDynamics",
+    "kernova.anomaly.spatial_depth": "SpatialDepth KernelSpatialDepth",
+    "kernova.anomaly.outlier_factor": "RobustKernelOutlierFactor outlier_factor_path",
+    "kernova.anomaly.baselines": "LocalDensityFactor LocalPeculiarityFactor",
+    "kernova.description.multiclass": "MulticlassDataDescription",
+    "kernova.description.one_class": "OneClassGaussianProcess",
+    "kernova.description.possibilistic": "PossibilisticNeighbors",
+    "kernova.cluster.hierarchical_mean_shift": "HierarchicalMeanShift",
+    "kernova.cluster.gaussian_mean_shift": "GaussianMeanShift",
+    "kernova.discover.session": "CategoryDiscovery",
+    "kernova.discover.simulation": "simulate",
+    "kernova.calibration.bounds": "false_alarm_threshold critical_false_alarm equal_error_rate",
+    "kernova.calibration.p_values": "conformal_p_values select_discoveries",
+    "kernova.calibration.detector": "CalibratedDetector",
+    "kernova.notes.finder": "NoteFinder",
+    "kernova.species.study": "study_unknown study_each",
+    "kernova.species.specimens": "judge_specimens",
+    "kernova.species.space": "SpeciesSettings",
+    "kernova.explain": "explain top_features",
+    "kernova.persist": "save_model load_model",
+    "kernova.errors": "KernovaError InputError MissingValuesError TooFewRowsError ModelFileError",
 }
+_HOME_OF = {name: module for module, names in _NAMES_IN.items() for name in names.split()}
 
 __all__ = [*_HOME_OF, "__version__"]
 
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
     from kernova.anomaly.baselines import LocalDensityFactor, LocalPeculiarityFactor
     from kernova.anomaly.outlier_factor import RobustKernelOutlierFactor, outlier_factor_path
     from kernova.anomaly.spatial_depth import KernelSpatialDepth, SpatialDepth
@@ -161,9 +119,24 @@ def __getattr__(name: str) -> object:
     except KeyError:
         raise AttributeError(f"module 'kernova' has no attribute {name!r}") from None
     value = getattr(import_module(home), name)
-    globals()[name] = value  # the next access finds it without coming here
+    globals()[name] = value  # the next access does not call this function
     return value
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _MovedModules:
+    """Finder of modules that earlier versions had; asked only when no other finder has one."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
+        if not name.startswith("kernova."):
+            return None
+        from kernova._moved import moved_spec
+
+        return moved_spec(name)
+
+
+sys.meta_path.append(_MovedModules)

@@ -1,10 +1,10 @@
-"""``python -m kernova`` is the same as ``kernova``."""
+"""Entry point of ``python -m kernova``, the same as ``kernova``."""
 
 import sys
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C while it is being read leaves without a word."""
+    """Run the command line; Ctrl-C while modules are imported exits without a message."""
     try:
         from kernova.cli.app import main as run
     except KeyboardInterrupt:

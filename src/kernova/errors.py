@@ -1,8 +1,8 @@
-"""Every error a user can meet.
+"""Errors that kernova raises on purpose.
 
-An error sentence says what happened, what was got, and what to do. The command line prints it
-alone and leaves with exit code 2; the library raises it. All of them are ``ValueError``, because
-scikit-learn's contract expects that of bad input.
+A message says what happened, what was got, and what to do. It names parameters of the library;
+the command line translates them to its options, prints the message alone and exits with code 2.
+Errors of input are ``ValueError``, as scikit-learn's contract expects.
 """
 
 from numbers import Integral
@@ -17,12 +17,12 @@ class InputError(KernovaError, ValueError):
 
 
 class MissingValuesError(InputError):
-    """A table has missing values, and nobody said what to do with them.
+    """A table has missing values, and ``missing`` does not say how to treat them.
 
     Attributes
     ----------
     found : str
-        Where they are, as a sentence without advice.
+        The columns with missing values, as a sentence without advice.
     """
 
     def __init__(self, found: str, advice: str) -> None:
@@ -31,14 +31,14 @@ class MissingValuesError(InputError):
 
 
 class TooFewRowsError(InputError):
-    """So few rows prove nothing as strong as what was asked for.
+    """Too few held-out rows to prove the wanted false-alarm rate.
 
     Attributes
     ----------
     rows_needed : int
-        The smallest number of held-out rows that would do.
+        The smallest number of held-out rows that would prove it.
     smallest_provable : float
-        The smallest false-alarm rate that the rows at hand can prove.
+        The smallest false-alarm rate that the given rows can prove.
     """
 
     def __init__(self, message: str, *, rows_needed: int, smallest_provable: float) -> None:
@@ -48,7 +48,7 @@ class TooFewRowsError(InputError):
 
 
 class ModelFileError(InputError):
-    """A model file is not ours, is damaged, or holds what we do not trust."""
+    """A model file is not one of kernova's, is damaged, or holds types that are not trusted."""
 
 
 class MediaError(InputError):
@@ -64,7 +64,7 @@ class NotSavedError(InputError):
 
 
 def check_count(value: object, name: str, least: int) -> None:
-    """Refuse what is no whole number, or too small a one."""
+    """Raise if the value is not a whole number of at least ``least``."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not (is_whole and int(value) >= least):  # type: ignore[call-overload]
         raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")

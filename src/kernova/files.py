@@ -1,4 +1,7 @@
-"""Write beside, then rename: a file is either whole or not there."""
+"""Atomic file writing, and checks of paths before they are written.
+
+A file is written beside its target and then renamed, so that it is either whole or absent.
+"""
 
 import os
 import tempfile
@@ -11,10 +14,10 @@ from kernova.errors import InputError
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a scratch path beside ``path``; move it there when the block ends well.
+    """Yield a scratch path beside ``path``; move it there when the block succeeds.
 
-    If the block fails, or is interrupted, the scratch file is removed and whatever stood at
-    ``path`` before is untouched.
+    If the block fails, or is interrupted, the scratch file is removed and an existing file at
+    ``path`` is untouched.
 
     Examples
     --------
@@ -39,7 +42,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def check_ending(path: str | os.PathLike[str], endings: Collection[str], what: str) -> None:
-    """Refuse a path whose ending promises another kind of file than will be written."""
+    """Raise if the ending of a path stands for another kind of file than will be written."""
     ending = Path(path).suffix.lower()
     if ending not in endings:
         raise InputError(
@@ -49,47 +52,58 @@ def check_ending(path: str | os.PathLike[str], endings: Collection[str], what: s
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether there is something at a path; a name that no file can have has nothing."""
+    """Return whether a path exists; False also for a name that no file can have."""
     try:
         return path.exists()
-    except OSError:  # too long, or in a folder that is not ours to look into
+    except OSError:  # too long, or in a folder without permission
         return False
 
 
 def is_folder(path: Path) -> bool:
-    """Tell whether there is a folder at a path, whatever the path is like."""
+    """Return whether a path is a folder; never raises."""
     return is_there(path) and path.is_dir()
 
 
-def path_in_words(path: str | os.PathLike[str]) -> str:
-    r"""Give a path as text that can be sent and shown: bytes that are no text are written out.
+def path_text(path: str | os.PathLike[str]) -> str:
+    r"""Return a path as text that can be encoded; bytes that are no text are escaped.
 
     Examples
     --------
-    >>> from kernova.files import path_in_words
-    >>> path_in_words("fish.csv"), path_in_words("\udcff.csv")
+    >>> from kernova.files import path_text
+    >>> path_text("fish.csv"), path_text("\udcff.csv")
     ('fish.csv', '\\udcff.csv')
     """
     return os.fspath(path).encode("utf-8", "backslashreplace").decode()
 
 
+def made_folder(path: str | os.PathLike[str]) -> Path:
+    """Return a folder, created with its parents if it does not exist."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"Cannot make the folder {folder}: {reason}. Name another.") from error
+    return folder
+
+
 def ensure_writable(path: str | os.PathLike[str]) -> None:
-    """Fail now, before hours of work, if ``path`` can never be written."""
+    """Raise before long work if ``path`` cannot be written."""
     _scratch_file_beside(Path(path)).unlink()
 
 
 def ensure_distinct(written: Sequence[Path], kept: Sequence[Path]) -> None:
-    """Fail if a file to be written is one of those to be kept, or is to be written twice."""
-    # Not Path.resolve: links that lead in a circle are refused in words when they are read.
-    places_kept = {os.path.realpath(path) for path in kept}
-    taken = set(places_kept)
+    """Raise if a file to be written is one of those to be kept, or is to be written twice."""
+    # Not Path.resolve, which raises for circular links; they get a message when they are read.
+    paths_kept = {os.path.realpath(path) for path in kept}
+    taken = set(paths_kept)
     for path in written:
-        place = os.path.realpath(path)
-        if place in taken:
-            is_kept = place in places_kept
+        real = os.path.realpath(path)
+        if real in taken:
+            is_kept = real in paths_kept
             reason = "it is one of the tables to read" if is_kept else "it is named twice"
             raise _cannot_write(path, reason)
-        taken.add(place)
+        taken.add(real)
 
 
 def _scratch_file_beside(target: Path) -> Path:
@@ -118,4 +132,4 @@ def _give_ordinary_permissions(scratch: Path) -> None:
 
 
 def _cannot_write(target: Path, reason: str) -> InputError:
-    return InputError(f"Cannot write {target}: {reason}. Name a place that can be written.")
+    return InputError(f"Cannot write {target}: {reason}. Name a file that can be written.")

@@ -1,4 +1,4 @@
-"""How many rows to take at a time, and on how many threads: work comes in blocks, cut here."""
+"""Blocks of rows under a memory budget, and threads that work on them."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ _CACHED_NUMBERS = 1 << 17
 
 
 def row_blocks(n_rows: int, numbers_per_row: int, *, share: float = 0.25) -> list[slice]:
-    """Cut ``n_rows`` so that a block fits into a share of scikit-learn's ``working_memory``.
+    """Return slices whose blocks fit into a fraction of scikit-learn's ``working_memory``.
 
     Examples
     --------
@@ -30,22 +30,22 @@ def row_blocks(n_rows: int, numbers_per_row: int, *, share: float = 0.25) -> lis
 
 
 def cached_blocks(n_rows: int, numbers_per_row: int) -> list[slice]:
-    """Cut ``n_rows`` so that elementwise work on a block stays in the processor's cache."""
+    """Return slices whose blocks stay in the processor's cache during elementwise work."""
     return slices(n_rows, max(1, _CACHED_NUMBERS // max(1, numbers_per_row)))
 
 
 def slices(n_rows: int, height: int) -> list[slice]:
-    """Cut ``n_rows`` into blocks of ``height`` rows; the last may be lower."""
+    """Return slices of ``height`` rows each; the last may have fewer."""
     return [slice(start, min(start + height, n_rows)) for start in range(0, n_rows, height)]
 
 
 def in_threads(
     work: Callable[[Block], None], blocks: Sequence[Block], n_threads: int | None = None
 ) -> None:
-    """Do the work on each block: NumPy and SciPy let go of the interpreter while they compute.
+    """Call ``work`` on each block in threads; NumPy and SciPy release the interpreter lock.
 
-    On as many threads as scikit-learn's compiled parts would use, unless a number is given. Each
-    block must write to a place of its own; then results do not depend on how many there are.
+    By default there are as many threads as scikit-learn's compiled parts would use. Each block
+    must write to memory of its own; then results do not depend on the number of threads.
     """
     n_threads = min(n_threads or openmp_effective_n_threads(), len(blocks))
     if n_threads < 2:

@@ -1,7 +1,7 @@
-"""Long work reports how far it is, to whoever listens.
+"""Progress of long computations, reported to a listener.
 
-Library code calls :func:`track` around its loops and knows nothing of terminals. A caller who
-wants to see progress wraps the call in :func:`reporting`; without one, tracking costs nothing.
+Library code calls :func:`track` around its loops and does not depend on terminals. A caller who
+wants to see progress wraps the call in :func:`reporting`; otherwise tracking costs nothing.
 
 >>> from kernova.progress import reporting, track
 >>> seen = []
@@ -21,7 +21,7 @@ Item = TypeVar("Item")
 
 
 class Step(NamedTuple):
-    """How far one piece of work has come."""
+    """Progress of one task: how many of its items are done."""
 
     task: str
     done: int
@@ -46,7 +46,7 @@ def reporting(listener: Listener) -> Iterator[None]:
 def track(items: Collection[Item], task: str) -> Iterator[Item]:
     """Yield the items one by one, reporting a step before the first and after each.
 
-    A single item has nothing to report between its beginning and its end.
+    A single item is not reported: it has no progress between its beginning and its end.
     """
     listener = _listener.get()
     if listener is None or len(items) < 2:

@@ -1,19 +1,23 @@
-"""Columns named in a sentence, however many there are.
+"""Text for messages and reports: lists of names, numbers with their nouns, single values.
 
-How a value of a table is written where there is little room: in a sentence or a picture.
+Nothing here needs pandas before a value of a table has to be written, so that the command line
+may import it for its help texts.
 """
 
 from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
-import pandas as pd
+_MAX_NAMES = 20
+_FEW_DIGITS = 4
+_ALL_DIGITS = 17
+_MAX_LETTERS = 32
+# Whole numbers up to here are written out; beyond, a float no longer holds each of them.
+_LARGEST_WHOLE = 1e15
 
-_MOST_NAMES = 20
 
-
-def listed(names: Iterable[object]) -> str:
-    """Quote the names, the first twenty of them.
+def listed(names: Iterable[object], most: int = _MAX_NAMES) -> str:
+    """Return the names in quotation marks, the first twenty of them.
 
     Examples
     --------
@@ -21,11 +25,11 @@ def listed(names: Iterable[object]) -> str:
     >>> listed(["a", "b"])
     "'a', 'b'"
     """
-    return _first_few([repr(name) for name in names])
+    return first_few([repr(name) for name in names], most)
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """Quote the names that count at least one, each with its count.
+    """Return the names that occur at least once, each with its count.
 
     Examples
     --------
@@ -33,12 +37,21 @@ def counted(counts: Mapping[str, int]) -> str:
     >>> counted({"a": 2, "b": 0})
     "'a' 2"
     """
-    return _first_few([f"{name!r} {count}" for name, count in counts.items() if count])
+    return first_few([f"{name!r} {count}" for name, count in counts.items() if count])
 
 
-def _first_few(phrases: list[str]) -> str:
-    extra = len(phrases) - _MOST_NAMES
-    return ", ".join([*phrases[:_MOST_NAMES], *([f"and {extra} more"] if extra > 0 else [])])
+def first_few(phrases: Iterable[object], most: int = _MAX_NAMES) -> str:
+    """Return the first phrases with commas between them, and the number of the others.
+
+    Examples
+    --------
+    >>> from kernova.text import first_few
+    >>> first_few("abcd", most=2)
+    'a, b, and 2 more'
+    """
+    texts = [str(phrase) for phrase in phrases]
+    extra = len(texts) - most
+    return ", ".join([*texts[:most], *([f"and {extra} more"] if extra > 0 else [])])
 
 
 def plural(n: int, noun: str, nouns: str | None = None) -> str:
@@ -65,19 +78,19 @@ def quantity(n: int, noun: str, nouns: str | None = None) -> str:
     return f"{n:,} {plural(n, noun, nouns)}"
 
 
-def percent(fraction: float) -> str:
-    """Return a fraction as a whole percentage, as 75 %."""
-    return f"{100 * fraction:.0f} %"
+def percent(fraction: float, style: str = ".0f") -> str:
+    """Return a fraction as a percentage.
+
+    Examples
+    --------
+    >>> from kernova.text import percent
+    >>> percent(0.754), percent(0.754, ".1f")
+    ('75 %', '75.4 %')
+    """
+    return f"{100 * fraction:{style}} %"
 
 
-_FEW_DIGITS = 4
-_ALL_DIGITS = 17
-_MOST_LETTERS = 32
-# Whole numbers up to here are written out; beyond, a float no longer holds each of them.
-_LARGEST_WHOLE = 1e15
-
-
-def truncate_middle(text: str, most: int = _MOST_LETTERS) -> str:
+def truncate_middle(text: str, most: int = _MAX_LETTERS) -> str:
     """Leave out the middle of a long text: names that begin alike often differ at their ends.
 
     Examples
@@ -93,8 +106,10 @@ def truncate_middle(text: str, most: int = _MOST_LETTERS) -> str:
     return f"{text[: most - 1 - tail]}…{text[-tail:]}"
 
 
-def format_value(value: Any, beside: Any = None, most: int = _MOST_LETTERS) -> str:
-    """Write one value in at most so many letters, or digits that tell it from the one beside it.
+def format_value(value: Any, beside: Any = None, most: int = _MAX_LETTERS) -> str:
+    """Return a value of a table as short text.
+
+    A number gets four digits, or as many as distinguish it from the number ``beside`` it.
 
     Examples
     --------
@@ -105,25 +120,35 @@ def format_value(value: Any, beside: Any = None, most: int = _MOST_LETTERS) -> s
     ('1000.12', '1000.13')
     """
     if not _is_number(value):
-        return "missing" if _is_missing(value) else truncate_middle(str(value), most) or "(empty)"
+        return "missing" if is_missing(value) else truncate_middle(str(value), most) or "(empty)"
     if not _is_number(beside) or value == beside:
-        return _number_words(float(value), _FEW_DIGITS)
+        return _format_number(float(value), _FEW_DIGITS)
     for digits in range(_FEW_DIGITS, _ALL_DIGITS):
-        words = _number_words(float(value), digits)
-        if words != _number_words(float(beside), digits):
-            return words
-    return _number_words(float(value), _ALL_DIGITS)
+        text = _format_number(float(value), digits)
+        if text != _format_number(float(beside), digits):
+            return text
+    return _format_number(float(value), _ALL_DIGITS)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Return whether a cell of a table has no value: None, NaN, NaT or pandas' NA.
+
+    Examples
+    --------
+    >>> from kernova.text import is_missing
+    >>> is_missing(None), is_missing(float("nan")), is_missing(""), is_missing([None])
+    (True, True, False, False)
+    """
+    import pandas as pd
+
     return value is None or (pd.api.types.is_scalar(value) and bool(pd.isna(value)))
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and not _is_missing(value)
+    return isinstance(value, Real) and not isinstance(value, bool) and not is_missing(value)
 
 
-def _number_words(number: float, digits: int) -> str:
+def _format_number(number: float, digits: int) -> str:
     if abs(number) < _LARGEST_WHOLE:  # 1234567.8 is written 1234568, not 1.235e+06
         digits = max(digits, len(str(round(abs(number)))))
     return f"{number + 0.0:.{digits}g}"  # no minus zero

@@ -1,6 +1,6 @@
-"""From a file's name to its text, with a sentence for each way that this can fail.
+"""Text files: opening, decoding, lines and numbers, with a message for each way to fail.
 
-Text files as people's programs write them: any line end, and the encodings of three decades.
+Programs write any line end and the encodings of three decades; all of them are read here.
 """
 
 import codecs
@@ -18,14 +18,14 @@ _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 
-# Nobody's header is longer, and whole tables need not be cut to see it.
+# No header is longer, so a whole table need not be split to see it.
 _LONGEST_LINE = 1 << 16
 
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
 def open_file(path: str | Path) -> BinaryIO:
-    """Open a file to read its bytes, or say why it cannot be done."""
+    """Open a file to read its bytes; the error says why it cannot be read."""
     try:
         mode = Path(path).stat().st_mode
         if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
@@ -38,20 +38,22 @@ def open_file(path: str | Path) -> BinaryIO:
         raise InputError(
             f"{path} cannot be read: {error.strerror}. Make it readable, or name another file."
         ) from error
-    # A pipe would be waited for, and some devices never end.
-    raise InputError(f"{path} is no file but a pipe or a device; name a file.")
+    # Reading a pipe would wait for its writer, and some devices never end.
+    raise InputError(f"{path} is a pipe or device, not a regular file; name a file.")
 
 
-def text_of(path: str | Path) -> str:
-    """Read UTF-8, or UTF-16 with a byte order mark; line ends stay as they are.
+def read_text(path: str | Path) -> str:
+    """Return the text of a file in UTF-8, or in UTF-16 with a byte order mark.
+
+    Line ends stay as they are.
 
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from kernova.textfiles import text_of
+    >>> from kernova.textfiles import read_text
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.txt"
     >>> _ = path.write_text("ä", encoding="utf-16")
-    >>> text_of(path)
+    >>> read_text(path)
     'ä'
     """
     with open_file(path) as stream:
@@ -73,48 +75,48 @@ def text_of(path: str | Path) -> str:
     return text
 
 
-def lines_of(text: str) -> list[str]:
-    r"""Cut a text at its line ends, and nowhere else.
+def split_lines(text: str) -> list[str]:
+    r"""Split a text at its line ends, and nowhere else.
 
-    ``str.splitlines`` would also cut at form feeds and at Unicode's line separators, which may
-    stand in a label.
+    ``str.splitlines`` would also split at form feeds and at Unicode's line separators, which may
+    be part of a label.
 
     Examples
     --------
-    >>> from kernova.textfiles import lines_of
-    >>> lines_of("a\r\nb\n")
+    >>> from kernova.textfiles import split_lines
+    >>> split_lines("a\r\nb\n")
     ['a', 'b', '']
     """
     return re.split(r"\r\n|\n|\r", text)
 
 
 def first_line(text: str) -> str:
-    """Give the first line that is not blank, without the blanks before it."""
-    return lines_of(text.lstrip()[:_LONGEST_LINE])[0]
+    """Return the first line that is not blank, without the blanks before it."""
+    return split_lines(text.lstrip()[:_LONGEST_LINE])[0]
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text is written as a number, with a decimal point or a decimal comma."""
+    """Return whether a text is a number, with a decimal point or a decimal comma."""
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
-def number_in(text: str, what: str, where: object) -> float:
-    """Read a number as people and programs write it, or say which text is none.
+def parse_number(text: str, what: str, where: object) -> float:
+    """Return the number that a text stands for, with a decimal point or a decimal comma.
 
     Examples
     --------
-    >>> from kernova.textfiles import number_in
-    >>> number_in("1,5", "the start", "Line 2 of song.txt")
+    >>> from kernova.textfiles import parse_number
+    >>> parse_number("1,5", "the start", "Line 2 of song.txt")
     1.5
     """
     value = float(text.strip().replace(",", ".")) if is_number(text) else math.nan
     if not math.isfinite(value):
-        raise InputError(f"{where} has {text!r} as {what}, which is no number; correct it.")
+        raise InputError(f"{where} has {text!r} as {what}, which is not a number; correct it.")
     return value
 
 
 class Line(NamedTuple):
-    """A line that is not blank: its number as people count, and its text without outer blanks."""
+    """A line that is not blank: its number, from 1, and its text without outer blanks."""
 
     number: int
     text: str
@@ -134,7 +136,7 @@ def read_lines(source: str) -> list[Line]:
     >>> read_lines(str(path))
     [Line(number=1, text='LM=0'), Line(number=3, text='ID=André')]
     """
-    texts = lines_of(_decoded(_content(source), source))
+    texts = split_lines(_decoded(_content(source), source))
     return [Line(number, text.strip()) for number, text in enumerate(texts, 1) if text.strip()]
 
 

@@ -1,16 +1,26 @@
-"""p-values from held-out scores, and discoveries among them."""
+"""p-values from held-out scores, discoveries among them, and the rank-sum test."""
 
 import re
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import mannwhitneyu, norm, rankdata
 
-from kernova.calibration.p_values import conformal_p_values, select_discoveries
+from kernova.calibration.p_values import (
+    MOST_COUNTED,
+    combined_p_value,
+    conformal_p_values,
+    rank_sum_p_value,
+    select_discoveries,
+    smallest_p_value,
+)
 from kernova.errors import InputError
 from tests import oracles
+from tests.calibration.messages import BAD_P_VALUES
 
 tied_scores = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=30)
 
@@ -59,50 +69,90 @@ def test_a_p_value_equal_to_its_limit_is_chosen():
 @pytest.mark.soak
 def test_few_discoveries_are_ordinary_on_average(long_bar):
     random = np.random.default_rng(5)
-    shares = []
+    fractions = []
     for _ in range(long_bar(2000)):
         scores = np.concatenate([random.normal(size=40), random.normal(-4, 1, size=10)])
         chosen = select_discoveries(conformal_p_values(random.normal(size=200), scores), 0.2)
-        shares.append(chosen[:40].sum() / max(1, chosen.sum()))
-    error = np.std(shares) / np.sqrt(len(shares))
-    print(f"false discoveries: {np.mean(shares):.3f} +- {error:.3f}, 0.16 expected")
+        fractions.append(chosen[:40].sum() / max(1, chosen.sum()))
+    error = np.std(fractions) / np.sqrt(len(fractions))
+    print(f"false discoveries: {np.mean(fractions):.3f} +- {error:.3f}, 0.16 expected")
     # Four fifths of the rows are ordinary, so the expectation is at most 0.8 * 0.2. That it also
     # comes near it shows that the rule is not merely timid.
-    assert 0.16 - 0.06 < np.mean(shares) < 0.16 + 4 * error
+    assert 0.16 - 0.06 < np.mean(fractions) < 0.16 + 4 * error
 
 
-def test_nothing_asked_nothing_chosen():
+def test_no_scores_give_no_p_values():
     assert conformal_p_values([1.0], []).shape == (0,)
     assert select_discoveries([], 0.1).shape == (0,)
 
 
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (
-            lambda: conformal_p_values([], [1.0]),
-            "The calibration scores are empty. Give at least one row.",
-        ),
-        (
-            lambda: conformal_p_values([1.0], [np.nan]),
-            "The scores must be finite; 1 of 1 are not, the first at position 0. "
-            "Leave such rows out.",
-        ),
-        (
-            lambda: select_discoveries([0.1, np.nan], 0.1),
-            "The p-values must be finite; 1 of 2 are not, the first at position 1. "
-            "Leave such rows out.",
-        ),
-        (
-            lambda: select_discoveries([0.1, 1.5], 0.1),
-            "p-values lie between 0 and 1; got 0.1 to 1.5.",
-        ),
-        (
-            lambda: select_discoveries([0.1], 1),
-            "false_discovery_rate must be a number above 0 and below 1; got 1.",
-        ),
-    ],
-)
-def test_refusals(call, sentence):
-    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+# --- rank-sum test -------------------------------------------------------------------------------
+
+
+def fraction_of_choices(known, unknown):
+    """Every way to choose the unknown ones, one after the other."""
+    ranks = rankdata([*unknown, *known])
+    observed = ranks[: len(unknown)].sum()
+    sums = [sum(choice) for choice in combinations(ranks, len(unknown))]
+    return sum(total <= observed for total in sums) / len(sums)
+
+
+few_scores = st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.5, 0.9]), min_size=1, max_size=6)
+
+
+@given(known=few_scores, unknown=few_scores)
+def test_counts_every_choice_ties_included(known, unknown):
+    assert rank_sum_p_value(known, unknown) == pytest.approx(fraction_of_choices(known, unknown))
+
+
+@pytest.mark.parametrize(("n_known", "n_unknown"), [(400, 30), (35, 30), (9, 60)])
+def test_many_scores_agree_with_scipy(n_known, n_unknown):
+    rng = np.random.default_rng(0)
+    known, unknown = rng.normal(0.2, 1, n_known), rng.normal(0, 1, n_unknown)
+    assert n_known + n_unknown > MOST_COUNTED
+
+    theirs = mannwhitneyu(unknown, known, alternative="less", method="asymptotic").pvalue
+
+    assert rank_sum_p_value(known, unknown) == pytest.approx(theirs, rel=1e-9)
+
+
+def test_counting_and_gaussian_meet():
+    rng = np.random.default_rng(0)
+    known, unknown = rng.normal(0.5, 1, 31), rng.normal(0, 1, 30)
+
+    counted = mannwhitneyu(unknown, known, alternative="less", method="exact").pvalue
+
+    assert rank_sum_p_value(known, unknown) == pytest.approx(counted, rel=0.03)
+
+
+def test_no_p_value_is_smaller_than_that_of_full_separation():
+    for n_known, n_unknown in [(1, 1), (4, 3), (10, 9)]:
+        known, unknown = 1 + np.arange(n_known), -np.arange(n_unknown)
+        assert rank_sum_p_value(known, unknown) == smallest_p_value(n_known, n_unknown)
+    assert 0 < rank_sum_p_value(1 + np.arange(3000), -np.arange(3000)) < 1e-200
+    assert rank_sum_p_value(np.ones(70), np.ones(5)) == 1
+
+
+def test_combined_p_values_keep_the_level_however_they_depend(long_bar):
+    rng = np.random.default_rng(0)
+    n_studies = long_bar(20000)
+    shared = rng.normal(size=(n_studies, 1))
+    for weight in (0.0, 0.5, 0.9, 1.0):
+        scores = weight * shared + np.sqrt(1 - weight**2) * rng.normal(size=(n_studies, 20))
+        p_values = norm.sf(scores)
+        combined = np.array([combined_p_value(row) for row in p_values])
+        for level in (0.05, 0.2):
+            allowed = level + 3 * np.sqrt(level / n_studies)
+            assert np.mean(combined <= level) <= allowed
+
+
+def test_half_of_the_p_values_must_be_small():
+    assert combined_p_value([0.01, 0.01, 0.4, 0.5]) == 0.8
+    assert combined_p_value([0.01, 0.01, 0.01, 0.5]) == 0.02
+    assert combined_p_value([0.9, 0.8]) == 1
+
+
+@pytest.mark.parametrize(("call", "message"), BAD_P_VALUES)
+def test_bad_p_values(call, message):
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
         call()

@@ -1,4 +1,4 @@
-"""Take a model file apart, change what is in it, and put it together with right checksums."""
+"""Forged model files: changed contents with correct checksums."""
 
 import io
 import json
@@ -12,7 +12,7 @@ from kernova import ModelFileError, load_model
 
 
 class Parts(NamedTuple):
-    """What a model file holds."""
+    """Contents of a model file."""
 
     header: dict
     schema: dict
@@ -77,15 +77,8 @@ def put(schema, name, new):
     old.update(new)
 
 
-def refusal(path, **options):
-    """Load what must be refused, and give the sentence."""
+def load_error(path, **options):
+    """Load a file that must be rejected, and return the message."""
     with pytest.raises(ModelFileError) as caught:
         load_model(path, **options)
     return str(caught.value)
-
-
-def cannot_rebuild(path, reason):
-    return (
-        f"{path} holds a model that cannot be rebuilt here ({reason}). "
-        "Save the model again where it was fitted."
-    )

@@ -19,29 +19,34 @@ from .forging import (
     Parts,
     array_of,
     attribute,
-    cannot_rebuild,
     dicts_in,
     list_of,
+    load_error,
     node,
     put,
-    refusal,
+)
+from .messages import (
+    BAD_DECISION_TREE,
+    BAD_SPARSE_FORMAT,
+    BAD_SPARSE_INDICES,
+    MISPLACED_DECISION_TREE,
+    MISPLACED_SEARCH_TREE,
+    TRUSTED_BY_NAME,
+    cannot_rebuild,
+    name_to_trust,
+    not_trusted,
 )
 
 
-def test_types_of_the_users_own_are_loaded_when_named(tmp_path):
+def test_user_types_are_loaded_if_named(tmp_path):
     path = tmp_path / "m.kernova"
     model = SimilarityToMean(Wave(2.0), Settings(0.5)).fit(ROWS)
     names = [f"tests.persist.examples.{name}" for name in ("Settings", "SimilarityToMean", "Wave")]
-    with pytest.warns(UserWarning, match="trusts only when told") as caught:
+    with pytest.warns(UserWarning, match=TRUSTED_BY_NAME) as caught:
         save_model(model, path)
-    assert [str(warning.message) for warning in caught] == [
-        f"{path} holds types that load_model trusts only when told: load it with trusted={names}."
-    ]
+    assert [str(warning.message) for warning in caught] == [name_to_trust(path, names)]
     assert caught[0].filename == __file__
-    assert refusal(path, trusted=SimilarityToMean) == (
-        f"{path} holds types that kernova does not trust: {names[0]}, {names[2]}. Only if you "
-        f"know them and whoever wrote the file, pass trusted={[names[0], names[2]]}."
-    )
+    assert load_error(path, trusted=SimilarityToMean) == not_trusted(path, [names[0], names[2]])
     for trusted in (names, {Settings, SimilarityToMean, Wave}, [Wave, *names[:2]]):
         loaded = load_model(path, trusted=trusted)
         assert (loaded.kernel, loaded.extra) == (Wave(2.0), Settings(0.5))
@@ -101,14 +106,11 @@ def test_foreign_types_are_named_and_never_built(name, path, monkeypatch):
     parts = Parts.of(path)
     put(parts.schema, "kernel", FOREIGN[name])
     parts.write(path)
-    assert refusal(path) == (
-        f"{path} holds types that kernova does not trust: {name}. Only if you know them and "
-        f"whoever wrote the file, pass trusted={[name]}."
-    )
+    assert load_error(path) == not_trusted(path, [name])
     assert "kernova.__main__" not in sys.modules
 
 
-def test_a_crowd_of_foreign_types_does_not_fill_the_screen(path):
+def test_only_the_first_of_many_foreign_types_are_listed(path):
     parts = Parts.of(path)
     put(
         parts.schema,
@@ -117,10 +119,7 @@ def test_a_crowd_of_foreign_types_does_not_fill_the_screen(path):
     )
     parts.write(path)
     names = [f"evil.T{i:03}?[2J" for i in range(10)]
-    assert refusal(path) == (
-        f"{path} holds types that kernova does not trust: {', '.join(names)} and 490 more. Only "
-        f"if you know them and whoever wrote the file, pass trusted={names}."
-    )
+    assert load_error(path) == not_trusted(path, names, ", and 490 more")
 
 
 # Numbers that would lead compiled code out of its arrays
@@ -190,7 +189,7 @@ def test_forged_decision_trees(name, tree_path):
     parts = Parts.of(tree_path)
     FORGED_TREES[name](parts)
     parts.write(tree_path)
-    assert refusal(tree_path) == cannot_rebuild(tree_path, "a decision tree leads astray")
+    assert load_error(tree_path) == cannot_rebuild(tree_path, BAD_DECISION_TREE)
 
 
 def array_with(inner):
@@ -206,7 +205,7 @@ def masked_array_with(inner):
 
 
 @pytest.mark.parametrize(
-    "place",
+    "put_in",
     [
         lambda tree: tree,
         lambda tree: list_of([list_of([tree])]),
@@ -217,21 +216,19 @@ def masked_array_with(inner):
     ],
     ids=["attribute", "list", "tuple", "set", "array", "masked array"],
 )
-def test_decision_trees_out_of_place(place, tree_path):
+def test_misplaced_decision_trees(put_in, tree_path):
     parts = Parts.of(tree_path)
-    put(parts.schema, "criterion", place(attribute(parts.schema, "tree_")))
+    put(parts.schema, "criterion", put_in(attribute(parts.schema, "tree_")))
     parts.write(tree_path)
-    reason = "a decision tree stands where no estimator keeps one"
-    assert refusal(tree_path) == cannot_rebuild(tree_path, reason)
+    assert load_error(tree_path) == cannot_rebuild(tree_path, MISPLACED_DECISION_TREE)
 
 
-def test_search_trees_out_of_place(tree_path):
+def test_misplaced_search_trees(tree_path):
     save_model(LocalOutlierFactor(novelty=True).fit(ROWS), tree_path)
     parts = Parts.of(tree_path)
     put(parts.schema, "algorithm", list_of([attribute(parts.schema, "_tree")]))
     parts.write(tree_path)
-    reason = "a search tree stands where no estimator keeps one"
-    assert refusal(tree_path) == cannot_rebuild(tree_path, reason)
+    assert load_error(tree_path) == cannot_rebuild(tree_path, MISPLACED_SEARCH_TREE)
 
 
 def test_forged_search_trees_are_built_anew(tmp_path):
@@ -259,8 +256,8 @@ def beyond_the_columns():
 @pytest.mark.parametrize(
     ("matrix", "reason"),
     [
-        (beyond_the_columns(), "a sparse array leads astray"),
-        (scipy.sparse.dia_array(np.eye(3)), "a sparse array has the format dia"),
+        (beyond_the_columns(), BAD_SPARSE_INDICES),
+        (scipy.sparse.dia_array(np.eye(3)), BAD_SPARSE_FORMAT),
     ],
     ids=["index", "format"],
 )
@@ -274,4 +271,4 @@ def test_forged_sparse_arrays(matrix, reason, tmp_path):
     (name,) = parts.arrays
     parts.arrays[name] = buffer.getvalue()
     parts.write(path)
-    assert refusal(path) == cannot_rebuild(path, reason)
+    assert load_error(path) == cannot_rebuild(path, reason)

@@ -1,3 +1,5 @@
+"""Encoding of tables: scaling, categories, missing values, and tables that do not match."""
+
 from datetime import date
 from decimal import Decimal
 
@@ -14,6 +16,7 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 from kernova import InputError, TableEncoder, read_table
 from kernova.tables.encoding import align_columns
+from tests.tables.messages import OTHER_COLUMNS, WRONG_ORDER
 
 FISH = pd.DataFrame(
     {
@@ -115,7 +118,7 @@ def test_a_constant_column_keeps_raw_differences(scaling):
 
 
 @pytest.mark.parametrize("scaling", ["standard", "minmax"])
-def test_a_value_beyond_all_measure_stays_finite_with_its_square(scaling):
+def test_a_huge_value_stays_finite_with_its_square(scaling):
     encoder = TableEncoder(scaling=scaling).fit([[1e-300, 1e308], [2e-300, 1e308]])
 
     encoded = encoder.transform([[1e300, -1e308], [-1e300, 1e308]])
@@ -124,7 +127,7 @@ def test_a_value_beyond_all_measure_stays_finite_with_its_square(scaling):
     assert np.isfinite(np.sum((encoded[0] - encoded[1]) ** 2))
 
 
-def test_missing_values_are_refused_by_name_or_filled_from_fit():
+def test_missing_values_are_rejected_by_name_or_filled_from_fit():
     holes = pd.DataFrame(
         {"a": [1.0, np.nan, 3.0, 10.0], "b": ["u", "v", None, "v"], "c": [1, 2, 3, 4]}
     )
@@ -196,7 +199,7 @@ def test_a_number_is_the_same_however_it_is_stored(numbers):
     assert encoded.dtype == np.float64
 
 
-def test_an_array_can_stand_for_the_table():
+def test_an_array_can_replace_the_table():
     encoder = TableEncoder().fit(FISH)
 
     with pytest.warns(UserWarning, match="X does not have valid feature names"):
@@ -231,16 +234,13 @@ BAD_TABLES = [
     (FISH.assign(sex=date(2024, 2, 29)), f"Column 'sex' holds date values; {KINDS}"),
     (
         FISH[["sex", "length", "rings", "ripe"]],
-        "The feature names should match those that were passed during fit.\n"
-        "Feature names must be in the same order as they were in fit.\n"
-        "align_columns(table, encoder.feature_names_in_) puts columns in order and says which are "
-        "missing or too many.",
+        WRONG_ORDER,
     ),
 ]
 
 
 @pytest.mark.parametrize(("table", "sentence"), BAD_TABLES)
-def test_tables_unlike_the_fitted_one_are_refused(table, sentence):
+def test_tables_unlike_the_fitted_one_are_rejected(table, sentence):
     encoder = TableEncoder().fit(FISH)
 
     with pytest.raises(InputError) as caught:
@@ -275,7 +275,7 @@ def test_tables_unlike_the_fitted_one_are_refused(table, sentence):
         ({}, FISH.assign(sex=[(), "a", "b", "c"]), f"Column 'sex' holds tuple values; {KINDS}"),
     ],
 )
-def test_what_cannot_be_fitted_is_refused(parameters, table, sentence):
+def test_what_cannot_be_fitted_is_rejected(parameters, table, sentence):
     with pytest.raises(InputError) as caught:
         TableEncoder(**parameters).fit(table)
 
@@ -311,10 +311,7 @@ def test_columns_that_cannot_be_aligned_are_named(names, fault):
     with pytest.raises(InputError) as caught:
         align_columns(table, FISH.columns)
 
-    assert str(caught.value) == (
-        f"The columns of the new table are not those of the known one: {fault}. Give both tables "
-        "the same columns."
-    )
+    assert str(caught.value) == OTHER_COLUMNS.format(fault)
 
 
 def test_real_mixed_columns_become_finite_numbers(data_folder):

@@ -1,20 +1,21 @@
-"""From labelled tables to models: every kind of label, and how left-out rows fare."""
+"""Learning of classes: every kind of label, and verdicts on rows left out."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from kernova import InputError, MulticlassDataDescription, load_model, save_model
-from kernova.workflows.learn import LearnSettings, label_texts, learn_classes, read_labelled
-
-
-def two_kinds(n=60, apart=9.0, seed=0):
-    """Two clouds, ``apart`` in the first column."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
-    frame["kind"] = np.where(np.arange(n) % 2, "pike", "carp")
-    frame.loc[frame["kind"] == "pike", "a"] += apart
-    return frame
+from kernova.workflows.learn import label_texts, learn_classes, read_labelled
+from kernova.workflows.settings import LearnSettings
+from tests.workflows.messages import (
+    BAD_LABELS,
+    DUPLICATES_ACROSS_CLASSES,
+    FEWER_ROWS,
+    NO_LABELS,
+    ONE_CLASS,
+    ONE_CLASS_LEARNT,
+)
+from tests.workflows.tables import two_kinds
 
 
 def learnt(frame, tmp_path, settings=None, **roles):
@@ -33,7 +34,7 @@ def left_out_by_brute_force(rows, labels, name, row, model):
     return r @ np.linalg.solve(R + model.ridge_ * np.eye(len(R)), r)
 
 
-def test_shares_are_those_of_rows_really_left_out(tmp_path):
+def test_fractions_are_those_of_rows_really_left_out(tmp_path):
     frame = two_kinds(40, apart=2.0)
     result = learnt(frame, tmp_path)
     rows, labels = frame[["a", "b", "c"]].to_numpy(), frame["kind"].to_numpy()
@@ -99,24 +100,20 @@ def test_labels_are_compared_as_texts():
     assert label_texts(labels).tolist() == ["3"] * 4 + ["True"] + [None] * 4 + ["2.5"]
 
 
-def test_notes_say_what_is_odd(tmp_path):
+def test_notes_on_unusual_training_tables(tmp_path):
     frame = two_kinds()
     frame.loc[0, "kind"] = "eel"
     (note,) = learnt(frame, tmp_path).notes
     assert note.startswith("Nothing can be left out of eel: a class needs two rows")
 
     only = learnt(frame.assign(kind="carp"), tmp_path)
-    assert only.notes == [
-        "There is one class only, carp: rows will be recognised as that or as unknown."
-    ]
-    assert only.summary.startswith("1 class was learnt from 60 rows of ")
+    assert only.notes == [ONE_CLASS]
+    assert only.summary.startswith(ONE_CLASS_LEARNT)
 
     copied = pd.concat([two_kinds(), two_kinds().head(3).assign(kind="roach")])
-    assert learnt(copied, tmp_path).notes == [
-        "6 rows have copies with another label; rows like them are ambiguous."
-    ]
+    assert learnt(copied, tmp_path).notes == [DUPLICATES_ACROSS_CLASSES]
     few = learnt(two_kinds(), tmp_path, LearnSettings(max_rows_per_class=20))
-    assert few.notes == ["Described by 20 of its most telling rows: carp, pike."]
+    assert few.notes == [FEWER_ROWS]
 
 
 def test_robust_learning_leaves_gross_rows_out(tmp_path):
@@ -143,7 +140,7 @@ def test_numbers_alone_are_described_as_in_python(tmp_path):
 
 
 @pytest.mark.parametrize("robust", [False, True])
-def test_a_mixed_table_comes_back_from_its_file(tmp_path, robust):
+def test_a_model_of_a_mixed_table_is_saved_and_loaded(tmp_path, robust):
     frame = two_kinds()
     frame["colour"] = np.where(np.arange(60) % 3 == 0, "red", "blue")
     frame.loc[4, "colour"], frame.loc[5, "a"] = None, np.nan
@@ -162,30 +159,12 @@ def test_a_mixed_table_comes_back_from_its_file(tmp_path, robust):
     assert again.nearest_ids(features, 1).ravel().tolist() == result.table.ids.tolist()
 
 
-REFUSALS = {
-    "no label at all": (
-        lambda frame: frame.assign(kind=None),
-        "No row of {} has a label in column 'kind'. Fill in the classes of some rows.",
-    ),
-    "unknown": (
-        lambda frame: frame.replace("pike", "unknown"),
-        "A class of {} is called 'unknown', which is what rows of no class are called. Rename it, "
-        "or leave the labels of these rows empty.",
-    ),
-    "ids": (
-        lambda frame: frame.assign(kind=[f"x{i}" for i in range(len(frame))]),
-        "Column 'kind' of {} looks like an id: 60 different labels in 60 rows. Name the column "
-        "that holds the classes.",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFUSALS)
-def test_labels_that_are_no_classes(name, tmp_path):
-    change, sentence = REFUSALS[name]
+@pytest.mark.parametrize("name", BAD_LABELS)
+def test_bad_labels(name, tmp_path):
+    change, message = BAD_LABELS[name]
     with pytest.raises(InputError) as caught:
         learnt(change(two_kinds()), tmp_path)
-    assert str(caught.value) == sentence.format(tmp_path / "labelled.csv")
+    assert str(caught.value) == message.format(tmp_path / "labelled.csv")
 
 
 def test_a_table_without_label_column(tmp_path):
@@ -193,7 +172,4 @@ def test_a_table_without_label_column(tmp_path):
     two_kinds().to_csv(path, index=False)
     with pytest.raises(InputError) as caught:
         read_labelled(path, None)
-    assert str(caught.value) == (
-        f"{path} has no labels, so there are no classes to learn. Say which column holds them "
-        "(--label-column)."
-    )
+    assert str(caught.value) == NO_LABELS.format(path)

@@ -1,4 +1,4 @@
-"""The first whole road, from two tables to verdicts."""
+"""Novelty detection, from two tables to verdicts and a page."""
 
 import numpy as np
 import pandas as pd
@@ -6,8 +6,11 @@ import pytest
 
 from kernova import InputError, read_table
 from kernova.report.page import LARGEST_PAGE
-from kernova.workflows.novelty import METHODS, NoveltySettings, find_novelties, read_known_and_new
+from kernova.workflows.detectors import detector_names
+from kernova.workflows.novelty import find_novelties, read_known_and_new
 from kernova.workflows.novelty_page import novelty_figures, novelty_page
+from kernova.workflows.settings import NoveltySettings
+from tests.workflows.messages import BAD_NOVELTY_METHOD, BEYOND_THE_KERNEL
 
 
 def tables(tmp_path, *, columns=3, n_known=300, with_text=False):
@@ -19,14 +22,14 @@ def tables(tmp_path, *, columns=3, n_known=300, with_text=False):
     new.insert(0, "fish", [f"{10**17 + 7 * i}" for i in range(len(new))])
     if with_text:
         known["sex"] = np.where(np.arange(n_known) % 2, "f", "m")
-        new["sex"] = ["f", "unheard of"] * 20
+        new["sex"] = ["f", "other"] * 20
     known.to_csv(tmp_path / "known.csv", index=False)
     new[new.columns[::-1]].to_csv(tmp_path / "new.csv", index=False)  # another order of columns
     return read_known_and_new(tmp_path / "known.csv", tmp_path / "new.csv", id_column="fish")
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_finds_the_strange_rows_and_keeps_ids_and_order(tmp_path, method):
+@pytest.mark.parametrize("method", detector_names("novelty"))
+def test_every_method_finds_the_novel_rows_and_keeps_ids_and_order(tmp_path, method):
     known, new = tables(tmp_path)
     result = find_novelties(known, new, NoveltySettings(method=method))
     assert list(result.rows["fish"]) == [f"{10**17 + 7 * i}" for i in range(40)]
@@ -38,13 +41,10 @@ def test_every_method_finds_the_strange_rows_and_keeps_ids_and_order(tmp_path, m
     assert list(result.most_novel_first["novelty"]) == sorted(result.rows["novelty"], reverse=True)
 
 
-def test_an_unknown_method_is_refused(tmp_path):
+def test_an_unknown_method_is_rejected(tmp_path):
     with pytest.raises(InputError) as caught:
         find_novelties(*tables(tmp_path), NoveltySettings(method="magic"))
-    assert str(caught.value) == (
-        "There is no method named 'magic'. Take one of depth, spatial-depth, isolation-forest, "
-        "one-class-svm, lof."
-    )
+    assert str(caught.value) == BAD_NOVELTY_METHOD
 
 
 def test_the_same_seed_gives_the_same_answer(tmp_path):
@@ -136,7 +136,7 @@ def test_ids_on_the_page_are_text_and_never_markup(tmp_path):
 
 
 def test_rows_beyond_the_reach_of_the_kernel_are_pointed_out(tmp_path):
-    """At a narrow bandwidth a row far out and a lonely known row have one and the same depth."""
+    """At a narrow bandwidth a row far out and an isolated known row have the same depth."""
     rng = np.random.default_rng(0)
     known, new = rng.normal(size=(260, 2)), np.array([[0.0, 0.0], [9.0, -9.0]])
     np.save(tmp_path / "known.npy", known)
@@ -144,10 +144,7 @@ def test_rows_beyond_the_reach_of_the_kernel_are_pointed_out(tmp_path):
     pair = read_known_and_new(tmp_path / "known.npy", tmp_path / "new.npy")
     narrow = find_novelties(*pair, NoveltySettings(bandwidth="nearest"))
     assert list(narrow.rows["verdict"]) == ["usual", "usual"]
-    assert narrow.notes == [
-        "Depth cannot tell 1 new row from the loneliest held-out ones, and so does not call it "
-        "novel; a bandwidth above 0.167 sees further."
-    ]
+    assert narrow.notes == [BEYOND_THE_KERNEL]
     wide = find_novelties(*pair, NoveltySettings(bandwidth="reach"))
     assert list(wide.rows["verdict"]) == ["usual", "novel"]
     assert wide.notes == []

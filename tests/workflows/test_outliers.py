@@ -1,4 +1,4 @@
-"""From one table to ranked rows, verdicts and reasons."""
+"""Outlier detection, from one table to ranked rows, verdicts, reasons and a page."""
 
 import warnings
 
@@ -10,14 +10,22 @@ from hypothesis import strategies as st
 
 from kernova import InputError, RobustKernelOutlierFactor, TooFewRowsError, read_table
 from kernova.report.page import LARGEST_PAGE
-from kernova.workflows.outlier_verdicts import (
-    METHODS,
-    OutlierSettings,
-    judge_rows,
-    warnings_as_notes,
-)
-from kernova.workflows.outliers import _effort, find_outliers, read_rows
+from kernova.workflows.detectors import detector_names
+from kernova.workflows.outliers import explaining_effort, find_outliers, read_rows
 from kernova.workflows.outliers_page import outliers_figures, outliers_page
+from kernova.workflows.settings import OutlierSettings
+from kernova.workflows.verdicts import judge_rows
+from tests.workflows.messages import (
+    BAD_OUTLIER_SETTINGS,
+    DUPLICATES_FOR_LOF,
+    FEW_EXPLAINED,
+    NO_OUTLIERS_POSSIBLE,
+    OUTLIERS_BY_CONTAMINATION,
+    OUTLIERS_BY_FACTOR,
+    TOO_FEW_ROWS,
+)
+
+METHODS = detector_names("outliers")
 
 
 def fish(n_rows=200, columns=4, seed=0):
@@ -38,7 +46,7 @@ def table(tmp_path, rows=None, **roles):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("max_false_alarm", [None, 0.1])
-def test_every_method_finds_the_odd_rows_and_says_what_is_odd(tmp_path, method, max_false_alarm):
+def test_every_method_finds_the_outliers_and_their_columns(tmp_path, method, max_false_alarm):
     asked = OutlierSettings(
         method=method, max_false_alarm=max_false_alarm, bandwidth="median", top=3
     )
@@ -49,10 +57,10 @@ def test_every_method_finds_the_odd_rows_and_says_what_is_odd(tmp_path, method, 
         row = result.rows.loc[place]
         assert row["fish"] == f"{10**17 + 7 * place}"
         assert row["because"].startswith(f"{name} = ")
-        assert result.features_against(place).iloc[0]["share"] > 0.7
-        telling = result.telling_features(place)
-        assert telling["share"].min() >= 0.1 * telling["share"].max()
-        assert len(telling) == row["because"].count("(usually ")
+        assert result.contributing_features(place).iloc[0]["share"] > 0.7
+        main = result.main_features(place)
+        assert main["share"].min() >= 0.1 * main["share"].max()
+        assert len(main) == row["because"].count("(usually ")
         lines = result.explanation[result.explanation["row"] == place]
         nearest = result.table.ids.iloc[list(lines["nearest"].iloc[0])]
         assert result.nearest_ids(place) == nearest.tolist()
@@ -80,32 +88,30 @@ def test_factors_are_the_estimators_own_on_scaled_columns(tmp_path):
     np.testing.assert_allclose(factors, -expected.negative_outlier_factor_, rtol=1e-9)
     flagged = result.rows.sort_index()["verdict"] == "outlier"
     np.testing.assert_array_equal(flagged, factors > 1.5)
-    assert result.summary == (
-        f"{flagged.sum()} of 200 rows are outliers; it takes a factor above 1.5 to be one."
-    )
+    assert result.summary == OUTLIERS_BY_FACTOR.format(flagged.sum())
 
 
-def test_a_contamination_sets_the_share(tmp_path):
+def test_a_contamination_sets_the_fraction(tmp_path):
     result = find_outliers(table(tmp_path), OutlierSettings(contamination=0.05, top=0))
     assert result.n_outliers == 10
-    assert result.worth == "The threshold was set so that 5 % of the rows pass it."
+    assert result.worth == OUTLIERS_BY_CONTAMINATION
     assert result.rows["factor"].iloc[9] > result.thresholds[0] >= result.rows["factor"].iloc[10]
 
 
 def test_each_half_is_judged_by_a_detector_that_saw_only_the_other(tmp_path):
     features = table(tmp_path).features
     verdicts = judge_rows(features, OutlierSettings(max_false_alarm=0.1, seed=3))
-    places = [part.places for part in verdicts.parts]
-    np.testing.assert_array_equal(np.sort(np.concatenate(places)), np.arange(200))
-    for part, learnt in zip(verdicts.parts, reversed(places), strict=True):
+    halves = [part.row_indices for part in verdicts.parts]
+    np.testing.assert_array_equal(np.sort(np.concatenate(halves)), np.arange(200))
+    for part, learnt in zip(verdicts.parts, reversed(halves), strict=True):
         encoder, detector = part.model
         other = features.iloc[learnt]
         np.testing.assert_allclose(encoder.scale_, np.ptp(other / 2**encoder.exponent_, axis=0))
         assert len(detector.negative_outlier_factor_) == len(other)
-        again = part.model.score_samples(features.iloc[part.places])
+        again = part.model.score_samples(features.iloc[part.row_indices])
         np.testing.assert_array_equal(part.scores, again)
         # The p-value is the share of the rows of the half with as high a factor.
-        for place, score in zip(part.places, part.scores, strict=True):
+        for place, score in zip(part.row_indices, part.scores, strict=True):
             assert verdicts.p_values[place] == np.mean(part.scores <= score)
 
 
@@ -169,7 +175,7 @@ def test_many_outliers_make_the_threshold_stricter(tmp_path):
     assert (ordinary["verdict"] == "usual").all()
 
 
-def test_what_estimators_warn_of_becomes_a_note(tmp_path):
+def test_warnings_of_estimators_become_notes(tmp_path):
     rows = fish(12).iloc[[0, *range(3, 12)]]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -183,27 +189,11 @@ def test_what_estimators_warn_of_becomes_a_note(tmp_path):
     assert note.startswith("In each half: ")
     assert "their neighbours are copies at distance zero" in note
     (note,) = find_outliers(table(tmp_path, piled), OutlierSettings(method="lof")).notes
-    assert note == (
-        "Some rows have 20 copies or more, which makes the factors of rows beside them huge and "
-        "meaningless. Take more neighbours, or the method rkof."
-    )
-
-
-def test_other_warnings_are_not_swallowed():
-    notes = []
-
-    def work():
-        with warnings_as_notes(notes):
-            warnings.warn("Detector: be careful: now", UserWarning, stacklevel=1)
-            warnings.warn("overflow", RuntimeWarning, stacklevel=1)
-
-    with pytest.warns(RuntimeWarning, match="overflow"):
-        work()
-    assert notes == ["be careful: now"]
+    assert note == DUPLICATES_FOR_LOF
 
 
 def test_odd_tables(tmp_path):
-    """Copies, constant columns, two rows, categories, gaps: an answer without NaN."""
+    """Duplicates, constant columns, two rows, categories, gaps: a result without NaN."""
     rng = np.random.default_rng(0)
     kinds = {
         "two rows": (pd.DataFrame({"a": [1.0, 5.0]}), "refuse"),
@@ -238,15 +228,12 @@ def test_rows_with_gaps_can_be_left_out(tmp_path):
     assert first["fish"] == str(10**17)
 
 
-def test_of_very_many_columns_fewer_rows_are_explained_and_it_is_said(tmp_path):
+def test_with_very_many_columns_fewer_rows_are_explained_with_a_note(tmp_path):
     np.save(tmp_path / "wide.npy", np.random.default_rng(0).normal(size=(30, 1500)))
     result = find_outliers(read_table(tmp_path / "wide.npy"), OutlierSettings(top=20))
     assert len(result.explained) == 1
     assert result.explained == [result.rows.index[0]]
-    assert result.notes[-1] == (
-        "Reasons are given for 1 of 20 rows only: with 1500 columns and 30 rows, more would take "
-        "long."
-    )
+    assert result.notes[-1] == FEW_EXPLAINED
 
 
 @pytest.mark.parametrize(
@@ -254,7 +241,9 @@ def test_of_very_many_columns_fewer_rows_are_explained_and_it_is_said(tmp_path):
 )
 def test_explaining_takes_no_longer_than_twice_the_judging(shape, n_explained):
     rows, columns = shape
-    effort = _effort(pd.DataFrame(np.zeros((rows, 1))).iloc[:, [0] * columns], OutlierSettings())
+    effort = explaining_effort(
+        pd.DataFrame(np.zeros((rows, 1))).iloc[:, [0] * columns], OutlierSettings()
+    )
     assert effort.n_rows == n_explained
     n_hypothetical = effort.n_nearest * min(2 * columns, 2**columns) * effort.n_rows
     assert n_hypothetical <= max(2 * rows, 20_000)
@@ -288,50 +277,17 @@ def test_the_page_holds_the_answer_the_cards_and_the_pictures(tmp_path):
     assert "stability" in outliers_figures(with_path)
 
 
-REFUSED = {
-    "There is no method named 'magic'. Take one of rkof, lof, ldf, lpf, depth.": {
-        "method": "magic"
-    },
-    "n_neighbors must be a whole number of 1 or more, or a list of such numbers; got (0,).": {
-        "n_neighbors": (0,)
-    },
-    "Method lof takes one number of neighbours; got 5, 10. Give one, or take the method rkof, ldf "
-    "or lpf.": {"method": "lof", "n_neighbors": (5, 10)},
-    "Method lof cannot be used so: The 'contamination' parameter of LocalOutlierFactor must be a "
-    "str among {'auto'} or a float in the range (0.0, 0.5]. Got 0.9 instead.": {
-        "method": "lof",
-        "contamination": 0.9,
-    },
-    "Only for the method rkof is there a path over numbers of neighbours; got the method lpf.": {
-        "method": "lpf",
-        "path": (5, 10),
-    },
-    "A bound on false alarms and a contamination each set the threshold. Give one of them.": {
-        "max_false_alarm": 0.1,
-        "contamination": 0.1,
-    },
-}
-
-
-@pytest.mark.parametrize("sentence", REFUSED)
-def test_refusals(tmp_path, sentence):
+@pytest.mark.parametrize("message", BAD_OUTLIER_SETTINGS)
+def test_bad_settings(tmp_path, message):
     with pytest.raises(InputError) as caught:
-        find_outliers(table(tmp_path), OutlierSettings(**REFUSED[sentence]))
-    assert str(caught.value) == sentence
+        find_outliers(table(tmp_path), OutlierSettings(**BAD_OUTLIER_SETTINGS[message]))
+    assert str(caught.value) == message
 
 
 def test_too_few_rows_for_the_bound(tmp_path):
     data = table(tmp_path, fish(101))
     with pytest.raises(TooFewRowsError) as caught:
         find_outliers(data, OutlierSettings(max_false_alarm=0.05))
-    assert str(caught.value) == (
-        "No threshold keeps false alarms below 0.05: 50 held-out rows prove nothing under 0.0712. "
-        "Hold out at least 72 rows, or allow more than 0.0712. Each half of the table is held out "
-        "in turn, so that takes 144 rows in all; there are 101."
-    )
+    assert str(caught.value) == TOO_FEW_ROWS
     barely = find_outliers(data, OutlierSettings(max_false_alarm=0.0712, top=0))
-    assert barely.summary == "0 of 101 rows are outliers; with so few rows none can be one."
-    assert barely.notes == [
-        "With so few rows the bound can only be proven by calling none an outlier. More rows, or "
-        "a larger share of false alarms, leave room for some."
-    ]
+    assert (barely.summary, *barely.notes) == NO_OUTLIERS_POSSIBLE

@@ -1,7 +1,7 @@
-"""Thresholds whose false alarms are bounded, proven on held-out rows.
+"""Thresholds with a bound on the false-alarm rate, proven on held-out rows.
 
-High scores are usual: a row is called novel when its score is at most the threshold ``t``. A
-false alarm is an ordinary row called novel. Two bounds on its probability are offered:
+High scores are ordinary: a row is called novel when its score is at most the threshold ``t``. A
+false alarm is an ordinary row called novel. There are two bounds on its probability:
 
 ``"hoeffding"``
     observed rate + sqrt(ln(1/delta) / 2m). It holds for all thresholds at once (one-sided
@@ -23,10 +23,13 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
+from kernova.calibration import BOUND, CONFIDENCE
 from kernova.errors import InputError, TooFewRowsError
+from kernova.text import plural
+from kernova.typing import Vector
 
 # A bound that equals the wanted rate must not fail it by the last bit: 1 - 0.05**(1/1) is 0.95.
 # The bounds themselves are only computed to about 1e-13.
@@ -34,7 +37,7 @@ _ROUNDING = 1e-12
 
 
 class FalseAlarmThreshold(NamedTuple):
-    """A threshold and what is proven about it.
+    """A threshold and its proven false-alarm bound.
 
     Attributes
     ----------
@@ -43,7 +46,7 @@ class FalseAlarmThreshold(NamedTuple):
     bound : float
         With the wanted confidence, the probability of a false alarm is at most this.
     observed_rate : float
-        Share of the held-out rows that the threshold calls novel.
+        Fraction of the held-out rows that the threshold calls novel.
     n : int
         Number of held-out rows.
     """
@@ -55,7 +58,7 @@ class FalseAlarmThreshold(NamedTuple):
 
 
 class CriticalFalseAlarm(NamedTuple):
-    """Where the bound on false alarms meets the share of unknown rows that are missed."""
+    """The point where the bound on false alarms equals the fraction of unknown rows missed."""
 
     e_star: float
     detection_rate: float
@@ -63,7 +66,7 @@ class CriticalFalseAlarm(NamedTuple):
 
 
 class EqualErrorRate(NamedTuple):
-    """Where the rate of false alarms meets the share of unknown rows that are missed."""
+    """The point where the rate of false alarms equals the fraction of unknown rows missed."""
 
     rate: float
     threshold: float
@@ -72,15 +75,15 @@ class EqualErrorRate(NamedTuple):
 def false_alarm_threshold(
     holdout_scores: ArrayLike,
     max_false_alarm: float,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     bound: str = "hoeffding",
 ) -> FalseAlarmThreshold:
-    """Give the highest threshold whose false alarms provably stay within ``max_false_alarm``.
+    """Return the highest threshold whose false alarms provably stay within ``max_false_alarm``.
 
     Parameters
     ----------
     holdout_scores : array-like of shape (m,)
-        Scores of ordinary rows that took no part in fitting; high is usual.
+        Scores of ordinary rows that took no part in fitting; high is ordinary.
     max_false_alarm : float
         Wanted limit on the probability that an ordinary row is called novel, in (0, 1).
     confidence : float, default=0.95
@@ -100,7 +103,7 @@ def false_alarm_threshold(
     Raises
     ------
     TooFewRowsError
-        If not even zero alarms prove so low a rate; it says how many rows would do.
+        If not even zero alarms prove so low a rate; the error names the number of rows needed.
 
     Examples
     --------
@@ -137,11 +140,11 @@ def false_alarm_threshold(
 
 
 def critical_false_alarm(
-    known_scores: ArrayLike, unknown_scores: ArrayLike, confidence: float = 0.95
+    known_scores: ArrayLike, unknown_scores: ArrayLike, confidence: float = CONFIDENCE
 ) -> CriticalFalseAlarm:
-    """Give e*: false alarms below it, provably, while the unknown is missed no more often.
+    """Return e*: a proven limit on false alarms at which no more unknown rows are missed.
 
-    For a threshold t let bound(t) be Hoeffding's bound on false alarms and miss(t) the share of
+    For a threshold t let bound(t) be Hoeffding's bound on false alarms and miss(t) the fraction of
     unknown rows that are not called novel. One rises with t and the other falls, both in steps,
     so they may cross without ever being equal; hence e* is the smallest max(bound(t), miss(t))
     over all t, and 1 if that exceeds 1. Small e*: the unknown looks new.
@@ -149,7 +152,7 @@ def critical_false_alarm(
     Parameters
     ----------
     known_scores : array-like of shape (m,)
-        Scores of held-out known rows, none of them used for fitting; high is usual.
+        Scores of held-out known rows, none of them used for fitting; high is ordinary.
     unknown_scores : array-like of shape (u,)
         Scores of the rows thought to be new.
     confidence : float, default=0.95
@@ -192,7 +195,7 @@ def critical_false_alarm(
 
 
 def equal_error_rate(known_scores: ArrayLike, unknown_scores: ArrayLike) -> EqualErrorRate:
-    """Give the rate at which false alarms and misses meet, as observed, with no margin.
+    """Return the observed rate at which false alarms equal misses, without a margin.
 
     Both rates move in steps as the threshold moves and may cross without being equal. So the
     threshold is the one with the smallest larger error (then the smallest sum of both, then the
@@ -202,7 +205,7 @@ def equal_error_rate(known_scores: ArrayLike, unknown_scores: ArrayLike) -> Equa
     Parameters
     ----------
     known_scores : array-like of shape (m,)
-        Scores of known rows; high is usual.
+        Scores of known rows; high is ordinary.
     unknown_scores : array-like of shape (u,)
         Scores of the rows thought to be new.
 
@@ -226,11 +229,12 @@ def equal_error_rate(known_scores: ArrayLike, unknown_scores: ArrayLike) -> Equa
 
 
 def allowed_false_alarms(
-    n_holdout: int, max_false_alarm: float, confidence: float = 0.95, bound: str = "binomial"
+    n_holdout: int, max_false_alarm: float, confidence: float = CONFIDENCE, bound: str = BOUND
 ) -> int:
-    """Count the held-out alarms that still prove ``max_false_alarm``, before any score is seen.
+    """Return the largest number of held-out alarms that still proves ``max_false_alarm``.
 
-    Raises :class:`~kernova.errors.TooFewRowsError` if even none is too many.
+    It depends on the number of rows only, not on scores. Raises
+    :class:`~kernova.errors.TooFewRowsError` if not even zero alarms prove it.
 
     Examples
     --------
@@ -272,8 +276,8 @@ _UPPER_BOUNDS: dict[str, Callable[[int, int, float], float]] = {
 }
 
 
-def finite_scores(scores: Any, what: str) -> NDArray[np.float64]:
-    """Give the scores as a vector of finite numbers, or say in one sentence why not."""
+def finite_scores(scores: Any, what: str) -> Vector:
+    """Return the scores as a vector of finite numbers, or raise if they are not."""
     try:
         vector = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
@@ -294,14 +298,14 @@ def finite_scores(scores: Any, what: str) -> NDArray[np.float64]:
 
 
 def check_open_unit_interval(value: Any, name: str) -> None:
-    """Refuse what is not a number strictly between 0 and 1."""
+    """Raise if the value is not a number strictly between 0 and 1."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not (is_number and 0 < value < 1):
         raise InputError(f"{name} must be a number above 0 and below 1; got {value!r}.")
 
 
 def rounded_up(rate: float, digits: int = 3) -> str:
-    """Write a rate with few digits so that it is not less than it was, and below 1 if it was.
+    """Return a rate as text, rounded up to a few digits, and below 1 if it was.
 
     Examples
     --------
@@ -316,14 +320,26 @@ def rounded_up(rate: float, digits: int = 3) -> str:
     return f"{short.normalize():f}"
 
 
+def percent_rounded_up(rate: float) -> str:
+    """Return a proven rate in percent, rounded up so that it stays true.
+
+    Examples
+    --------
+    >>> from kernova.calibration.bounds import percent_rounded_up
+    >>> percent_rounded_up(0.049509)
+    '4.96 %'
+    """
+    return f"{(100 * Decimal(rounded_up(rate))).normalize():f} %"
+
+
 class _Errors(NamedTuple):
-    threshold: NDArray[np.float64]
-    false_alarm: NDArray[np.float64]
-    miss: NDArray[np.float64]
+    threshold: Vector
+    false_alarm: Vector
+    miss: Vector
 
 
-def _errors_by_threshold(known: NDArray[np.float64], unknown: NDArray[np.float64]) -> _Errors:
-    """Both errors at every threshold where one of them can change, and below all scores."""
+def _errors_by_threshold(known: Vector, unknown: Vector) -> _Errors:
+    """Compute both errors at every threshold where one of them can change, and below all scores."""
     scores = np.unique(np.concatenate([known, unknown]))
     threshold = np.concatenate([[math.nextafter(scores[0], -math.inf)], scores])
     n_alarms = np.searchsorted(np.sort(known), threshold, side="right")
@@ -331,7 +347,7 @@ def _errors_by_threshold(known: NDArray[np.float64], unknown: NDArray[np.float64
     return _Errors(threshold, n_alarms / known.size, (unknown.size - n_detected) / unknown.size)
 
 
-def _where_balanced(false_alarm: NDArray[np.float64], miss: NDArray[np.float64]) -> int:
+def _where_balanced(false_alarm: Vector, miss: Vector) -> int:
     """Find the smallest larger error, then the smallest sum, then the lowest threshold."""
     return int(np.lexsort((false_alarm + miss, np.maximum(false_alarm, miss)))[0])
 
@@ -341,7 +357,7 @@ def _hoeffding_margin(n_holdout: int, confidence: float) -> float:
 
 
 def _rows_needed(max_false_alarm: float, confidence: float, bound: str) -> int:
-    """Give the smallest m with which zero alarms prove the wanted rate."""
+    """Return the smallest m with which zero alarms prove the wanted rate."""
     log_inverse_delta = -math.log1p(-confidence)
     if bound == "hoeffding":
         # Exact arithmetic: the square of a tiny rate would vanish.
@@ -357,14 +373,15 @@ def _too_few_rows(
 ) -> TooFewRowsError:
     rows_needed = _rows_needed(max_false_alarm, confidence, bound)
     provable = _UPPER_BOUNDS[bound](0, n_holdout, confidence) if n_holdout else 1.0
-    rows = "1 held-out row proves" if n_holdout == 1 else f"{n_holdout} held-out rows prove"
-    reach, advice = "nothing at all", ""
+    rows = f"{n_holdout} held-out {plural(n_holdout, 'row proves', 'rows prove')}"
+    limit, advice = "at all", ""
     if provable < 1:
-        reach, advice = f"nothing under {rounded_up(provable)}", rounded_up(provable)
+        limit = f"under {rounded_up(provable)}"
+        advice = f", or set max_false_alarm above {rounded_up(provable)}"
     return TooFewRowsError(
         f"No threshold keeps false alarms below {Decimal(f'{max_false_alarm:.12g}'):f}: "
-        f"{rows} {reach}. Hold out at least {rows_needed} rows"
-        + (f", or allow more than {advice}." if advice else "."),
+        f"{rows} nothing {limit}. Hold out at least {rows_needed} "
+        f"{plural(rows_needed, 'row')}{advice}.",
         rows_needed=rows_needed,
         smallest_provable=min(provable, 1.0),
     )
@@ -376,6 +393,6 @@ def _check_bound_and_confidence(bound: str, confidence: float) -> None:
     check_open_unit_interval(confidence, "confidence")
     if bound == "hoeffding" and confidence < 0.5:
         raise InputError(
-            f"The Hoeffding bound needs a confidence of at least 0.5; got {confidence}. "
-            "Ask for more confidence, or for bound='binomial'."
+            f"bound='hoeffding' needs a confidence of at least 0.5; got {confidence}. "
+            "Set a higher confidence, or bound='binomial'."
         )

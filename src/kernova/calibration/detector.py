@@ -1,7 +1,6 @@
-"""Any detector, with a threshold whose false alarms are proven, on one scale."""
+"""Calibrated detector: any detector with a proven false-alarm bound, on one novelty scale."""
 
 import math
-from decimal import Decimal
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,12 +12,13 @@ from sklearn.utils import Tags, check_random_state, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernova._sklearn import num_samples, safe_indexing
+from kernova.calibration import BOUND, CONFIDENCE, HOLDOUT, MAX_FALSE_ALARM
 from kernova.calibration.bounds import (
     FalseAlarmThreshold,
     allowed_false_alarms,
     false_alarm_threshold,
     finite_scores,
-    rounded_up,
+    percent_rounded_up,
 )
 from kernova.calibration.p_values import conformal_p_values, select_discoveries
 from kernova.calibration.splits import (
@@ -29,19 +29,21 @@ from kernova.calibration.splits import (
     split_rows,
 )
 from kernova.errors import InputError, TooFewRowsError
+from kernova.text import percent, plural
+from kernova.typing import Mask, Vector
 
 
 class Judgement(NamedTuple):
-    """All that a calibrated detector says of some rows, from one scoring of them."""
+    """Scores, novelty, p-values and verdicts of some rows, from one scoring of them."""
 
-    scores: NDArray[np.float64]
-    novelty: NDArray[np.float64]
-    p_values: NDArray[np.float64]
-    is_novel: NDArray[np.bool_]
+    scores: Vector
+    novelty: Vector
+    p_values: Vector
+    is_novel: Mask
 
 
-def novelty_scale(sorted_holdout_scores: NDArray[np.float64], threshold: float) -> float:
-    """Give the length of one unit of novelty: from the threshold up to the median held-out row.
+def novelty_scale(sorted_holdout_scores: Vector, threshold: float) -> float:
+    """Return the length of one unit of novelty: from the threshold to the median held-out row.
 
     Where the median is not above the first held-out row that is no alarm, as with many ties
     or when half of the rows may be alarms, it is the range of the held-out scores instead;
@@ -60,8 +62,8 @@ def novelty_scale(sorted_holdout_scores: NDArray[np.float64], threshold: float) 
     return scale if scale > 0 else 1.0
 
 
-def novelty_of(scores: NDArray[np.float64], threshold: float, scale: float) -> NDArray[np.float64]:
-    """Turn scores (high is usual) into novelty: (threshold - score) / scale, always finite."""
+def novelty_of(scores: Vector, threshold: float, scale: float) -> Vector:
+    """Turn scores (high is ordinary) into novelty: (threshold - score) / scale, always finite."""
     limits = np.finfo(np.float64)
     with np.errstate(over="ignore", under="ignore"):
         novelty = (threshold - scores) / scale
@@ -73,7 +75,7 @@ def novelty_of(scores: NDArray[np.float64], threshold: float, scale: float) -> N
 def guarantee_sentence(
     result: FalseAlarmThreshold, max_false_alarm: float, confidence: float
 ) -> str:
-    """Say what is proven, rounding so that it stays true.
+    """Return the guarantee as a sentence, rounded so that it stays true.
 
     Examples
     --------
@@ -84,38 +86,38 @@ def guarantee_sentence(
     (5 % was asked for; of 59 held-out rows none was).'
     """
     n_alarms = round(result.observed_rate * result.n)
-    counted = {0: "none was", 1: "1 was"}.get(n_alarms, f"{n_alarms} were")
-    proven = (100 * Decimal(rounded_up(result.bound))).normalize()
+    called = f"{n_alarms or 'none'} {plural(n_alarms or 1, 'was', 'were')}"
     return (
-        f"With {100 * confidence:.12g} % confidence, at most {proven:f} % of ordinary rows "
-        f"are called novel ({100 * max_false_alarm:.12g} % was asked for; "
-        f"of {result.n} held-out row{'' if result.n == 1 else 's'} {counted})."
+        f"With {percent(confidence, '.12g')} confidence, at most "
+        f"{percent_rounded_up(result.bound)} of ordinary rows are called novel "
+        f"({percent(max_false_alarm, '.12g')} was asked for; "
+        f"of {result.n} held-out {plural(result.n, 'row')} {called})."
     )
 
 
 class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
-    """Give any detector a threshold with a proven bound on its false alarms.
+    """Detector with a threshold whose false-alarm rate has a proven bound.
 
-    Some rows are held out; the detector learns from the others; the scores of the held-out rows
-    set the threshold, the p-values and the scale of novelty. So every detector answers on
-    one scale, and ``guarantee`` says in words what its answer is worth.
+    Some rows are held out; the detector is fitted on the others; the scores of the held-out rows
+    set the threshold, the p-values and the scale of novelty. All detectors are thereby on one
+    scale, and ``guarantee`` returns the proven bound as a sentence.
 
     Parameters
     ----------
     estimator : estimator, default=None
-        A detector with ``score_samples`` (high is usual), or else ``decision_function``, such as
-        those of kernova and scikit-learn and pipelines that end in one. None stands for
+        A detector with ``score_samples`` (high is ordinary), or else ``decision_function``, such
+        as those of kernova and scikit-learn and pipelines that end in one. None stands for
         :class:`~kernova.KernelSpatialDepth`.
     max_false_alarm : float, default=0.05
         Wanted limit on the probability that an ordinary row is called novel.
     confidence : float, default=0.95
         Probability, over the draw of the held-out rows, with which the limit holds.
     bound : {"binomial", "hoeffding"}, default="binomial"
-        How it is proven; see :func:`~kernova.false_alarm_threshold`.
+        The kind of bound; see :func:`~kernova.false_alarm_threshold`.
     holdout : float or int, default=0.5
-        Rows to hold out: a share in (0, 1), rounded down, or their number.
+        Rows to hold out: a fraction in (0, 1), rounded down, or their number.
     random_state : int, RandomState or None, default=None
-        Decides which rows are held out, and seeds the estimator where it has no seed of its own.
+        Seed of the hold-out split, and of the estimator where it has no seed of its own.
 
     Attributes
     ----------
@@ -128,12 +130,12 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     false_alarm_bound_ : float
         With ``confidence``, the probability of a false alarm is at most this.
     observed_false_alarm_ : float
-        Share of the held-out rows that are called novel.
+        Fraction of the held-out rows that are called novel.
     holdout_scores_ : ndarray of shape (n_holdout,)
         Scores of the held-out rows, in rising order.
     reference_indices_, holdout_indices_ : ndarray of int
-        Rows of ``X`` that the detector learnt from, and those held out. Known after ``fit``
-        only; ``calibrate`` takes the held-out rows from elsewhere.
+        Rows of ``X`` that the detector was fitted on, and those held out. Set by ``fit`` only;
+        ``calibrate`` is given other held-out rows.
     n_features_in_ : int
         Number of features seen.
     feature_names_in_ : ndarray of str
@@ -156,10 +158,10 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     def __init__(
         self,
         estimator: Any = None,
-        max_false_alarm: float = 0.05,
-        confidence: float = 0.95,
-        bound: str = "binomial",
-        holdout: float = 0.5,
+        max_false_alarm: float = MAX_FALSE_ALARM,
+        confidence: float = CONFIDENCE,
+        bound: str = BOUND,
+        holdout: float = HOLDOUT,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -175,7 +177,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Ordinary rows, in whatever form the detector takes.
+            Ordinary rows, in any form that the detector takes.
         y : None
             Not used; here because scikit-learn's pipelines pass it.
 
@@ -191,17 +193,17 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         random = check_random_state(self.random_state)
         split = split_rows(n_rows, n_holdout, random)
         detector = _seeded(clone(self._detector()), random)
-        _scoring_method(detector)  # refused now rather than after a long fit
-        (rows,) = indexable(X)  # what cannot be cut into rows, as some sparse formats, now can
+        _scoring_method(detector)  # raises now rather than after a long fit
+        (rows,) = indexable(X)  # some sparse formats cannot be indexed by row before this
         detector.fit(safe_indexing(rows, split.reference))
         self._calibrate(detector, safe_indexing(rows, split.holdout))
         self.reference_indices_, self.holdout_indices_ = split
         return self
 
     def calibrate(self, X_holdout: Any) -> Self:
-        """Set the threshold anew on rows given here, without fitting the detector again.
+        """Set the threshold on other held-out rows, without fitting the detector again.
 
-        After ``fit`` this takes the place of the rows held out then. Without ``fit``,
+        After ``fit`` these replace the rows held out then. Without ``fit``,
         ``estimator`` must be fitted already and is used as it is. The guarantee holds only
         if none of the rows was used for fitting.
 
@@ -222,13 +224,13 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
             del self.holdout_indices_  # the rows held out are no longer rows of fit's X
         return self
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Give the detector's own scores; high is usual."""
+    def score_samples(self, X: Any) -> Vector:
+        """Return the detector's own scores; high is ordinary."""
         check_is_fitted(self, "threshold_")
         return _scores_by(self.estimator_, X)
 
     def judge(self, X: Any) -> Judgement:
-        """Score rows once, and give scores, novelty, p-values and verdicts together."""
+        """Score rows once, and return scores, novelty, p-values and verdicts together."""
         scores = self.score_samples(X)
         scale = novelty_scale(self.holdout_scores_, self.threshold_)
         return Judgement(
@@ -238,57 +240,57 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
             is_novel=scores <= self.threshold_,
         )
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give the scores shifted by ``offset_``: below 0 is novel."""
+    def decision_function(self, X: Any) -> Vector:
+        """Return the scores shifted by ``offset_``: below 0 is novel."""
         scores = self.score_samples(X)
         with np.errstate(over="ignore"):
             return np.nan_to_num(scores - self.offset_)
 
     def predict(self, X: Any) -> NDArray[np.int_]:
-        """Give -1 where a row is called novel, +1 where it is not."""
+        """Return -1 where a row is called novel, +1 where it is not."""
         return np.where(self.judge(X).is_novel, -1, 1)
 
-    def novelty(self, X: Any) -> NDArray[np.float64]:
-        """Give the scale for people: high is strange, 0 is the threshold.
+    def novelty(self, X: Any) -> Vector:
+        """Return the novelty of rows: high is novel, and 0 is the threshold.
 
         -1 is the median held-out row, and 0 or more is called novel. See
-        :func:`~kernova.calibration.detector.novelty_scale` for held-out scores too alike to
+        :func:`~kernova.calibration.detector.novelty_scale` for held-out scores too similar to
         have such a scale.
         """
         return self.judge(X).novelty
 
-    def p_values(self, X: Any) -> NDArray[np.float64]:
-        """Give the chance that an ordinary row looks at least as novel; low is strange."""
+    def p_values(self, X: Any) -> Vector:
+        """Return the probability that an ordinary row looks at least as novel; low is novel."""
         return self.judge(X).p_values
 
-    def discoveries(self, X: Any, false_discovery_rate: float) -> NDArray[np.bool_]:
-        """Choose rows so that, on average, at most this share of them is ordinary."""
+    def discoveries(self, X: Any, false_discovery_rate: float) -> Mask:
+        """Select rows so that, on average, at most this fraction of them is ordinary."""
         return select_discoveries(self.p_values(X), false_discovery_rate)
 
     def guarantee(self) -> str:
-        """Say in one sentence what is proven about false alarms."""
+        """Return the proven bound on false alarms as a sentence."""
         check_is_fitted(self, "threshold_")
         return self._guarantee
 
     def _check_enough_rows(self, n_rows: int, n_holdout: int) -> None:
-        """Fail before the fit: what can be proven depends on the number of rows alone."""
+        """Raise before the fit: what can be proven depends on the number of rows alone."""
         try:
             allowed_false_alarms(n_holdout, self.max_false_alarm, self.confidence, self.bound)
         except TooFewRowsError as error:
             needed = error.rows_needed
             if is_row_number(self.holdout):
-                wish = f"Set holdout to {needed} or more"
+                advice = f"Set holdout to {needed} or more"
             else:
                 in_all = math.ceil(needed / self.holdout - ROUNDING)
-                wish = f"With holdout={self.holdout:g} that takes {in_all} rows in all"
+                advice = f"With holdout={self.holdout:g} that takes {in_all} rows in all"
             raise TooFewRowsError(
-                f"{error} {wish}; there are {n_rows}.",
+                f"{error} {advice}; there are {n_rows}.",
                 rows_needed=needed,
                 smallest_provable=error.smallest_provable,
             ) from None
 
     def _calibrate(self, detector: Any, X_holdout: Any) -> None:
-        """Set all that the held-out rows decide; nothing is changed if that fails."""
+        """Set threshold, bound and guarantee; nothing is changed if that fails."""
         scores = np.sort(_scores_by(detector, X_holdout))
         result = false_alarm_threshold(scores, self.max_false_alarm, self.confidence, self.bound)
         self.estimator_ = detector
@@ -297,7 +299,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         self.offset_ = math.nextafter(result.threshold, math.inf)
         self.false_alarm_bound_ = result.bound
         self.observed_false_alarm_ = result.observed_rate
-        # Worded now: parameters changed later do not change what was proven.
+        # Written now: parameters changed later do not change what was proven.
         self._guarantee = guarantee_sentence(result, self.max_false_alarm, self.confidence)
 
     def _detector(self) -> Any:
@@ -310,7 +312,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     def _fitted_detector(self) -> Any:
         if self.estimator is None:
             raise NotFittedError(
-                "There is no fitted detector to calibrate. Call fit, or give a fitted estimator."
+                "There is no fitted detector to calibrate. Call fit, or pass a fitted estimator."
             )
         check_is_fitted(self.estimator)
         return self.estimator
@@ -324,23 +326,23 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
 
 
 def last_step(detector: Any) -> Any:
-    """Give the detector that a pipeline ends in; any other detector is its own last step."""
+    """Return the detector that a pipeline ends in; any other detector is its own last step."""
     return last_step(detector.steps[-1][1]) if isinstance(detector, Pipeline) else detector
 
 
-def scores_strangeness(detector: Any) -> bool:
-    """Tell whether this is a detector as PyOD has them, or ends in one: there high is strange."""
+def scores_outliers_high(detector: Any) -> bool:
+    """Return whether this is a PyOD detector, or ends in one: there high scores are outliers."""
     marks = ("decision_scores_", "predict_confidence")  # PyOD's, after fit and before
     return any(hasattr(last_step(detector), mark) for mark in marks)
 
 
 def _scoring_method(detector: Any) -> Any:
     name = type(detector).__name__
-    if scores_strangeness(detector):
-        # Taken as they are, such scores would call the most usual rows novel.
+    if scores_outliers_high(detector):
+        # Such scores would call the most ordinary rows novel.
         raise InputError(
-            f"{type(last_step(detector)).__name__} gives high scores to strange rows; here high "
-            "is usual. Wrap it in kernova.pyod.from_pyod, which turns them."
+            f"{type(last_step(detector)).__name__} gives high scores to outliers; here high scores "
+            "are ordinary. Wrap it in kernova.pyod.from_pyod, which changes the sign."
         )
     for method in ("score_samples", "decision_function"):
         if hasattr(detector, method):
@@ -351,10 +353,8 @@ def _scoring_method(detector: Any) -> Any:
     )
 
 
-def _scores_by(detector: Any, X: Any) -> NDArray[np.float64]:
-    return finite_scores(
-        _scoring_method(detector)(X), f"scores that {type(detector).__name__} gives"
-    )
+def _scores_by(detector: Any, X: Any) -> Vector:
+    return finite_scores(_scoring_method(detector)(X), f"scores of {type(detector).__name__}")
 
 
 def _seeded(detector: Any, random: np.random.RandomState) -> Any:

@@ -1,8 +1,6 @@
-"""How unusual is a row, as a probability; and which of many rows to call discoveries.
+"""p-values: conformal ones per row, discoveries among them, and the rank-sum test of two samples.
 
-Are these scores lower than those? An exact answer for few rows, and one answer for many draws.
-
-If the unknown rows were drawn like the known ones, which of the scores belong to whom is chance.
+Scores are high for ordinary rows throughout, so a low p-value means novel.
 """
 
 import math
@@ -14,14 +12,18 @@ from scipy.stats import rankdata
 
 from kernova.calibration.bounds import check_open_unit_interval, finite_scores
 from kernova.errors import InputError
+from kernova.typing import Mask, Vector
 
 # p-values and targets are fractions of small integers, and often exactly equal: 3/100 must pass
 # a target of 3 * 0.1 / 10 although the two floats differ in the last bit.
 _ROUNDING = 1e-12
+# Up to so many scores the distribution of rank sums is enumerated; beyond, a Gaussian is as good.
+MOST_COUNTED = 60
+_NEVER_ZERO = 1e-300
 
 
-def conformal_p_values(calibration_scores: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:
-    """Give, for each score, the chance that an ordinary row looks at least as novel.
+def conformal_p_values(calibration_scores: ArrayLike, scores: ArrayLike) -> Vector:
+    """Return, for each score, the probability that an ordinary row looks at least as novel.
 
     p = (1 + number of calibration scores <= score) / (m + 1). For an ordinary row that was drawn
     like the calibration rows, P(p <= a) <= a for every a, whatever the detector and the
@@ -30,9 +32,9 @@ def conformal_p_values(calibration_scores: ArrayLike, scores: ArrayLike) -> NDAr
     Parameters
     ----------
     calibration_scores : array-like of shape (m,)
-        Scores of ordinary rows that took no part in fitting; high is usual.
+        Scores of ordinary rows that took no part in fitting; high is ordinary.
     scores : array-like of shape (n,)
-        Scores of the rows in question.
+        Scores of the rows to judge.
 
     Returns
     -------
@@ -48,23 +50,23 @@ def conformal_p_values(calibration_scores: ArrayLike, scores: ArrayLike) -> NDAr
     calibration = np.sort(finite_scores(calibration_scores, "calibration scores"))
     if np.size(scores) == 0:
         return np.empty(0)
-    questioned = finite_scores(scores, "scores")
-    n_as_low = np.searchsorted(calibration, questioned, side="right")
+    judged = finite_scores(scores, "scores")
+    n_as_low = np.searchsorted(calibration, judged, side="right")
     return (1 + n_as_low) / (calibration.size + 1)
 
 
-def select_discoveries(p_values: ArrayLike, false_discovery_rate: float) -> NDArray[np.bool_]:
-    """Choose rows to call novel so that few of the chosen ones are ordinary, on average.
+def select_discoveries(p_values: ArrayLike, false_discovery_rate: float) -> Mask:
+    """Select novel rows with a limit on the expected fraction of ordinary ones among them.
 
     The step-up rule of Benjamini and Hochberg: with the n p-values in rising order, take the
     last k with p_(k) <= k * rate / n and choose all rows up to it, ties with it included. The
-    expected share of ordinary rows among the chosen is then at most the wanted rate, also for
+    expected fraction of ordinary rows among the chosen is then at most the wanted rate, also for
     conformal p-values that share their calibration rows.
 
     Parameters
     ----------
     p_values : array-like of shape (n,)
-        One p-value for each row, as :func:`conformal_p_values` gives them.
+        One p-value for each row, such as from :func:`conformal_p_values`.
     false_discovery_rate : float
         Wanted limit, in (0, 1).
 
@@ -82,9 +84,7 @@ def select_discoveries(p_values: ArrayLike, false_discovery_rate: float) -> NDAr
     check_open_unit_interval(false_discovery_rate, "false_discovery_rate")
     if np.size(p_values) == 0:
         return np.zeros(0, dtype=np.bool_)
-    p = finite_scores(p_values, "p-values")
-    if p.min() < 0 or p.max() > 1:
-        raise InputError(f"p-values lie between 0 and 1; got {p.min():g} to {p.max():g}.")
+    p = _checked_p_values(p_values)
     ranked = np.sort(p)
     limits = np.arange(1, p.size + 1) * (false_discovery_rate / p.size) * (1 + _ROUNDING)
     within = np.flatnonzero(ranked <= limits)
@@ -93,31 +93,25 @@ def select_discoveries(p_values: ArrayLike, false_discovery_rate: float) -> NDAr
     return p <= ranked[within[-1]]
 
 
-# Up to so many scores the distribution of rank sums is counted out; beyond, it is as good as
-# Gaussian.
-MOST_COUNTED = 60
-_NEVER_ZERO = 1e-300
-
-
 def rank_sum_p_value(known_scores: ArrayLike, unknown_scores: ArrayLike) -> float:
-    """Give the chance that unknown scores lie so low among the known ones by chance alone.
+    """Return the p-value of the unknown scores being lower than the known ones.
 
     The one-sided rank-sum test of Wilcoxon, Mann and Whitney: all scores are ranked together, and
-    p is the share of all ways to choose the unknown ones whose rank sum is no higher. For up to 60
-    scores all ways are counted, ties included; for more, a Gaussian with the exact mean and
-    variance, and a step's correction, stands in.
+    p is the fraction of all ways to choose the unknown ones whose rank sum is no higher. For up to
+    60 scores all ways are counted, ties included; for more, a Gaussian with the exact mean and
+    variance, and a continuity correction, is used instead.
 
     Parameters
     ----------
     known_scores : array-like of shape (m,)
-        Scores of held-out known rows; high is usual.
+        Scores of held-out known rows; high is ordinary.
     unknown_scores : array-like of shape (u,)
         Scores of the rows thought to be new.
 
     Returns
     -------
     float
-        In (0, 1]; low says that the unknown rows are less usual than the known ones.
+        In (0, 1]; low means that the unknown rows are more novel than the known ones.
 
     Examples
     --------
@@ -133,12 +127,12 @@ def rank_sum_p_value(known_scores: ArrayLike, unknown_scores: ArrayLike) -> floa
     ranks = np.rint(2 * rankdata(np.concatenate([unknown, known]))).astype(np.int64)
     observed = int(ranks[: unknown.size].sum())
     if ranks.size <= MOST_COUNTED:
-        return _counted_share(ranks, unknown.size, observed)
-    return _gaussian_share(ranks, unknown.size, observed)
+        return _exact_tail(ranks, unknown.size, observed)
+    return _gaussian_tail(ranks, unknown.size, observed)
 
 
-def _counted_share(ranks: NDArray[np.int64], n_chosen: int, limit: int) -> float:
-    """Count the choices of ``n_chosen`` ranks with a sum of at most ``limit``, as a share."""
+def _exact_tail(ranks: NDArray[np.int64], n_chosen: int, limit: int) -> float:
+    """Return the fraction of choices of ``n_chosen`` ranks with a sum of at most ``limit``."""
     # ways[k, s]: choices of k of the ranks so far that sum to s.
     ways = np.zeros((n_chosen + 1, limit + 1))
     ways[0, 0] = 1
@@ -148,7 +142,7 @@ def _counted_share(ranks: NDArray[np.int64], n_chosen: int, limit: int) -> float
     return float(min(ways[n_chosen].sum() / math.comb(ranks.size, n_chosen), 1.0))
 
 
-def _gaussian_share(ranks: NDArray[np.int64], n_chosen: int, observed: int) -> float:
+def _gaussian_tail(ranks: NDArray[np.int64], n_chosen: int, observed: int) -> float:
     n_all = ranks.size
     mean = n_chosen * ranks.mean()
     variance = n_chosen * (n_all - n_chosen) * ranks.var() / (n_all - 1)
@@ -160,7 +154,7 @@ def _gaussian_share(ranks: NDArray[np.int64], n_chosen: int, observed: int) -> f
 
 
 def smallest_p_value(n_known: int, n_unknown: int) -> float:
-    """Give the p-value of unknown scores that all lie below the known ones: none is smaller.
+    """Return the smallest possible p-value: all unknown scores lie below the known ones.
 
     Examples
     --------
@@ -172,11 +166,11 @@ def smallest_p_value(n_known: int, n_unknown: int) -> float:
 
 
 def combined_p_value(p_values: ArrayLike) -> float:
-    """Give one p-value for many tests of the same hypothesis on overlapping draws.
+    """Return one p-value for many tests of the same hypothesis on overlapping samples.
 
     Twice the median, at most 1. If every p-value is valid, so is this one, however they depend on
-    each other: for it to be at most a, half of them must be at most a/2, which at most the share
-    a of all studies can show. A single test needs no doubling.
+    each other: for it to be at most a, half of them must be at most a/2, which has a probability
+    of at most a. A single test needs no doubling.
 
     Examples
     --------
@@ -184,13 +178,18 @@ def combined_p_value(p_values: ArrayLike) -> float:
     >>> combined_p_value([0.01, 0.02, 0.9]), combined_p_value([0.03])
     (0.04, 0.03)
     """
-    p = finite_scores(p_values, "p-values")
-    if p.min() < 0 or p.max() > 1:
-        raise InputError(f"p-values lie between 0 and 1; got {p.min():g} to {p.max():g}.")
+    p = _checked_p_values(p_values)
     if p.size == 1:
         return float(p[0])
     # Of an even number the upper of the two middle ones: then at least half are no larger.
     return float(min(2 * np.sort(p)[p.size // 2], 1.0))
+
+
+def _checked_p_values(p_values: ArrayLike) -> Vector:
+    p = finite_scores(p_values, "p-values")
+    if p.min() < 0 or p.max() > 1:
+        raise InputError(f"p-values lie between 0 and 1; got {p.min():g} to {p.max():g}.")
+    return p
 
 
 def _log_choices(n: int, k: int) -> float:

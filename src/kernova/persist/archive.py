@@ -1,6 +1,7 @@
-"""The zip around a model: its header, its bytes, and every way in which it can be no such zip.
+"""Model files as zip archives: header, dump of the model, and checks of both.
 
-What a skops dump looks like inside: made the same in every run, and checked before use.
+The skops dump inside is made independent of the run when it is written, and its references are
+checked before it is used.
 """
 
 import io
@@ -24,25 +25,29 @@ FORMAT = 1
 _HEADER = "kernova.json"
 _MODEL = "model.skops"
 
-# Above this a model is stored as it is: deflating long arrays takes seconds and gains little ...
+# Above this a model is stored uncompressed: deflating long arrays takes seconds, gains little ...
 _DEFLATE_UP_TO_BYTES = 64 * 2**20
-# ... so a file that unpacks to more than the larger of these two was not written by us.
+# ... so a file that unpacks to more than the larger of these two was not written by kernova.
 _ROOM_AT_LEAST_BYTES = 256 * 2**20
 _ROOM_PER_BYTE = 100
 
 _NAME_OURS = "Name a file that save_model wrote."
-_COPY_AGAIN = "Copy it again from where it is whole, or save the model again."
+_COPY_AGAIN = "Copy it again from an undamaged file, or save the model again."
+
+SCHEMA = "schema.json"
+# Whether two equal numbers, strings or classes are one object is up to Python and means nothing.
+_WITHOUT_IDENTITY = ("JsonNode", "TypeNode")
 
 
 class Archive(NamedTuple):
-    """What a model file holds: how it came about, and the dump of the model, not yet trusted."""
+    """Contents of a model file: the versions that wrote it, and the unchecked dump."""
 
     written_with: dict[str, str]
     model: bytes
 
 
 def versions_here() -> dict[str, str]:
-    """Give the versions that decide whether a model can be rebuilt."""
+    """Return the versions that decide whether a model can be rebuilt."""
     import skops
 
     return {
@@ -57,7 +62,7 @@ def versions_here() -> dict[str, str]:
 
 
 def packed(model: BaseEstimator, dumped: bytes) -> bytes:
-    """Give the bytes of a model file."""
+    """Return the bytes of a model file."""
     name = f"{type(model).__module__}.{type(model).__qualname__}"
     header = {"format": FORMAT, "model": name, **versions_here()}
     compression = ZIP_DEFLATED if len(dumped) <= _DEFLATE_UP_TO_BYTES else ZIP_STORED
@@ -65,7 +70,7 @@ def packed(model: BaseEstimator, dumped: bytes) -> bytes:
 
 
 def zipped(parts: dict[str, bytes], compression: int) -> bytes:
-    """Zip the parts so that the same parts give the same bytes on every day and machine."""
+    """Zip the parts reproducibly: the same parts give the same bytes on every day and machine."""
     buffer = io.BytesIO()
     with ZipFile(buffer, "w") as archive:
         for name, content in parts.items():
@@ -80,7 +85,7 @@ def zipped(parts: dict[str, bytes], compression: int) -> bytes:
 
 
 def read_archive(path: Path) -> Archive:
-    """Read a model file, or say in one sentence why it is none."""
+    """Read a model file; the error says why it is not one."""
     header, model = _read_parts(path)
     return Archive(_checked_header(path, header), model)
 
@@ -93,14 +98,14 @@ def _read_parts(path: Path) -> tuple[bytes, bytes]:
     except ModelFileError:
         raise
     except Exception as error:
-        # zipfile has a dozen kinds of error for damaged zips, and none of them is worth telling.
+        # zipfile raises a dozen kinds of error for damaged zips; one message covers them all.
         raise ModelFileError(f"{path} is damaged or cut short. {_COPY_AGAIN}") from error
 
 
 def _opened(path: Path) -> BinaryIO:
     try:
         is_folder, is_odd = path.is_dir(), path.exists() and not path.is_file()
-        # Opening a pipe would wait for whoever writes to it.
+        # Opening a pipe would wait for its writer.
         file = None if is_folder or is_odd else path.open("rb")
     except FileNotFoundError:
         raise ModelFileError(f"There is no model file {path}. {_NAME_OURS}") from None
@@ -129,11 +134,11 @@ def _unzipped(path: Path, file: BinaryIO, room: int) -> tuple[bytes, bytes]:
             raise _not_ours(path, f": it is a zip without {_HEADER}")
         if _MODEL not in names:
             raise _not_ours(path, f": it is a zip without {_MODEL}")
-        _refuse_bomb(path, [archive], room)
+        _reject_bomb(path, [archive], room)
         header, model = archive.read(_HEADER), archive.read(_MODEL)
     with ZipFile(io.BytesIO(model)) as dump:
-        _refuse_bomb(path, [dump], room)
-        _refuse_bomb(path, _zips_inside(dump), room)
+        _reject_bomb(path, [dump], room)
+        _reject_bomb(path, _zips_inside(dump), room)
     return header, model
 
 
@@ -141,8 +146,8 @@ def _room(size: int) -> int:
     return max(_ROOM_AT_LEAST_BYTES, _ROOM_PER_BYTE * size)
 
 
-def _refuse_bomb(path: Path, archives: list[ZipFile], room: int) -> None:
-    """Add up the sizes that the entries claim; zipfile reads none beyond its claim."""
+def _reject_bomb(path: Path, archives: list[ZipFile], room: int) -> None:
+    """Raise if the claimed sizes of the entries are too large; zipfile reads none beyond them."""
     claimed = sum(entry.file_size for archive in archives for entry in archive.infolist())
     if claimed > room:
         raise ModelFileError(
@@ -152,7 +157,7 @@ def _refuse_bomb(path: Path, archives: list[ZipFile], room: int) -> None:
 
 
 def _zips_inside(dump: ZipFile) -> list[ZipFile]:
-    """Find sparse matrices: they are zips again, whatever their names."""
+    """Return the zips in a dump: sparse matrices are stored so, under any name."""
     contents = [dump.read(entry) for entry in dump.infolist() if _is_zip(dump, entry)]
     return [ZipFile(io.BytesIO(content)) for content in contents]
 
@@ -179,7 +184,7 @@ def _checked_header(path: Path, text: bytes) -> dict[str, str]:
 
 
 def _is_version(text: Any) -> bool:
-    # Whoever forges a header must not get to write to the terminal as he likes.
+    # A forged header must not write control characters to the terminal.
     return isinstance(text, str) and re.fullmatch(r"[0-9A-Za-z.+!_-]{1,60}", text) is not None
 
 
@@ -191,28 +196,25 @@ def _unclear_header(path: Path) -> ModelFileError:
     return _not_ours(path, f": its {_HEADER} does not say which format it is in")
 
 
-_SCHEMA = "schema.json"
-
-# Whether two equal numbers, strings or classes are one object is Python's whim; it means nothing.
-_WITHOUT_IDENTITY = ("JsonNode", "TypeNode")
+# The dump inside
 
 
 def canonical(dumped: bytes) -> bytes:
-    """Free a skops dump of what differs between runs: addresses, random names, dates, padding."""
+    """Return a skops dump without what differs between runs: addresses, random names, dates."""
     with ZipFile(io.BytesIO(dumped)) as archive:
         names: dict[str, str] = {}
-        schema = _renumbered(json.loads(archive.read(_SCHEMA)), {}, names)
+        schema = _renumbered(json.loads(archive.read(SCHEMA)), {}, names)
         arrays = {new: _settled(new, archive.read(old)) for old, new in names.items()}
-    return zipped({**arrays, _SCHEMA: json.dumps(schema).encode()}, ZIP_STORED)
+    return zipped({**arrays, SCHEMA: json.dumps(schema).encode()}, ZIP_STORED)
 
 
 def _renumbered(state: Any, seen: dict[Any, Any], names: dict[str, str]) -> Any:
-    """Give objects and files numbers in the order in which they are met."""
+    """Return the state with objects and files numbered in the order of their occurrence."""
     if isinstance(state, list):
         return [_renumbered(item, seen, names) for item in state]
     if not isinstance(state, dict):
         return state
-    # A saved dict may have keys of the same names; behind those stand dicts, never int or str.
+    # A saved dict may have keys of the same names; their values are dicts, never int or str.
     address, file = state.get("__id__"), state.get("file")
     is_object = isinstance(address, int) and state.get("__loader__") not in _WITHOUT_IDENTITY
     if is_object and address in seen:
@@ -231,10 +233,10 @@ def _renumbered(state: Any, seen: dict[Any, Any], names: dict[str, str]) -> Any:
 
 
 def _settled(name: str, content: bytes) -> bytes:
-    """Give an array the form that it will have after it was loaded and saved once more."""
+    """Return an array's file as it will be after loading and saving it once more."""
     buffer = io.BytesIO()
     if name.endswith(".npz"):
-        save_npz(buffer, load_npz(io.BytesIO(content)))  # its indices become as narrow as can be
+        save_npz(buffer, load_npz(io.BytesIO(content)))  # its indices become as narrow as possible
     elif name.endswith(".npy") and b"'descr': [" in content[:64]:
         structured = np.load(io.BytesIO(content), allow_pickle=False)
         np.save(buffer, _without_padding(structured), allow_pickle=False)
@@ -242,7 +244,7 @@ def _settled(name: str, content: bytes) -> bytes:
 
 
 def _without_padding(structured: NDArray[Any]) -> NDArray[Any]:
-    """Clear the gaps between the fields: they hold whatever memory held."""
+    """Clear the gaps between the fields, which hold uninitialised memory."""
     clean = np.zeros(structured.shape, structured.dtype)
     for field in structured.dtype.names or ():
         clean[field] = structured[field]
@@ -250,14 +252,14 @@ def _without_padding(structured: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_schema(dumped: bytes) -> None:
-    """Refuse a schema whose objects refer to each other in ways that `canonical` never writes.
+    """Raise for a schema whose objects refer to each other in ways that `canonical` never writes.
 
-    A reference costs a forger a few bytes and skops a walk through all that stands behind it:
-    twenty objects, each a list of the next one ten times, would keep it busy for ever. So an
-    object that comes twice must be spelt out twice, and every array belongs to one object.
+    skops walks through everything behind a reference, which takes a forger a few bytes: twenty
+    objects, each a list of the next one ten times, would never end. So an object that occurs twice
+    must be written out twice, and every array belongs to one object.
     """
     with ZipFile(io.BytesIO(dumped)) as archive:
-        remaining = [json.loads(archive.read(_SCHEMA))]
+        remaining = [json.loads(archive.read(SCHEMA))]
     spelling: dict[object, Any] = {}
     owner: dict[str, object] = {}
     while remaining:
@@ -269,6 +271,6 @@ def check_schema(dumped: bytes) -> None:
             number, file = state.get("__id__"), state.get("file")
             is_number = isinstance(number, (int, float, str))
             if is_number and spelling.setdefault(number, state) != state:
-                raise InputError("two objects go by one number")
+                raise InputError("two objects have one number")
             if isinstance(file, str) and not (number and owner.setdefault(file, number) == number):
                 raise InputError("two objects claim one array")

@@ -1,4 +1,4 @@
-"""Models to files and back: no pickle, a numbered format, and no type that is not trusted.
+"""Saving and loading of fitted estimators, without pickle and with trusted types only.
 
 A model file is a zip of two parts:
 
@@ -32,7 +32,9 @@ from kernova.persist.archive import (
     read_archive,
     versions_here,
 )
+from kernova.persist.moved import with_current_names
 from kernova.persist.trust import foreign_types, make_harmless
+from kernova.text import first_few
 
 __all__ = ["load_model", "save_model"]
 
@@ -42,8 +44,8 @@ _NAMES_SHOWN = 10
 def save_model(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     """Save a fitted estimator to one file, without pickle.
 
-    What would be written is first read back and compared: a model that does not come back the
-    same is refused now, not on the day when it is needed.
+    The bytes are first read back and compared: a model that cannot be restored exactly raises an
+    error when it is saved, not when it is needed.
 
     Parameters
     ----------
@@ -51,19 +53,19 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
         Any fitted scikit-learn estimator: one of kernova's or of scikit-learn's own, a pipeline
         of them, or one of yours that holds plain values, arrays and importable classes.
     path : path-like
-        Where to; ``.kernova`` is the usual ending. The file is there whole or not at all.
+        The file to write, usually with the ending ``.kernova``. It is written whole or not at all.
 
     Raises
     ------
     InputError
-        If ``model`` is no fitted estimator, holds something that does not come back from a file
-        (it is named), or ``path`` cannot be written.
+        If ``model`` is not a fitted estimator, holds something that cannot be restored (the
+        message names it), or ``path`` cannot be written.
 
     Warns
     -----
     UserWarning
         If the model holds types, such as classes of your own, which :func:`load_model` trusts
-        only when told.
+        only if they are named in ``trusted``.
 
     Examples
     --------
@@ -85,7 +87,7 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     foreign = foreign_types(dump.types_to_trust)
     if foreign:
         warnings.warn(
-            f"{Path(path)} holds types that load_model trusts only when told: load it with "
+            f"{Path(path)} holds types that load_model trusts only by name: load it with "
             f"trusted={foreign}.",
             stacklevel=2,
         )
@@ -102,8 +104,8 @@ def load_model(
         The model file.
     trusted : sequence of str or type, default=()
         Types of your own that the file may hold, such as a kernel class, by full name
-        (``"my_package.kernels.Wave"``) or as the class itself. Name only what you know: whoever
-        wrote the file chose what such a type is given.
+        (``"my_package.kernels.Wave"``) or as the class itself. Name only types that you know: the
+        author of the file chose the values that they are given.
 
     Returns
     -------
@@ -138,8 +140,8 @@ def load_model(
     if loaded.other_sklearn:
         warnings.warn(
             f"{source} was saved with scikit-learn {loaded.other_sklearn}; this is scikit-learn "
-            f"{sklearn.__version__}, which may answer differently. Fit and save the model again "
-            "to be sure.",
+            f"{sklearn.__version__}, which may give other results. Fit and save the model again to "
+            "be sure.",
             stacklevel=2,
         )
     return loaded.model
@@ -172,10 +174,10 @@ def _dumped(model: BaseEstimator) -> _Dump:
         return _round_trip(model)
     except Exception as error:
         culprit = _smallest_culprit(_Culprit("", model, error))
-        place, part = culprit.place.lstrip("."), type(culprit.part).__name__
-        what = f"its {place} (of type {part})" if place else "it"
+        path, part = culprit.path.lstrip("."), type(culprit.part).__name__
+        what = f"its {path} (of type {part})" if path else "it"
         raise InputError(
-            f"Cannot save this {type(model).__name__}: {what} does not come back from a file "
+            f"Cannot save this {type(model).__name__}: {what} cannot be restored from a file "
             f"({_in_short(culprit.error)}). A model may hold plain values, arrays, and classes "
             "and functions that can be imported."
         ) from error
@@ -186,19 +188,19 @@ def _round_trip(value: Any) -> _Dump:
     import skops.io
 
     data = canonical(skops.io.dumps(value))
-    # Nothing to fear from these types: the bytes were made of living objects a moment ago.
+    # These types are safe to build: the bytes were just made of objects in memory.
     types_to_trust = skops.io.get_untrusted_types(data=data)
     back = skops.io.loads(data, trusted=types_to_trust)
     if canonical(skops.io.dumps(back)) != data:
-        raise InputError("it comes back different")
+        raise InputError("it differs after loading")
     make_harmless(back)
     return _Dump(data, types_to_trust)
 
 
 class _Culprit(NamedTuple):
-    """A part of a model that cannot be saved, where it sits, and what went wrong."""
+    """A part of a model that cannot be saved, its path in the model, and the error."""
 
-    place: str
+    path: str
     part: Any
     error: Exception
 
@@ -210,8 +212,8 @@ def _smallest_culprit(culprit: _Culprit, above: frozenset[int] = frozenset()) ->
             continue
         try:
             _round_trip(part)
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, it is what we look for
-            return _smallest_culprit(_Culprit(culprit.place + name, part, error), above)
+        except Exception as error:  # noqa: BLE001 - any error marks the part as the culprit
+            return _smallest_culprit(_Culprit(culprit.path + name, part, error), above)
     return culprit
 
 
@@ -228,7 +230,7 @@ def _named_parts(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 class _Loaded(NamedTuple):
-    """A model, and the version of scikit-learn that saved it if that was another one."""
+    """A model, and the version of scikit-learn that saved it if it is not this one."""
 
     model: BaseEstimator
     other_sklearn: str | None
@@ -239,11 +241,12 @@ def _loaded(source: Path, archive: Archive, trusted: Iterable[str | type] | str 
 
     try:
         check_schema(archive.model)
-        types_to_trust = skops.io.get_untrusted_types(data=archive.model)
+        dump = with_current_names(archive.model)
+        types_to_trust = skops.io.get_untrusted_types(data=dump)
         foreign = foreign_types(types_to_trust, trusted)
         if foreign:
-            raise _foreign_types_refused(source, foreign)
-        loaded = _built(_Dump(archive.model, types_to_trust))
+            raise _foreign_types_error(source, foreign)
+        loaded = _built(_Dump(dump, types_to_trust))
         make_harmless(loaded.model)
     except ModelFileError:
         raise
@@ -276,12 +279,11 @@ def _built(dump: _Dump) -> _Loaded:
     return _Loaded(model, other)
 
 
-def _foreign_types_refused(source: Path, names: list[str]) -> ModelFileError:
-    shown = [_printable(name) for name in names[:_NAMES_SHOWN]]
-    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+def _foreign_types_error(source: Path, names: list[str]) -> ModelFileError:
+    shown = [_printable(name) for name in names]
     return ModelFileError(
-        f"{source} holds types that kernova does not trust: {', '.join(shown)}{more}. "
-        f"Only if you know them and whoever wrote the file, pass trusted={shown}."
+        f"{source} holds types that kernova does not trust: {first_few(shown, _NAMES_SHOWN)}. "
+        f"Only if you know them and trust the file's author, pass trusted={shown[:_NAMES_SHOWN]}."
     )
 
 
@@ -302,5 +304,5 @@ def _in_short(error: Exception) -> str:
 
 
 def _printable(text: str) -> str:
-    """Keep a stranger's text from writing to the terminal as it likes."""
+    """Replace control characters, which an untrusted text could send to the terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)[:200]

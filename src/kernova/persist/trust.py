@@ -1,13 +1,13 @@
-"""Which types a model file may hold, and what is checked of those that could do harm.
+"""Trusted types of model files, and checks of those that could do harm.
 
-Whoever writes a file chooses which types are built from it and what they are given. So only these
-are built: what skops trusts; kernova's own estimators and frozen value classes, which do nothing
-but store what they are given; scikit-learn's decision and search trees and scipy's compressed
-sparse arrays; and what the caller names.
+The author of a file chooses which types are built from it and the values they are given. So only
+these are built: types that skops trusts; kernova's own estimators and frozen value classes, which
+only store what they are given; scikit-learn's decision and search trees and scipy's compressed
+sparse arrays; and types that the caller names.
 
-The trees and sparse arrays are a case of their own. Compiled code follows the numbers in them
-without a look at where these lead, so a forged one could read, or crash on, any memory. They are
-therefore checked, and search trees built again from their rows, before anyone can use them.
+Trees and sparse arrays need more: compiled code uses the numbers in them as memory offsets without
+checks, so a forged one could read, or crash on, any memory. They are therefore checked, and search
+trees built again from their rows, before they can be used.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
+from kernova._moved import MODULES
 from kernova.errors import InputError
 
-# The packages whose modules a file's names may make us import. No others: `kernova.__main__`, for
-# one, would start the command line.
+# The packages whose modules are imported if a file names them. No others: `kernova.__main__`, for
+# example, would start the command line.
 _PACKAGES_OF_MODELS = (
     "neighbors",
     "kernels",
@@ -35,7 +36,7 @@ _PACKAGES_OF_MODELS = (
     "discover",
     "calibration",
 )
-# Of higher packages, single modules only: what finds notes is made of several packages' parts.
+# Of higher packages, single modules only: a note finder is made of several packages' parts.
 _MODULES_OF_MODELS = tuple(
     f"notes.{name}"
     for name in ("finder", "engines", "features", "description", "candidates", "verification")
@@ -61,7 +62,7 @@ _NO_CHILD = -1
 def foreign_types(
     names: Iterable[str], trusted: Iterable[str | type] | str | type = ()
 ) -> list[str]:
-    """Pick the names of types that are trusted neither by us nor by the caller."""
+    """Return the names of types that are trusted neither by kernova nor by the caller."""
     named = [trusted] if isinstance(trusted, (str, type)) else trusted
     known = _TRUSTED | {name if isinstance(name, str) else _full_name(name) for name in named}
     return [name for name in names if name not in known and not _is_our_own(name)]
@@ -72,17 +73,17 @@ def _full_name(of_type: type) -> str:
 
 
 def _is_our_own(name: str) -> bool:
-    """Tell whether this is an estimator or a frozen value class, defined where ours are."""
+    """Return whether this is an estimator or frozen value class of kernova's packages."""
     module_name, _, class_name = name.rpartition(".")
     package, _, inside = module_name.partition(".")
     is_home = inside.partition(".")[0] in _PACKAGES_OF_MODELS or inside in _MODULES_OF_MODELS
-    if package != "kernova" or not is_home:
+    if package != "kernova" or not is_home or module_name in MODULES:
         return False
     try:
         found = getattr(import_module(module_name), class_name, None)
     except ImportError:
         return False
-    # What a module merely imports is not its own.
+    # A name that the module only imports does not count.
     if not isinstance(found, type) or _full_name(found) != name:
         return False
     return issubclass(found, BaseEstimator) or _is_frozen_value(found)
@@ -95,7 +96,7 @@ def _is_frozen_value(found: type) -> bool:
 
 
 def make_harmless(model: Any) -> None:
-    """Check what compiled code will follow inside a loaded model, or build it again."""
+    """Check the parts of a loaded model that compiled code relies on, or build them again."""
     from sklearn.ensemble._gb import BaseGradientBoosting
     from sklearn.neighbors import BallTree, KDTree
     from sklearn.tree._tree import Tree
@@ -108,8 +109,8 @@ def make_harmless(model: Any) -> None:
         elif issparse(part.value):
             _check_sparse(part.value)
         elif isinstance(part.value, BaseGradientBoosting):
-            # It hands rows to compiled code past all the checks that a single tree makes.
-            raise InputError("gradient boosting cannot be checked for numbers that lead astray")
+            # It passes rows to compiled code without the checks that a single tree makes.
+            raise InputError("gradient boosting cannot be checked for invalid memory offsets")
 
 
 class _Part(NamedTuple):
@@ -121,7 +122,7 @@ class _Part(NamedTuple):
 
 
 def _parts_within(model: Any) -> Iterator[_Part]:
-    """Walk once over everything that hangs on the model, itself first."""
+    """Yield the model and all objects inside it, each once."""
     seen: set[int] = set()
     remaining = [_Part(None, None, model)]
     while remaining:
@@ -146,9 +147,9 @@ def _members(owner: Any) -> Iterator[_Part]:
 
 
 def _build_again(part: _Part) -> None:
-    """Take the rows and the metric from a search tree, and none of its indices."""
+    """Build a search tree from the rows and the metric of a loaded one, without its indices."""
     if part.name is None:
-        raise InputError("a search tree stands where no estimator keeps one")
+        raise InputError("a search tree is not an attribute of an estimator")
     state = part.value.__getstate__()
     rows, leaf_size, metric, weights = state[0], state[4], state[11], state[12]
     again = type(part.value)(rows, leaf_size=leaf_size, metric=metric, sample_weight=weights)
@@ -161,33 +162,33 @@ def _check_sparse(matrix: Any) -> None:
     try:
         matrix.check_format(full_check=True)
     except ValueError as error:
-        raise InputError("a sparse array leads astray") from error
+        raise InputError("a sparse array has invalid indices") from error
 
 
 def _check_decision_tree(part: _Part) -> None:
-    """Refuse a tree that scikit-learn could not follow from its root to a leaf.
+    """Raise for a tree that scikit-learn cannot follow from its root to a leaf.
 
-    The walk must stay within the nodes, come to an end after no more steps than the tree says,
-    and look at no column beyond those that the owner asks of its rows.
+    The path must stay within the nodes, end after no more steps than the tree's depth, and use no
+    column beyond those that the owner requires of its rows.
     """
     from sklearn.tree import BaseDecisionTree
 
     owner, name, tree = part
     if name != "tree_" or not isinstance(owner, BaseDecisionTree):
-        raise InputError("a decision tree stands where no estimator keeps one")
+        raise InputError("a decision tree is not the tree_ of an estimator")
     if not (
         _asks_for_columns(owner, tree.n_features)
-        # Before these two agree, every other look at the tree may leave its memory.
+        # Before these two agree, any other access to the tree may leave its memory.
         and 1 <= tree.node_count == tree.capacity
         and _is_one_tree(tree.children_left, tree.children_right, tree.max_depth)
         and _columns_exist(tree)
     ):
-        raise InputError("a decision tree leads astray")
+        raise InputError("a decision tree has invalid nodes")
 
 
 def _asks_for_columns(owner: Any, n_features: int) -> bool:
     own = vars(owner)
-    # The owner counts columns in a method; an attribute of the same name would be called instead.
+    # The owner counts columns in a method; an attribute of the same name would replace it.
     hides_a_method = any(callable(getattr(type(owner), name, None)) for name in own)
     n_asked = own.get("n_features_in_")
     return type(n_asked) is int and n_asked == n_features and not hides_a_method
@@ -196,7 +197,7 @@ def _asks_for_columns(owner: Any, n_features: int) -> bool:
 def _is_one_tree(left: NDArray[np.intp], right: NDArray[np.intp], max_depth: int) -> bool:
     inner = np.flatnonzero(left != _NO_CHILD)
     children = np.concatenate([left[inner], right[inner]])
-    # With one parent for every node but the root, no way from the root comes back to itself.
+    # With one parent for every node but the root, no path from the root returns to itself.
     if not np.array_equal(np.sort(children), np.arange(1, len(left))):
         return False
     depth, level = 0, np.array([0])

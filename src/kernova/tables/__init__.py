@@ -1,1 +1,1 @@
-"""Station one: tables from files."""
+"""Tables: reading from files, columns, encoding as numbers, and result records."""

@@ -1,6 +1,7 @@
-"""Columns as features: numbers or categories, and a sentence for whatever is neither.
+"""Columns of a table: numbers or categories, and an error for everything else.
 
-A table taken apart: its columns of numbers as one array, its categories as coded texts.
+:func:`features_of` converts the columns of a file. :func:`split_columns` splits a table into one
+array of its numbers and the coded texts of its categories, for the encoder.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,15 +14,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kernova.errors import InputError
+from kernova.typing import Indices, Mask, Matrix
 
+# With more different texts than this, and than half of the rows, a column is taken for ids.
 _FEW_CATEGORIES = 50
 _DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y")
+# As pandas.api.types.infer_dtype names what a column of Python objects holds.
+_NUMBER_KINDS = {"integer", "floating", "mixed-integer-float", "decimal", "empty"}
+_CATEGORY_KINDS = {"string", "boolean", "mixed-integer", "mixed"}
 
 
 def features_of(
     columns: pa.Table, names: list[str], categories: Collection[str], source: str
 ) -> pd.DataFrame:
-    """Give the columns of these names as numbers and texts, or refuse what can be neither."""
+    """Return the columns of these names as numbers and texts; raise for what can be neither."""
     wanted = columns.select(names)
     usable = [
         _number_or_text(decoded(column), name, source)
@@ -31,22 +37,13 @@ def features_of(
     for name, column in zip(names, usable, strict=True):
         if pa.types.is_string(column.type) and name not in categories:
             frame[name] = _category_or_numbers(frame[name], name, source)
-    _refuse_infinite(frame.select_dtypes("number"), source)
+    numbers = frame.select_dtypes("number")
+    _reject_infinite(numbers.to_numpy(dtype=np.float64), list(numbers.columns), f" of {source}")
     return frame
 
 
-def _refuse_infinite(numbers: pd.DataFrame, source: str) -> None:
-    is_infinite = np.isinf(numbers.to_numpy(dtype=np.float64))
-    if is_infinite.any():
-        row, position = np.argwhere(is_infinite)[0].tolist()
-        raise InputError(
-            f"Column {numbers.columns[position]!r} of {source} holds an infinite number in row "
-            f"{row + 1}; correct it or drop the column."
-        )
-
-
 def _number_or_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
-    """Cast to a number type or to text, or refuse."""
+    """Cast to a number type or to text, or raise."""
     kind = column.type
     types = pa.types
     if types.is_temporal(kind):
@@ -74,15 +71,15 @@ def _holds_dates(name: str, source: str) -> InputError:
 def _category_or_numbers(
     texts: "pd.Series[str]", name: str, source: str
 ) -> "pd.Series[str] | pd.Series[float]":
-    """Give the texts as they are if they are categories, as numbers if all of them are."""
-    # Texts repeat: judge each once. A missing one has the code -1.
+    """Return the texts as they are if they are categories, as numbers if all of them are."""
+    # Texts repeat: check each once. A missing one has the code -1.
     codes, texts_seen = texts.factorize()
     distinct = pd.Series(texts_seen, dtype=texts.dtype)
     numbers = _finite_numbers(distinct)
     is_number = np.isfinite(numbers)
     if is_number.all():
         return pd.Series(np.append(numbers, np.nan)[codes], index=texts.index)
-    # A decimal comma makes no number here, but shows that one was meant.
+    # A text with a decimal comma is not read as a number, but was meant as one.
     is_meant = is_number | np.isfinite(_finite_numbers(distinct.str.replace(",", ".", regex=False)))
     if is_meant[codes[codes >= 0]].mean() >= 0.5:
         row = int((~np.append(is_number, True)[codes]).argmax())
@@ -95,13 +92,13 @@ def _category_or_numbers(
     if len(distinct) > max(_FEW_CATEGORIES, len(texts) / 2):
         raise InputError(
             f"Column {name!r} of {source} looks like an id: {len(distinct)} different texts in "
-            f"{len(texts)} rows. Name it as the id column or drop it."
+            f"{len(texts)} rows. Name it as id_column or drop it."
         )
     return texts
 
 
-def _finite_numbers(texts: "pd.Series[str]") -> NDArray[np.float64]:
-    """Give the number that each text stands for, or NaN."""
+def _finite_numbers(texts: "pd.Series[str]") -> Matrix:
+    """Return the number that each text stands for, or NaN."""
     numbers = np.asarray(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
@@ -114,30 +111,25 @@ def _are_dates(distinct: "pd.Series[str]") -> bool:
 
 
 def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Give a column of codes as what they stand for; any other as it is."""
+    """Return a dictionary-encoded column as its values; any other as it is."""
     is_coded = pa.types.is_dictionary(column.type)
     return column.cast(column.type.value_type) if is_coded else column
-
-
-# As pandas.api.types.infer_dtype names what a column of Python objects holds.
-_NUMBER_KINDS = {"integer", "floating", "mixed-integer-float", "decimal", "empty"}
-_CATEGORY_KINDS = {"string", "boolean", "mixed-integer", "mixed"}
 
 
 class Texts(NamedTuple):
     """A category column: ``distinct[codes]`` are its texts, and the code -1 a missing one."""
 
-    codes: NDArray[np.intp]
+    codes: Indices
     distinct: NDArray[np.object_]
 
 
 class Columns(NamedTuple):
     """The columns of numbers (NaN is missing) and of categories, each in the table's order."""
 
-    numbers: NDArray[np.float64]
+    numbers: Matrix
     texts: list[Texts]
 
-    def count_missing(self, is_category: NDArray[np.bool_]) -> NDArray[np.intp]:
+    def count_missing(self, is_category: Mask) -> Indices:
         """Count the missing values of each column of the table."""
         counts = np.zeros(len(is_category), dtype=np.intp)
         counts[~is_category] = np.isnan(self.numbers).sum(axis=0)
@@ -145,24 +137,22 @@ class Columns(NamedTuple):
         return counts
 
 
-def column_names(table: pd.DataFrame | NDArray[np.float64]) -> list[str]:
-    """Give names for sentences; an array's columns are x0, x1 and so on."""
+def column_names(table: pd.DataFrame | Matrix) -> list[str]:
+    """Return names for messages; an array's columns are x0, x1 and so on."""
     if isinstance(table, pd.DataFrame):
         return [str(name) for name in table.columns]
     return [f"x{j}" for j in range(table.shape[1])]
 
 
-def category_columns(table: pd.DataFrame | NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which columns are categories; refuse those that are neither that nor numbers."""
+def category_columns(table: pd.DataFrame | Matrix) -> Mask:
+    """Return the mask of category columns; raise for those that are neither that nor numbers."""
     if not isinstance(table, pd.DataFrame):
         return np.zeros(table.shape[1], dtype=np.bool_)
     return np.array([_is_category(table.iloc[:, j]) for j in range(table.shape[1])], dtype=np.bool_)
 
 
-def split_columns(
-    table: pd.DataFrame | NDArray[np.float64], is_category: NDArray[np.bool_]
-) -> Columns:
-    """Take a table apart as ``is_category`` says.
+def split_columns(table: pd.DataFrame | Matrix, is_category: Mask) -> Columns:
+    """Split a table into its columns of numbers and its category columns.
 
     Raises
     ------
@@ -187,24 +177,24 @@ def split_columns(
     else:
         numbers = table
     names = column_names(table)
-    _columns_refuse_infinite(numbers, [names[j] for j in np.flatnonzero(~is_category)])
+    _reject_infinite(numbers, [names[j] for j in np.flatnonzero(~is_category)])
     return Columns(numbers, texts)
 
 
-def category_places(texts: Texts, categories: NDArray[np.object_], fill: str) -> NDArray[np.intp]:
-    """Give each row's place among the categories; one place behind them stands for all others."""
+def category_indices(texts: Texts, categories: NDArray[np.object_], fill: str) -> Indices:
+    """Return each row's index among the categories; all others get the index after the last."""
     known = pd.Index(categories)
-    place_of = known.get_indexer(pd.Index([*texts.distinct, fill], dtype=known.dtype))
-    place_of[place_of < 0] = len(categories)
-    # The code -1 of a missing text finds the fill, which stands last.
-    return place_of[texts.codes]
+    index_of = known.get_indexer(pd.Index([*texts.distinct, fill], dtype=known.dtype))
+    index_of[index_of < 0] = len(categories)
+    # The code -1 of a missing text selects the fill, which is last.
+    return index_of[texts.codes]
 
 
 def most_frequent(texts: Texts, categories: NDArray[np.object_]) -> str:
-    """Give the category that most rows have; among equals, the first in order."""
+    """Return the category that most rows have; among equals, the first in order."""
     present = texts._replace(codes=texts.codes[texts.codes >= 0])
-    places = category_places(present, categories, "")
-    return str(categories[np.bincount(places).argmax()])
+    indices = category_indices(present, categories, "")
+    return str(categories[np.bincount(indices).argmax()])
 
 
 def _is_category(column: "pd.Series[Any]") -> bool:
@@ -226,7 +216,7 @@ def _neither_number_nor_text(column: "pd.Series[Any]", kind: str) -> InputError:
     )
 
 
-def _numbers_in(column: "pd.Series[Any]") -> NDArray[np.float64]:
+def _numbers_in(column: "pd.Series[Any]") -> Matrix:
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
     if not pd.api.types.is_bool_dtype(column.dtype) and _is_category(column):
@@ -255,7 +245,7 @@ def _texts_in(column: "pd.Series[Any]") -> Texts:
 
 
 def _text_of(value: object, column: "pd.Series[Any]") -> str:
-    """Write a category the same way however its column was stored: True, 1 and 1.0 are "1"."""
+    """Return a category as text independent of its column's type: True, 1 and 1.0 are "1"."""
     if isinstance(value, str):
         return value
     if isinstance(value, Real | np.bool_):
@@ -264,11 +254,11 @@ def _text_of(value: object, column: "pd.Series[Any]") -> str:
     raise _neither_number_nor_text(column, type(value).__name__)
 
 
-def _columns_refuse_infinite(numbers: NDArray[np.float64], names: Sequence[str]) -> None:
+def _reject_infinite(numbers: Matrix, names: Sequence[str], of_source: str = "") -> None:
     is_infinite = np.isinf(numbers)
     if is_infinite.any():
         row, position = np.argwhere(is_infinite)[0]
         raise InputError(
-            f"Column {names[position]!r} holds an infinite number in row {row + 1}; correct it or "
-            "drop the column."
+            f"Column {names[position]!r}{of_source} holds an infinite number in row {row + 1}; "
+            "correct it or drop the column."
         )

@@ -1,9 +1,7 @@
-"""Columns of numbers on one scale, without overflow at either end of the floating-point range.
+"""Encoding of mixed columns: scaled numbers, and one indicator per category.
 
-Mixed columns to numbers: scaled numbers, one indicator per category.
-
-:class:`TableEncoder` remembers the columns it was fitted on; :func:`align_columns` brings a new
-table into their order first.
+:class:`TableEncoder` stores the columns it was fitted on; :func:`align_columns` brings a new table
+into their order first. Scaling does not overflow at either end of the floating-point range.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernova.errors import InputError
 from kernova.tables.columns import (
     category_columns,
-    category_places,
+    category_indices,
     column_names,
     most_frequent,
     split_columns,
 )
 from kernova.text import counted, listed
+from kernova.typing import Indices, Matrix, Vector
 
 Scaling = Literal["standard", "minmax", "none"]
 
@@ -33,23 +32,23 @@ _FARTHEST = 1e150
 
 
 class NumberScaling(NamedTuple):
-    """How to scale each column: ``(x / 2**exponent - center) / scale``.
+    """Scaling of each column: ``(x / 2**exponent - center) / scale``.
 
     Division by a power of two is exact, and brings a column's largest value near 1, so that
     squares neither overflow (1e300) nor vanish (1e-200).
     """
 
     exponent: NDArray[np.int32]
-    center: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    center: Vector
+    scale: Vector
 
 
-def number_scaling(numbers: NDArray[np.float64], rule: Scaling) -> NumberScaling:
+def number_scaling(numbers: Matrix, rule: Scaling) -> NumberScaling:
     """Learn the scaling of each column; NaN stands for a missing value and is left out.
 
     "standard" gives mean 0 and (population) standard deviation 1, "minmax" the range from 0 to
-    1, "none" leaves numbers alone. A constant column, or one that varies by rounding only, is
-    moved to 0 and not stretched: a later value keeps its raw difference.
+    1, "none" leaves numbers unchanged. A constant column, or one that varies by rounding only, is
+    moved to 0 and not scaled: a later value keeps its raw difference.
 
     Examples
     --------
@@ -79,20 +78,20 @@ def number_scaling(numbers: NDArray[np.float64], rule: Scaling) -> NumberScaling
     )
 
 
-def scaled_numbers(numbers: NDArray[np.float64], scaling: NumberScaling) -> NDArray[np.float64]:
-    """Scale new numbers; one too far away to be told is put at the farthest finite place."""
+def scaled_numbers(numbers: Matrix, scaling: NumberScaling) -> Matrix:
+    """Scale new numbers; values that overflow are clipped to a large finite one."""
     with np.errstate(over="ignore"):
         scaled = (np.ldexp(numbers, -scaling.exponent) - scaling.center) / scaling.scale
     return np.clip(scaled, -_FARTHEST, _FARTHEST)
 
 
-def column_medians(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the median of each column's numbers; halving before adding cannot overflow."""
+def column_medians(numbers: Matrix) -> Vector:
+    """Return the median of each column's numbers; halving before adding cannot overflow."""
     return 2 * np.nanmedian(numbers / 2, axis=0)
 
 
 def align_columns(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
-    """Give the columns of ``table`` in the order of ``names``.
+    """Return the columns of ``table`` in the order of ``names``.
 
     Parameters
     ----------
@@ -109,7 +108,7 @@ def align_columns(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If columns are missing, are too many, or share a name; it says which.
+        If columns are missing, extra or repeated; the message names them.
 
     Examples
     --------
@@ -134,7 +133,7 @@ def align_columns(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
 
 
 class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Turn a table of numbers and categories into numbers that a distance makes sense on.
+    """Encoder of a table of numbers and categories, for methods that compute distances.
 
     In a DataFrame, columns of text, of pandas' category type and of true/false are categories;
     all others, and all columns of an array, are numbers. A category becomes one indicator per
@@ -147,21 +146,21 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         For columns of numbers: mean 0 and standard deviation 1, range 0 to 1, or untouched. A
         column that is constant in ``fit`` becomes 0; a new value there keeps its raw difference.
     missing : {"refuse", "fill"}, default="refuse"
-        Refuse missing values with the columns named, or fill them with the median, or the most
-        frequent category, of ``fit``.
+        Raise an error that names the columns, or fill missing values with the median, or the
+        most frequent category, of ``fit``.
     category_weight : float, default=1.0
         The distance between two rows that differ in one category.
 
     Attributes
     ----------
     is_category_ : ndarray of bool of shape (n_features_in_,)
-        Which columns are categories.
+        Mask of the category columns.
     categories_ : list of ndarray of str
         The values seen, sorted, for each category column. True/false are "1" and "0".
     exponent_, center_, scale_ : ndarray of shape (n number columns,)
         Numbers become ``(x / 2**exponent_ - center_) / scale_``.
     number_fill_, category_fill_ : ndarray
-        What stands in for missing values.
+        Values that replace missing ones.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -214,7 +213,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.is_category_ = category_columns(table)
         columns = split_columns(table, self.is_category_)
         counts = columns.count_missing(self.is_category_)
-        self._refuse_missing(counts, names)
+        self._reject_missing(counts, names)
         if (counts == len(table)).any():
             name = names[int((counts == len(table)).argmax())]
             raise InputError(f"Column {name!r} holds no value, so nothing can fill it; drop it.")
@@ -230,7 +229,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         )
         return self
 
-    def transform(self, X: pd.DataFrame | ArrayLike) -> NDArray[np.float64]:
+    def transform(self, X: pd.DataFrame | ArrayLike) -> Matrix:
         """Encode a table with the columns of ``fit``, in the same order.
 
         Parameters
@@ -247,7 +246,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         table = self._validated(X, reset=False)
         names = column_names(table)
         columns = split_columns(table, self.is_category_)
-        self._refuse_missing(columns.count_missing(self.is_category_), names)
+        self._reject_missing(columns.count_missing(self.is_category_), names)
         numbers = np.where(np.isnan(columns.numbers), self.number_fill_, columns.numbers)
         if self.scaling != "none":
             scaling = NumberScaling(self.exponent_, self.center_, self.scale_)
@@ -263,13 +262,13 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self.category_fill_,
             strict=True,
         ):
-            place = start + category_places(texts, categories, fill)
+            column = start + category_indices(texts, categories, fill)
             # Two rows then differ in two indicators: weight * sqrt(1/2 + 1/2).
-            encoded[np.arange(len(table)), place] = self.category_weight / np.sqrt(2)
+            encoded[np.arange(len(table)), column] = self.category_weight / np.sqrt(2)
         return encoded
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Name the columns that ``transform`` gives.
+        """Return the names of the columns of ``transform``.
 
         Parameters
         ----------
@@ -306,9 +305,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if not (isinstance(weight, Real) and 0 < weight < np.inf):
             raise InputError(f"category_weight is {weight!r}; it must be a positive number.")
 
-    def _validated(
-        self, X: pd.DataFrame | ArrayLike, *, reset: bool
-    ) -> pd.DataFrame | NDArray[np.float64]:
+    def _validated(self, X: pd.DataFrame | ArrayLike, *, reset: bool) -> pd.DataFrame | Matrix:
         if isinstance(X, pd.DataFrame):
             self._check_names(X, reset=reset)
             return X
@@ -327,11 +324,11 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             validate_data(self, table, reset=reset, skip_check_array=True)
         except ValueError as error:
             raise InputError(
-                f"{str(error).rstrip()}\nalign_columns(table, encoder.feature_names_in_) puts "
-                "columns in order and says which are missing or too many."
+                f"{str(error).rstrip()}\nalign_columns(table, encoder.feature_names_in_) sorts "
+                "columns and names those that are missing or extra."
             ) from error
 
-    def _refuse_missing(self, counts: NDArray[np.intp], names: Sequence[str]) -> None:
+    def _reject_missing(self, counts: Indices, names: Sequence[str]) -> None:
         if self.missing == "fill" or not counts.any():
             return
         found = counted(dict(zip(names, counts.tolist(), strict=True)))
@@ -340,8 +337,8 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             "those rows, or encode with missing='fill'."
         )
 
-    def _widths(self) -> NDArray[np.intp]:
-        """Give the number of columns out for each column in."""
+    def _widths(self) -> Indices:
+        """Return the number of encoded columns for each column of the table."""
         widths = np.ones(self.n_features_in_, dtype=np.intp)
         widths[self.is_category_] = [len(categories) + 1 for categories in self.categories_]
         return widths

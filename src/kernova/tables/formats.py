@@ -1,13 +1,8 @@
-"""What every reader gives, and the one sentence for a file that a reader cannot follow.
+"""Table formats: reading a file of any known ending into an Arrow table, and writing results.
 
-CSV and TSV: Arrow's reader, and clear words for what it would let pass or say badly.
-
-From a file of any known ending to one Arrow table, through the format's own reader.
-
-Nothing is judged here beyond "can this file be read": which columns are features, and whether
-their values can be used, is decided in :mod:`kernova.tables.table`.
-
-Results as files that other programs read.
+Reading stops at "can this file be read": which columns are features, and whether their values can
+be used, is decided in :mod:`kernova.tables.table`. CSV and TSV are read by Arrow, with messages for
+files that it would accept or report badly.
 """
 
 import gzip
@@ -30,12 +25,21 @@ from kernova.errors import InputError
 from kernova.files import check_ending, replacing
 from kernova.textfiles import open_file
 
+# The texts that pandas reads as missing values, too.
+_MISSING_TEXTS = [
+    *("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan"),
+    *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+]
+
+_SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_BLOCK_BYTES = 1 << 24  # the longest line that can be read
+
 
 class RawTable(NamedTuple):
-    """What a file holds, unjudged.
+    """Contents of a file before any check of its values.
 
     ``own_id`` and ``own_label`` are columns that the format itself marks as such; ``aside`` are
-    columns that are no features unless asked for, such as a saved row index.
+    columns that are not features by default, such as a saved row index.
     """
 
     columns: pa.Table
@@ -44,12 +48,58 @@ class RawTable(NamedTuple):
     aside: frozenset[str] = frozenset()
 
 
-@contextmanager
-def reading(source: str, kind: str) -> Iterator[None]:
-    """Turn whatever a reader throws at a damaged file into one sentence.
+def read_raw(source: str, id_column: str | None = None) -> RawTable:
+    r"""Read the file named ``source``; a column named ``id_column`` is text, as written.
 
-    Only the reader's own calls belong inside: what they throw has no bounds (tokenizer and JSON
-    errors, ``zlib.error``, ``MemoryError`` for a length of 2**60 ...), so everything is caught.
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernova.tables.formats import read_raw
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.csv"
+    >>> _ = path.write_text("id,length\n007,1.5\n008,2.5\n")
+    >>> read_raw(str(path), "id").columns.to_pydict()
+    {'id': ['007', '008'], 'length': [1.5, 2.5]}
+    """
+    first_byte = _first_byte(source)
+    read = _reader_for(source)
+    if not first_byte:
+        raise _empty_file(source)
+    return read(source, id_column)
+
+
+def check_table_path(path: str | os.PathLike[str]) -> None:
+    """Raise before any work if no table can be written with this ending."""
+    check_ending(path, _WRITERS, "a table")
+
+
+def save_table(rows: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write a table in the format of its ending; the file is either whole or absent.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> from kernova.tables.formats import save_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "verdicts.csv"
+    >>> save_table(pd.DataFrame({"id": ["a"], "verdict": ["usual"]}), path)
+    >>> print(path.read_text())
+    id,verdict
+    a,usual
+    """
+    check_table_path(path)
+    with replacing(path) as scratch:
+        _WRITERS[Path(path).suffix.lower()](rows, scratch)
+
+
+# --- opening ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _reading(source: str, kind: str) -> Iterator[None]:
+    """Turn any error of a reader into one message.
+
+    Only the reader's own calls belong inside: a damaged file makes them raise anything (tokenizer
+    and JSON errors, ``zlib.error``, ``MemoryError`` for a length of 2**60), so all is caught.
     """
     try:
         yield
@@ -61,28 +111,45 @@ def reading(source: str, kind: str) -> Iterator[None]:
         ) from error
 
 
-def empty_file(source: str) -> InputError:
-    """Give the error for a file with nothing in it."""
+def _empty_file(source: str) -> InputError:
     return InputError(f"{source} is empty; a table needs column names and at least one row.")
 
 
-# The texts that pandas, too, reads as "no value".
-MISSING_TEXTS = [
-    *("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan"),
-    *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
-]
-
-_SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
-_BLOCK_BYTES = 1 << 24  # the longest line that can be read
+def _first_byte(source: str) -> bytes:
+    with open_file(source or ".") as stream:
+        return stream.read(1)
 
 
-def read_separated(source: str, id_column: str | None, separators: str) -> RawTable:
+def _reader_for(source: str) -> Callable[[str, str | None], RawTable]:
+    for ending, read in _READERS.items():
+        if source.lower().endswith(ending):
+            return read
+    ending = Path(source).suffix
+    got = f"ends in {ending}" if ending else "has no ending"
+    raise InputError(
+        f"{source} {got}, which is not a known table format; save the table as one of "
+        f"{', '.join(_READERS)}."
+    )
+
+
+# --- separated text -----------------------------------------------------------------------------
+
+
+def _read_commas(source: str, id_column: str | None) -> RawTable:
+    return _read_separated(source, id_column, ",;")
+
+
+def _read_tabs(source: str, id_column: str | None) -> RawTable:
+    return _read_separated(source, id_column, "\t")
+
+
+def _read_separated(source: str, id_column: str | None, separators: str) -> RawTable:
     """Read UTF-8 text with a header line, by the first of ``separators`` that the header has."""
     content = _utf8_content(source)
     separator = _separator_in(_first_line(content), separators, source)
     table = _parsed(content, separator, id_column, source)
-    _refuse_open_quote(table, content, source)
-    _refuse_numbers_as_names(table.column_names, source)
+    _reject_open_quote(table, content, source)
+    _reject_numbers_as_names(table.column_names, source)
     if table.column_names[-1] == "" and pa.types.is_null(table.columns[-1].type):
         # Every line ends in a separator.
         table = table.remove_column(table.num_columns - 1)
@@ -92,8 +159,8 @@ def read_separated(source: str, id_column: str | None, separators: str) -> RawTa
 
 
 def _utf8_content(source: str) -> bytes:
-    """Give the file's bytes, unpacked, once they are known to be UTF-8 text."""
-    with reading(source, "gzip" if source.lower().endswith(".gz") else "text"):
+    """Return the file's bytes, unpacked, checked to be UTF-8 text."""
+    with _reading(source, "gzip" if source.lower().endswith(".gz") else "text"):
         opener = gzip.open if source.lower().endswith(".gz") else open
         with opener(source, "rb") as stream:
             content = bytes(stream.read())
@@ -114,8 +181,8 @@ def _utf8_content(source: str) -> bytes:
         ) from error
     content = content.removeprefix(b"\xef\xbb\xbf")
     if not content or content.isspace():
-        raise empty_file(source)
-    # A header line without an end would be no line at all to the reader.
+        raise _empty_file(source)
+    # The reader ignores a header line without a line end.
     return content if content.endswith(b"\n") else content + b"\n"
 
 
@@ -149,14 +216,14 @@ def _parsed(content: bytes, separator: str, id_column: str | None, source: str) 
     try:
         return pyarrow.csv.read_csv(
             pa.BufferReader(content),
-            # One thread, so that the reader can tell the number of a ragged row.
+            # One thread, so that the reader knows the number of a ragged row.
             read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
             parse_options=pyarrow.csv.ParseOptions(
                 delimiter=separator, newlines_in_values=True, invalid_row_handler=remember
             ),
             convert_options=pyarrow.csv.ConvertOptions(
-                null_values=MISSING_TEXTS,
-                # "NA" is a fine id; other text columns get their missing values afterwards.
+                null_values=_MISSING_TEXTS,
+                # "NA" is a valid id; other text columns get their missing values afterwards.
                 strings_can_be_null=False,
                 column_types={} if id_column is None else {id_column: pa.string()},
             ),
@@ -174,8 +241,8 @@ def _parsed(content: bytes, separator: str, id_column: str | None, source: str) 
         ) from error
 
 
-def _refuse_open_quote(table: pa.Table, content: bytes, source: str) -> None:
-    """Refuse a file whose last row swallowed the rest of it; the reader takes it for one text."""
+def _reject_open_quote(table: pa.Table, content: bytes, source: str) -> None:
+    """Raise if the last row contains the rest of the file; the reader accepts it as one text."""
     if content.count(b'"') % 2 == 0 or table.num_rows == 0:
         return
     last_row = [column[-1].as_py() for column in table.columns]
@@ -186,13 +253,13 @@ def _refuse_open_quote(table: pa.Table, content: bytes, source: str) -> None:
         )
 
 
-def _refuse_numbers_as_names(names: list[str], source: str) -> None:
-    """Refuse a first row taken for a header; true names that are numbers stand in order."""
+def _reject_numbers_as_names(names: list[str], source: str) -> None:
+    """Raise if the first row of data was read as the header; real numeric names are in order."""
     try:
         steps = np.diff([float(name) for name in names if name])
     except ValueError:
         return
-    # A few measurements may well fall, as a flower's do; a spectrum's many wavenumbers, too.
+    # A few measurements may be in falling order by chance; the many wavenumbers of a spectrum are.
     if not (np.all(steps > 0) or (len(steps) > 8 and np.all(steps < 0))):
         raise InputError(
             f"{source} has numbers where column names are expected; add a header line above its "
@@ -201,7 +268,7 @@ def _refuse_numbers_as_names(names: list[str], source: str) -> None:
 
 
 def _without_missing_texts(table: pa.Table, id_column: str | None) -> pa.Table:
-    missing = pa.array(MISSING_TEXTS)
+    missing = pa.array(_MISSING_TEXTS)
     columns = [
         pyarrow.compute.if_else(pyarrow.compute.is_in(column, value_set=missing), None, column)
         if pa.types.is_string(column.type) and name != id_column
@@ -212,70 +279,23 @@ def _without_missing_texts(table: pa.Table, id_column: str | None) -> pa.Table:
 
 
 def _starts_with_unnamed_row_numbers(table: pa.Table) -> bool:
-    """Tell whether the first column is a row index as pandas (from 0) and R (from 1) write it."""
+    """Return whether the first column is a row index as pandas (from 0) and R (from 1) write it."""
     if table.column_names[:1] != [""] or not pa.types.is_int64(table.columns[0].type):
         return False
     numbers = table.columns[0].to_numpy()
     return any(np.array_equal(numbers, np.arange(len(numbers)) + start) for start in (0, 1))
 
 
-def read_raw(source: str, id_column: str | None = None) -> RawTable:
-    r"""Read the file named ``source``; a column named ``id_column`` is text, as written.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from kernova.tables.formats import read_raw
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.csv"
-    >>> _ = path.write_text("id,length\n007,1.5\n008,2.5\n")
-    >>> read_raw(str(path), "id").columns.to_pydict()
-    {'id': ['007', '008'], 'length': [1.5, 2.5]}
-    """
-    first_byte = _first_byte(source)
-    read = _reader_for(source)
-    if not first_byte:
-        raise empty_file(source)
-    return read(source, id_column)
-
-
-def _first_byte(source: str) -> bytes:
-    with open_file(source or ".") as stream:
-        return stream.read(1)
-
-
-def _reader_for(source: str) -> Callable[[str, str | None], RawTable]:
-    for ending, read in _READERS.items():
-        if source.lower().endswith(ending):
-            return read
-    ending = Path(source).suffix
-    got = f"ends in {ending}" if ending else "has no ending"
-    raise InputError(
-        f"{source} {got}, which is no known table format; save the table as one of "
-        f"{', '.join(_READERS)}."
-    )
-
-
-# --- separated text --------------------------------------------------------------------------
-
-
-def _read_commas(source: str, id_column: str | None) -> RawTable:
-    return read_separated(source, id_column, ",;")
-
-
-def _read_tabs(source: str, id_column: str | None) -> RawTable:
-    return read_separated(source, id_column, "\t")
-
-
-# --- Parquet and Arrow -----------------------------------------------------------------------
+# --- Parquet and Arrow --------------------------------------------------------------------------
 
 
 def _read_parquet(source: str, _id_column: str | None) -> RawTable:
-    with reading(source, "Parquet"), pyarrow.parquet.ParquetFile(source) as stored:
+    with _reading(source, "Parquet"), pyarrow.parquet.ParquetFile(source) as stored:
         return _checked(stored.read())
 
 
 def _read_arrow(source: str, _id_column: str | None) -> RawTable:
-    with reading(source, "Arrow"), pa.OSFile(source) as stream:
+    with _reading(source, "Arrow"), pa.OSFile(source) as stream:
         is_file = stream.read(6) == b"ARROW1"
         stream.seek(0)
         reader = pa.ipc.open_file(stream) if is_file else pa.ipc.open_stream(stream)
@@ -283,8 +303,8 @@ def _read_arrow(source: str, _id_column: str | None) -> RawTable:
 
 
 def _checked(table: pa.Table) -> RawTable:
-    """Set a saved pandas index aside: whoever saved it did not count it as a column."""
-    # Damaged offsets would otherwise be followed into foreign memory, and damaged text kept.
+    """Validate the table, and set a saved pandas index aside: it was not a column there."""
+    # Damaged offsets would otherwise point into foreign memory, and damaged text be accepted.
     table.validate(full=True)
     stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
     # A range that was not stored as a column is described by a dictionary.
@@ -292,11 +312,11 @@ def _checked(table: pa.Table) -> RawTable:
     return RawTable(table, aside=frozenset(table.column_names) & index)
 
 
-# --- NumPy -----------------------------------------------------------------------------------
+# --- NumPy --------------------------------------------------------------------------------------
 
 
 def _read_npy(source: str, _id_column: str | None) -> RawTable:
-    with reading(source, "NPY"), _refusing_pickles(source), Path(source).open("rb") as stream:
+    with _reading(source, "NPY"), _rejecting_pickles(source), Path(source).open("rb") as stream:
         array = np.load(stream, allow_pickle=False)
         if not isinstance(array, np.ndarray):
             raise ValueError("an archive, not an array")
@@ -304,7 +324,7 @@ def _read_npy(source: str, _id_column: str | None) -> RawTable:
 
 
 def _read_npz(source: str, _id_column: str | None) -> RawTable:
-    with reading(source, "NPZ"), _refusing_pickles(source), Path(source).open("rb") as stream:
+    with _reading(source, "NPZ"), _rejecting_pickles(source), Path(source).open("rb") as stream:
         archive = np.load(stream, allow_pickle=False)
         if isinstance(archive, np.ndarray):
             raise ValueError("an array, not an archive")
@@ -323,7 +343,7 @@ def _read_npz(source: str, _id_column: str | None) -> RawTable:
 
 
 @contextmanager
-def _refusing_pickles(source: str) -> Iterator[None]:
+def _rejecting_pickles(source: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
@@ -380,13 +400,15 @@ def _beside(array: NDArray[Any], name: str, n_rows: int, source: str) -> pa.Arra
 
 
 def _whole_letters(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
-    """Refuse halves of characters, which NumPy keeps and no text can hold."""
+    """Raise for halves of characters, which NumPy stores but text cannot encode."""
     try:
         "".join(map(str, array.tolist())).encode()
     except UnicodeEncodeError as error:
-        raise InputError(f"{source} has {name} that are no text; save them as UTF-8.") from error
+        raise InputError(f"{source} has {name} that are not text; save them as UTF-8.") from error
     return array
 
+
+# --- readers and writers by ending --------------------------------------------------------------
 
 _READERS: dict[str, Callable[[str, str | None], RawTable]] = {
     ".csv": _read_commas,
@@ -401,7 +423,6 @@ _READERS: dict[str, Callable[[str, str | None], RawTable]] = {
     ".npz": _read_npz,
 }
 
-
 _WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
     ".csv": lambda rows, path: rows.to_csv(path, index=False),
     ".tsv": lambda rows, path: rows.to_csv(path, index=False, sep="\t"),
@@ -410,27 +431,3 @@ _WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
     ".feather": lambda rows, path: rows.to_feather(path),
     ".json": lambda rows, path: rows.to_json(path, orient="records", date_format="iso", indent=2),
 }
-
-
-def check_table_path(path: str | os.PathLike[str]) -> None:
-    """Refuse an ending that no table can be written with, before any work is done."""
-    check_ending(path, _WRITERS, "a table")
-
-
-def save_table(rows: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a table by its ending; the file is either whole or not there.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pandas as pd
-    >>> from kernova.tables.formats import save_table
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "verdicts.csv"
-    >>> save_table(pd.DataFrame({"id": ["a"], "verdict": ["usual"]}), path)
-    >>> print(path.read_text())
-    id,verdict
-    a,usual
-    """
-    check_table_path(path)
-    with replacing(path) as scratch:
-        _WRITERS[Path(path).suffix.lower()](rows, scratch)

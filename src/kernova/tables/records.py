@@ -1,15 +1,19 @@
-"""What studies say of rows: tables that name them, and the same as plain values for programs."""
+"""Result tables: rows with ids and labels, the same rows for JSON, and notes for readers."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from kernova.tables.table import Table
+from kernova.text import is_missing, plural, quantity
 
 
 def rows_with_ids(table: Table, columns: dict[str, Any]) -> pd.DataFrame:
-    """Put the rows' ids before what is said of them, and their labels, if any, behind.
+    """Return a table of results: ids first, then the columns, then the labels, if any.
 
     An id or label column whose name is taken gets a name that no other column has.
     """
@@ -20,7 +24,7 @@ def rows_with_ids(table: Table, columns: dict[str, Any]) -> pd.DataFrame:
 
 
 def json_rows(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Give one dictionary for each row, with values that JSON can say."""
+    """Return one dictionary for each row, with values that JSON has."""
     return [
         {str(name): json_value(value) for name, value in row.items()}
         for row in rows.to_dict(orient="records")
@@ -31,28 +35,60 @@ def json_value(value: Any) -> Any:
     """Return a cell as a value that JSON has: missing is null, infinity is the text "inf".
 
     JSON has no infinity, and null would be read as missing; every command writes it this way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.tables.records import json_value
+    >>> json_value(np.float64("nan")), json_value(-np.inf), json_value(np.int64(3))
+    (None, '-inf', 3)
     """
     plain = value.item() if isinstance(value, np.generic) else value
-    if pd.api.types.is_scalar(plain) and pd.isna(plain):
+    if is_missing(plain):
         return None
     return str(plain) if isinstance(plain, float) and np.isinf(plain) else plain
 
 
 def dropped_rows_notes(*tables: Table) -> list[str]:
-    """Say of each table how many rows were left out for missing values, if any were."""
+    """Return a note for each table from which rows with missing values were dropped."""
     return [
-        f"{table.n_dropped} "
-        + ("row" if table.n_dropped == 1 else "rows")
-        + f" of {table.source} "
-        + ("has missing values and was" if table.n_dropped == 1 else "have missing values and were")
-        + " left out."
+        left_out_note(table.n_dropped, table.source, "missing values")
         for table in tables
         if table.n_dropped
     ]
 
 
+def left_out_note(n_rows: int, source: str, what: str) -> str:
+    """Return the sentence that rows of a table were left out for what they have.
+
+    Examples
+    --------
+    >>> from kernova.tables.records import left_out_note
+    >>> left_out_note(1, "fish.csv", "no label")
+    '1 row of fish.csv has no label and was left out.'
+    """
+    has, was = plural(n_rows, "has", "have"), plural(n_rows, "was", "were")
+    return f"{quantity(n_rows, 'row')} of {source} {has} {what} and {was} left out."
+
+
+@contextmanager
+def warnings_as_notes(notes: list[str]) -> Iterator[None]:
+    """Append to ``notes`` what estimators warn users of; other warnings are raised as usual."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in caught:
+        if warning.category is not UserWarning:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+            continue
+        message = str(warning.message)
+        name, _, rest = message.partition(": ")
+        notes.append(rest if rest and name.isidentifier() else message)
+
+
 def _free_name(name: str, taken: dict[str, Any]) -> str:
-    """Give the name, or one that no column has yet."""
     while name in taken:
         name += "_"
     return name

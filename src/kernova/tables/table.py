@@ -1,4 +1,4 @@
-"""Tables from files: which columns are features, and whether their values can be used."""
+"""Tables from files: features, ids and labels, with checks that their values can be used."""
 
 import difflib
 import os
@@ -9,19 +9,19 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kernova.errors import InputError, MissingValuesError
 from kernova.tables.columns import decoded, features_of
 from kernova.tables.formats import RawTable, read_raw
 from kernova.text import counted, listed
+from kernova.typing import Indices
 
 Missing = Literal["refuse", "drop", "keep"]
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of a file: features to compute with, ids and labels to speak of them.
+    """Rows of a file: features to compute with, ids and labels to identify them.
 
     Attributes
     ----------
@@ -29,20 +29,20 @@ class Table:
         The feature columns in the file's order: numbers (true/false as 1/0) and text.
     ids : Series
         One text per row, as written in the file; without an id column, the number of the row
-        as people count, from ``"1"``.
+        from ``"1"``.
     labels : Series or None
         The label column as it is, or None.
     source : str
-        The file as it was named, for sentences.
+        The path of the file as given, for messages.
     n_dropped : int
-        How many rows were left out because a feature was missing.
+        Number of rows dropped because a feature was missing.
     columns : tuple of str
         All columns of the file, features or not.
     places : ndarray of int or None
-        Where the rows stand in the file, from 0; None if none was left out.
+        Row indices in the file, from 0; None if none was dropped.
     reader : object or None
-        How the features were made of a file that has none itself, such as landmarks or sounds; a
-        model needs it to judge new files.
+        The object that computed the features of a file without features, such as landmarks or
+        sounds; a model needs it to judge new files.
     """
 
     features: pd.DataFrame
@@ -51,7 +51,7 @@ class Table:
     source: str
     n_dropped: int = 0
     columns: tuple[str, ...] = ()
-    places: NDArray[np.intp] | None = None
+    places: Indices | None = None
     reader: object | None = None
 
 
@@ -67,33 +67,32 @@ def read_table(
 ) -> Table:
     r"""Read a table of features from a file.
 
-    The ending tells the format: ``.csv``, ``.tsv``, ``.txt`` (by tabs), ``.csv.gz``,
+    The ending determines the format: ``.csv``, ``.tsv``, ``.txt`` (by tabs), ``.csv.gz``,
     ``.tsv.gz``, ``.parquet``, ``.arrow``, ``.feather``, ``.npy``, ``.npz``. Text files are
     UTF-8 with a header line; a ``.csv`` whose header has semicolons and no comma is read by
     semicolons. An NPZ archive holds one array, or ``X``, with ``y``, ``ids`` and
-    ``feature_names`` beside it if wanted. A row index that pandas or R saved without being
-    asked is left out.
+    optional ``feature_names``. A row index that pandas or R saved by default is left out.
 
-    A column of text is a category. If at least half of its texts are numbers it is refused as a
-    damaged column of numbers; if nearly every row differs it is refused as an id; dates and
-    infinities are refused, too.
+    A column of text is a category. If at least half of its texts are numbers, it is rejected as a
+    damaged column of numbers; if nearly every row differs, it is rejected as an id. Dates and
+    infinities are rejected as well.
 
     Parameters
     ----------
     path : str or path
         The file.
     id_column, label_column : str, optional
-        Columns that name and label the rows; they are no features. Ids stay text exactly as
-        written, and must be there and differ.
+        Columns with ids and labels of the rows; they are not features. Ids stay text exactly as
+        written, and must not be missing or repeated.
     drop : sequence of str
-        Further columns that are no features.
+        Further columns that are not features.
     missing : {"refuse", "drop", "keep"}
-        What to do with missing features: raise an error that names the columns, leave those
-        rows out, or keep them as NaN for ``TableEncoder(missing="fill")``.
+        Treatment of missing features: raise an error that names the columns, drop those rows, or
+        keep them as NaN for ``TableEncoder(missing="fill")``.
     optional : collection of str
         Names among those above that the file need not have.
     categories : collection of str
-        Columns known to be categories: their texts are not judged to be damaged numbers or ids.
+        Columns known to be categories: their texts are not rejected as damaged numbers or ids.
 
     Returns
     -------
@@ -103,7 +102,7 @@ def read_table(
     Raises
     ------
     InputError
-        If the file or something in it cannot be used; the sentence says what and where.
+        If the file or something in it cannot be used; the message says what and where.
 
     Examples
     --------
@@ -139,14 +138,14 @@ def table_of(
     optional: Collection[str] = (),
     categories: Collection[str] = (),
 ) -> Table:
-    """Make a table of what a file held, for whoever had to look at its columns before.
+    """Return the table of a file whose columns have been read already.
 
     Parameters
     ----------
     raw : RawTable
-        What :func:`~kernova.tables.formats.read_raw` gave.
+        Result of :func:`~kernova.tables.formats.read_raw`.
     source : str
-        The file, for sentences.
+        The path of the file, for messages.
     id_column, label_column, drop, missing, optional, categories
         As for :func:`read_table`.
 
@@ -157,7 +156,7 @@ def table_of(
     """
     if missing not in ("refuse", "drop", "keep"):
         raise InputError(f"missing is {missing!r}; it must be 'refuse', 'drop' or 'keep'.")
-    _refuse_shapeless(raw.columns, source)
+    _check_shape(raw.columns, source)
     absent = set(optional) - set(raw.columns.column_names)
     roles = _roles(
         raw,
@@ -173,17 +172,17 @@ def table_of(
         source=source,
         columns=tuple(raw.columns.column_names),
     )
-    return _with_missing_settled(table, missing)
+    return _without_missing(table, missing)
 
 
 def row_ids(raw: RawTable, id_column: str | None, source: str) -> "pd.Series[str]":
-    """Give what a file calls its rows, as :func:`table_of` will, before anything else is judged."""
-    _refuse_shapeless(raw.columns, source)
-    _refuse_unknown_or_repeated([("id", id_column)], raw.columns.column_names, source)
+    """Return the ids of a file's rows as :func:`table_of` will, before other checks."""
+    _check_shape(raw.columns, source)
+    _check_column_names([("id", id_column)], raw.columns.column_names, source)
     return _ids(raw.columns, id_column or raw.own_id, source)
 
 
-# --- which column is what --------------------------------------------------------------------
+# --- roles of columns ------------------------------------------------------------------------
 
 
 class _Roles(NamedTuple):
@@ -192,7 +191,7 @@ class _Roles(NamedTuple):
     features: list[str]
 
 
-def _refuse_shapeless(columns: pa.Table, source: str) -> None:
+def _check_shape(columns: pa.Table, source: str) -> None:
     if columns.num_columns == 0:
         raise InputError(f"{source} has no columns; a table needs at least one feature.")
     if columns.num_rows == 0:
@@ -213,13 +212,13 @@ def _roles(
 ) -> _Roles:
     dropped = list(dict.fromkeys(drop))
     asked = [("id", id_column), ("label", label_column), *(("dropped", name) for name in dropped)]
-    _refuse_unknown_or_repeated(asked, raw.columns.column_names, source)
+    _check_column_names(asked, raw.columns.column_names, source)
     if id_column is None and raw.own_id not in dropped:
         id_column = raw.own_id
     if label_column is None and raw.own_label not in dropped:
         label_column = raw.own_label
-    no_features = {id_column, label_column, *dropped, *raw.aside}
-    features = [name for name in raw.columns.column_names if name not in no_features]
+    not_features = {id_column, label_column, *dropped, *raw.aside}
+    features = [name for name in raw.columns.column_names if name not in not_features]
     if not features:
         raise InputError(
             f"{source} has no feature columns left: all of {listed(raw.columns.column_names)} are "
@@ -231,9 +230,7 @@ def _roles(
     return _Roles(id_column, label_column, features)
 
 
-def _refuse_unknown_or_repeated(
-    asked: list[tuple[str, str | None]], names: list[str], source: str
-) -> None:
+def _check_column_names(asked: list[tuple[str, str | None]], names: list[str], source: str) -> None:
     role_of: dict[str, str] = {}
     for role, name in asked:
         if name is None:
@@ -268,9 +265,9 @@ def _ids(columns: pa.Table, name: str | None, source: str) -> "pd.Series[str]":
     if is_missing.any():
         row = int(is_missing.to_numpy().argmax()) + 1
         raise InputError(f"Row {row} of {source} has no id in column {name!r}; give it one.")
-    is_copy = texts.duplicated()
-    if is_copy.any():
-        second = int(is_copy.to_numpy().argmax())
+    is_repeated = texts.duplicated()
+    if is_repeated.any():
+        second = int(is_repeated.to_numpy().argmax())
         first = int((texts == texts[second]).to_numpy().argmax())
         raise InputError(
             f"Rows {first + 1} and {second + 1} of {source} have the same id {texts[second]!r} in "
@@ -298,7 +295,7 @@ def _labels(columns: pa.Table, name: str | None) -> "pd.Series[Any] | None":
 # --- missing values --------------------------------------------------------------------------
 
 
-def _with_missing_settled(table: Table, missing: Missing) -> Table:
+def _without_missing(table: Table, missing: Missing) -> Table:
     is_missing = table.features.isna()
     counts = {str(name): int(n) for name, n in is_missing.sum().items()}
     if not any(counts.values()) or missing == "keep":
@@ -306,8 +303,7 @@ def _with_missing_settled(table: Table, missing: Missing) -> Table:
     if missing == "refuse":
         raise MissingValuesError(
             f"{table.source} has missing values, counted by column: {counted(counts)}.",
-            "Fill them in, or ask for such rows to be dropped (missing='drop') or kept "
-            "(missing='keep').",
+            "Fill them in, drop such rows with missing='drop', or keep them with missing='keep'.",
         )
     is_whole = ~is_missing.any(axis=1).to_numpy()
     if not is_whole.any():

@@ -1,7 +1,4 @@
-"""How verdicts agree with labels, where there are labels.
-
-Which unknown rows lie together: perhaps a class that nobody has named yet.
-"""
+"""Recognition results summarised: agreement of verdicts with labels, groups of unknown rows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,14 +10,24 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from kernova.cluster.gaussian_mean_shift import GaussianMeanShift
-from kernova.typing import Matrix
+from kernova.text import first_few, percent
+from kernova.typing import Indices, Mask, Matrix
+from kernova.workflows.verdicts import UNKNOWN
 
-UNKNOWN = "unknown"
+_LABELS_NAMED = 5
+_LABELS_PER_GROUP = 3
+_IDS_NAMED = 5
+# Fewer rows than this are no group.
+_MIN_GROUP = 3
+# Of more unknown rows, a random sample of this size makes the density; the others climb it.
+_MAX_ROWS = 2000
+# Rows so many times as far from their nearest as the median row are isolated.
+_ISOLATED = 3.0
 
 
 @dataclass(frozen=True)
 class Confusion:
-    """Labels against verdicts.
+    """Counts of labels against verdicts.
 
     Attributes
     ----------
@@ -48,11 +55,11 @@ class Confusion:
 
     @property
     def n_right(self) -> int:
-        """Rows of known classes that are recognised as what they are."""
+        """Rows of known classes that are recognised correctly."""
         return sum(int(self.counts.loc[name, name]) for name in self.known.index)
 
     @property
-    def n_turned_away(self) -> int:
+    def n_called_unknown(self) -> int:
         """Rows of known classes that are called unknown."""
         return int(self.known[UNKNOWN].sum())
 
@@ -63,36 +70,37 @@ class Confusion:
 
     @property
     def n_foreign_right(self) -> int:
-        """Those of them that are rightly called unknown."""
+        """Those of them that are correctly called unknown."""
         return int(self.counts.loc[list(self.foreign), UNKNOWN].sum())
 
     @property
     def sentences(self) -> list[str]:
-        """Say how often verdicts are right."""
-        said = []
+        """Sentences on how often verdicts are correct."""
+        sentences = []
         if self.n_known:
-            wrong = self.n_known - self.n_right - self.n_turned_away
-            said.append(
+            wrong = self.n_known - self.n_right - self.n_called_unknown
+            sentences.append(
                 f"Rows labelled with known classes: {self.n_known}, of which {self.n_right} "
-                f"({100 * self.n_right / self.n_known:.1f} %) recognised rightly, "
-                f"{self.n_turned_away} called {UNKNOWN}, {wrong} taken for another class."
+                f"({percent(self.n_right / self.n_known, '.1f')}) recognised correctly, "
+                f"{self.n_called_unknown} called {UNKNOWN}, {wrong} taken for another class."
             )
         if self.n_foreign:
-            said.append(
-                f"Rows of classes never met in learning ({_few(self.foreign)}): "
-                f"{self.n_foreign}, of which {self.n_foreign_right} "
-                f"({100 * self.n_foreign_right / self.n_foreign:.1f} %) rightly called {UNKNOWN}."
+            sentences.append(
+                f"Rows of classes absent from the training data "
+                f"({first_few(self.foreign, _LABELS_NAMED)}): {self.n_foreign}, of which "
+                f"{self.n_foreign_right} ({percent(self.n_foreign_right / self.n_foreign, '.1f')}) "
+                f"correctly called {UNKNOWN}."
             )
         if self.n_unlabelled:
-            said.append(f"Rows without a label, counted in neither: {self.n_unlabelled}.")
-        return said
+            sentences.append(f"Rows without a label, counted in neither: {self.n_unlabelled}.")
+        return sentences
 
     def to_json_dict(self) -> dict[str, Any]:
-        """Give everything as plain numbers and texts, for programs."""
+        """Return everything as plain numbers and texts, for programs."""
         return {
             "known_rows": self.n_known,
             "known_right": self.n_right,
-            "known_called_unknown": self.n_turned_away,
+            "known_called_unknown": self.n_called_unknown,
             "foreign_labels": list(self.foreign),
             "foreign_rows": self.n_foreign,
             "foreign_called_unknown": self.n_foreign_right,
@@ -128,32 +136,19 @@ def confusion_of(
     foreign = [name for name in seen if name not in set(names)]
     lines = [name for name in names if name in set(seen)] + foreign
     verdict_names = [*names, UNKNOWN]
-    places = pd.Index(lines).get_indexer(pd.Index(labels[has_label]))
-    given = pd.Index(verdict_names).get_indexer(pd.Index(verdicts[has_label]))
+    line_of = pd.Index(lines).get_indexer(pd.Index(labels[has_label]))
+    column_of = pd.Index(verdict_names).get_indexer(pd.Index(verdicts[has_label]))
     table = np.zeros((len(lines), len(verdict_names)), dtype=np.intp)
-    np.add.at(table, (places, given), 1)
+    np.add.at(table, (line_of, column_of), 1)
     counts = pd.DataFrame(table, index=lines, columns=verdict_names)
     return Confusion(counts, tuple(foreign), int((~has_label).sum()))
 
 
-def _few(names: tuple[str, ...], most: int = 5) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+def unknown_groups(rows: Matrix, is_unknown: Mask) -> Indices:
+    """Return the number of each row's group of unknown rows: 1 is the largest, 0 is none.
 
-
-# Fewer rows than this are no group.
-SMALLEST_GROUP = 3
-# Of more unknown rows, so many make the density; the others climb it.
-_MOST_ROWS = 2000
-_IDS_NAMED = 5
-# Rows so many times as far from their nearest as is usual stand alone.
-_LONELY = 3.0
-
-
-def unknown_groups(rows: Matrix, is_unknown: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Give each unknown row the number of its group: 1 is the largest, 0 is none.
-
-    Groups are the hills of a Gaussian density over the unknown rows.
+    Groups are the modes of a Gaussian density over the unknown rows, found by mean shift. They may
+    be classes that the model has not learnt.
 
     Examples
     --------
@@ -164,30 +159,32 @@ def unknown_groups(rows: Matrix, is_unknown: NDArray[np.bool_]) -> NDArray[np.in
     """
     groups = np.zeros(len(rows), dtype=np.intp)
     unknown = rows[is_unknown]
-    if len(unknown) < SMALLEST_GROUP:
+    if len(unknown) < _MIN_GROUP:
         return groups
-    shown = unknown
-    if len(unknown) > _MOST_ROWS:
-        chosen = np.random.default_rng(0).choice(len(unknown), _MOST_ROWS, replace=False)
-        shown = unknown[np.sort(chosen)]
-    hills = GaussianMeanShift(_width(shown)).fit(shown)
-    labels = hills.labels_ if shown is unknown else hills.predict(unknown)
+    sample = unknown
+    if len(unknown) > _MAX_ROWS:
+        chosen = np.random.default_rng(0).choice(len(unknown), _MAX_ROWS, replace=False)
+        sample = unknown[np.sort(chosen)]
+    modes = GaussianMeanShift(_bandwidth(sample)).fit(sample)
+    labels = modes.labels_ if sample is unknown else modes.predict(unknown)
     groups[is_unknown] = _numbered(labels)
     return groups
 
 
-def _width(rows: Matrix) -> float:
-    """Choose the density's width: the likeliest, but wide enough for groups to be seen.
+def _bandwidth(rows: Matrix) -> float:
+    """Choose the density's bandwidth by likelihood, but wide enough for groups to form.
 
-    The likeliest width of a few lonely rows would melt all others together, so these have no say
-    in it. In many columns it sees each row alone; since two rows melt from half of their distance
-    on, half of the usual distance to the second nearest lets a row and its two nearest be one.
+    A few isolated rows would make it so wide that all others merge, so they are left out. In many
+    columns the likeliest bandwidth leaves each row alone. Two rows merge from half of their
+    distance on, so half of the median distance to the second nearest row lets a row and its two
+    nearest form a group.
     """
-    distances = cKDTree(rows).query(rows, SMALLEST_GROUP)[0]
+    distances = cKDTree(rows).query(rows, _MIN_GROUP)[0]
     nearest, farthest_of_group = distances[:, 1], distances[:, -1]
-    usual = float(np.median(nearest))
-    is_lonely = nearest > _LONELY * usual
-    chosen = rows if usual == 0 or (~is_lonely).sum() < SMALLEST_GROUP else rows[~is_lonely]
+    typical = float(np.median(nearest))
+    is_isolated = nearest > _ISOLATED * typical
+    is_usable = typical > 0 and (~is_isolated).sum() >= _MIN_GROUP
+    chosen = rows[~is_isolated] if is_usable else rows
     likeliest = float(GaussianMeanShift("likelihood-cv").fit(chosen).bandwidth_)
     return max(likeliest, float(np.median(farthest_of_group)) / 2)
 
@@ -204,7 +201,7 @@ def groups_of(
         closest = str(classes[int(membership[inside].mean(axis=0).argmax())])
         line = {"group": number, "rows": int(inside.sum()), "closest_class": closest}
         if labels is not None:
-            line["labels"] = _counted(labels[inside])
+            line["labels"] = _most_frequent(labels[inside])
         named = ", ".join(rows.loc[inside, ids].head(_IDS_NAMED))
         line["ids"] = named + (", …" if inside.sum() > _IDS_NAMED else "")
         lines.append(line)
@@ -212,16 +209,16 @@ def groups_of(
     return pd.DataFrame(lines, columns=columns)
 
 
-def _numbered(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+def _numbered(labels: Indices) -> Indices:
     counts = np.bincount(labels)
     order = np.argsort(-counts, kind="stable")
-    order = order[counts[order] >= SMALLEST_GROUP]
+    order = order[counts[order] >= _MIN_GROUP]
     numbers = np.zeros(len(counts), dtype=np.intp)
     numbers[order] = np.arange(1, len(order) + 1)
     return np.asarray(numbers[labels])
 
 
-def _counted(labels: "pd.Series[Any]", most: int = 3) -> str:
+def _most_frequent(labels: "pd.Series[Any]") -> str:
     counts = labels.value_counts()
-    words = [f"{name} ({n})" for name, n in counts.head(most).items()]
-    return ", ".join(words + (["…"] if len(counts) > most else []))
+    named = [f"{label} ({n})" for label, n in counts.head(_LABELS_PER_GROUP).items()]
+    return ", ".join(named + (["…"] if len(counts) > _LABELS_PER_GROUP else []))

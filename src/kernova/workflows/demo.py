@@ -1,4 +1,4 @@
-"""A tour of the main jobs on data that comes with scikit-learn; each job is a chapter."""
+"""Demo of the main workflows on data that comes with scikit-learn, one chapter per workflow."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,29 +17,31 @@ from kernova.progress import track
 from kernova.report.figures import save_picture
 from kernova.report.page import save_page
 from kernova.tables.formats import save_table
-from kernova.workflows.learn import LearnSettings, learn_classes, read_labelled
-from kernova.workflows.novelty import NoveltySettings, find_novelties, read_known_and_new
+from kernova.text import percent
+from kernova.workflows.learn import learn_classes, read_labelled
+from kernova.workflows.novelty import find_novelties, read_known_and_new
 from kernova.workflows.novelty_page import novelty_figures, novelty_page
-from kernova.workflows.outlier_verdicts import OutlierSettings
 from kernova.workflows.outliers import find_outliers, read_rows
 from kernova.workflows.outliers_page import outliers_figures, outliers_page
 from kernova.workflows.recognize import read_new, recognize_rows
 from kernova.workflows.recognize_page import recognition_page
-from kernova.workflows.simulate import (
-    SimulationResult,
+from kernova.workflows.settings import (
+    LearnSettings,
+    NoveltySettings,
+    OutlierSettings,
     SimulationSettings,
-    read_labelled_rows,
-    simulate_strategies,
 )
+from kernova.workflows.simulate import SimulationResult, read_labelled_rows, simulate_strategies
+from kernova.workflows.verdicts import NOVEL
 
 _UNKNOWN_DIGIT = 4
 _KNOWN_ROWS = 1200
-_LOTS = 25
+_N_RUNS = 25
 _SEED = 0
 
 
 class Chapter(NamedTuple):
-    """One job of the demo: what was done, in words and figures, and what it left behind."""
+    """One workflow of the demo: sentences, a table, the files written, commands to try next."""
 
     title: str
     sentences: list[str]
@@ -62,17 +64,17 @@ class Demo:
 
     @property
     def next_commands(self) -> list[str]:
-        """What a user might type next."""
+        """Commands to try next."""
         return [command for chapter in self.chapters for command in chapter.next_commands]
 
 
 def run_demo(folder: Path) -> Demo:
-    """Run every chapter, and leave its tables, pictures and pages in the folder."""
+    """Run every chapter, and write its tables, figures and pages to the folder."""
     return Demo([chapter(folder) for chapter in track(_CHAPTERS, "demo")])
 
 
 def novelty_chapter(folder: Path) -> Chapter:
-    """Nine digits are known: find the tenth among new ones."""
+    """Novelty detection: nine digits are known, the tenth is among the new ones."""
     paths = {name: folder / f"{name}.csv" for name in ("known", "new", "verdicts")}
     _write_digits(paths["known"], paths["new"])
     tables = read_known_and_new(paths["known"], paths["new"], id_column="id", label_column="digit")
@@ -107,7 +109,7 @@ def novelty_chapter(folder: Path) -> Chapter:
 
 
 def outliers_chapter(folder: Path) -> Chapter:
-    """Three mistakes were made in typing a table: find them."""
+    """Outlier detection: find three typing errors in a table."""
     data, ranked = folder / "wines.csv", folder / "outliers.csv"
     _write_wines(data)
     table = read_rows(data, id_column="wine", label_column="cultivar")
@@ -118,7 +120,7 @@ def outliers_chapter(folder: Path) -> Chapter:
     save_page(outliers_page(result), report)
     pictures = _saved(outliers_figures(result), folder, "outliers")
     return Chapter(
-        title="Which of these wines are odd?",
+        title="Which of these wines are outliers?",
         sentences=[
             f"In a table of {len(result.rows)} wines, three mistakes were made on purpose: the ash "
             "of wine-010 and the proline of wine-080 are ten times too large, and the hue and "
@@ -126,7 +128,7 @@ def outliers_chapter(folder: Path) -> Chapter:
             result.summary,
         ],
         table=result.rows.head(settings.top)[["wine", "factor", "because"]],
-        table_title="Strangest first",
+        table_title="Most outlying first",
         files=[report, ranked, *pictures, data],
         next_commands=[
             f"kernova outliers {data} --id-column wine --label-column cultivar "
@@ -137,7 +139,7 @@ def outliers_chapter(folder: Path) -> Chapter:
 
 
 def recognition_chapter(folder: Path) -> Chapter:
-    """Nine digits are learnt: recognise them, and leave the tenth unknown."""
+    """Recognition: nine digits are learnt, the tenth is to be called unknown."""
     known, new = folder / "known.csv", folder / "new.csv"
     _write_digits(known, new)
     learnt = learn_classes(
@@ -167,23 +169,23 @@ def recognition_chapter(folder: Path) -> Chapter:
 
 
 def discovery_chapter(folder: Path) -> Chapter:
-    """Ten digits, some of them rare: meet each of them in few questions."""
+    """Category discovery: find ten digits, some of them rare, in few questions."""
     data = folder / "rare_digits.csv"
     write_rare_digits(data)
     table = read_labelled_rows(data, "digit", id_column="id")
-    settings = SimulationSettings(strategies=(DEFAULT_STRATEGY, "random"), seeds=_LOTS)
+    settings = SimulationSettings(strategies=(DEFAULT_STRATEGY, "random"), seeds=_N_RUNS)
     result = simulate_strategies(table, settings)
     pictures = _saved({"curves": result.figure()}, folder, "discovery")
     return Chapter(
         title="Which digits are in there?",
         sentences=[
             f"{len(table.features)} images of ten digits; of the rarest there are "
-            f"{min(DIGIT_COUNTS)}. Nothing is known of them, and an expert is asked about one "
-            "image after another until every digit has been met. Here their labels answer.",
+            f"{min(DIGIT_COUNTS)}. Nothing is known of them, and an expert labels one image after "
+            "another until every digit has been found. Here their labels simulate the expert.",
             _compared(result),
         ],
-        table=_met(result),
-        table_title="Images of each digit, and the question at which it was met",
+        table=_first_questions(result),
+        table_title="Images of each digit, and the question at which it was found",
         files=[*pictures, data],
         next_commands=[
             "kernova discover --demo",
@@ -195,15 +197,15 @@ def discovery_chapter(folder: Path) -> Chapter:
 
 
 def _compared(result: SimulationResult) -> str:
-    ours, lots = result.overview()["questions"]
+    ours, random = result.overview()["questions"]
     return (
-        f"The strategy {DEFAULT_STRATEGY} needs {ours} questions; drawing lots needs {lots} (the "
-        f"median of {_LOTS} times)."
+        f"The strategy {DEFAULT_STRATEGY} needs {ours} questions; random sampling needs {random} "
+        f"(the median of {_N_RUNS} runs)."
     )
 
 
-def _met(result: SimulationResult) -> pd.DataFrame:
-    """Give for each digit how many images there are, and when each strategy first asked for one."""
+def _first_questions(result: SimulationResult) -> pd.DataFrame:
+    """Count the images of each digit, and find the question at which each strategy found it."""
     assert result.table.labels is not None
     digits = result.table.labels.to_numpy()
     lines = pd.DataFrame({"digit": np.unique(digits)})
@@ -233,7 +235,7 @@ def _saved(figures: dict[str, Figure], folder: Path, job: str) -> list[Path]:
 
 
 def _write_wines(data: Path) -> None:
-    """Write chemical analyses of wines, with mistakes as they are made in typing."""
+    """Write chemical analyses of wines, with typing errors."""
     wines = load_wine(as_frame=True)
     rows = wines.data.rename(columns=lambda name: name.replace("/", "_"))
     rows.insert(0, "wine", [f"wine-{number:03d}" for number in range(1, len(rows) + 1)])
@@ -246,7 +248,7 @@ def _write_wines(data: Path) -> None:
 
 
 def write_rare_digits(data: Path) -> None:
-    """Write images of all digits, ever fewer of each."""
+    """Write images of all digits, in decreasing numbers."""
     save_table(rare_digits(), data)
 
 
@@ -262,7 +264,7 @@ def _write_digits(known: Path, new: Path) -> None:
 
 
 def _by_digit(rows: pd.DataFrame) -> pd.DataFrame:
-    counts = rows.assign(is_novel=rows["verdict"] == "novel").groupby("digit", as_index=False)
+    counts = rows.assign(is_novel=rows["verdict"] == NOVEL).groupby("digit", as_index=False)
     table = counts.agg(rows=("is_novel", "size"), novel=("is_novel", "sum"))
-    table["share"] = [f"{100 * n / m:.0f} %" for n, m in zip(table.novel, table.rows, strict=True)]
+    table["share"] = [percent(n / m) for n, m in zip(table.novel, table.rows, strict=True)]
     return table

@@ -1,45 +1,269 @@
-"""The detectors that studies know by a short name, behind an encoder of mixed columns."""
+"""Registry of detectors: what the commands ``novelty`` and ``outliers`` offer as ``--method``.
 
-from collections.abc import Collection
-from typing import Any
+A detector is added with one entry in ``_DETECTORS``; the workflows, their reports and the command
+line read it from there. Factories import their estimators when they are called, so that importing
+this module costs little.
+"""
 
-from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline, make_pipeline
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from kernova.errors import InputError
-from kernova.tables.encoding import TableEncoder
+from kernova.text import first_few
+from kernova.workflows.settings import (
+    NoveltySettings,
+    OutlierSettings,
+    missing_when_encoding,
+)
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
+
+    from kernova.tables.encoding import TableEncoder
+    from kernova.typing import Vector
+
+Command = Literal["novelty", "outliers"]
 
 
-def check_method(method: str, known: Collection[str]) -> None:
-    """Refuse a name that stands for no detector."""
-    if method not in known:
-        raise InputError(f"There is no method named {method!r}. Take one of {', '.join(known)}.")
+@dataclass(frozen=True, kw_only=True)
+class Detector:
+    """An entry of the registry.
+
+    Attributes
+    ----------
+    name : str
+        What users write as the method.
+    title : str
+        The score in full, as reports show it.
+    for_novelty : callable or None
+        Makes the estimator that learns from known rows and scores new ones; None if the command
+        ``novelty`` does not offer this detector.
+    for_outliers : callable or None
+        Makes the estimator that scores the rows of one table, or, if its second argument is true,
+        those of another half; None if the command ``outliers`` does not offer this detector.
+    parameters : frozenset of str
+        The settings that concern this detector only: "bandwidth", "kernel", "n_neighbors",
+        "path".
+    max_neighbor_numbers : int or None
+        The largest number of entries in ``n_neighbors``.
+    is_depth : bool
+        The scores are depths from 0 to 1, so that the outlier factor is 1 - score instead of
+        -score, and each score takes time in proportion to the number of rows.
+    training_scores : str
+        Attribute of the fitted estimator with the scores of its own rows.
+    """
+
+    name: str
+    title: str
+    for_novelty: "Callable[[NoveltySettings], BaseEstimator] | None" = None
+    for_outliers: "Callable[[OutlierSettings, bool], BaseEstimator] | None" = None
+    parameters: frozenset[str] = frozenset()
+    max_neighbor_numbers: int | None = None
+    is_depth: bool = False
+    training_scores: str = "negative_outlier_factor_"
+
+    def offered_by(self, command: Command) -> bool:
+        """Return whether a command offers this detector."""
+        made = self.for_novelty if command == "novelty" else self.for_outliers
+        return made is not None
+
+    def factors(self, scores: "Vector") -> "Vector":
+        """Turn scores, high for ordinary rows, into outlier factors, high for unusual ones."""
+        return (1.0 if self.is_depth else 0.0) - scores
 
 
-def table_encoder(scaling: str, missing: str) -> TableEncoder:
-    """Give an encoder; rows with missing values are gone by now unless they are to be filled."""
-    return TableEncoder(
-        scaling=scaling,  # type: ignore[arg-type]
-        missing="fill" if missing == "fill" else "refuse",
+def detector_names(command: Command) -> tuple[str, ...]:
+    """Return the names of the detectors that a command offers, its default first.
+
+    Examples
+    --------
+    >>> from kernova.workflows.detectors import detector_names
+    >>> detector_names("outliers")
+    ('rkof', 'lof', 'ldf', 'lpf', 'depth')
+    """
+    names = [detector.name for detector in _DETECTORS if detector.offered_by(command)]
+    return tuple(sorted(names, key=lambda name: name != _DEFAULT[command]))
+
+
+def detector_help(command: Command) -> str:
+    """Return the help of the option ``--method``: each detector with its title.
+
+    Examples
+    --------
+    >>> from kernova.workflows.detectors import detector_help
+    >>> detector_help("outliers")[:46]
+    'Score of the rows: rkof (robust kernel outlier'
+    """
+    titles = [f"{name} ({detector_named(name, command).title})" for name in detector_names(command)]
+    return f"Score of the rows: {', '.join(titles)}."
+
+
+def detector_named(name: str, command: Command) -> Detector:
+    """Return an entry of the registry, or raise an error that lists the command's detectors."""
+    for detector in _DETECTORS:
+        if detector.name == name and detector.offered_by(command):
+            return detector
+    raise InputError(
+        f"There is no method named {name!r}. Take one of {first_few(detector_names(command))}."
     )
 
 
-def behind_encoder(detector: BaseEstimator, scaling: str, missing: str) -> Pipeline:
-    """Give the whole chain from a table of features to scores, not yet fitted."""
+def novelty_estimator(settings: NoveltySettings) -> "Pipeline":
+    """Return encoder and detector for known and new rows, not yet fitted."""
+    make = detector_named(settings.method, "novelty").for_novelty
+    assert make is not None
+    return _behind_encoder(make(settings), settings.scaling, settings.missing)
+
+
+def outlier_estimator(settings: OutlierSettings, *, for_new_rows: bool) -> "Pipeline":
+    """Return encoder and detector for the rows of one table, not yet fitted."""
+    make = detector_named(settings.method, "outliers").for_outliers
+    assert make is not None
+    return _behind_encoder(make(settings, for_new_rows), settings.scaling, settings.missing)
+
+
+def table_encoder(scaling: str, missing: str) -> "TableEncoder":
+    """Return the encoder of a table that was read with the same treatment of missing values."""
+    from kernova.tables.encoding import TableEncoder
+
+    return TableEncoder(
+        scaling=scaling,  # type: ignore[arg-type]
+        missing=missing_when_encoding(missing),
+    )
+
+
+def _behind_encoder(detector: "BaseEstimator", scaling: str, missing: str) -> "Pipeline":
+    from sklearn.pipeline import make_pipeline
+
     return make_pipeline(table_encoder(scaling, missing), detector)
 
 
-def kernel_depth(
-    bandwidth: "str | float", seed: int, contamination: "str | float" = "auto"
-) -> BaseEstimator:
-    """Kernelized spatial depth."""
+# Factories
+
+
+def _kernel_depth(settings: NoveltySettings) -> "BaseEstimator":
     from kernova.anomaly.spatial_depth import KernelSpatialDepth
 
-    return KernelSpatialDepth(bandwidth=bandwidth, contamination=contamination, random_state=seed)
+    return KernelSpatialDepth(bandwidth=settings.bandwidth, random_state=settings.seed)
 
 
-def local_outlier_factor(**parameters: Any) -> BaseEstimator:
-    """scikit-learn's local outlier factor, fit to judge new rows as well as its own."""
+def _outlier_depth(settings: OutlierSettings, for_new_rows: bool) -> "BaseEstimator":
+    from kernova.anomaly.spatial_depth import KernelSpatialDepth
+
+    return KernelSpatialDepth(
+        bandwidth=settings.bandwidth,
+        contamination=settings.contamination,
+        random_state=settings.seed,
+    )
+
+
+def _spatial_depth(settings: NoveltySettings) -> "BaseEstimator":
+    from kernova.anomaly.spatial_depth import SpatialDepth
+
+    return SpatialDepth()
+
+
+def _isolation_forest(settings: NoveltySettings) -> "BaseEstimator":
+    from sklearn.ensemble import IsolationForest
+
+    return IsolationForest(random_state=settings.seed)
+
+
+def _one_class_svm(settings: NoveltySettings) -> "BaseEstimator":
+    from sklearn.svm import OneClassSVM
+
+    return OneClassSVM()
+
+
+def _novelty_lof(settings: NoveltySettings) -> "BaseEstimator":
     from sklearn.neighbors import LocalOutlierFactor
 
-    return LocalOutlierFactor(novelty=True, **parameters)
+    return LocalOutlierFactor(novelty=True)
+
+
+def _outlier_lof(settings: OutlierSettings, for_new_rows: bool) -> "BaseEstimator":
+    from sklearn.neighbors import LocalOutlierFactor
+
+    # Fit for new rows in either case: the factors of hypothetical rows explain the real ones.
+    return LocalOutlierFactor(
+        novelty=True,
+        n_neighbors=settings.n_neighbors[0],
+        contamination=settings.contamination,
+    )
+
+
+def _robust_kernel_factor(settings: OutlierSettings, for_new_rows: bool) -> "BaseEstimator":
+    from kernova.anomaly.outlier_factor import RobustKernelOutlierFactor
+
+    return RobustKernelOutlierFactor(
+        kernel=settings.kernel, **_local_parameters(settings, for_new_rows)
+    )
+
+
+def _local_density_factor(settings: OutlierSettings, for_new_rows: bool) -> "BaseEstimator":
+    from kernova.anomaly.baselines import LocalDensityFactor
+
+    return LocalDensityFactor(**_local_parameters(settings, for_new_rows))
+
+
+def _local_peculiarity_factor(settings: OutlierSettings, for_new_rows: bool) -> "BaseEstimator":
+    from kernova.anomaly.baselines import LocalPeculiarityFactor
+
+    return LocalPeculiarityFactor(**_local_parameters(settings, for_new_rows))
+
+
+def _local_parameters(settings: OutlierSettings, for_new_rows: bool) -> dict[str, Any]:
+    return {
+        "n_neighbors": list(settings.n_neighbors),
+        "contamination": settings.contamination,
+        "novelty": for_new_rows,
+    }
+
+
+_DEFAULT: Final[dict[Command, str]] = {
+    "novelty": NoveltySettings.method,
+    "outliers": OutlierSettings.method,
+}
+
+_DETECTORS: Final = (
+    Detector(name="spatial-depth", title="spatial depth", for_novelty=_spatial_depth),
+    Detector(name="isolation-forest", title="isolation forest", for_novelty=_isolation_forest),
+    Detector(name="one-class-svm", title="one-class SVM", for_novelty=_one_class_svm),
+    Detector(
+        name="rkof",
+        title="robust kernel outlier factor",
+        for_outliers=_robust_kernel_factor,
+        parameters=frozenset({"n_neighbors", "path", "kernel"}),
+    ),
+    Detector(
+        name="lof",
+        title="local outlier factor",
+        for_novelty=_novelty_lof,
+        for_outliers=_outlier_lof,
+        parameters=frozenset({"n_neighbors"}),
+        max_neighbor_numbers=1,
+    ),
+    Detector(
+        name="ldf",
+        title="local density factor",
+        for_outliers=_local_density_factor,
+        parameters=frozenset({"n_neighbors"}),
+    ),
+    Detector(
+        name="lpf",
+        title="local peculiarity factor",
+        for_outliers=_local_peculiarity_factor,
+        parameters=frozenset({"n_neighbors"}),
+    ),
+    Detector(
+        name="depth",
+        title="kernelized spatial depth",
+        for_novelty=_kernel_depth,
+        for_outliers=_outlier_depth,
+        parameters=frozenset({"bandwidth"}),
+        is_depth=True,
+        training_scores="training_depths_",
+    ),
+)

@@ -1,42 +1,39 @@
-"""From a labelled table to a model of its classes, and what that model is worth."""
+"""Learning of classes: a labelled table in, a fitted recogniser and its accuracy out."""
 
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from kernova.description.hyperparameters import Scale
 from kernova.description.multiclass import MulticlassDataDescription
-from kernova.description.recognizer import TableRecognizer, copies_across_classes
+from kernova.description.recognizer import TableRecognizer, duplicates_across_classes
 from kernova.errors import InputError
 from kernova.tables.columns import category_columns
-from kernova.tables.encoding import TableEncoder
-from kernova.tables.records import dropped_rows_notes, json_rows
+from kernova.tables.records import (
+    dropped_rows_notes,
+    json_rows,
+    left_out_note,
+    warnings_as_notes,
+)
 from kernova.tables.table import Table, read_table
-from kernova.workflows.outlier_verdicts import warnings_as_notes
+from kernova.text import is_missing, percent, plural, quantity
+from kernova.workflows.detectors import table_encoder
+from kernova.workflows.settings import LearnSettings, Missing, missing_when_reading
+from kernova.workflows.verdicts import UNKNOWN
 
-UNKNOWN = "unknown"
+__all__ = ["LearnResult", "LearnSettings", "label_texts", "learn_classes", "read_labelled"]
 
-
-@dataclass(frozen=True)
-class LearnSettings:
-    """What a user may choose; the command line's options, one for one."""
-
-    reject: float = 0.05
-    scale: Scale = "feature"
-    max_rows_per_class: int | None = 1000
-    robust: bool = False
-    missing: str = "refuse"
-    seed: int = 0
+# With more classes than this, and than half of the rows, a label column is taken for ids.
+_MAX_CLASSES = 50
 
 
 @dataclass(frozen=True)
 class LearnResult:
-    """The classes learnt, and how their own rows fare when each is left out.
+    """The classes learnt, and the leave-one-out verdicts on their own rows.
 
     Attributes
     ----------
@@ -44,15 +41,15 @@ class LearnResult:
         The fitted model; it takes tables with the same columns.
     classes : DataFrame
         One line for each class: ``class``, ``rows``, ``outliers`` (left out by a robust fit),
-        ``threshold``, ``accepted`` (share of its own rows that it claims when they are left out),
-        ``recognized`` (share that is recognised as this class), ``unknown`` (share that no class
-        claims) and ``confused_with`` (classes that take rows of it, and how many).
+        ``threshold``, ``accepted`` (fraction of its own rows that it claims when they are left
+        out), ``recognized`` (fraction that is recognised as this class), ``unknown`` (fraction
+        that no class claims) and ``confused_with`` (classes that claim rows of it, and how many).
     table : Table
-        What was learnt from.
+        The training rows.
     settings : LearnSettings
-        How.
+        Parameters of the description.
     notes : list of str
-        What a reader should also know.
+        Remarks for readers of the result.
     """
 
     model: TableRecognizer
@@ -63,19 +60,19 @@ class LearnResult:
 
     @property
     def summary(self) -> str:
-        """Say in one sentence what was learnt and how well left-out rows are recognised."""
+        """Two sentences: what was learnt, and how well left-out rows are recognised."""
         n_classes, n_rows = len(self.classes), len(self.model.labels_)
         right = float(np.average(self.classes["recognized"], weights=self.classes["rows"]))
         foreign = float(np.average(self.classes["unknown"], weights=self.classes["rows"]))
-        classes = "1 class was" if n_classes == 1 else f"{n_classes} classes were"
         return (
-            f"{classes} learnt from {n_rows} rows of {self.table.source}. Each row judged by a "
-            f"description without it, {100 * right:.1f} % are recognised rightly and "
-            f"{100 * foreign:.1f} % called {UNKNOWN}."
+            f"{quantity(n_classes, 'class was', 'classes were')} learnt from {n_rows} rows of "
+            f"{self.table.source}. With each row judged by a description without it, "
+            f"{percent(right, '.1f')} are recognised correctly and {percent(foreign, '.1f')} "
+            f"called {UNKNOWN}."
         )
 
     def to_json_dict(self) -> dict[str, Any]:
-        """Give everything as plain numbers and texts, for programs."""
+        """Return everything as plain numbers and texts, for programs."""
         description = self.model.description_
         return {
             "command": "learn",
@@ -94,17 +91,20 @@ def read_labelled(
     *,
     id_column: str | None = None,
     drop: Sequence[str] = (),
-    missing: Literal["refuse", "drop", "fill"] = "refuse",
+    missing: Missing = "refuse",
 ) -> Table:
-    """Read the table to learn from; it must have labels."""
-    keep = "keep" if missing == "fill" else missing
+    """Read the training table; it must have labels."""
     table = read_table(
-        path, id_column=id_column, label_column=label_column, drop=drop, missing=keep
+        path,
+        id_column=id_column,
+        label_column=label_column,
+        drop=drop,
+        missing=missing_when_reading(missing),
     )
     if table.labels is None:
         raise InputError(
-            f"{table.source} has no labels, so there are no classes to learn. Say which column "
-            "holds them (--label-column)."
+            f"{table.source} has no labels, so there are no classes to learn. Name the column that "
+            "holds them with label_column."
         )
     return table
 
@@ -117,9 +117,9 @@ def learn_classes(
     Parameters
     ----------
     table : Table
-        Rows with labels; those without one are left out, and counted.
+        Rows with labels; those without one are left out, with a note.
     settings : LearnSettings, optional
-        How strict and by how many rows to describe classes.
+        Parameters of the description.
     groups : array of shape (n_rows,), optional
         Rows that belong together; see :meth:`TableRecognizer.fit`.
     """
@@ -130,29 +130,30 @@ def learn_classes(
     has_label = labels.notna().to_numpy()
     notes = dropped_rows_notes(table)
     if not has_label.all():
-        notes.append(_unlabelled(int((~has_label).sum()), table.source))
+        notes.append(left_out_note(int((~has_label).sum()), table.source, "no label"))
     if not has_label.any():
         raise InputError(
             f"No row of {table.source} has a label in column {str(table.labels.name)!r}. Fill in "
             "the classes of some rows."
         )
-    names = labels[has_label].to_numpy(dtype=str)
-    _check_names(names, table)
+    classes = labels[has_label].to_numpy(dtype=str)
+    _check_classes(classes, table)
     features = table.features[has_label].reset_index(drop=True)
     model = _recognizer(features, settings)
     with warnings_as_notes(notes):
         model.fit(
             features,
-            names,
+            classes,
             ids=table.ids[has_label].tolist(),
             groups=None if groups is None else groups[has_label],
-        ).read_by(table.reader)
+            reader=table.reader,
+        )
     notes += _notes_on(model)
     return LearnResult(model, _by_class(model), table, settings, notes)
 
 
 def label_texts(labels: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Give labels as texts, so that 3, 3.0 and "3" are one class; missing and blank ones as None.
+    """Return labels as texts, so that 3, 3.0 and "3" are one class; None if missing or blank.
 
     Examples
     --------
@@ -165,7 +166,7 @@ def label_texts(labels: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def _label_text(label: Any) -> str | None:
-    if label is None or pd.isna(label):
+    if is_missing(label):
         return None
     if isinstance(label, float | np.floating) and float(label).is_integer():
         label = int(label)
@@ -175,37 +176,35 @@ def _label_text(label: Any) -> str | None:
 def _check_settings(settings: LearnSettings) -> None:
     if not 0 <= settings.reject < 1:
         raise InputError(
-            f"reject is {settings.reject:g}; it is a share of each class's own rows, from 0 to "
-            "below 1."
+            f"reject is {settings.reject:g}; it must be a fraction of each class's own rows, from "
+            "0 to below 1."
         )
 
 
-def _check_names(names: NDArray[np.str_], table: Table) -> None:
-    if UNKNOWN in names:
+def _check_classes(classes: NDArray[np.str_], table: Table) -> None:
+    assert table.labels is not None
+    if UNKNOWN in classes:
         raise InputError(
-            f"A class of {table.source} is called {UNKNOWN!r}, which is what rows of no class are "
-            "called. Rename it, or leave the labels of these rows empty."
+            f"A class of {table.source} is called {UNKNOWN!r}, which is the verdict on rows of no "
+            "class. Rename it, or leave the labels of these rows empty."
         )
-    n_classes = len(np.unique(names))
-    if n_classes > max(50, len(names) / 2):
+    n_classes = len(np.unique(classes))
+    if n_classes > max(_MAX_CLASSES, len(classes) / 2):
         raise InputError(
-            f"Column {str(table.labels.name)!r} of {table.source} looks like an id: "  # type: ignore[union-attr]
-            f"{n_classes} different labels in {len(names)} rows. Name the column that holds the "
-            "classes."
+            f"Column {str(table.labels.name)!r} of {table.source} looks like an id: {n_classes} "
+            f"different labels in {len(classes)} rows. Name the column that holds the classes "
+            "with label_column."
         )
 
 
 def _recognizer(features: pd.DataFrame, settings: LearnSettings) -> TableRecognizer:
-    """Build the chain; beside categories, the encoder scales numbers, so that both are comparable.
+    """Return encoder and description; beside categories, the encoder scales the numbers.
 
     The description would scale an indicator by its own spread, and rare categories would count
     for more than anything else.
     """
     is_mixed = bool(category_columns(features).any()) and settings.scale == "feature"
-    encoder = TableEncoder(
-        scaling="standard" if is_mixed else "none",
-        missing="fill" if settings.missing == "fill" else "refuse",
-    )
+    encoder = table_encoder("standard" if is_mixed else "none", settings.missing)
     description = MulticlassDataDescription(
         scale="none" if is_mixed else settings.scale,
         reject=settings.reject,
@@ -216,33 +215,30 @@ def _recognizer(features: pd.DataFrame, settings: LearnSettings) -> TableRecogni
     return TableRecognizer(encoder, description)
 
 
-def _unlabelled(n: int, source: str) -> str:
-    rows, were = ("row", "has no label and was") if n == 1 else ("rows", "have no label and were")
-    return f"{n} {rows} of {source} {were} left out."
-
-
 def _notes_on(model: TableRecognizer) -> list[str]:
     notes = []
     if len(model.classes_) == 1:
         notes.append(
-            f"There is one class only, {model.classes_[0]}: rows will be recognised as that or "
-            f"as {UNKNOWN}."
+            f"There is only one class, {model.classes_[0]}: rows will be recognised as that or "
+            f"called {UNKNOWN}."
         )
-    n_copies = int(copies_across_classes(model.encoded(model.known_table), model.labels_).sum())
-    if n_copies:
+    encoded = model.encoded(model.known_table)
+    n_duplicates = int(duplicates_across_classes(encoded, model.labels_).sum())
+    if n_duplicates:
         notes.append(
-            f"{n_copies} rows have copies with another label; rows like them are ambiguous."
+            f"{quantity(n_duplicates, 'row')} {plural(n_duplicates, 'has', 'have')} duplicates with "
+            "another label; rows like them are ambiguous."
         )
     limit = model.description_.max_rows_per_class
     counts = pd.Series(model.labels_).value_counts().sort_index()
     if limit is not None and (counts > limit).any():
         large = ", ".join(str(name) for name in counts.index[counts > limit])
-        notes.append(f"Described by {limit} of its most telling rows: {large}.")
+        notes.append(f"Described by {limit} of its most informative rows: {large}.")
     return notes
 
 
 def _by_class(model: TableRecognizer) -> pd.DataFrame:
-    """Count how the rows of each class fare when each is left out."""
+    """Return the leave-one-out verdicts on the rows of each class, as fractions."""
     thresholds = model.description_.thresholds_
     claims = model.left_out_ >= thresholds
     best = np.where(claims, model.left_out_, -1.0).argmax(axis=1)

@@ -1,19 +1,17 @@
-"""The first whole road, from two tables to the rows of one that are unlike all of the other.
+"""Novelty detection: known and new tables in, a verdict for every new row out.
 
-A table is read, encoded and scored; the scores of held-out known rows turn into a threshold with
-a guarantee; every new row gets a novelty, a p-value and a verdict, in the input's order.
+The tables are read, encoded and scored; the scores of held-out known rows turn into a threshold
+with a guarantee; every new row gets a novelty, a p-value and a verdict, in the input's order.
 """
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from kernova.calibration.detector import CalibratedDetector
 from kernova.calibration.p_values import select_discoveries
@@ -21,36 +19,27 @@ from kernova.errors import InputError
 from kernova.tables.encoding import align_columns
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table, read_table
-from kernova.workflows.detectors import (
-    behind_encoder,
-    check_method,
-    kernel_depth,
-    local_outlier_factor,
-)
+from kernova.text import plural, quantity
+from kernova.typing import Mask, Vector
+from kernova.workflows.detectors import novelty_estimator
+from kernova.workflows.settings import Missing, NoveltySettings, missing_when_reading
+from kernova.workflows.verdicts import NOVEL, USUAL
+
+__all__ = [
+    "KnownAndNew",
+    "NoveltyResult",
+    "NoveltySettings",
+    "find_novelties",
+    "read_known_and_new",
+]
 
 # Rows that no kernel value reaches all have one depth; below this, differences are rounding.
 _SAME_DEPTH = 1e-12
 
 
 @dataclass(frozen=True)
-class NoveltySettings:
-    """What a user may choose; the command line's options, one for one."""
-
-    method: str = "depth"
-    bandwidth: "str | float" = "nearest"
-    scaling: str = "standard"
-    missing: str = "refuse"
-    max_false_alarm: float = 0.05
-    confidence: float = 0.95
-    bound: str = "binomial"
-    holdout: float = 0.5
-    false_discovery_rate: float | None = None
-    seed: int = 0
-
-
-@dataclass(frozen=True)
 class NoveltyResult:
-    """Every new row judged, and what the judgement is worth.
+    """Verdicts on all new rows, and the detector with its guarantee.
 
     Attributes
     ----------
@@ -59,26 +48,31 @@ class NoveltyResult:
         ordinary known row), ``p_value``, ``verdict`` ("novel" or "usual"), and ``discovery`` if a
         false discovery rate was asked for.
     scores : ndarray
-        The detector's own scores of the new rows; high is usual.
+        The detector's own scores of the new rows; high is ordinary.
     detector : CalibratedDetector
         The fitted detector; it takes tables with the same columns.
     known, new : Table
-        What was judged, and against what.
+        The rows that the detector learnt from, and those that it judged.
     settings : NoveltySettings
-        How.
+        Method, scaling and the wanted guarantee.
     """
 
     rows: pd.DataFrame
-    scores: NDArray[np.float64]
+    scores: Vector
     detector: CalibratedDetector
     known: Table
     new: Table
     settings: NoveltySettings
 
     @property
+    def is_novel(self) -> Mask:
+        """Mask of the new rows called novel, in the input's order."""
+        return (self.rows["verdict"] == NOVEL).to_numpy()
+
+    @property
     def n_novel(self) -> int:
         """Number of new rows called novel."""
-        return int((self.rows["verdict"] == "novel").sum())
+        return int(self.is_novel.sum())
 
     @property
     def most_novel_first(self) -> pd.DataFrame:
@@ -87,22 +81,20 @@ class NoveltyResult:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader of the result should also know."""
+        """Remarks for readers of the result: rows left out, rows that depth cannot separate."""
         notes = dropped_rows_notes(self.known, self.new)
         lowest = self.detector.holdout_scores_[0]
-        is_lowest = self.scores <= lowest + _SAME_DEPTH
-        n_hidden = int(np.sum(is_lowest & (self.rows["verdict"] == "usual")))
+        n_hidden = int(np.sum((self.scores <= lowest + _SAME_DEPTH) & ~self.is_novel))
         if self.settings.method == "depth" and n_hidden:
-            rows, them = ("row", "it") if n_hidden == 1 else ("rows", "them")
             notes.append(
-                f"Depth cannot tell {n_hidden} new {rows} from the loneliest held-out ones, and "
-                f"so does not call {them} novel; a bandwidth above "
-                f"{self.detector.estimator_[-1].bandwidth_:.3g} sees further."
+                f"{quantity(n_hidden, 'new row')} {plural(n_hidden, 'is', 'are')} as deep as the "
+                "most isolated held-out rows and therefore not called novel; a bandwidth above "
+                f"{self.detector.estimator_[-1].bandwidth_:.3g} reaches farther."
             )
         return notes
 
     def to_json_dict(self) -> dict[str, Any]:
-        """Give everything as plain numbers and texts, for programs."""
+        """Return everything as plain numbers and texts, for programs."""
         detector = self.detector
         return {
             "command": "novelty",
@@ -121,7 +113,7 @@ class NoveltyResult:
 
     @property
     def summary(self) -> str:
-        """Say in one sentence how many rows are novel, and how many chance alone would flag."""
+        """One sentence: how many rows are novel, and how many chance alone would flag."""
         n_rows = len(self.rows)
         expected = math.ceil(10 * n_rows * self.detector.false_alarm_bound_) / 10
         return (
@@ -131,7 +123,7 @@ class NoveltyResult:
 
 
 class KnownAndNew(NamedTuple):
-    """The two tables that a novelty study needs."""
+    """The two tables of a novelty study."""
 
     known: Table
     new: Table
@@ -144,77 +136,24 @@ def read_known_and_new(
     id_column: str | None = None,
     label_column: str | None = None,
     drop: Sequence[str] = (),
-    missing: Literal["refuse", "drop", "fill"] = "refuse",
+    missing: Missing = "refuse",
 ) -> KnownAndNew:
     """Read both tables; a label or dropped column may be in one of them only."""
-    keep = "keep" if missing == "fill" else missing
+    keep = missing_when_reading(missing)
     named = [name for name in (id_column, label_column, *drop) if name is not None]
     roles: dict[str, Any] = {"id_column": id_column, "label_column": label_column, "drop": drop}
     known_table = read_table(known, missing=keep, optional=named, **roles)
     in_known = [name for name in named if name in known_table.columns and name != id_column]
-    # What is a category was judged on the known rows; the new ones may be too few to tell.
+    # Columns are categories if they are in the known rows; the new ones may be too few to tell.
     texts = known_table.features.select_dtypes(exclude="number").columns
     new_table = read_table(new, missing=keep, optional=in_known, categories=list(texts), **roles)
     return KnownAndNew(known_table, new_table)
 
 
-def _depth(settings: NoveltySettings) -> BaseEstimator:
-    return kernel_depth(settings.bandwidth, settings.seed)
-
-
-def _spatial_depth(settings: NoveltySettings) -> BaseEstimator:
-    from kernova.anomaly.spatial_depth import SpatialDepth
-
-    return SpatialDepth()
-
-
-def _isolation_forest(settings: NoveltySettings) -> BaseEstimator:
-    from sklearn.ensemble import IsolationForest
-
-    return IsolationForest(random_state=settings.seed)
-
-
-def _one_class_svm(settings: NoveltySettings) -> BaseEstimator:
-    from sklearn.svm import OneClassSVM
-
-    return OneClassSVM()
-
-
-def _local_outlier_factor(settings: NoveltySettings) -> BaseEstimator:
-    return local_outlier_factor()
-
-
-METHODS: dict[str, Callable[[NoveltySettings], BaseEstimator]] = {
-    "depth": _depth,
-    "spatial-depth": _spatial_depth,
-    "isolation-forest": _isolation_forest,
-    "one-class-svm": _one_class_svm,
-    "lof": _local_outlier_factor,
-}
-
-
-def calibrated_detector(settings: NoveltySettings) -> CalibratedDetector:
-    """Build the whole chain from a table of features to verdicts, not yet fitted.
-
-    The encoder is inside the calibration: scales learnt from held-out rows would make them look
-    more ordinary than new rows do, and the guarantee would be false.
-    """
-    check_method(settings.method, METHODS)
-    chain = behind_encoder(METHODS[settings.method](settings), settings.scaling, settings.missing)
-    return CalibratedDetector(
-        chain,
-        max_false_alarm=settings.max_false_alarm,
-        confidence=settings.confidence,
-        bound=settings.bound,
-        holdout=settings.holdout,
-        random_state=settings.seed,
-    )
-
-
 def find_novelties(
     known: Table, new: Table, settings: NoveltySettings | None = None
 ) -> NoveltyResult:
-    """Learn what is ordinary from ``known`` and judge every row of ``new``.
+    """Fit a calibrated detector on ``known`` and judge every row of ``new``.
 
     Parameters
     ----------
@@ -232,17 +171,33 @@ def find_novelties(
     """
     settings = settings or NoveltySettings()
     aligned = _with_known_columns(known, new)
-    detector = calibrated_detector(settings).fit(known.features)
+    detector = _calibrated_detector(settings).fit(known.features)
     judgement = detector.judge(aligned)
     columns: dict[str, Any] = {
         "novelty": judgement.novelty,
         "p_value": judgement.p_values,
-        "verdict": ["novel" if is_novel else "usual" for is_novel in judgement.is_novel],
+        "verdict": [NOVEL if is_novel else USUAL for is_novel in judgement.is_novel],
     }
     if settings.false_discovery_rate is not None:
         columns["discovery"] = select_discoveries(judgement.p_values, settings.false_discovery_rate)
     rows = rows_with_ids(new, columns)
     return NoveltyResult(rows, judgement.scores, detector, known, new, settings)
+
+
+def _calibrated_detector(settings: NoveltySettings) -> CalibratedDetector:
+    """Return the whole chain from a table of features to verdicts, not yet fitted.
+
+    The encoder is inside the calibration: scales learnt from held-out rows would make them look
+    more ordinary than new rows do, and the guarantee would be false.
+    """
+    return CalibratedDetector(
+        novelty_estimator(settings),
+        max_false_alarm=settings.max_false_alarm,
+        confidence=settings.confidence,
+        bound=settings.bound,
+        holdout=settings.holdout,
+        random_state=settings.seed,
+    )
 
 
 def _with_known_columns(known: Table, new: Table) -> pd.DataFrame:

@@ -1,13 +1,13 @@
-"""A novelty study as one page: the answer, why it can be trusted, and the rows to look at."""
+"""Report of a novelty study as one HTML page: the result, its guarantee, the most novel rows."""
 
 from collections.abc import Iterator
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernova._version import __version__
 from kernova.calibration.bounds import FalseAlarmThreshold
+from kernova.report.canvas import figure_of
 from kernova.report.figures import (
     plot_depth_contours,
     plot_false_alarm_curve,
@@ -17,6 +17,7 @@ from kernova.report.figures import (
 )
 from kernova.report.page import Section, facts, notice, page, paragraph, picture, table
 from kernova.workflows.novelty import NoveltyResult
+from kernova.workflows.verdicts import NOVEL
 
 _ROWS_SHOWN = 25
 # With more columns the most novel rows are listed without their values.
@@ -24,7 +25,7 @@ _COLUMNS_SHOWN = 8
 
 
 def novelty_page(result: NoveltyResult) -> str:
-    """Give the whole report as one HTML text."""
+    """Return the report as HTML text."""
     figures = novelty_figures(result)
     return page(
         f"What is new in {result.new.source}?",
@@ -35,13 +36,13 @@ def novelty_page(result: NoveltyResult) -> str:
             Section("Where they lie", list(_where_they_lie(figures))),
             _how_it_was_decided(result, figures["false_alarms"]),
         ],
-        footer=f"Made by kernova {__version__}: load → represent → score → decide → report.",
+        footer=f"Made by kernova {__version__}: read → encode → score → calibrate → report.",
         lead=f"Compared with the ordinary rows of {result.known.source}",
     )
 
 
 def novelty_figures(result: NoveltyResult) -> dict[str, Figure]:
-    """Give the pictures of the page by name, for those who want files."""
+    """Return the figures of the page by name, to be saved as files."""
     detector = result.detector
     axes = {
         "distributions": plot_score_distributions(
@@ -62,7 +63,7 @@ def novelty_figures(result: NoveltyResult) -> dict[str, Figure]:
     encoder = detector.estimator_[0]
     known = encoder.transform(result.known.features)
     new = encoder.transform(result.new.features[result.known.features.columns])
-    is_novel = (result.rows["verdict"] == "novel").to_numpy()
+    is_novel = result.is_novel
     if known.shape[1] == 2:
         axes["contours"] = plot_depth_contours(
             _ScoresOfEncodedRows(result),
@@ -74,12 +75,7 @@ def novelty_figures(result: NoveltyResult) -> dict[str, Figure]:
         )
     else:
         axes["map"] = plot_map(known, new, is_novel)
-    return {name: _figure_of(ax) for name, ax in axes.items()}
-
-
-def _figure_of(ax: Axes) -> Figure:
-    assert isinstance(ax.figure, Figure)  # each picture was drawn on a figure of its own
-    return ax.figure
+    return {name: figure_of(ax) for name, ax in axes.items()}
 
 
 class _ScoresOfEncodedRows:
@@ -131,7 +127,7 @@ def _discoveries(result: NoveltyResult) -> dict[str, int]:
 
 def _rows_to_look_at(result: NoveltyResult) -> Section:
     rows = result.most_novel_first.head(_ROWS_SHOWN)
-    is_novel = rows["verdict"] == "novel"
+    is_novel = rows["verdict"] == NOVEL
     features = result.new.features
     if features.shape[1] <= _COLUMNS_SHOWN:
         extra = features.loc[rows.index, [c for c in features.columns if c not in rows.columns]]
@@ -165,7 +161,7 @@ def _how_new_rows_score(figures: dict[str, Figure]) -> Section:
             picture(
                 figures["p_values"],
                 "The p-values of the new rows in rising order, and what ordinary rows would give.",
-                "Points below the band on the left: more strange rows than chance would give.",
+                "Points below the band on the left: more unusual rows than chance would give.",
             ),
         ],
     )
@@ -192,15 +188,15 @@ def _how_it_was_decided(result: NoveltyResult, false_alarms: Figure) -> Section:
         "How it was decided",
         [
             paragraph(
-                "The known rows were divided at random. One part taught the detector what is "
-                "ordinary; the other was held out, and its scores set the threshold. The promise "
-                "holds for new rows of the same origin as the known ones; it says nothing of rows "
-                "measured otherwise, nor of how many novel rows were missed."
+                "The known rows were split at random. The detector was fitted on one part; the "
+                "other was held out, and its scores set the threshold. The guarantee holds for new "
+                "rows of the same origin as the known ones; it does not cover rows measured "
+                "otherwise, nor the number of novel rows that were missed."
             ),
             picture(
                 false_alarms,
                 "Proven bounds on false alarms at each threshold.",
-                "What a stricter or a laxer threshold would have proved.",
+                "The bound that a stricter or a laxer threshold would have.",
             ),
             facts(
                 {

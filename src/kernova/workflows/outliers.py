@@ -1,33 +1,38 @@
-"""From one table to its strangest rows: ranked, judged, and with what speaks against each."""
+"""Outlier detection in one table: rows ranked by outlier factor, with verdicts and reasons."""
 
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from kernova.errors import InputError
 from kernova.explain.explanation import explain, top_features
-from kernova.tables.records import dropped_rows_notes, json_rows, json_value, rows_with_ids
-from kernova.tables.table import Table, read_table
-from kernova.workflows.outlier_verdicts import (
-    OutlierSettings,
-    Proof,
-    Verdicts,
-    judge_rows,
+from kernova.tables.records import (
+    dropped_rows_notes,
+    json_rows,
+    json_value,
+    rows_with_ids,
     warnings_as_notes,
 )
+from kernova.tables.table import Table, read_table
+from kernova.text import percent
+from kernova.typing import Indices, Mask, Vector
+from kernova.workflows.detectors import detector_named
+from kernova.workflows.settings import Missing, OutlierSettings, missing_when_reading
+from kernova.workflows.verdicts import OUTLIER, USUAL, JudgedPart, Proof, Verdicts, judge_rows
 
-FEATURES_NAMED = 3
-# A feature with less than this part of the largest share is not worth a word.
-_TELLING = 0.1
+__all__ = ["OutlierResult", "OutlierSettings", "find_outliers", "read_rows"]
+
+_FEATURES_NAMED = 3
+# Features with less than this fraction of the largest contribution are not named.
+_MIN_CONTRIBUTION = 0.1
 # About how many hypothetical rows explain one row, and the ordinary rows it is compared with.
 _BUDGET, _FEWEST = 1000, 100
 _NEAREST, _FEWEST_NEAREST = 5, 3
-# Explaining may take as many nanoseconds, or twice the time of judging, whichever is more.
+# Explaining may take so many nanoseconds, or twice the time of judging, whichever is more.
 _EXPLAINING_TIME = 1e10
 # Nanoseconds to make one cell of a hypothetical row, and to encode it.
 _MAKING_A_CELL = 500
@@ -37,36 +42,36 @@ _SMALLEST = 1e-6
 
 @dataclass(frozen=True)
 class OutlierResult:
-    """Every row ranked and judged, and what speaks against the strangest.
+    """Ranks and verdicts of all rows, and reasons for the most outlying ones.
 
     Attributes
     ----------
     rows : DataFrame
-        One line for each row, the strangest first: its id, ``rank``, ``factor`` (high is
-        strange), ``verdict`` ("outlier" or "usual"), ``because`` (what speaks against it, for the
-        first rows), and the label if there is one. If a bound was asked for, also ``p_value``,
-        and outliers rank before others, whose half may have a higher threshold. The index holds
-        the rows' places in the table.
+        One line for each row, the highest factor first: its id, ``rank``, ``factor`` (high is
+        outlying), ``verdict`` ("outlier" or "usual"), ``because`` (the features that contribute
+        most, for the first rows), and the label if there is one. If a bound was asked for, also
+        ``p_value``, and outliers rank before others, whose half may have a higher threshold. The
+        index holds the row indices of the table.
     explanation : DataFrame
-        What :func:`kernova.explain.explain` says of the first rows, by their places.
+        Result of :func:`kernova.explain.explain` for the first rows, by their indices.
     thresholds : tuple of float
-        The factor that it takes to be called an outlier; with a proof, one for each half.
+        Rows with a factor above it are called outliers; with a proof, one for each half.
     relative_factors : ndarray
         The rows' factors over their own threshold, in the order of the table.
     proof : Proof or None
-        What is proven of the threshold, if that was asked for.
+        The proven bound, if one was asked for.
     table : Table
-        What was judged.
+        The rows that were judged.
     settings : OutlierSettings
-        How.
+        Method, scaling and what sets the threshold.
     notes : list of str
-        What a reader should also know.
+        Remarks for readers of the result.
     """
 
     rows: pd.DataFrame
     explanation: pd.DataFrame
     thresholds: tuple[float, ...]
-    relative_factors: NDArray[np.float64]
+    relative_factors: Vector
     proof: Proof | None
     table: Table
     settings: OutlierSettings
@@ -75,45 +80,46 @@ class OutlierResult:
     @property
     def n_outliers(self) -> int:
         """Number of rows called outliers."""
-        return int((self.rows["verdict"] == "outlier").sum())
+        return int((self.rows["verdict"] == OUTLIER).sum())
 
     @property
     def n_top(self) -> int:
-        """Number of rows to be looked at."""
+        """Number of rows to show first."""
         return min(self.settings.top, len(self.rows))
 
     @property
     def ids(self) -> "pd.Series[Any]":
-        """The rows' ids, the strangest row's first, by their places in the table."""
+        """The rows' ids, the highest factor first, by their row indices in the table."""
         return self.rows.iloc[:, 0]
 
     @property
     def summary(self) -> str:
-        """Say in one sentence how many rows are outliers, and what it takes to be one."""
+        """One sentence: how many rows are outliers, and by which threshold."""
         if self.proof is None:
-            condition = f"it takes a factor above {self.thresholds[0]:.4g} to be one"
+            rule = f"rows with a factor above {self.thresholds[0]:.4g} are called outliers"
         elif self.proof.largest_p_value > 0:
-            reach = f"{self.proof.largest_p_value:.3g}"
-            condition = f"it takes a p-value of {reach} or less to be one"
+            limit = f"{self.proof.largest_p_value:.3g}"
+            rule = f"rows with a p-value of {limit} or less are called outliers"
         else:
-            condition = "with so few rows none can be one"
-        return f"{self.n_outliers} of {len(self.rows)} rows are outliers; {condition}."
+            rule = "with so few rows none can be called an outlier"
+        return f"{self.n_outliers} of {len(self.rows)} rows are outliers; {rule}."
 
     @property
     def worth(self) -> str:
-        """Say in one sentence what the threshold is worth."""
+        """One sentence: what is proven about the threshold, or where it comes from."""
         if self.proof is not None:
             return self.proof.sentence()
-        share = self.settings.contamination
-        if share != "auto":
-            return f"The threshold was set so that {100 * float(share):.12g} % of the rows pass it."
+        fraction = self.settings.contamination
+        if fraction != "auto":
+            above = percent(float(fraction), ".12g")
+            return f"The threshold was set so that {above} of the rows are above it."
         return (
             "This threshold is the method's convention; nothing is proven about how many ordinary "
-            "rows pass it."
+            "rows are above it."
         )
 
     def to_json_dict(self) -> dict[str, Any]:
-        """Give everything as plain numbers and texts, for programs."""
+        """Return everything as plain numbers and texts, for programs."""
         proof = None if self.proof is None else self.proof._asdict()
         return {
             "command": "outliers",
@@ -125,35 +131,35 @@ class OutlierResult:
             "outlier_rows": self.n_outliers,
             "notes": self.notes,
             "rows": json_rows(self.rows),
-            "explanations": [self._json_explanation(place) for place in self.explained],
+            "explanations": [self._json_explanation(row) for row in self.explained],
         }
 
     @property
     def explained(self) -> list[int]:
-        """Places of the rows that are explained, the strangest first."""
-        return [place for place in self.rows.index if place in set(self.explanation["row"])]
+        """Indices of the rows that are explained, the highest factor first."""
+        explained = set(self.explanation["row"])
+        return [row for row in self.rows.index if row in explained]
 
-    def features_against(self, place: int) -> pd.DataFrame:
-        """Give the features that speak against a row, the strongest first."""
-        lines = self.explanation[self.explanation["row"] == place]
+    def contributing_features(self, row: int) -> pd.DataFrame:
+        """Return the features that make a row outlying, the largest contribution first."""
+        lines = self.explanation[self.explanation["row"] == row]
         return lines[lines["share"] > 0]
 
-    def telling_features(self, place: int) -> pd.DataFrame:
-        """Give the few of them that are worth a word."""
-        return _telling(self.features_against(place)).head(FEATURES_NAMED)
+    def main_features(self, row: int) -> pd.DataFrame:
+        """Return the few of them that contribute most."""
+        return _main(self.contributing_features(row)).head(_FEATURES_NAMED)
 
-    def nearest_ids(self, place: int) -> list[str]:
-        """Give the ids of the ordinary rows that a row was compared with, nearest first."""
-        nearest = self.explanation.loc[self.explanation["row"] == place, "nearest"]
+    def nearest_ids(self, row: int) -> list[str]:
+        """Return the ids of the ordinary rows that a row was compared with, nearest first."""
+        nearest = self.explanation.loc[self.explanation["row"] == row, "nearest"]
         return [str(self.ids[other]) for other in nearest.iloc[0]]
 
-    def _json_explanation(self, place: int) -> dict[str, Any]:
-        lines = self.features_against(place)
+    def _json_explanation(self, row: int) -> dict[str, Any]:
         columns = ["feature", "value", "ordinary_value", "share"]
         return {
-            "id": json_value(self.ids[place]),
-            "features": json_rows(lines[columns]),
-            "nearest": self.nearest_ids(place),
+            "id": json_value(self.ids[row]),
+            "features": json_rows(self.contributing_features(row)[columns]),
+            "nearest": self.nearest_ids(row),
         }
 
 
@@ -163,20 +169,20 @@ def read_rows(
     id_column: str | None = None,
     label_column: str | None = None,
     drop: Sequence[str] = (),
-    missing: Literal["refuse", "drop", "fill"] = "refuse",
+    missing: Missing = "refuse",
 ) -> Table:
-    """Read the table; missing values that are to be filled in are kept as such."""
+    """Read the table; missing values that are to be filled in stay missing for now."""
     return read_table(
         data,
         id_column=id_column,
         label_column=label_column,
         drop=drop,
-        missing="keep" if missing == "fill" else missing,
+        missing=missing_when_reading(missing),
     )
 
 
 def find_outliers(table: Table, settings: OutlierSettings | None = None) -> OutlierResult:
-    """Rank all rows of a table by how strange each is among the others.
+    """Rank all rows of a table by their outlier factor among the others.
 
     Parameters
     ----------
@@ -188,16 +194,17 @@ def find_outliers(table: Table, settings: OutlierSettings | None = None) -> Outl
     Returns
     -------
     OutlierResult
-        The strangest row first.
+        The row with the highest factor first.
     """
     settings = settings or OutlierSettings()
     features = table.features.reset_index(drop=True)
     verdicts = judge_rows(features, settings)
-    factors = _factors(verdicts.scores, settings)
-    thresholds = _factors(np.array([part.threshold for part in verdicts.parts]), settings)
+    detector = detector_named(settings.method, "outliers")
+    factors = detector.factors(verdicts.scores)
+    thresholds = detector.factors(np.array([part.threshold for part in verdicts.parts]))
     relative = np.empty(len(factors))
     for part, threshold in zip(verdicts.parts, thresholds, strict=True):
-        relative[part.places] = factors[part.places] / max(threshold, _SMALLEST)
+        relative[part.row_indices] = factors[part.row_indices] / max(threshold, _SMALLEST)
     ranking = _ranking(factors, verdicts.is_outlier)
     notes = dropped_rows_notes(table) + verdicts.notes
     explanation = _explained(features, verdicts, ranking.order, settings, notes)
@@ -215,19 +222,14 @@ def find_outliers(table: Table, settings: OutlierSettings | None = None) -> Outl
     )
 
 
-def _factors(scores: NDArray[np.float64], settings: OutlierSettings) -> NDArray[np.float64]:
-    """Turn scores, high for usual rows, into factors; depth is turned from 1 to 0."""
-    return (1.0 if settings.method == "depth" else 0.0) - scores
-
-
 class _Ranking(NamedTuple):
-    """The rows' places in falling order of strangeness, and each row's rank."""
+    """The row indices in falling order of the factor, and each row's rank."""
 
-    order: NDArray[np.intp]
-    ranks: NDArray[np.intp]
+    order: Indices
+    ranks: Indices
 
 
-def _ranking(factors: NDArray[np.float64], is_outlier: NDArray[np.bool_]) -> _Ranking:
+def _ranking(factors: Vector, is_outlier: Mask) -> _Ranking:
     """Rank outliers before others, and each by falling factor; ties share the better rank."""
     order = np.lexsort((-factors, ~is_outlier))
     keys = np.column_stack([is_outlier, factors])[order]
@@ -238,40 +240,37 @@ def _ranking(factors: NDArray[np.float64], is_outlier: NDArray[np.bool_]) -> _Ra
 
 
 def _columns(
-    ranks: NDArray[np.intp],
-    factors: NDArray[np.float64],
-    verdicts: Verdicts,
-    explanation: pd.DataFrame,
+    ranks: Indices, factors: Vector, verdicts: Verdicts, explanation: pd.DataFrame
 ) -> dict[str, Any]:
     columns: dict[str, Any] = {"rank": ranks, "factor": factors}
     if verdicts.p_values is not None:
         columns["p_value"] = verdicts.p_values
-    columns["verdict"] = ["outlier" if one else "usual" for one in verdicts.is_outlier]
+    columns["verdict"] = [OUTLIER if one else USUAL for one in verdicts.is_outlier]
     texts = np.full(len(factors), "", dtype=object)
     if len(explanation):
-        said = top_features(_telling(explanation), FEATURES_NAMED)
-        texts[said.index.to_numpy(dtype=np.intp)] = said.to_numpy()
+        reasons = top_features(_main(explanation), _FEATURES_NAMED)
+        texts[reasons.index.to_numpy(dtype=np.intp)] = reasons.to_numpy()
     columns["because"] = texts
     return columns
 
 
-def _telling(explanation: pd.DataFrame) -> pd.DataFrame:
-    """Leave out features that say nothing, or next to nothing beside the first of their row."""
+def _main(explanation: pd.DataFrame) -> pd.DataFrame:
+    """Leave out features that contribute nothing, or little beside the first of their row."""
     first = explanation.groupby("row")["share"].transform("max")
     differs = explanation["value"].astype(object) != explanation["ordinary_value"].astype(object)
-    return explanation[differs & (explanation["share"] >= _TELLING * first)]
+    return explanation[differs & (explanation["share"] >= _MIN_CONTRIBUTION * first)]
 
 
-class _Effort(NamedTuple):
-    """How many rows to explain, and how thoroughly."""
+class Effort(NamedTuple):
+    """Number of rows to explain, and the hypothetical rows to spend on each."""
 
     n_rows: int
     n_nearest: int
     budget: int
 
 
-def _effort(features: pd.DataFrame, settings: OutlierSettings) -> _Effort:
-    """Explain all rows asked for if that takes no longer than about twice the judging.
+def explaining_effort(features: pd.DataFrame, settings: OutlierSettings) -> Effort:
+    """Plan to explain all rows asked for if that takes at most about twice the judging.
 
     First fewer hypothetical rows are spent on each, then fewer rows are explained: with d
     columns, at least 2 d hypothetical rows lie between a row and each ordinary one.
@@ -279,50 +278,65 @@ def _effort(features: pd.DataFrame, settings: OutlierSettings) -> _Effort:
     n_rows, n_columns = features.shape
     wanted = min(settings.top, n_rows)
     if wanted == 0:
-        return _Effort(0, _NEAREST, _BUDGET)
-    scoring = n_rows**2 if settings.method == "depth" else n_rows * (5 + n_columns / 10)
+        return Effort(0, _NEAREST, _BUDGET)
+    is_depth = detector_named(settings.method, "outliers").is_depth
+    scoring = n_rows**2 if is_depth else n_rows * (5 + n_columns / 10)
     affordable = max(2 * n_rows, int(_EXPLAINING_TIME / (scoring + _MAKING_A_CELL * n_columns)))
     budget = int(np.clip(affordable // wanted, _FEWEST, _BUDGET))
     n_nearest = int(np.clip(budget // (2 * n_columns), _FEWEST_NEAREST, _NEAREST))
     needed = n_nearest * min(2 * n_columns, 2 ** min(n_columns, 20))
-    return _Effort(max(1, min(wanted, affordable // needed)), n_nearest, budget)
+    return Effort(max(1, min(wanted, affordable // needed)), n_nearest, budget)
 
 
 def _explained(
     features: pd.DataFrame,
     verdicts: Verdicts,
-    order: NDArray[np.intp],
+    order: Indices,
     settings: OutlierSettings,
     notes: list[str],
 ) -> pd.DataFrame:
-    """Explain the strangest rows, each by the model that scored it; notes say what was left out."""
-    effort = _effort(features, settings)
+    """Explain the first rows, each by the model that scored it; append what was left out."""
+    effort = explaining_effort(features, settings)
     n_wanted = min(settings.top, len(features))
     if effort.n_rows < n_wanted:
         notes.append(
             f"Reasons are given for {effort.n_rows} of {n_wanted} rows only: with "
             f"{features.shape[1]} columns and {len(features)} rows, more would take long."
         )
-    explained = []
-    for part in verdicts.parts:
-        top = np.flatnonzero(np.isin(part.places, order[: effort.n_rows]))
-        if len(top) == 0:
-            continue
-        try:
-            with warnings_as_notes(notes):
-                found = explain(
-                    part.model,
-                    features.iloc[part.places],
-                    top,
-                    n_nearest=effort.n_nearest,
-                    budget=effort.budget,
-                    random_state=settings.seed,
-                )
-        except InputError as error:
-            notes.append(f"Rows could not be explained: {error}")
-            continue
-        explained.append(found)
+    first = order[: effort.n_rows]
+    found = [
+        _explained_part(features, part, first, effort, settings.seed, notes)
+        for part in verdicts.parts
+    ]
+    explained = [one for one in found if one is not None]
     return pd.concat(explained, ignore_index=True) if explained else _no_explanation()
+
+
+def _explained_part(
+    features: pd.DataFrame,
+    part: JudgedPart,
+    first: Indices,
+    effort: Effort,
+    seed: int,
+    notes: list[str],
+) -> pd.DataFrame | None:
+    """Explain those of the first rows that one model scored, if there are any."""
+    top = np.flatnonzero(np.isin(part.row_indices, first))
+    if len(top) == 0:
+        return None
+    try:
+        with warnings_as_notes(notes):
+            return explain(
+                part.model,
+                features.iloc[part.row_indices],
+                top,
+                n_nearest=effort.n_nearest,
+                budget=effort.budget,
+                random_state=seed,
+            )
+    except InputError as error:
+        notes.append(f"Rows could not be explained: {error}")
+        return None
 
 
 def _no_explanation() -> pd.DataFrame:

@@ -1,14 +1,14 @@
-"""An outlier study as one page: the answer, a card for each row to look at, and the pictures."""
+"""Report of an outlier study as one HTML page: the result, a card per outlying row, figures."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernova._version import __version__
 from kernova.anomaly.outlier_factor import outlier_factor_path
+from kernova.report.canvas import figure_of
 from kernova.report.figures import plot_outlier_map, plot_ranking, rank_stability_figure
 from kernova.report.page import (
     Bar,
@@ -22,23 +22,17 @@ from kernova.report.page import (
     picture,
     table,
 )
-from kernova.text import truncate_middle, format_value
-from kernova.workflows.detectors import table_encoder
+from kernova.text import format_value, truncate_middle
+from kernova.workflows.detectors import detector_named, table_encoder
 from kernova.workflows.outliers import OutlierResult
+from kernova.workflows.verdicts import OUTLIER
 
 _MOST_CARDS = 100
 _NEAREST_ON_CARD = 3
-_NAMES = {
-    "rkof": "robust kernel outlier factor",
-    "lof": "local outlier factor",
-    "ldf": "local density factor",
-    "lpf": "local peculiarity factor",
-    "depth": "1 - kernelized spatial depth",
-}
 
 
 def outliers_page(result: OutlierResult) -> str:
-    """Give the whole report as one HTML text."""
+    """Return the report as HTML text."""
     figures = outliers_figures(result)
     return page(
         f"What is odd in {Path(result.table.source).name}?",
@@ -50,41 +44,37 @@ def outliers_page(result: OutlierResult) -> str:
             _all_of_them(result),
             _how_it_was_decided(result),
         ],
-        footer=f"Made by kernova {__version__}: load → represent → score → decide → report.",
+        footer=f"Made by kernova {__version__}: read → encode → score → calibrate → report.",
         lead="Each row compared with the others",
     )
 
 
 def outliers_figures(result: OutlierResult) -> dict[str, Figure]:
-    """Give the pictures of the page by name, for those who want files."""
+    """Return the figures of the page by name, to be saved as files."""
     settings = result.settings
     encoder = table_encoder(settings.scaling, settings.missing)
     encoded = encoder.fit_transform(result.table.features)
     in_table_order = result.rows.sort_index()
-    is_outlier = (in_table_order["verdict"] == "outlier").to_numpy()
+    is_outlier = (in_table_order["verdict"] == OUTLIER).to_numpy()
     ids = result.ids.sort_index().tolist()
-    # With two thresholds, factors are drawn over their own one, so that one line serves both.
+    # With two thresholds, factors are divided by their own one, so that one line serves both.
     factors, threshold, unit = in_table_order["factor"].to_numpy(), result.thresholds[0], ""
     if result.proof is not None:
         factors, threshold, unit = result.relative_factors, 1.0, " / threshold"
     figures = {
-        "ranking": _figure_of(
+        "ranking": figure_of(
             plot_ranking(factors, threshold=threshold, labels=ids, name="outlier factor" + unit)
         ),
-        "map": _figure_of(plot_outlier_map(encoded, factors, is_outlier, labels=ids)),
+        "map": figure_of(plot_outlier_map(encoded, factors, is_outlier, labels=ids)),
     }
     numbers = settings.path or settings.n_neighbors
-    if settings.method == "rkof" and (settings.path or len(set(numbers)) > 1):
+    has_path = "path" in detector_named(settings.method, "outliers").parameters
+    if has_path and (settings.path or len(set(numbers)) > 1):
         path = outlier_factor_path(
             pd.DataFrame(encoded, index=ids), numbers, kernel=settings.kernel
         )
         figures["stability"] = rank_stability_figure(path)
     return figures
-
-
-def _figure_of(ax: Axes) -> Figure:
-    assert isinstance(ax.figure, Figure)  # each picture was drawn on a figure of its own
-    return ax.figure
 
 
 def _answer(result: OutlierResult) -> Section:
@@ -105,41 +95,40 @@ def _answer(result: OutlierResult) -> Section:
 
 
 def _rows_to_look_at(result: OutlierResult) -> Section:
-    places = result.explained[:_MOST_CARDS]
+    rows = result.explained[:_MOST_CARDS]
     return Section(
         "Rows to look at first",
         [
             paragraph(
-                "The bars are shares in what makes a row outlying, compared with its nearest "
-                "ordinary rows; the rest is spread over other columns."
+                "The bars are each column's contribution to what makes a row outlying, compared "
+                "with its nearest ordinary rows; the rest is spread over other columns."
             ),
-            cards([_card(result, place) for place in places])
-            if places
+            cards([_card(result, row) for row in rows])
+            if rows
             else paragraph("No row was explained."),
         ],
     )
 
 
-def _card(result: OutlierResult, place: int) -> Card:
-    row = result.rows.loc[place]
-    against = result.telling_features(place)
+def _card(result: OutlierResult, row_index: int) -> Card:
+    row = result.rows.loc[row_index]
     bars = [
         Bar(
             truncate_middle(str(line.feature), 60),
             float(line.share),  # type: ignore[arg-type]
-            f"{value_words(line.value, line.ordinary_value)}, usually "
-            f"{value_words(line.ordinary_value, line.value)}",
+            f"{format_value(line.value, line.ordinary_value)}, usually "
+            f"{format_value(line.ordinary_value, line.value)}",
         )
-        for line in against.itertuples()
+        for line in result.main_features(row_index).itertuples()
     ]
     p_value = f" · p = {row['p_value']:.3g}" if result.proof else ""
-    nearest = ", ".join(truncate_middle(one) for one in result.nearest_ids(place)[:_NEAREST_ON_CARD])
+    nearest = [truncate_middle(one) for one in result.nearest_ids(row_index)[:_NEAREST_ON_CARD]]
     return Card(
-        f"{row['rank']}. {shortened(str(result.ids[place]), 60)}",
+        f"{row['rank']}. {truncate_middle(str(result.ids[row_index]), 60)}",
         f"factor {row['factor']:.4g}{p_value} · {row['verdict']}",
         bars,
-        f"Nearest ordinary rows: {nearest}",
-        marked=bool(row["verdict"] == "outlier"),
+        f"Nearest ordinary rows: {', '.join(nearest)}",
+        marked=bool(row["verdict"] == OUTLIER),
     )
 
 
@@ -147,15 +136,14 @@ def _ranking(figures: dict[str, Figure]) -> Iterator[str]:
     yield picture(
         figures["ranking"],
         "The factors of all rows in falling order, with the threshold.",
-        "Where the curve bends, outliers end and the crowd begins. If it does not bend, no "
-        "threshold is a natural one.",
+        "Outliers end where the curve bends. If it does not bend, no threshold is a natural one.",
     )
     if "stability" in figures:
         yield picture(
             figures["stability"],
-            "The ranks of the strangest rows for each number of neighbours.",
-            "Rows that stay on top whatever the number of neighbours are outliers by any of them. "
-            "One that is on top for a single number only is an accident of that choice.",
+            "The ranks of the most outlying rows for each number of neighbours.",
+            "Rows that stay on top for all numbers of neighbours are outliers by any of them. A "
+            "row that is on top for a single number only depends on that choice.",
         )
 
 
@@ -166,8 +154,8 @@ def _where_they_lie(of_rows: Figure) -> Section:
             picture(
                 of_rows,
                 "All rows on their first two principal components, the outliers marked.",
-                "A flat map of many columns: a row that looks ordinary here may be odd among its "
-                "neighbours, or in the columns that the map does not show.",
+                "A flat map of many columns: a row that looks ordinary here may be outlying among "
+                "its neighbours, or in the columns that the map does not show.",
             )
         ],
     )
@@ -182,7 +170,7 @@ def _all_of_them(result: OutlierResult) -> Section:
                 rows,
                 f"The first {len(rows)} of {len(result.rows)} rows",
                 {"factor": ".4g", "p_value": ".3g"},
-                marked=rows["verdict"] == "outlier",
+                marked=rows["verdict"] == OUTLIER,
             )
         ],
     )
@@ -190,12 +178,14 @@ def _all_of_them(result: OutlierResult) -> Section:
 
 def _how_it_was_decided(result: OutlierResult) -> Section:
     settings = result.settings
-    shown: dict[str, object] = {"method": _NAMES[settings.method], "scaling": settings.scaling}
-    if settings.method == "depth":
+    detector = detector_named(settings.method, "outliers")
+    method = f"1 - {detector.title}" if detector.is_depth else detector.title
+    shown: dict[str, object] = {"method": method, "scaling": settings.scaling}
+    if "bandwidth" in detector.parameters:
         shown["bandwidth"] = settings.bandwidth
-    else:
+    if "n_neighbors" in detector.parameters:
         shown["neighbours"] = ", ".join(map(str, settings.n_neighbors))
-    if settings.method == "rkof":
+    if "kernel" in detector.parameters:
         shown["kernel"] = settings.kernel
     shown["threshold"] = ", ".join(f"{threshold:.4g}" for threshold in result.thresholds)
     return Section("How it was decided", [*_meaning(result), facts(shown)])
@@ -204,25 +194,25 @@ def _how_it_was_decided(result: OutlierResult) -> Section:
 def _meaning(result: OutlierResult) -> Iterator[str]:
     if result.proof is None:
         yield paragraph(
-            "Each row was compared with all others. The threshold divides them by convention; it "
-            "does not say how many ordinary rows pass it. Ask for a largest share of false alarms "
-            "to have that proven."
+            "Each row was compared with all others. The threshold is a convention; it does not "
+            "say how many ordinary rows are above it. Set a largest fraction of false alarms to "
+            "have that proven."
         )
         return
     yield paragraph(
-        "The rows were divided at random into two halves, and each half was scored by a detector "
-        "that learnt from the other half only. The p-value of a row is the share of rows in its "
-        "half with as high a factor; outliers rank first, then factors decide."
+        "The rows were split at random into two halves, and each half was scored by a detector "
+        "fitted on the other half only. The p-value of a row is the fraction of rows in its half "
+        "with as high a factor. Outliers rank first, and both groups by falling factor."
     )
     yield paragraph(
-        "The promise is about rows drawn like all of these, outliers included: outliers in the "
+        "The bound is about rows drawn like all of these, outliers included: outliers in the "
         "table make the threshold stricter, never looser. It does not say that a flagged row is "
-        "wrong, nor that every outlier was found; in a table without any, some row is still the "
-        "strangest."
+        "wrong, nor that every outlier was found; in a table without any, some row still has the "
+        "highest factor."
     )
     yield facts(
         {
-            "allowed share": result.proof.max_false_alarm,
+            "allowed fraction": result.proof.max_false_alarm,
             "proven": result.proof.bound,
             "confidence": result.proof.confidence,
             "seed": result.settings.seed,

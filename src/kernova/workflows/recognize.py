@@ -1,14 +1,13 @@
-"""From a model of known classes and a new table to each row's class, or an honest "unknown"."""
+"""Recognition of known classes: a model and a new table in, a class or "unknown" per row out."""
 
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from kernova.audio.columns import SoundColumns
 from kernova.description.recognizer import TableRecognizer
@@ -17,49 +16,57 @@ from kernova.explain.explanation import explain, top_features
 from kernova.persist.models import load_model
 from kernova.shapes.columns import ShapeColumns
 from kernova.tables.encoding import align_columns
-from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
+from kernova.tables.records import (
+    dropped_rows_notes,
+    json_rows,
+    rows_with_ids,
+    warnings_as_notes,
+)
 from kernova.tables.table import Table, read_table
+from kernova.text import percent
+from kernova.typing import Mask, Matrix
 from kernova.workflows.confusion import Confusion, confusion_of, groups_of, unknown_groups
-from kernova.workflows.learn import UNKNOWN, label_texts
-from kernova.workflows.outlier_verdicts import warnings_as_notes
+from kernova.workflows.learn import label_texts
+from kernova.workflows.settings import Missing, RecognizeSettings, missing_when_reading
+from kernova.workflows.verdicts import UNKNOWN
 
-# Longer explanations than of so many rows would keep people waiting.
-_MOST_EXPLAINED = 50
+__all__ = [
+    "RecognizeResult",
+    "RecognizeSettings",
+    "load_recognizer",
+    "read_new",
+    "recognize_rows",
+]
+
+# Explaining more rows would take too long.
+_MAX_EXPLAINED = 50
 _FEATURES_NAMED = 3
 
 
 @dataclass(frozen=True)
-class RecognizeSettings:
-    """What a user may choose; the command line's options, one for one."""
-
-    n_nearest: int = 3
-    top: int = 10
-
-
-@dataclass(frozen=True)
 class RecognizeResult:
-    """Every new row recognised, or not.
+    """The class of every new row, or "unknown".
 
     Attributes
     ----------
     rows : DataFrame
         One line for each new row, in the input's order: its id, ``recognized`` (a class, or
         "unknown"), ``membership`` (the largest), ``ambiguous`` (claimed by several classes),
-        ``group`` (the group of unknown rows it is in, 0 if none), ``because`` (what takes the
-        first unknown rows away from the nearest class), ``nearest`` (ids of training rows), the
-        membership of every class, and the label if there is one.
+        ``group`` (the group of unknown rows it is in, 0 if none), ``because`` (the features that
+        separate the first unknown rows from the nearest class), ``nearest`` (ids of training
+        rows), the membership of every class, and the label if there is one.
     explanation : DataFrame
-        What :func:`kernova.explain.explain` says of the first unknown rows, by their places.
+        Result of :func:`kernova.explain.explain` for the first unknown rows, by their indices.
     confusion : Confusion or None
-        How labels and verdicts agree, where there are labels.
+        Counts of labels against verdicts, where there are labels.
     model : TableRecognizer
-        What judged the rows.
+        The model that judged the rows.
     new : Table
         The rows judged.
     settings : RecognizeSettings
-        How.
+        Numbers of rows to name and to explain.
     notes : list of str
-        What a reader should also know.
+        Remarks for readers of the result.
     """
 
     rows: pd.DataFrame
@@ -71,8 +78,8 @@ class RecognizeResult:
     notes: list[str]
 
     @property
-    def is_unknown(self) -> NDArray[np.bool_]:
-        """Which new rows no class claims."""
+    def is_unknown(self) -> Mask:
+        """Mask of the new rows that no class claims."""
         return np.asarray(self.rows["recognized"] == UNKNOWN)
 
     @property
@@ -82,13 +89,13 @@ class RecognizeResult:
 
     @property
     def least_known_first(self) -> pd.DataFrame:
-        """The unknown rows, those first that the classes explain least, and then the others."""
+        """The unknown rows first, the lowest membership before others, then the recognised ones."""
         order = np.lexsort((self.rows["membership"], ~self.is_unknown))
         return self.rows.iloc[order]
 
     @property
     def summary(self) -> str:
-        """Say in one sentence how many rows are recognised, and how many are not."""
+        """One sentence: how many rows are recognised, and how many are unknown."""
         classes = self.model.classes_.tolist()
         known = str(classes[0]) if len(classes) == 1 else f"one of {len(classes)} classes"
         return (
@@ -99,23 +106,23 @@ class RecognizeResult:
 
     @property
     def expectation(self) -> str:
-        """Say how many unknown rows known classes alone would give."""
+        """One sentence: how many unknown rows to expect of known classes alone."""
         model = self.model
         is_claimed = (model.left_out_ >= model.description_.thresholds_).any(axis=1)
-        share = float(1 - is_claimed.mean())
+        fraction = float(1 - is_claimed.mean())
         return (
-            f"If all were of known classes, about {share * len(self.rows):.1f} would be "
-            f"{UNKNOWN}: {100 * share:.1f} % of the rows learnt from are, when left out."
+            f"If all were of known classes, about {fraction * len(self.rows):.1f} would be "
+            f"{UNKNOWN}: {percent(fraction, '.1f')} of the training rows are, when left out."
         )
 
     @property
     def sentences(self) -> list[str]:
-        """Say everything that a reader should know before the tables."""
+        """All sentences that a report shows before the tables."""
         agreement = [] if self.confusion is None else self.confusion.sentences
         return [self.summary, self.expectation, *agreement, *self.notes]
 
     def shown(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Leave out what fills a page and says little of unknown rows."""
+        """Return rows without the columns that say little of unknown ones."""
         every = [f"membership_{name}" for name in self.model.classes_]
         return rows.drop(columns=[*every, "recognized", "ambiguous"])
 
@@ -139,7 +146,7 @@ class RecognizeResult:
         return groups_of(self.rows, self.model.classes_.tolist(), self.new.labels)
 
     def to_json_dict(self) -> dict[str, Any]:
-        """Give everything as plain numbers and texts, for programs."""
+        """Return everything as plain numbers and texts, for programs."""
         return {
             "command": "recognize",
             "new": {"source": self.new.source, "rows": len(self.rows)},
@@ -156,12 +163,12 @@ class RecognizeResult:
 
 
 def load_recognizer(path: str | os.PathLike[str]) -> TableRecognizer:
-    """Load a model that ``kernova learn`` wrote, or say that the file holds another."""
+    """Load a model that ``kernova learn`` wrote, or raise if the file holds another."""
     model = load_model(path)
     if not isinstance(model, TableRecognizer):
         raise ModelFileError(
-            f"{os.fspath(path)} holds a {type(model).__name__}, which recognises no classes. Name "
-            "a file that kernova learn wrote."
+            f"{os.fspath(path)} holds a {type(model).__name__}, not a model of classes. Name a "
+            "file that kernova learn wrote."
         )
     return model
 
@@ -173,20 +180,20 @@ def read_new(
     id_column: str | None = None,
     label_column: str | None = None,
     drop: Sequence[str] = (),
-    missing: Literal["refuse", "drop", "fill"] | None = None,
+    missing: Missing | None = None,
     audio: str | os.PathLike[str] | None = None,
 ) -> Table:
-    """Read the table to judge; missing values are treated as in learning unless told otherwise.
+    """Read the table to judge; by default missing values are treated as in training.
 
-    Where landmarks or sounds were learnt from, new ones are read as those were; ``audio`` says
-    where the recordings of a table of selections are.
+    A model of landmarks or sounds reads new ones as it read the training data; ``audio`` is the
+    folder with the recordings of a table of selections.
     """
     missing = missing or ("fill" if model.encoder_.missing == "fill" else "refuse")
     if missing == "fill":
-        model.encoder_.missing = "fill"  # what to fill in was learnt in any case
+        model.encoder_.missing = "fill"  # the values to fill in were learnt in any case
     is_folder = isinstance(model.reader, SoundColumns) and Path(path).is_dir()
     if audio is not None or is_folder or os.fspath(path).lower().endswith(".tps"):
-        # Tables need none of what shows pictures and sounds.
+        # Plain tables do not need the packages for pictures and sounds.
         from kernova.media.opening import open_discovery_data
 
         _check_reader(model, os.fspath(path))
@@ -196,25 +203,25 @@ def read_new(
         ).table  # fmt: skip
     if isinstance(model.reader, SoundColumns):
         raise InputError(
-            f"The model was learnt from sounds; say where the recordings of {os.fspath(path)} are "
-            "(--audio)."
+            f"The model was learnt from sounds; name the folder with the recordings of "
+            f"{os.fspath(path)} with audio."
         )
     return read_table(
         path, id_column=id_column, label_column=label_column, drop=drop,
-        missing="keep" if missing == "fill" else missing, categories=model.text_columns,
+        missing=missing_when_reading(missing), categories=model.text_columns,
     )  # fmt: skip
 
 
 def _check_reader(model: TableRecognizer, path: str) -> None:
-    """Refuse landmarks or recordings for a model that has learnt from something else."""
+    """Reject landmarks or recordings for a model that was trained on something else."""
     is_shapes = path.lower().endswith(".tps")
     kind, what = (ShapeColumns, "landmarks") if is_shapes else (SoundColumns, "sounds")
     if not isinstance(model.reader, kind):
         others = {ShapeColumns: "landmarks", SoundColumns: "sounds"}
         learnt_from = others.get(type(model.reader), "a table of features")
         raise InputError(
-            f"{path} is about {what}, and the model was learnt from {learnt_from}. Name a file "
-            "like the one it was learnt from."
+            f"{path} holds {what}, but the model was learnt from {learnt_from}. Name a file like "
+            "the one it was learnt from."
         )
 
 
@@ -226,11 +233,11 @@ def recognize_rows(
     Parameters
     ----------
     model : TableRecognizer
-        What ``kernova learn`` left behind.
+        The fitted model, such as ``kernova learn`` writes.
     new : Table
         Rows to judge, with the same columns in any order.
     settings : RecognizeSettings, optional
-        How many training rows to name beside each, and how many unknown rows to explain.
+        Numbers of training rows to name beside each row, and of unknown rows to explain.
     """
     settings = settings or RecognizeSettings()
     features = _aligned(model, new)
@@ -264,26 +271,26 @@ def _aligned(model: TableRecognizer, new: Table) -> pd.DataFrame:
     try:
         return align_columns(new.features, model.columns)
     except InputError as error:
-        raise InputError(f"{new.source} does not match what was learnt: {error}") from None
+        raise InputError(f"{new.source} does not match the training table: {error}") from None
 
 
 def _explained(
     model: TableRecognizer,
     features: pd.DataFrame,
-    membership: NDArray[np.float64],
-    is_unknown: NDArray[np.bool_],
+    membership: Matrix,
+    is_unknown: Mask,
     top: int,
 ) -> pd.DataFrame:
-    """Ask what takes the first unknown rows away from the class that is closest."""
+    """Explain what separates the first unknown rows from the closest class."""
     unknown = np.flatnonzero(is_unknown)
     order = np.argsort(membership[unknown].max(axis=1), kind="stable")
-    first = unknown[order][: min(top, _MOST_EXPLAINED)]
+    first = unknown[order][: min(top, _MAX_EXPLAINED)]
     return explain(model, features, rows=first, known=model.known_table)
 
 
 def _reasons(explanation: pd.DataFrame, n_rows: int) -> list[str]:
-    said = top_features(explanation, _FEATURES_NAMED)
+    features = top_features(explanation, _FEATURES_NAMED)
     reasons = [""] * n_rows
-    for place, words in zip(said.index.tolist(), said, strict=True):
-        reasons[place] = words
+    for row, text in zip(features.index.tolist(), features, strict=True):
+        reasons[row] = text
     return reasons

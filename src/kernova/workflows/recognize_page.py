@@ -1,15 +1,16 @@
-"""Recognised rows as one page: the answer, how far it can be trusted, and the rows to look at."""
+"""Report of recognised rows as one HTML page: counts, agreement with labels, unknown rows."""
 
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernova._version import __version__
+from kernova.report.canvas import figure_of
 from kernova.report.memberships import plot_confusion, plot_recognized
 from kernova.report.page import Section, facts, notice, page, paragraph, picture, table
+from kernova.text import percent, quantity
 from kernova.workflows.recognize import RecognizeResult
 
 _ROWS_SHOWN = 25
@@ -17,7 +18,7 @@ _GROUPS_SHOWN = 20
 
 
 def recognition_page(result: RecognizeResult) -> str:
-    """Give the whole report as one HTML text."""
+    """Return the report as HTML text."""
     figures = recognition_figures(result)
     sections = [
         _answer(result),
@@ -30,14 +31,14 @@ def recognition_page(result: RecognizeResult) -> str:
     return page(
         f"What is known in {result.new.source}?",
         [*sections, _how_it_was_decided(result)],
-        footer=f"Made by kernova {__version__}: load → represent → describe → decide → report.",
-        lead=f"{len(result.rows)} rows, judged by {len(result.model.classes_)} known "
-        + ("class" if len(result.model.classes_) == 1 else "classes"),
+        footer=f"Made by kernova {__version__}: read → encode → describe → decide → report.",
+        lead=f"{len(result.rows)} rows, judged by "
+        + quantity(len(result.model.classes_), "known class", "known classes"),
     )
 
 
 def recognition_figures(result: RecognizeResult) -> dict[str, Figure]:
-    """Give the pictures of the page by name, for those who want files."""
+    """Return the figures of the page by name, to be saved as files."""
     model = result.model
     axes = {
         "map": plot_recognized(
@@ -50,12 +51,7 @@ def recognition_figures(result: RecognizeResult) -> dict[str, Figure]:
     if result.confusion is not None and len(result.confusion.counts):
         counts = result.confusion.counts
         axes["confusion"] = plot_confusion(counts, list(counts.index), list(counts.columns))
-    return {name: _figure_of(ax) for name, ax in axes.items()}
-
-
-def _figure_of(ax: Axes) -> Figure:
-    assert isinstance(ax.figure, Figure)  # each picture was drawn on a figure of its own
-    return ax.figure
+    return {name: figure_of(ax) for name, ax in axes.items()}
 
 
 def _answer(result: RecognizeResult) -> Section:
@@ -82,7 +78,7 @@ def _answer(result: RecognizeResult) -> Section:
 def _agreement(result: RecognizeResult, confusion: Figure) -> Section:
     assert result.confusion is not None
     foreign = ", ".join(result.confusion.foreign)
-    words = f" Of no known class, and rightly unknown: {foreign}." if foreign else ""
+    absent = f" Of no known class, and correctly unknown: {foreign}." if foreign else ""
     return Section(
         "Do verdicts agree with the labels?",
         [
@@ -90,7 +86,7 @@ def _agreement(result: RecognizeResult, confusion: Figure) -> Section:
             picture(
                 confusion,
                 "How many rows of each label got each verdict.",
-                f"Darker is a larger share of the label's rows.{words}",
+                f"Darker is a larger fraction of the label's rows.{absent}",
             ),
         ],
     )
@@ -102,7 +98,7 @@ def _where_they_lie(figure: Figure) -> Section:
         [
             picture(
                 figure,
-                "New rows, coloured by class, among those learnt from; unknown ones are crosses.",
+                "New rows, coloured by class, among the training rows; unknown ones are crosses.",
                 "A flat map of many columns: what looks close here may be far apart in the others.",
             )
         ],
@@ -116,8 +112,8 @@ def _unknown_rows(result: RecognizeResult) -> Iterator[str]:
     groups = result.groups
     if len(groups):
         yield paragraph(
-            "Unknown rows that lie together may be of one class that nobody has named yet. Look at "
-            "some of each group, name it, and learn again."
+            "Unknown rows that lie together may be of one class that has no name yet. Look at some "
+            "rows of each group, label them, and learn again."
         )
         yield table(groups, "Groups, the largest first", max_rows=_GROUPS_SHOWN)
     else:
@@ -125,7 +121,7 @@ def _unknown_rows(result: RecognizeResult) -> Iterator[str]:
     first = result.least_known_first.head(min(_ROWS_SHOWN, result.n_unknown))
     yield table(
         result.shown(first),
-        f"The {len(first)} of {result.n_unknown} that the classes explain least",
+        f"The {len(first)} of {result.n_unknown} with the lowest membership",
         {"membership": ".4g"},
     )
 
@@ -136,8 +132,8 @@ def _ambiguous_rows(result: RecognizeResult) -> Iterator[str]:
         yield paragraph("There are none: no row is claimed by several classes.")
         return
     yield paragraph(
-        "Several classes claim these rows. The one that explains a row best is taken, but the "
-        "others are possible."
+        "Several classes claim these rows. The class with the largest membership is chosen, but "
+        "the others are possible."
     )
     shown = pd.DataFrame(
         {
@@ -151,7 +147,7 @@ def _ambiguous_rows(result: RecognizeResult) -> Iterator[str]:
 
 
 def _claims(result: RecognizeResult, rows: pd.DataFrame) -> list[str]:
-    """Name the classes that claim each row, with its membership, the largest first."""
+    """Return the classes that claim each row, with its membership, the largest first."""
     names, thresholds = result.model.classes_.tolist(), result.model.description_.thresholds_
     membership = rows[[f"membership_{name}" for name in names]].to_numpy()
     orders = np.argsort(-membership, axis=1, kind="stable").tolist()
@@ -167,7 +163,7 @@ def _how_it_was_decided(result: RecognizeResult) -> Section:
     classes = pd.DataFrame(
         {
             "class": model.classes_,
-            "rows learnt from": [int(counts[name]) for name in model.classes_],
+            "training rows": [int(counts[name]) for name in model.classes_],
             "left out as outliers": description.n_outliers_,
             "threshold": description.thresholds_,
         }
@@ -176,17 +172,18 @@ def _how_it_was_decided(result: RecognizeResult) -> Section:
         "How it was decided",
         [
             paragraph(
-                "Each class explains a share of a row's variation, its membership: nearly 1 on the "
-                "class, 0 far away. All classes share one length-scale, so that memberships can be "
-                "compared; they need not sum to one. A class claims a row whose membership is at "
-                "least its threshold, which was set on the class's own rows, each left out in turn."
+                "Each class explains a fraction of a row's variation, its membership: nearly 1 on "
+                "the class, 0 far away. All classes share one length-scale, so that memberships "
+                "can be compared; they need not sum to one. A class claims a row whose membership "
+                "is at least its threshold, which was set on the class's own rows, each left out "
+                "in turn."
             ),
             table(classes, "Classes", {"threshold": ".6f"}),
             facts(
                 {
-                    "turned away of its own": f"{100 * description.reject:.3g} %",
+                    "rejected of its own": percent(description.reject, ".3g"),
                     "length-scale": f"{description.length_scale_:.4g}",
-                    "rows learnt from": len(model.labels_),
+                    "training rows": len(model.labels_),
                     "robust": description.robust,
                 }
             ),

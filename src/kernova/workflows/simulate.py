@@ -1,9 +1,9 @@
-"""From a labelled table to how many questions each strategy would have needed on it."""
+"""Simulation of strategies: the questions that each would have needed on a labelled table."""
 
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,40 +12,18 @@ from numpy.typing import NDArray
 from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Strategy
 from kernova.discover.simulation import AREA_QUESTIONS, Simulation, simulate
-from kernova.discover.strategies import STRATEGIES, strategy_named
+from kernova.discover.strategies import strategy_named
 from kernova.errors import InputError, check_count
 from kernova.progress import track
-from kernova.tables.encoding import TableEncoder
 from kernova.tables.records import dropped_rows_notes, json_rows
 from kernova.tables.table import Table, read_table
+from kernova.text import percent, plural, quantity
+from kernova.typing import Matrix
+from kernova.workflows.detectors import table_encoder
+from kernova.workflows.settings import Missing, SimulationSettings, missing_when_reading
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-@dataclass(frozen=True)
-class SimulationSettings:
-    """What to simulate.
-
-    Attributes
-    ----------
-    strategies : tuple of str
-        Names of strategies; all by default.
-    error_rate : float
-        Share of rows that the expert takes for another class.
-    seeds : int
-        How many runs of each strategy, with other lots and other mistakes.
-    questions : int or None
-        Stop a run after so many questions.
-    missing : {"refuse", "drop", "fill"}
-        What to do with missing values.
-    """
-
-    strategies: tuple[str, ...] = STRATEGIES
-    error_rate: float = 0.0
-    seeds: int = 5
-    questions: int | None = None
-    missing: Literal["refuse", "drop", "fill"] = "refuse"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +35,11 @@ class SimulationResult:
     runs : dict of str to list of Simulation
         By strategy, one for each seed.
     table : Table
-        What was asked about.
+        The labelled rows.
     settings : SimulationSettings
-        How.
+        Strategies, number of runs and error rate.
     notes : list of str
-        What a reader should also know.
+        Remarks for readers of the result.
     """
 
     runs: dict[str, list[Simulation]]
@@ -71,23 +49,23 @@ class SimulationResult:
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are to be met."""
+        """Number of classes to be found."""
         return next(iter(self.runs.values()))[0].n_classes
 
     @property
     def summary(self) -> str:
-        """Say in a sentence what was simulated."""
+        """One sentence: rows, classes and runs."""
         n_rows = len(self.table.features)
         smallest = int(self._labels().value_counts().min())
         errors = self.settings.error_rate
-        wrong = f"; {100 * errors:.6g} % of the rows are named wrongly" if errors else ""
+        wrong = f"; {percent(errors, '.6g')} of the rows are labelled wrongly" if errors else ""
         return (
             f"{n_rows:,} rows of {self.n_classes} classes, the rarest with {smallest:,}; "
-            f"{_counted(self.settings.seeds, 'run')} of each strategy{wrong}."
+            f"{quantity(self.settings.seeds, 'run')} of each strategy{wrong}."
         )
 
     def overview(self) -> pd.DataFrame:
-        """One line for each strategy: questions until every class was met, and the area."""
+        """One line for each strategy: questions until every class was found, and the area."""
         lines = []
         for name, runs in self.runs.items():
             needed = [run.questions_to_all for run in runs]
@@ -105,7 +83,7 @@ class SimulationResult:
         return pd.DataFrame(lines)
 
     def lines(self) -> pd.DataFrame:
-        """One line for each run; questions are missing where not every class was met."""
+        """One line for each run; questions are missing where not every class was found."""
         return pd.DataFrame(
             [
                 {
@@ -124,7 +102,7 @@ class SimulationResult:
         )
 
     def to_json_dict(self) -> dict[str, Any]:
-        """Give everything as plain numbers and texts, curves included."""
+        """Return everything as plain numbers and texts, curves included."""
         return {
             "command": "simulate",
             "data": {"source": self.table.source, "rows": len(self.table.features)},
@@ -142,7 +120,7 @@ class SimulationResult:
         }
 
     def figure(self) -> "Figure":
-        """Draw all curves."""
+        """Draw the discovery curves of all runs."""
         from matplotlib.figure import Figure
 
         from kernova.report.figures import plot_discovery_curves
@@ -166,7 +144,7 @@ def read_labelled_rows(
     *,
     id_column: str | None = None,
     drop: Sequence[str] = (),
-    missing: Literal["refuse", "drop", "fill"] = "refuse",
+    missing: Missing = "refuse",
 ) -> Table:
     """Read a table in which every row has a label."""
     table = read_table(
@@ -174,14 +152,15 @@ def read_labelled_rows(
         id_column=id_column,
         label_column=label_column,
         drop=drop,
-        missing="keep" if missing == "fill" else missing,
+        missing=missing_when_reading(missing),
     )
     assert table.labels is not None
     n_missing = int(table.labels.isna().sum())
     if n_missing:
         raise InputError(
-            f"{n_missing} of {len(table.labels)} rows in {table.source} have no {label_column}, so "
-            "nobody could name them. Leave them out."
+            f"{n_missing} of {len(table.labels)} rows in {table.source} "
+            f"{plural(n_missing, 'has', 'have')} no {label_column}, so a simulated expert cannot "
+            "label them. Leave them out."
         )
     return table
 
@@ -189,7 +168,7 @@ def read_labelled_rows(
 def simulate_strategies(
     table: Table, settings: SimulationSettings | None = None
 ) -> SimulationResult:
-    """Let the labels of a table play the expert for each strategy in turn.
+    """Simulate each strategy with the labels of a table as the expert's answers.
 
     Parameters
     ----------
@@ -204,7 +183,10 @@ def simulate_strategies(
     if not strategies:
         raise InputError("There is no strategy to simulate. Name at least one.")
     if table.labels is None:
-        raise InputError(f"{table.source} was read without labels, so nobody can answer.")
+        raise InputError(
+            f"{table.source} was read without labels, so there are no answers to simulate. Read it "
+            "with label_column."
+        )
     labels = table.labels.astype(str).to_numpy()
     preparation = Preparation(encoded_rows(table, settings.missing))
     runs = {
@@ -214,10 +196,9 @@ def simulate_strategies(
     return SimulationResult(runs, table, settings, dropped_rows_notes(table))
 
 
-def encoded_rows(table: Table, missing: str) -> NDArray[np.float64]:
-    """Give a table's features as numbers; strategies bring them to one scale themselves."""
-    encoder = TableEncoder(scaling="none", missing="fill" if missing == "fill" else "refuse")
-    return encoder.fit_transform(table.features)
+def encoded_rows(table: Table, missing: str) -> Matrix:
+    """Return a table's features as numbers; strategies scale them themselves."""
+    return table_encoder("none", missing).fit_transform(table.features)
 
 
 def _runs(
@@ -226,7 +207,7 @@ def _runs(
     strategy: Strategy,
     settings: SimulationSettings,
 ) -> list[Simulation]:
-    """Run a strategy once for each seed; where no lots are drawn, one run stands for all."""
+    """Run a strategy once for each seed; a run without random numbers stands for all."""
     is_drawn = hasattr(strategy, "seed")
     runs: list[Simulation] = []
     for seed in track(range(settings.seeds), f"{strategy.name}, runs"):
@@ -247,7 +228,7 @@ def _runs(
 
 
 def with_seed(strategy: Strategy, seed: int) -> Strategy:
-    """Give the strategy other lots, if it draws any."""
+    """Return the strategy with another random seed, if it has one."""
     if not hasattr(strategy, "seed"):
         return strategy
     drawn: Strategy = replace(strategy, seed=seed)  # type: ignore[type-var]
@@ -255,10 +236,6 @@ def with_seed(strategy: Strategy, seed: int) -> Strategy:
 
 
 def _middle(needed: Sequence[int | None]) -> str:
-    """Write the median number of questions; a run without an end needs more than any other."""
+    """Return the median number of questions; an unfinished run counts as infinitely many."""
     middle = float(np.median([np.inf if n is None else n for n in needed]))
     return "never" if np.isinf(middle) else f"{middle:g}"
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -1,13 +1,15 @@
-"""Any detector on one scale, with a guarantee."""
+"""Calibrated detectors: any detector on one scale, with a guarantee."""
 
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.stats import binomtest, ncx2
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.covariance import EllipticEnvelope
 from sklearn.ensemble import IsolationForest
@@ -19,56 +21,19 @@ from sklearn.svm import OneClassSVM
 
 from kernova.anomaly.spatial_depth import KernelSpatialDepth
 from kernova.calibration.bounds import false_alarm_threshold
-from kernova.calibration.detector import CalibratedDetector
+from kernova.calibration.detector import CalibratedDetector, novelty_of, novelty_scale
 from kernova.errors import InputError, TooFewRowsError
+from tests.calibration.detectors import Broken, Closeness, Constant, FirstColumn
+from tests.calibration.messages import (
+    BAD_DETECTORS,
+    GUARANTEE,
+    NOT_FINITE,
+    NOTHING_TO_CALIBRATE,
+)
 
 LARGEST = np.finfo(np.float64).max
+finite = st.floats(allow_nan=False, allow_infinity=False)
 SMALL_FOREST = IsolationForest(n_estimators=10, random_state=0)
-
-
-class Closeness(BaseEstimator):
-    """A detector of the user's own that has decision_function only."""
-
-    def fit(self, X, y=None):
-        self.centre_ = np.mean(X, axis=0)
-        return self
-
-    def decision_function(self, X):
-        return -np.linalg.norm(np.asarray(X) - self.centre_, axis=1)
-
-
-class FirstColumn(BaseEstimator):
-    """Scores that a test can choose."""
-
-    def fit(self, X, y=None):
-        self.n_rows_ = len(X)
-        return self
-
-    def decision_function(self, X):
-        return np.asarray(X, dtype=float)[:, 0]
-
-
-class Constant(Closeness):
-    """Finds all rows alike."""
-
-    def decision_function(self, X):
-        return np.full(len(X), 3.5)
-
-
-class Broken(Closeness):
-    """Knows nothing of negative numbers."""
-
-    def decision_function(self, X):
-        with np.errstate(invalid="ignore"):
-            return np.sqrt(X[:, 0])
-
-
-class StrangenessLikePyod(Closeness):
-    """High is strange, as the attribute says that PyOD's detectors leave behind."""
-
-    def fit(self, X, y=None):
-        self.decision_scores_ = -super().fit(X).decision_function(X)
-        return self
 
 
 @pytest.fixture(scope="module")
@@ -107,11 +72,11 @@ def test_every_detector_answers_on_one_scale(rows, detector, bound):
         200,
     )
 
-    strange = np.vstack([rows, rows * 20])
-    is_novel = calibrated.score_samples(strange) <= calibrated.threshold_
-    np.testing.assert_array_equal(calibrated.predict(strange), np.where(is_novel, -1, 1))
-    np.testing.assert_array_equal(calibrated.decision_function(strange) < 0, is_novel)
-    np.testing.assert_array_equal(calibrated.novelty(strange) >= 0, is_novel)
+    mixed = np.vstack([rows, rows * 20])
+    is_novel = calibrated.score_samples(mixed) <= calibrated.threshold_
+    np.testing.assert_array_equal(calibrated.predict(mixed), np.where(is_novel, -1, 1))
+    np.testing.assert_array_equal(calibrated.decision_function(mixed) < 0, is_novel)
+    np.testing.assert_array_equal(calibrated.novelty(mixed) >= 0, is_novel)
     assert np.mean(calibrated.predict(rows[holdout]) == -1) == calibrated.observed_false_alarm_
     if not isinstance(detector, Constant):
         assert is_novel[400:].mean() > 0.9
@@ -143,13 +108,13 @@ def test_one_seed_repeats_everything_even_an_unseeded_detector(rows):
 
 
 @pytest.mark.parametrize(("holdout", "n_holdout"), [(0.29, 29), (60, 60), (0.999, 99), (0.955, 95)])
-def test_holdout_is_a_share_or_a_number(rows, holdout, n_holdout):
+def test_holdout_is_a_fraction_or_a_number(rows, holdout, n_holdout):
     calibrated = CalibratedDetector(Closeness(), 0.4, holdout=holdout).fit(rows[:100])
     assert calibrated.holdout_indices_.shape == (n_holdout,)
     assert calibrated.holdout_scores_.shape == (n_holdout,)
 
 
-def test_tables_with_words_reach_a_pipeline_as_they_are():
+def test_tables_with_text_reach_a_pipeline_as_they_are():
     random = np.random.default_rng(4)
     table = pd.DataFrame(
         {"length": random.normal(size=300), "colour": random.choice(["red", "grey"], size=300)},
@@ -181,7 +146,7 @@ def test_without_a_detector_it_is_kernel_depth_which_follows_a_ring():
     assert calibrated.predict([[0, 0], [0, 4.5], [-4.5, 0], [9, 9]]).tolist() == [-1, 1, 1, -1]
 
 
-def test_p_values_and_discoveries_point_at_the_strange_rows(rows):
+def test_p_values_and_discoveries_point_at_the_novel_rows(rows):
     calibrated = CalibratedDetector(Closeness(), random_state=0).fit(rows)
     p = calibrated.p_values(np.vstack([rows[:50], rows[:5] + 50]))
     assert p[50:] == pytest.approx(1 / 201)
@@ -193,7 +158,7 @@ def test_p_values_and_discoveries_point_at_the_strange_rows(rows):
 
 @pytest.mark.soak
 def test_the_guarantee_holds_for_the_wrapped_detector(long_bar):
-    # Closeness calls novel what lies outside a circle; the share of a normal cloud outside it
+    # Closeness calls novel what lies outside a circle; the fraction of a normal cloud outside it
     # is a non-central chi-squared tail, so the truth is known without sampling.
     random = np.random.default_rng(11)
     n_repetitions = long_bar(1000)
@@ -237,97 +202,6 @@ def test_calibrating_after_fit_replaces_the_rows_held_out_then(rows):
         calibrated.calibrate(rows[:, :2])
 
 
-def test_nothing_fitted_nothing_calibrated(rows):
-    sentence = "There is no fitted detector to calibrate. Call fit, or give a fitted estimator."
-    with pytest.raises(NotFittedError, match=f"^{re.escape(sentence)}$"):
-        CalibratedDetector().calibrate(rows)
-    with pytest.raises(NotFittedError, match="This IsolationForest instance is not fitted yet"):
-        CalibratedDetector(SMALL_FOREST).calibrate(rows)
-    unusable = CalibratedDetector(SMALL_FOREST)
-    with pytest.raises(TooFewRowsError):
-        unusable.fit(rows[:20])
-    with pytest.raises(NotFittedError):
-        unusable.guarantee()
-
-
-# --- words ---------------------------------------------------------------------------------------
-
-
-def test_the_guarantee_says_what_was_proven_when_it_was_proven(rows):
-    calibrated = CalibratedDetector(Closeness(), 0.05, 0.999, random_state=0).fit(rows)
-    sentence = (
-        "With 99.9 % confidence, at most 4.53 % of ordinary rows are called novel "
-        "(5 % was asked for; of 200 held-out rows 1 was)."
-    )
-    assert calibrated.guarantee() == sentence
-    calibrated.set_params(confidence=0.5, max_false_alarm=0.01)
-    assert calibrated.guarantee() == sentence
-
-
-@pytest.mark.parametrize(
-    ("parameters", "n_rows", "sentence"),
-    [
-        (
-            {},
-            40,
-            "No threshold keeps false alarms below 0.05: 20 held-out rows prove nothing under "
-            "0.14. Hold out at least 59 rows, or allow more than 0.14. With holdout=0.5 that takes "
-            "118 rows in all; there are 40.",
-        ),
-        (
-            {"holdout": 30},
-            40,
-            "No threshold keeps false alarms below 0.05: 30 held-out rows prove nothing under "
-            "0.0951. Hold out at least 59 rows, or allow more than 0.0951. Set holdout to 59 or "
-            "more; there are 40.",
-        ),
-        (
-            {"holdout": 40},
-            40,
-            "holdout=40 leaves no row to learn from: there are 40 rows. Hold out fewer, or a share "
-            "such as 0.5.",
-        ),
-        ({}, 1, "Rows to learn from and rows to hold out take at least 2 rows; got 1 sample."),
-        ({}, 0, "Rows to learn from and rows to hold out take at least 2 rows; got 0 samples."),
-        (
-            {"holdout": 1.0},
-            400,
-            "holdout must be a share of the rows above 0 and below 1, or a number of rows of at "
-            "least 1; got 1.0.",
-        ),
-        (
-            {"holdout": True},
-            400,
-            "holdout must be a share of the rows above 0 and below 1, or a number of rows of at "
-            "least 1; got True.",
-        ),
-        ({"bound": "exact"}, 400, "bound must be 'hoeffding' or 'binomial'; got 'exact'."),
-        (
-            {"estimator": LocalOutlierFactor()},
-            400,
-            "LocalOutlierFactor cannot score new rows: it has neither score_samples nor "
-            "decision_function. Choose a detector that has one (LocalOutlierFactor: with "
-            "novelty=True).",
-        ),
-        (
-            {"estimator": StrangenessLikePyod()},
-            400,
-            "StrangenessLikePyod gives high scores to strange rows; here high is usual. Wrap it in "
-            "kernova.pyod.from_pyod, which turns them.",
-        ),
-        (
-            {"estimator": make_pipeline(StandardScaler(), StrangenessLikePyod())},
-            400,
-            "StrangenessLikePyod gives high scores to strange rows; here high is usual. Wrap it in "
-            "kernova.pyod.from_pyod, which turns them.",
-        ),
-    ],
-)
-def test_refusals(rows, parameters, n_rows, sentence):
-    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
-        CalibratedDetector(**{"estimator": Closeness(), **parameters}).fit(rows[:n_rows])
-
-
 def test_as_many_rows_as_the_error_asks_for_are_enough(rows):
     for holdout in (0.5, 0.3, 0.77):
         with pytest.raises(TooFewRowsError) as caught:
@@ -338,15 +212,78 @@ def test_as_many_rows_as_the_error_asks_for_are_enough(rows):
             CalibratedDetector(Closeness(), holdout=holdout).fit(rows[: in_all - 1])
 
 
-def test_scores_that_are_no_numbers_are_refused(rows):
-    positive = np.abs(rows)
-    with pytest.raises(InputError, match=r"^The scores that Broken gives must be finite; \d+ of"):
+def test_only_a_fitted_detector_is_calibrated(rows):
+    with pytest.raises(NotFittedError, match=f"^{re.escape(NOTHING_TO_CALIBRATE)}$"):
+        CalibratedDetector().calibrate(rows)
+    with pytest.raises(NotFittedError, match="This IsolationForest instance is not fitted yet"):
+        CalibratedDetector(SMALL_FOREST).calibrate(rows)
+    unusable = CalibratedDetector(SMALL_FOREST)
+    with pytest.raises(TooFewRowsError):
+        unusable.fit(rows[:20])
+    with pytest.raises(NotFittedError):
+        unusable.guarantee()
+
+
+def test_the_guarantee_is_what_was_proven_in_fit(rows):
+    calibrated = CalibratedDetector(Closeness(), 0.05, 0.999, random_state=0).fit(rows)
+    assert calibrated.guarantee() == GUARANTEE
+    calibrated.set_params(confidence=0.5, max_false_alarm=0.01)
+    assert calibrated.guarantee() == GUARANTEE
+
+
+@pytest.mark.parametrize(("parameters", "n_rows", "message"), BAD_DETECTORS)
+def test_bad_detectors(rows, parameters, n_rows, message):
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        CalibratedDetector(**{"estimator": Closeness(), **parameters}).fit(rows[:n_rows])
+
+
+def test_scores_that_are_not_numbers_raise(rows):
+    with pytest.raises(InputError, match=f"^{re.escape(NOT_FINITE[:34])}"):
         CalibratedDetector(Broken()).fit(rows)
-    calibrated = CalibratedDetector(Broken()).fit(positive)
-    sentence = (
-        "The scores that Broken gives must be finite; 1 of 2 are not, the first at position 1. "
-        "Leave such rows out."
-    )
+    calibrated = CalibratedDetector(Broken()).fit(np.abs(rows))
     for method in ("predict", "novelty", "p_values", "decision_function", "score_samples"):
-        with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+        with pytest.raises(InputError, match=f"^{re.escape(NOT_FINITE)}$"):
             getattr(calibrated, method)(np.array([[1.0, 1, 1], [-1, 1, 1]]))
+
+
+# --- the scale of novelty: high is novel, 0 is the threshold, -1 the median held-out row ---------
+
+
+@settings(deadline=None)
+@given(
+    st.lists(finite | st.integers(0, 3).map(float), min_size=1, max_size=20),
+    st.lists(finite, min_size=1, max_size=20),
+    st.floats(0.1, 0.9),
+)
+@example([-LARGEST] * 5, [LARGEST, 0.0], 0.2)
+@example([-LARGEST] + [0.0] * 9, [LARGEST, 0.0, -LARGEST], 0.1)
+@example([-LARGEST] * 3 + [LARGEST] * 20, [0.0], 0.2)
+@example([0.0] * 10 + [9.0] * 20, [5e-324, -5e-324], 0.2)
+def test_novelty_is_finite_falls_with_the_score_and_is_0_at_the_threshold(holdout, new, limit):
+    try:
+        threshold = false_alarm_threshold(holdout, limit, 0.5, "binomial").threshold
+    except TooFewRowsError:
+        return
+    holdout = np.sort(holdout)
+    scale = novelty_scale(holdout, threshold)
+    assert 0 < scale < np.inf
+    scores = np.sort(np.concatenate([new, holdout]))
+    novelty = novelty_of(scores, threshold, scale)
+    assert np.isfinite(novelty).all()
+    assert (np.diff(novelty) <= 0).all()
+    np.testing.assert_array_equal(novelty >= 0, scores <= threshold)
+    if np.isfinite(threshold):
+        assert novelty_of(np.array([threshold]), threshold, scale) == 0
+
+
+@pytest.mark.parametrize(
+    ("holdout", "threshold", "scale"),
+    [
+        ([1, 2, 3, 4, 9], 1.5, 1.5),  # from the threshold to the median
+        ([1, 2, 3, 4, 9], np.nextafter(3, 0), 8),  # the median is the row just above: the range
+        ([1, 2, 3, 4, 9], 4, 8),  # more than half are alarms: the range
+        ([5, 5, 5], np.nextafter(5, 0), 1),  # no range either
+    ],
+)
+def test_the_unit_of_novelty(holdout, threshold, scale):
+    assert novelty_scale(np.array(holdout, dtype=float), threshold) == scale

@@ -10,11 +10,13 @@ from kernova.discover.simulation import simulate
 from kernova.discover.strategies import STRATEGIES
 from kernova.errors import InputError
 from kernova.tables.table import read_table
-from kernova.workflows.simulate import (
-    SimulationSettings,
-    encoded_rows,
-    read_labelled_rows,
-    simulate_strategies,
+from kernova.workflows.settings import SimulationSettings
+from kernova.workflows.simulate import encoded_rows, read_labelled_rows, simulate_strategies
+from tests.workflows.messages import (
+    BAD_SIMULATIONS,
+    NO_ANSWERS,
+    UNLABELLED_ROW,
+    WRONG_LABELS,
 )
 
 
@@ -94,7 +96,7 @@ def test_mistakes_are_drawn_anew_for_each_seed(table):
     settings = SimulationSettings(strategies=("hms-ci",), seeds=4, error_rate=0.6)
     result = simulate_strategies(table, settings)
     assert len({tuple(run.classes_seen) for run in result.runs["hms-ci"]}) > 1
-    assert result.summary.endswith("; 60 % of the rows are named wrongly.")
+    assert result.summary.endswith(WRONG_LABELS)
 
 
 def test_the_figure_has_a_line_for_each_strategy(result):
@@ -103,27 +105,17 @@ def test_the_figure_has_a_line_for_each_strategy(result):
     assert legend == list(STRATEGIES)
 
 
-def test_bad_input_is_refused(table, path, tmp_path):
-    cases = [
-        (SimulationSettings(seeds=0), "seeds must be a whole number of at least 1; got 0."),
-        (SimulationSettings(strategies=()), "There is no strategy to simulate. Name at least one."),
-        (
-            SimulationSettings(strategies=("best",)),
-            f"There is no strategy named 'best'. Take one of {', '.join(STRATEGIES)}.",
-        ),
-    ]
-    for settings, sentence in cases:
+def test_bad_input_is_rejected(table, path, tmp_path):
+    for settings, message in BAD_SIMULATIONS:
         with pytest.raises(InputError) as caught:
-            simulate_strategies(table, settings)
-        assert str(caught.value) == sentence
+            simulate_strategies(table, SimulationSettings(**settings))
+        assert str(caught.value) == message
     unlabelled = read_table(path, id_column="name")
     with pytest.raises(InputError) as caught:
         simulate_strategies(unlabelled)
-    assert str(caught.value) == f"{path} was read without labels, so nobody can answer."
+    assert str(caught.value) == NO_ANSWERS.format(path)
     gaps = tmp_path / "gaps.csv"
     gaps.write_text("x,kind\n1,a\n2,\n3,b\n")
     with pytest.raises(InputError) as caught:
         read_labelled_rows(gaps, "kind")
-    assert str(caught.value) == (
-        f"1 of 3 rows in {gaps} have no kind, so nobody could name them. Leave them out."
-    )
+    assert str(caught.value) == UNLABELLED_ROW.format(gaps)

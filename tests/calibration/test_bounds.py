@@ -1,4 +1,4 @@
-"""Thresholds with proven false alarms: highest that is valid, honest, and exact in its advice."""
+"""Thresholds with a proven false-alarm bound: the highest valid one, honest, with exact advice."""
 
 import re
 from decimal import Decimal
@@ -21,6 +21,7 @@ from kernova.calibration.bounds import (
 )
 from kernova.errors import InputError, TooFewRowsError
 from tests import oracles
+from tests.calibration.messages import ADVICE, BAD_ARGUMENTS, TOO_FEW_ROWS
 
 BOUNDS = {"hoeffding": oracles.hoeffding_upper, "binomial": oracles.clopper_pearson_upper}
 CONFIDENCES = [0.5, 0.8, 0.95, 0.999]
@@ -234,44 +235,12 @@ def test_where_nothing_is_proven_e_star_is_one_and_no_known_row_is_an_alarm():
     assert critical_false_alarm([1.0], [0.0]) == (1.0, 1.0, 0.0)
 
 
-# --- too few rows, and other refusals ------------------------------------------------------------
+# --- too few rows ------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("n_rows", "limit", "bound", "sentence"),
-    [
-        (
-            40,
-            0.01,
-            "hoeffding",
-            "No threshold keeps false alarms below 0.01: 40 held-out rows prove nothing under "
-            "0.194. Hold out at least 14979 rows, or allow more than 0.194.",
-        ),
-        (
-            40,
-            0.01,
-            "binomial",
-            "No threshold keeps false alarms below 0.01: 40 held-out rows prove nothing under "
-            "0.0722. Hold out at least 299 rows, or allow more than 0.0722.",
-        ),
-        (
-            1,
-            0.00001,
-            "hoeffding",
-            "No threshold keeps false alarms below 0.00001: 1 held-out row proves nothing at all. "
-            "Hold out at least 14978661368 rows.",
-        ),
-        (
-            1,
-            0.5,
-            "binomial",
-            "No threshold keeps false alarms below 0.5: 1 held-out row proves nothing under 0.95. "
-            "Hold out at least 5 rows, or allow more than 0.95.",
-        ),
-    ],
-)
-def test_too_few_rows_says_what_would_do(n_rows, limit, bound, sentence):
-    with pytest.raises(TooFewRowsError, match=f"^{re.escape(sentence)}$"):
+@pytest.mark.parametrize(("n_rows", "limit", "bound", "message"), TOO_FEW_ROWS)
+def test_too_few_rows_raise_with_the_number_needed(n_rows, limit, bound, message):
+    with pytest.raises(TooFewRowsError, match=f"^{re.escape(message)}$"):
         false_alarm_threshold(np.arange(n_rows), limit, bound=bound)
 
 
@@ -286,7 +255,7 @@ def test_advice_works_when_followed(n_rows, limit, confidence, bound):
     try:
         allowed_false_alarms(n_rows, limit, confidence, bound)
     except TooFewRowsError as error:
-        needed, advice = error.rows_needed, re.search(r"more than (\S+)\.$", str(error))
+        needed, advice = error.rows_needed, ADVICE.search(str(error))
         smallest = error.smallest_provable
     else:
         return
@@ -318,54 +287,17 @@ def test_a_bound_equal_to_the_limit_passes(n_rows, confidence, limit):
     assert caught.value.rows_needed == n_rows
 
 
-def test_a_tiny_rate_is_refused_with_a_number_not_an_overflow():
+def test_a_tiny_rate_raises_with_a_number_and_no_overflow():
     for bound, digits in [("hoeffding", 401), ("binomial", 201)]:
         with pytest.raises(TooFewRowsError) as caught:
             false_alarm_threshold([1.0], 1e-200, bound=bound)
         assert len(str(caught.value.rows_needed)) == digits
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"holdout_scores": []}, "The held-out scores are empty. Give at least one row."),
-        (
-            {"holdout_scores": [1, np.nan, np.inf]},
-            "The held-out scores must be finite; 2 of 3 are not, the first at position 1. "
-            "Leave such rows out.",
-        ),
-        (
-            {"holdout_scores": [[1, 2]]},
-            "The held-out scores must be one number for each row; got an array of shape (1, 2).",
-        ),
-        ({"holdout_scores": ["deep"]}, "The held-out scores must be numbers, one for each row."),
-        (
-            {"max_false_alarm": 0},
-            "max_false_alarm must be a number above 0 and below 1; got 0.",
-        ),
-        (
-            {"max_false_alarm": True},
-            "max_false_alarm must be a number above 0 and below 1; got True.",
-        ),
-        (
-            {"confidence": float("nan")},
-            "confidence must be a number above 0 and below 1; got nan.",
-        ),
-        (
-            {"confidence": "95%"},
-            "confidence must be a number above 0 and below 1; got '95%'.",
-        ),
-        (
-            {"confidence": 0.4},
-            "The Hoeffding bound needs a confidence of at least 0.5; got 0.4. "
-            "Ask for more confidence, or for bound='binomial'.",
-        ),
-        ({"bound": "chebyshev"}, "bound must be 'hoeffding' or 'binomial'; got 'chebyshev'."),
-    ],
-)
-def test_refusals(arguments, sentence):
+@pytest.mark.parametrize(("arguments", "message"), BAD_ARGUMENTS)
+def test_bad_arguments(arguments, message):
     usable = {"holdout_scores": range(500), "max_false_alarm": 0.1}
-    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
         false_alarm_threshold(**{**usable, **arguments})
 
 

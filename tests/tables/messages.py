@@ -1,4 +1,4 @@
-"""Files that cannot be used: name, content, what is asked of `read_table`, the whole answer."""
+"""Messages of this package, and files that cause them: name, content, arguments, message."""
 # ruff: noqa: E501 -- one case, one line
 
 import gzip
@@ -24,11 +24,29 @@ def parquet(**columns):
 ROWS = "\n".join(f"n{i},{i}" for i in range(60))
 DAMAGED = "it is damaged, cut short, or another kind of file."
 RUBBISH = bytes(range(200, 100, -1)) * 4
+MISSING_VALUES = (
+    "holes.csv has missing values, counted by column: 'a' 2, 'b' 2, 'c' 1. Fill them in, drop such "
+    "rows with missing='drop', or keep them with missing='keep'."
+)
+NO_TEXT = "odd.npz has {} that are not text; save them as UTF-8."
+NO_FILE = "There is no file {}; check its name and folder."
+FOLDER = "parts.parquet is a folder; name a file in it."
+UNREADABLE = "{} cannot be read: Permission denied. Make it readable, or name another file."
+WRONG_ORDER = (
+    "The feature names should match those that were passed during fit.\n"
+    "Feature names must be in the same order as they were in fit.\n"
+    "align_columns(table, encoder.feature_names_in_) sorts columns and names those that are missing "
+    "or extra."
+)
+OTHER_COLUMNS = (
+    "The columns of the new table are not those of the known one: {}. Give both tables the same "
+    "columns."
+)
 # fmt: off
 BAD_FILES = [
     # the file itself
-    ("sheet.xlsx", b"PK", {}, "sheet.xlsx ends in .xlsx, which is no known table format; save the table as one of .csv, .csv.gz, .tsv, .tsv.gz, .txt, .parquet, .arrow, .feather, .npy, .npz."),
-    ("table", b"a\n1\n", {}, "table has no ending, which is no known table format; save the table as one of .csv, .csv.gz, .tsv, .tsv.gz, .txt, .parquet, .arrow, .feather, .npy, .npz."),
+    ("sheet.xlsx", b"PK", {}, "sheet.xlsx ends in .xlsx, which is not a known table format; save the table as one of .csv, .csv.gz, .tsv, .tsv.gz, .txt, .parquet, .arrow, .feather, .npy, .npz."),
+    ("table", b"a\n1\n", {}, "table has no ending, which is not a known table format; save the table as one of .csv, .csv.gz, .tsv, .tsv.gz, .txt, .parquet, .arrow, .feather, .npy, .npz."),
     *[
         (f"e.{ending}", b"", {}, f"e.{ending} is empty; a table needs column names and at least one row.")
         for ending in ("csv", "tsv.gz", "parquet", "arrow", "npy", "npz")
@@ -103,7 +121,7 @@ BAD_FILES = [
     ("v.parquet", parquet(a=pa.array([0], pa.timestamp("s"))), {}, "Column 'a' of v.parquet holds dates or times; drop it or turn it into numbers."),
     ("v.parquet", parquet(a=["2024-02-29", "soon"]), {}, "Column 'a' of v.parquet holds dates or times; drop it or turn it into numbers."),
     ("v.parquet", parquet(a=[[1.0, 2.0]]), {}, "Column 'a' of v.parquet holds list<element: double> values; features are numbers or text. Drop it or turn it into numbers."),
-    ("v.csv", f"name,b\n{ROWS}\n".encode(), {}, "Column 'name' of v.csv looks like an id: 60 different texts in 60 rows. Name it as the id column or drop it."),
+    ("v.csv", f"name,b\n{ROWS}\n".encode(), {}, "Column 'name' of v.csv looks like an id: 60 different texts in 60 rows. Name it as id_column or drop it."),
     ("v.csv", b"a,b\n1,\n,2\n", {"missing": "drop"}, "Every row of v.csv has a missing value, so none is left once they are dropped; missing values, counted by column: 'a' 1, 'b' 1."),
 ]
 # fmt: on

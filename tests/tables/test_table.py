@@ -1,3 +1,5 @@
+"""Tables read from files of every format, and files that cannot be read."""
+
 import gzip
 import os
 from contextlib import suppress
@@ -10,7 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernova import InputError, read_table
-from tests.tables.bad_files import BAD_FILES, encoded
+from tests.tables.messages import (
+    BAD_FILES,
+    FOLDER,
+    MISSING_VALUES,
+    NO_FILE,
+    NO_TEXT,
+    UNREADABLE,
+    encoded,
+)
 
 FISH = pd.DataFrame(
     {
@@ -79,7 +89,7 @@ def test_every_format_gives_the_same_table(tmp_path, name, write):
     assert table.n_dropped == 0
 
 
-def test_without_an_id_column_rows_are_numbered_as_people_count(tmp_path):
+def test_without_an_id_column_rows_are_numbered_from_1(tmp_path):
     (tmp_path / "two.csv").write_text("a,b\n1,x\n2,y\n")
 
     table = read_table(tmp_path / "two.csv", drop="b")
@@ -148,17 +158,14 @@ def test_ids_and_numbers_survive_text_exactly(tmp_path, rows):
     assert table.features["x"].to_list() == [number for _, number in rows]
 
 
-def test_missing_values_are_refused_dropped_or_kept_as_asked(tmp_path, monkeypatch):
+def test_missing_values_are_rejected_dropped_or_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = "id,a,b,c\np,1,u,True\nq,,v,False\nr,NaN,None,True\ns,4,NA,False\nt,5,v,\nu,6,w,True\n"
     (tmp_path / "holes.csv").write_text(text)
 
     with pytest.raises(InputError) as caught:
         read_table("holes.csv", id_column="id")
-    assert str(caught.value) == (
-        "holes.csv has missing values, counted by column: 'a' 2, 'b' 2, 'c' 1. Fill them in, or "
-        "ask for such rows to be dropped (missing='drop') or kept (missing='keep')."
-    )
+    assert str(caught.value) == MISSING_VALUES
 
     dropped = read_table("holes.csv", id_column="id", label_column="b", missing="drop")
     assert dropped.ids.to_list() == ["p", "s", "u"]
@@ -222,20 +229,18 @@ def test_lines_may_end_inside_quotes_wherever_the_reader_pauses(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "asked", "sentence"),
+    ("name", "content", "arguments", "message"),
     BAD_FILES,
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_bad_files_are_refused_in_one_sentence(
-    tmp_path, monkeypatch, name, content, asked, sentence
-):
+def test_bad_files_raise_one_message(tmp_path, monkeypatch, name, content, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_bytes(content)
 
     with pytest.raises(InputError) as caught:
-        read_table(name, **asked)
+        read_table(name, **arguments)
 
-    assert str(caught.value) == sentence
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("name", ["nowhere.csv", "no/where.csv", "file.csv/x.csv", "nul\0.csv"])
@@ -246,17 +251,17 @@ def test_a_file_that_is_not_there_is_named(tmp_path, monkeypatch, name):
     with pytest.raises(InputError) as caught:
         read_table(name)
 
-    assert str(caught.value) == f"There is no file {name}; check its name and folder."
+    assert str(caught.value) == NO_FILE.format(name)
 
 
-def test_a_folder_is_no_table(tmp_path, monkeypatch):
+def test_a_folder_is_not_a_table(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "parts.parquet").mkdir()
 
     with pytest.raises(InputError) as caught:
         read_table("parts.parquet")
 
-    assert str(caught.value) == "parts.parquet is a folder; name a file in it."
+    assert str(caught.value) == FOLDER
 
 
 @pytest.fixture
@@ -281,9 +286,7 @@ def test_a_file_that_may_not_be_read_is_named(tmp_path, request):
     with pytest.raises(InputError) as caught:
         read_table(path)
 
-    assert str(caught.value) == (
-        f"{path} cannot be read: Permission denied. Make it readable, or name another file."
-    )
+    assert str(caught.value) == UNREADABLE.format(path)
 
 
 UNNAMED_FISH = FISH.drop(columns="fish")
@@ -298,7 +301,7 @@ WHOLE_FILES = {
 
 
 @pytest.mark.parametrize("ending", sorted(WHOLE_FILES.keys() - {"csv"}))
-def test_a_file_cut_short_anywhere_is_refused(tmp_path, ending):
+def test_a_truncated_file_is_rejected(tmp_path, ending):
     whole, path = WHOLE_FILES[ending], tmp_path / f"cut.{ending}"
     path.write_bytes(whole)
     read_table(path)
@@ -312,11 +315,12 @@ def test_a_file_cut_short_anywhere_is_refused(tmp_path, ending):
 @pytest.mark.parametrize("ending", WHOLE_FILES)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
-def test_a_damaged_file_is_read_or_refused_but_nothing_else(tmp_path, ending, data):
+def test_a_damaged_file_is_read_or_rejected_but_nothing_else(tmp_path, ending, data):
     content = bytearray(WHOLE_FILES[ending])
-    places = st.integers(0, len(content) - 1)
-    for place, byte in data.draw(st.dictionaries(places, st.integers(0, 255), max_size=8)).items():
-        content[place] = byte
+    positions = st.integers(0, len(content) - 1)
+    changes = data.draw(st.dictionaries(positions, st.integers(0, 255), max_size=8))
+    for position, byte in changes.items():
+        content[position] = byte
     path = tmp_path / f"damaged.{ending}"
     path.write_bytes(content)
 
@@ -343,10 +347,10 @@ def test_real_tables_are_read_whole(data_folder):
     assert list(texts.select_dtypes(exclude="number")) == ["protocol_type", "service", "flag"]
 
 
-@pytest.mark.parametrize(("array", "words"), [("ids", "ids"), ("feature_names", "feature names")])
-def test_halves_of_characters_are_no_names(tmp_path, monkeypatch, array, words):
+@pytest.mark.parametrize(("array", "what"), [("ids", "ids"), ("feature_names", "feature names")])
+def test_halves_of_characters_are_rejected_as_names(tmp_path, monkeypatch, array, what):
     monkeypatch.chdir(tmp_path)
     np.savez("odd.npz", X=np.eye(2), **{array: np.array(["a", "\udcff"])})
     with pytest.raises(InputError) as caught:
         read_table("odd.npz")
-    assert str(caught.value) == f"odd.npz has {words} that are no text; save them as UTF-8."
+    assert str(caught.value) == NO_TEXT.format(what)

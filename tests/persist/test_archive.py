@@ -1,4 +1,4 @@
-"""Files that are not whole and ours are refused in one sentence each."""
+"""Files that are damaged or not model files raise one message each."""
 
 import io
 import json
@@ -13,14 +13,11 @@ import zipfile
 import joblib
 import numpy as np
 import pytest
-import sklearn
-import skops
 from sklearn.ensemble import IsolationForest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import OneClassSVM
 
-import kernova
 from kernova import ModelFileError, load_model, save_model
 
 from .examples import ROWS, assert_same_answers
@@ -28,27 +25,33 @@ from .forging import (
     Parts,
     array_of,
     attribute,
-    cannot_rebuild,
     dicts_in,
     list_of,
+    load_error,
     node,
     put,
-    refusal,
     zip_of,
+)
+from .messages import (
+    DAMAGED,
+    FOLDER,
+    NEWER,
+    NO_FILE,
+    NOT_OURS,
+    OTHER_SKLEARN,
+    OTHER_VERSIONS,
+    PICKLE,
+    SHARED_ARRAY,
+    SHARED_NUMBER,
+    UNCLEAR,
+    UNREADABLE,
+    cannot_rebuild,
+    not_an_estimator,
+    too_large,
+    zip_without,
 )
 
 MODEL = make_pipeline(StandardScaler(), OneClassSVM()).fit(ROWS)
-
-NAME_OURS = "Name a file that save_model wrote."
-DAMAGED = "is damaged or cut short. Copy it again from where it is whole, or save the model again."
-PICKLE = (
-    "is not a kernova model but a pickle, which may run any program when it is read. Load it "
-    "where you trust it, and save the model with kernova.save_model."
-)
-NOT_OURS = f"is not a kernova model. {NAME_OURS}"
-UNCLEAR = (
-    f"is not a kernova model: its kernova.json does not say which format it is in. {NAME_OURS}"
-)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +92,7 @@ def newer(entry):
     return lambda good: with_header(good, header(format=9, kernova="1.4.0", **entry))
 
 
-SPOILT = {
+BAD_FILES = {
     "empty": (lambda good: b"", NOT_OURS),
     "text": (lambda good: b"a,b\n1,2\n", NOT_OURS),
     "pickle": (lambda good: pickle.dumps(MODEL), PICKLE),
@@ -97,12 +100,12 @@ SPOILT = {
     "compressed joblib": (lambda good: joblib_bytes(3), NOT_OURS),
     "other zip": (
         lambda good: zip_of({"a.txt": "a"}),
-        f"is not a kernova model: it is a zip without kernova.json. {NAME_OURS}",
+        zip_without("kernova.json"),
     ),
     "empty zip": (lambda good: zip_of({}), NOT_OURS),
     "half of ours": (
         lambda good: zip_of({"kernova.json": header()}),
-        f"is not a kernova model: it is a zip without model.skops. {NAME_OURS}",
+        zip_without("model.skops"),
     ),
     "cut short": (lambda good: good[:-100], DAMAGED),
     "cut to a stub": (lambda good: good[:10], DAMAGED),
@@ -129,32 +132,31 @@ SPOILT = {
     ),
     "newer": (
         newer({"new": "entry"}),
-        f"was written by kernova 1.4.0 (format 9); this is kernova {kernova.__version__} and "
-        "reads formats up to 1: upgrade kernova.",
+        NEWER,
     ),
 }
 
 
-@pytest.mark.parametrize("name", SPOILT)
-def test_spoilt_files(name, path, good_bytes):
-    spoil, sentence = SPOILT[name]
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_files(name, path, good_bytes):
+    spoil, message = BAD_FILES[name]
     path.write_bytes(spoil(good_bytes))
-    assert refusal(path) == f"{path} {sentence}"
+    assert load_error(path) == f"{path} {message}"
 
 
-def test_what_is_no_file(path, tmp_path):
+def test_paths_without_a_file(path, tmp_path):
     missing = tmp_path / "no.kernova"
-    assert refusal(missing) == f"There is no model file {missing}. {NAME_OURS}"
-    assert refusal(tmp_path) == f"{tmp_path} is not a kernova model: it is a folder. {NAME_OURS}"
+    assert load_error(missing) == NO_FILE.format(missing)
+    assert load_error(tmp_path) == FOLDER.format(tmp_path)
     beneath = path / "m.kernova"
-    assert refusal(beneath) == f"Cannot read {beneath}: Not a directory. {NAME_OURS}"
-    assert refusal("a\0b") == f"Cannot read a\0b: embedded null byte. {NAME_OURS}"
+    assert load_error(beneath) == UNREADABLE.format(beneath, "Not a directory")
+    assert load_error("a\0b") == UNREADABLE.format("a\0b", "embedded null byte")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    assert refusal(tmp_path / "pipe") == f"{tmp_path / 'pipe'} {NOT_OURS}"
+    assert load_error(tmp_path / "pipe") == f"{tmp_path / 'pipe'} {NOT_OURS}"
 
 
 def test_paths_are_taken_as_text_too(path):
@@ -187,31 +189,25 @@ def deflated_zeros(n_bytes):
 def test_bombs_are_not_unpacked(model, claimed_mib, path):
     parts = {"kernova.json": header(), "model.skops": model}
     path.write_bytes(zip_of(parts, zipfile.ZIP_DEFLATED))
-    assert refusal(path) == (
-        f"{path} claims to unpack to {claimed_mib} MiB, which no kernova model of its size does. "
-        f"{NAME_OURS}"
-    )
+    assert load_error(path) == too_large(path, claimed_mib)
 
 
 def test_a_claim_of_terabytes_is_not_believed(path, good_bytes):
     """The size stands in the directory at the end of a zip, four bytes for each entry."""
     at = good_bytes.rindex(b"PK\x01\x02")
     path.write_bytes(good_bytes[: at + 24] + struct.pack("<I", 2**32 - 2) + good_bytes[at + 28 :])
-    assert refusal(path) == (
-        f"{path} claims to unpack to 4,096 MiB, which no kernova model of its size does. "
-        f"{NAME_OURS}"
-    )
+    assert load_error(path) == too_large(path, "4,096")
 
 
 def test_objects_that_refer_to_each_other_without_end(path):
-    """Thirty lists, each of the next one ten times: short to write, for ever to walk through."""
+    """Thirty lists, each of the next one ten times: short to write, endless to walk through."""
     parts = Parts.of(path)
     lists = node("JsonNode", "builtins.str", content='"end"', __id__=1000)
     for number in range(1001, 1031):
         lists = {**list_of([lists, *9 * [{"__id__": number - 1}]]), "__id__": number}
     put(parts.schema, "kernel", lists)
     parts.write(path)
-    assert refusal(path) == cannot_rebuild(path, "two objects go by one number")
+    assert load_error(path) == cannot_rebuild(path, SHARED_NUMBER)
 
 
 def test_one_array_under_many_names(path):
@@ -220,10 +216,10 @@ def test_one_array_under_many_names(path):
     copies = [{**array, "__id__": 1000 + i} for i in range(1000)]
     put(parts.schema, "kernel", list_of(copies))
     parts.write(path)
-    assert refusal(path) == cannot_rebuild(path, "two objects claim one array")
+    assert load_error(path) == cannot_rebuild(path, SHARED_ARRAY)
 
 
-# Contents that are no model
+# Contents that are not a model
 
 
 class WritesFile:
@@ -243,7 +239,7 @@ def test_a_pickle_inside_is_never_read(path, tmp_path):
     parts.arrays[attribute(parts.schema, "support_vectors_")["file"]] = array_of(array)
     parts.write(path)
     reason = "ValueError: Object arrays cannot be loaded when allow_pickle=False"
-    assert refusal(path) == cannot_rebuild(path, reason)
+    assert load_error(path) == cannot_rebuild(path, reason)
     assert not marker.exists()
 
 
@@ -256,10 +252,10 @@ def test_a_pickle_inside_is_never_read(path, tmp_path):
     ],
     ids=["list", "class", "tuple"],
 )
-def test_what_is_no_estimator(root, kind, path):
+def test_contents_that_are_not_an_estimator(root, kind, path):
     parts = Parts.of(path)
     parts._replace(schema={**root, "protocol": parts.schema["protocol"]}).write(path)
-    assert refusal(path) == cannot_rebuild(path, f"it holds a {kind}, not an estimator")
+    assert load_error(path) == cannot_rebuild(path, not_an_estimator(kind))
 
 
 # Other versions
@@ -275,40 +271,25 @@ def test_another_scikit_learn_gives_one_warning(path):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         loaded = load_model(path)
-    assert [str(warning.message) for warning in caught] == [
-        f"{path} was saved with scikit-learn 1.5.2; this is scikit-learn {sklearn.__version__}, "
-        "which may answer differently. Fit and save the model again to be sure."
-    ]
+    assert [str(warning.message) for warning in caught] == [OTHER_SKLEARN.format(path)]
     assert caught[0].filename == __file__
     assert_same_answers(MODEL, loaded)
 
 
-@pytest.mark.parametrize(
-    ("versions", "sentence"),
-    [
-        (
-            {"scikit-learn": "1.5.2", "skops": "99.0"},
-            "It was written with scikit-learn 1.5.2, skops 99.0; this is scikit-learn "
-            f"{sklearn.__version__}, skops {skops.__version__}.",
-        ),
-        ({"scikit-learn": "\x1b[2J", "numpy": 2}, "Save the model again where it was fitted."),
-    ],
-    ids=["others", "rubbish"],
-)
-def test_other_versions_are_named_when_a_model_cannot_be_rebuilt(versions, sentence, path):
+@pytest.mark.parametrize(("versions", "message"), OTHER_VERSIONS, ids=["others", "rubbish"])
+def test_other_versions_are_named_when_a_model_cannot_be_rebuilt(versions, message, path):
     parts = Parts.of(path)
     parts.header.update(versions)
     parts.schema["protocol"] = 99
     parts.write(path)
-    assert re.sub(r"\(.*\)", "(...)", refusal(path)) == (
-        f"{path} holds a model that cannot be rebuilt here (...). {sentence}"
-    )
+    found = re.sub(r"\(.*\)", "(...)", load_error(path))
+    assert found == cannot_rebuild(path, "...", message)
 
 
-# Whatever else may happen to bytes
+# Random changes of bytes
 
 
-def loaded_unless_refused(path):
+def loaded_unless_rejected(path):
     """The model, or None; any other error but the one for model files comes through."""
     try:
         return load_model(path)
@@ -343,7 +324,7 @@ def test_mutated_bytes_load_to_the_same_model_or_not_at_all(path, good_bytes, lo
         # The zip's own directory is a small part of the file and the one that has no checksum.
         tail = chance.choice([0, len(good_bytes) - 250])
         path.write_bytes(good_bytes[:tail] + mutated(good_bytes[tail:], chance))
-        loaded = loaded_unless_refused(path)
+        loaded = loaded_unless_rejected(path)
         if loaded is not None:
             assert_same_answers(MODEL, loaded)
             n_loaded += 1
@@ -365,8 +346,8 @@ def spoil_one_value(schema, chance):
 
 @pytest.mark.soak
 @pytest.mark.filterwarnings("ignore:.*was saved with scikit-learn")
-def test_forged_contents_load_or_are_refused(path, long_bar):
-    """Whoever forges the contents with care gets a model or a sentence, never another error."""
+def test_forged_contents_load_or_are_rejected(path, long_bar):
+    """Forged contents give a model or a message, never another error."""
     forest = IsolationForest(n_estimators=2, max_samples=8, random_state=0)
     save_model(make_pipeline(FunctionTransformer(np.tanh), forest).fit(ROWS), path)
     whole = Parts.of(path)
@@ -377,5 +358,5 @@ def test_forged_contents_load_or_are_refused(path, long_bar):
         for _ in range(chance.choice([1, 1, 2, 5])):
             spoil_one_value(parts.schema, chance)
         parts.write(path, zipfile.ZIP_STORED)
-        n_loaded += loaded_unless_refused(path) is not None
+        n_loaded += loaded_unless_rejected(path) is not None
     assert 0 < n_loaded < long_bar(2000) / 2

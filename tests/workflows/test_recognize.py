@@ -7,10 +7,18 @@ from sklearn.datasets import load_digits
 
 from kernova import InputError, ModelFileError, SpatialDepth, load_model, save_model
 from kernova.tables.table import Table
-from kernova.workflows.learn import LearnSettings, learn_classes
-from kernova.workflows.recognize import RecognizeSettings, load_recognizer, read_new, recognize_rows
+from kernova.workflows.learn import learn_classes
+from kernova.workflows.recognize import load_recognizer, read_new, recognize_rows
 from kernova.workflows.recognize_page import recognition_figures, recognition_page
-from tests.workflows.test_learn import two_kinds
+from kernova.workflows.settings import LearnSettings, RecognizeSettings
+from tests.workflows.messages import (
+    ABSENT_CLASSES,
+    CONFUSION,
+    OTHER_COLUMNS,
+    OTHER_MODEL,
+    RECOGNIZED,
+)
+from tests.workflows.tables import two_kinds
 
 FOREIGN = 4
 
@@ -40,9 +48,9 @@ def test_foreign_digits_are_unknown_and_known_ones_are_not(digits):
     confusion = digits.confusion
     assert confusion.foreign == (str(FOREIGN),)
     assert confusion.n_foreign_right / confusion.n_foreign > 0.95
-    assert 0.92 < 1 - confusion.n_turned_away / confusion.n_known < 0.98
+    assert 0.92 < 1 - confusion.n_called_unknown / confusion.n_known < 0.98
     assert confusion.n_right / confusion.n_known > 0.9
-    assert digits.n_unknown == confusion.n_turned_away + confusion.n_foreign_right
+    assert digits.n_unknown == confusion.n_called_unknown + confusion.n_foreign_right
 
 
 def test_every_row_is_judged_by_the_description(digits):
@@ -93,7 +101,7 @@ def test_the_page_shows_it_all(digits):
         assert f"{title}</h2>" in html
     assert html.count("<img ") == 2
     assert digits.least_known_first.iloc[0, 0] in html
-    assert "Of no known class, and rightly unknown: 4." in html
+    assert ABSENT_CLASSES in html
     map_of_rows = recognition_figures(digits)["map"].axes[0]
     words = [text.get_text() for text in map_of_rows.get_legend().get_texts()]
     assert words[-1] == f"unknown: {digits.n_unknown}"
@@ -104,22 +112,14 @@ def model():
     return learn_classes(as_table(two_kinds(), source="learnt.csv")).model
 
 
-def test_what_is_said_of_labels(model):
+def test_agreement_with_labels(model):
     new = two_kinds(8, seed=1)
     new.loc[0, "a"] = 1000.0
     new.loc[0, "kind"], new.loc[1, "kind"] = "eel", None
     result = recognize_rows(model, as_table(new))
     assert result.confusion.counts.loc["eel", "unknown"] == 1
-    assert result.confusion.sentences == [
-        "Rows labelled with known classes: 6, of which 6 (100.0 %) recognised rightly, 0 called "
-        "unknown, 0 taken for another class.",
-        "Rows of classes never met in learning (eel): 1, of which 1 (100.0 %) rightly called "
-        "unknown.",
-        "Rows without a label, counted in neither: 1.",
-    ]
-    assert result.summary == (
-        "Of 8 new rows, 7 recognised as one of 2 classes (0 ambiguously), 1 unknown."
-    )
+    assert result.confusion.sentences == CONFUSION
+    assert result.summary == RECOGNIZED
     assert result.rows["because"][0].startswith("a = 1000 (pike: ")
 
 
@@ -132,7 +132,7 @@ def test_rows_without_any_label_have_no_confusion(model):
     assert "labels?</h2>" not in recognition_page(nothing)
 
 
-def test_copies_across_classes_are_ambiguous():
+def test_duplicates_across_classes_are_ambiguous():
     frame = two_kinds()
     both = pd.concat([frame, frame[frame["kind"] == "pike"].assign(kind="zander")])
     learnt = learn_classes(as_table(both)).model
@@ -160,29 +160,26 @@ def test_columns_in_another_order_are_the_same_rows(model):
         (lambda frame: frame.rename(columns={"b": "B"}), "missing 'b'; extra 'B'"),
     ],
 )
-def test_other_columns_are_refused(model, change, found):
+def test_other_columns_are_rejected(model, change, found):
     with pytest.raises(InputError) as caught:
         recognize_rows(model, as_table(change(two_kinds(5))))
-    assert str(caught.value) == (
-        "rows.csv does not match what was learnt: The columns of the new table are not those of "
-        f"the known one: {found}. Give both tables the same columns."
-    )
+    assert str(caught.value) == OTHER_COLUMNS.format(found)
 
 
-def test_missing_values_are_met_as_in_learning_unless_told(tmp_path):
+def test_missing_values_are_treated_as_in_training_by_default(tmp_path):
     frame = two_kinds()
     path = tmp_path / "new.csv"
     new = frame.drop(columns="kind").head(6)
     new.loc[2, "a"] = np.nan
     new.to_csv(path, index=False)
     filling = learn_classes(as_table(frame), LearnSettings(missing="fill")).model
-    refusing = learn_classes(as_table(frame)).model
+    rejecting = learn_classes(as_table(frame)).model
     assert len(recognize_rows(filling, read_new(path, filling)).rows) == 6
     with pytest.raises(InputError, match=r"new\.csv has missing values, counted by column: 'a' 1"):
-        read_new(path, refusing)
-    dropped = recognize_rows(refusing, read_new(path, refusing, missing="drop"))
+        read_new(path, rejecting)
+    dropped = recognize_rows(rejecting, read_new(path, rejecting, missing="drop"))
     assert dropped.notes == [f"1 row of {path} has missing values and was left out."]
-    filled = recognize_rows(refusing, read_new(path, refusing, missing="fill"))
+    filled = recognize_rows(rejecting, read_new(path, rejecting, missing="fill"))
     assert len(filled.rows) == 6
 
 
@@ -195,13 +192,10 @@ def test_extremes_are_judged_without_nan(model):
     assert recognition_page(result)
 
 
-def test_other_models_are_refused(tmp_path):
+def test_other_models_are_rejected(tmp_path):
     path = tmp_path / "depth.kernova"
     save_model(SpatialDepth().fit(np.eye(3)), path)
     with pytest.raises(ModelFileError) as caught:
         load_recognizer(path)
-    assert str(caught.value) == (
-        f"{path} holds a SpatialDepth, which recognises no classes. Name a file that kernova "
-        "learn wrote."
-    )
+    assert str(caught.value) == OTHER_MODEL.format(path)
     assert isinstance(load_model(path), SpatialDepth)

@@ -1,0 +1,117 @@
+"""Messages, notes and sentences of the workflows: a change of wording is a change here."""
+
+from kernova.discover.strategies import STRATEGIES
+
+BAD_NOVELTY_METHOD = (
+    "There is no method named 'magic'. Take one of depth, spatial-depth, isolation-forest, "
+    "one-class-svm, lof."
+)
+BEYOND_THE_KERNEL = (
+    "1 new row is as deep as the most isolated held-out rows and therefore not called novel; a "
+    "bandwidth above 0.167 reaches farther."
+)
+
+OUTLIERS_BY_FACTOR = (
+    "{} of 200 rows are outliers; rows with a factor above 1.5 are called outliers."
+)
+OUTLIERS_BY_CONTAMINATION = "The threshold was set so that 5 % of the rows are above it."
+NO_OUTLIERS_POSSIBLE = (
+    "0 of 101 rows are outliers; with so few rows none can be called an outlier.",
+    "With so few rows the bound can only be proven by calling none an outlier. Give more rows, or "
+    "set a larger max_false_alarm.",
+)
+TOO_FEW_ROWS = (
+    "No threshold keeps false alarms below 0.05: 50 held-out rows prove nothing under 0.0712. "
+    "Hold out at least 72 rows, or set max_false_alarm above 0.0712. Each half of the table is "
+    "held out in turn, so that takes 144 rows in all; there are 101."
+)
+DUPLICATES_FOR_LOF = (
+    "Some rows have 20 duplicates or more, which makes the factors of rows beside them huge and "
+    "meaningless. Use more neighbours, or the method rkof."
+)
+FEW_EXPLAINED = (
+    "Reasons are given for 1 of 20 rows only: with 1500 columns and 30 rows, more would take long."
+)
+BAD_OUTLIER_SETTINGS = {
+    "There is no method named 'magic'. Take one of rkof, lof, ldf, lpf, depth.": {
+        "method": "magic"
+    },
+    "n_neighbors must be a whole number of 1 or more, or a list of such numbers; got (0,).": {
+        "n_neighbors": (0,)
+    },
+    "Method lof takes one number of neighbours; got 5, 10. Give one, or use the method rkof or ldf "
+    "or lpf.": {"method": "lof", "n_neighbors": (5, 10)},
+    "Method lof cannot use these settings: The 'contamination' parameter of LocalOutlierFactor "
+    "must be a str among {'auto'} or a float in the range (0.0, 0.5]. Got 0.9 instead.": {
+        "method": "lof",
+        "contamination": 0.9,
+    },
+    "A path over numbers of neighbours exists for the method rkof only; got the method lpf.": {
+        "method": "lpf",
+        "path": (5, 10),
+    },
+    "max_false_alarm=0.1 and contamination=0.1 both set the threshold. Give only one.": {
+        "max_false_alarm": 0.1,
+        "contamination": 0.1,
+    },
+}
+
+ONE_CLASS = "There is only one class, carp: rows will be recognised as that or called unknown."
+ONE_CLASS_LEARNT = "1 class was learnt from 60 rows of "
+DUPLICATES_ACROSS_CLASSES = (
+    "6 rows have duplicates with another label; rows like them are ambiguous."
+)
+FEWER_ROWS = "Described by 20 of its most informative rows: carp, pike."
+NO_LABELS = (
+    "{} has no labels, so there are no classes to learn. Name the column that holds them with "
+    "label_column."
+)
+BAD_LABELS = {
+    "no label at all": (
+        lambda frame: frame.assign(kind=None),
+        "No row of {} has a label in column 'kind'. Fill in the classes of some rows.",
+    ),
+    "unknown": (
+        lambda frame: frame.replace("pike", "unknown"),
+        "A class of {} is called 'unknown', which is the verdict on rows of no class. Rename it, "
+        "or leave the labels of these rows empty.",
+    ),
+    "ids": (
+        lambda frame: frame.assign(kind=[f"x{i}" for i in range(len(frame))]),
+        "Column 'kind' of {} looks like an id: 60 different labels in 60 rows. Name the column "
+        "that holds the classes with label_column.",
+    ),
+}
+
+CONFUSION = [
+    "Rows labelled with known classes: 6, of which 6 (100.0 %) recognised correctly, 0 called "
+    "unknown, 0 taken for another class.",
+    "Rows of classes absent from the training data (eel): 1, of which 1 (100.0 %) correctly "
+    "called unknown.",
+    "Rows without a label, counted in neither: 1.",
+]
+RECOGNIZED = "Of 8 new rows, 7 recognised as one of 2 classes (0 ambiguously), 1 unknown."
+ABSENT_CLASSES = "Of no known class, and correctly unknown: 4."
+OTHER_COLUMNS = (
+    "rows.csv does not match the training table: The columns of the new table are not those of "
+    "the known one: {}. Give both tables the same columns."
+)
+OTHER_MODEL = (
+    "{} holds a SpatialDepth, not a model of classes. Name a file that kernova learn wrote."
+)
+
+WRONG_LABELS = "; 60 % of the rows are labelled wrongly."
+NO_ANSWERS = (
+    "{} was read without labels, so there are no answers to simulate. Read it with label_column."
+)
+UNLABELLED_ROW = (
+    "1 of 3 rows in {} has no kind, so a simulated expert cannot label them. Leave them out."
+)
+BAD_SIMULATIONS = [
+    ({"seeds": 0}, "seeds must be a whole number of at least 1; got 0."),
+    ({"strategies": ()}, "There is no strategy to simulate. Name at least one."),
+    (
+        {"strategies": ("best",)},
+        f"There is no strategy named 'best'. Take one of {', '.join(STRATEGIES)}.",
+    ),
+]
