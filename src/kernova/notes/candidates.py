@@ -98,7 +98,7 @@ def note_candidates(
     *,
     min_similarity: float,
 ) -> Candidates:
-    """Find the intervals that are at least ``min_similarity`` to a class.
+    """Find the intervals whose similarity to a class is at least ``min_similarity``.
 
     Parameters
     ----------

@@ -218,7 +218,7 @@ def decode_six_steps(
     Returns
     -------
     Decoding
-        Indices of the frames, and notes.
+        Labels of the frames, and notes.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def decode_viterbi(
     Returns
     -------
     Decoding
-        Indices of the frames, and notes.
+        As for :func:`decode_six_steps`.
 
     Examples
     --------
