@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernova.shapes import Landmarks
-from tests.shapes.test_procrustes import moved
+from tests.shapes.drawn_shapes import moved
 
 OUTLINE = np.array(
     [[-3, 0], [-2, 1], [-1, 1.4], [0, 1.5], [2, 0.6], [3, 0.9], [3, -0.8], [1, -0.7], [-1, -1.2]]

@@ -1,4 +1,4 @@
-"""From files to a question about species: specimens, their groups, and what is asked of them."""
+"""Inputs of a species study: reading specimens and groups, and checking them before the study."""
 
 import difflib
 import os
@@ -22,24 +22,24 @@ from kernova.shapes import (
 from kernova.shapes.features import ShapeFeatures
 from kernova.shapes.landmarks import Negative
 from kernova.shapes.tps import IdsFrom
-from kernova.text import listed
+from kernova.text import listed, quantity
 
 _TPS = ".tps"
-_MOST_NEAR = 5
+_MAX_SUGGESTIONS = 5
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How landmark files are to be read.
+    """Options for reading landmark files.
 
     Attributes
     ----------
     negative : {"values", "missing"}
-        What a negative coordinate means.
+        The meaning of negative coordinates.
     ids_from : {"auto", "id", "image", "number"}
-        What names the specimens of a TPS file.
+        The source of the specimens' ids in a TPS file.
     id_column : str or None
-        The column that names the specimens of a wide table, or of the table of groups.
+        The id column of a wide table, or of the table of groups.
     """
 
     negative: Negative = "values"
@@ -48,33 +48,26 @@ class Reading:
 
 
 class Specimens(NamedTuple):
-    """Specimens, and the other columns where they came from a wide table."""
+    """Specimens, and the other columns of the wide table they came from, if any."""
 
     landmarks: Landmarks
     others: pd.DataFrame | None
 
 
-def check_question(unknown: str | None, each: bool, test: object) -> None:
-    """Refuse none and several questions at once."""
-    asked = [
-        option
-        for option, is_given in (
-            ("--unknown", unknown is not None),
-            ("--each", each),
-            ("--test", test is not None),
-        )
-        if is_given
-    ]
+def check_one_question(unknown: str | None, each: bool, test: object) -> None:
+    """Raise unless exactly one of the three questions is asked."""
+    given = {"unknown": unknown is not None, "each": each, "test": test is not None}
+    asked = [name for name, is_given in given.items() if is_given]
     if len(asked) != 1:
         raise InputError(
-            "Ask one question: --unknown NAME whether a group is new, --each whether every group "
-            "would be, or --test FILE whether single specimens are. "
-            + (f"Here are {' and '.join(asked)}." if asked else "Here is none.")
+            "Ask one question: unknown=NAME whether a group is new, each=True whether every group "
+            "would be, or test=FILE whether single specimens are; got "
+            f"{' and '.join(f'`{name}`' for name in asked) or 'none'}."
         )
 
 
 def read_specimens(path: str | os.PathLike[str], reading: Reading | None = None) -> Specimens:
-    """Read landmarks from a TPS file or, by any other ending, from a wide table."""
+    """Read landmarks from a TPS file or, with any other suffix, from a wide table."""
     reading = reading or Reading()
     if Path(path).suffix.lower() == _TPS:
         return Specimens(read_tps(path, negative=reading.negative, ids_from=reading.ids_from), None)
@@ -90,12 +83,12 @@ def groups_of(
     id_pattern: str | None = None,
     id_column: str | None = None,
 ) -> tuple[str, ...]:
-    """Find the group of each specimen: in a table, in their own table, or in a part of their ids.
+    """Return the group of each specimen, from a table, their own table or a part of their ids.
 
     Parameters
     ----------
     specimens : Specimens
-        As :func:`read_specimens` gives them.
+        As returned by :func:`read_specimens`.
     groups : path, optional
         A table with a row for each specimen.
     group_column : str, optional
@@ -114,36 +107,38 @@ def groups_of(
     if id_pattern is not None:
         if groups is not None or group_column is not None:
             raise InputError(
-                "Groups come either from a column or from a pattern in the ids. Give --id-pattern "
-                "alone, or leave it out."
+                "Groups come either from a column or from a pattern in the ids. Use "
+                "`id_pattern` without `groups` and `group_column`, or leave it out."
             )
         return groups_from_pattern(id_pattern, landmarks.ids)
     if groups is not None:
         if group_column is None:
-            raise InputError(f"Which column of {os.fspath(groups)} is it? Give --group-column.")
+            raise InputError(
+                f"The column of groups in {os.fspath(groups)} is not named; set group_column."
+            )
         return groups_from_table(
             groups, landmarks.ids, group_column=group_column, id_column=id_column
         )
     if specimens.others is None or group_column is None:
         raise InputError(
-            f"The groups of the specimens of {landmarks.source} are not known. Give --groups with "
-            "--group-column, or --id-pattern."
+            f"The groups of the specimens of {landmarks.source} are not known. Set "
+            "`groups` with `group_column`, or `id_pattern`."
         )
-    # The table itself has the groups: read again, so that they stay text as written.
+    # The table itself has the groups. It is read again so that they stay text as written.
     return groups_from_table(
         landmarks.source, landmarks.ids, group_column=group_column, id_column=id_column
     )
 
 
 def check_unknown(unknown: str, groups: Sequence[str]) -> None:
-    """Refuse the name of a group that no specimen is of, and say which names are near it."""
+    """Raise if no specimen is of the group; the message suggests similar names."""
     names = sorted(set(groups))
     if unknown in names:
         return
-    by_small_letters = {name.casefold(): name for name in names}
-    near = difflib.get_close_matches(unknown.casefold(), by_small_letters, n=_MOST_NEAR)
+    by_lower_case = {name.casefold(): name for name in names}
+    near = difflib.get_close_matches(unknown.casefold(), by_lower_case, n=_MAX_SUGGESTIONS)
     advice = (
-        f"Near it: {listed(by_small_letters[name] for name in near)}."
+        f"Similar names: {listed(by_lower_case[name] for name in near)}."
         if near
         else f"There are {listed(names)}."
     )
@@ -151,40 +146,40 @@ def check_unknown(unknown: str, groups: Sequence[str]) -> None:
 
 
 def check_enough(groups: Sequence[str], held_out: Sequence[str] = ()) -> None:
-    """Refuse known specimens that cannot be halved, whichever of the groups is held out."""
+    """Raise if the known specimens cannot be split in half, for any of the held-out groups."""
     counts = Counter(str(name) for name in groups)
     asked: Sequence[str | None] = held_out or [None]
     for unknown in asked:
         known = [n for name, n in counts.items() if name != unknown]
         if max(known, default=0) < 2:
-            words = "" if unknown is None else f" beside {unknown!r}"
+            beside = "" if unknown is None else f" beside {unknown!r}"
             raise InputError(
-                f"There are too few known specimens{words}: {sum(known)}, no two of one group. "
+                f"There are too few known specimens{beside}: {sum(known)}, no two of one group. "
                 "Half of a group is learnt from and half is held out, so some group must have 2 "
                 "or more."
             )
 
 
 def check_landmarks(landmarks: Landmarks) -> None:
-    """Refuse specimens with so few landmarks that, without one of them, no shape is left."""
+    """Raise if the specimens have so few landmarks that no shape is left without one of them."""
     least = landmarks.n_dimensions + 1
     if landmarks.n_landmarks < least:
         raise InputError(
-            f"The specimens of {landmarks.source} have {landmarks.n_landmarks} "
-            f"{'landmark' if landmarks.n_landmarks == 1 else 'landmarks'} each; to compare shapes "
-            f"takes at least {least}."
+            f"The specimens of {landmarks.source} have "
+            f"{quantity(landmarks.n_landmarks, 'landmark')} each; to compare shapes takes at least "
+            f"{least}."
         )
 
 
-def refuse_copies(known: Landmarks, new: Landmarks) -> None:
-    """Refuse new specimens that are known ones: they would look usual whatever they are."""
+def check_no_shared_specimens(known: Landmarks, new: Landmarks) -> None:
+    """Raise if new specimens are also known ones: they would always be called usual."""
     if known.coordinates.shape[1:] != new.coordinates.shape[1:]:
-        return  # the study says so better
-    place_of = {points.tobytes(): place for place, points in enumerate(known.coordinates)}
+        return  # the study reports different landmarks itself
+    known_rows = {points.tobytes(): row for row, points in enumerate(known.coordinates)}
     found = [
-        (place_of[points.tobytes()], place)
-        for place, points in enumerate(new.coordinates)
-        if points.tobytes() in place_of
+        (known_rows[points.tobytes()], row)
+        for row, points in enumerate(new.coordinates)
+        if points.tobytes() in known_rows
     ]
     if found:
         first_known, first_new = found[0]
@@ -196,28 +191,28 @@ def refuse_copies(known: Landmarks, new: Landmarks) -> None:
 
 
 def feature_notes(features: ShapeFeatures | None, n_dimensions: int) -> list[str]:
-    """Say what alignment does to features that depend on how a specimen lies, or on its size."""
+    """Return notes on features that depend on orientation or size, which alignment removes."""
     if features is None:
         return []
     notes = []
     if features.orientation_dependent:
         notes.append(
-            f"{_named(features.orientation_dependent)}: measured on aligned shapes, where "
+            f"{', '.join(features.orientation_dependent)}: measured on aligned shapes, where "
             "horizontal is the direction in which the consensus is longest, from the end of "
             "landmark 1 to the other."
         )
     if features.size_dependent:
         notes.append(
-            f"{_named(features.size_dependent)}: measured on shapes of centroid size 1, since "
-            "alignment takes size out. Divide by a length, or add the size as a column of its own."
+            f"{', '.join(features.size_dependent)}: measured on shapes of centroid size 1, since "
+            "alignment removes size. Divide by a length, or add the size as a column of its own."
         )
     if n_dimensions == 3 and features.orientation_dependent:
         notes.append("Of three axes, vertical is the second and horizontal the first.")
     return notes
 
 
-def missing_note(landmarks: Landmarks) -> list[str]:
-    """Say how many landmarks are missing, if any are."""
+def missing_landmark_notes(landmarks: Landmarks) -> list[str]:
+    """Return a note on how many landmarks are missing, if any are."""
     n_missing = int(np.count_nonzero(landmarks.is_missing))
     if not n_missing:
         return []
@@ -226,7 +221,3 @@ def missing_note(landmarks: Landmarks) -> list[str]:
         f"{n_missing} of {landmarks.is_missing.size} landmarks of {landmarks.source} are missing, "
         f"in {n_specimens} of {len(landmarks)} specimens; each was estimated from the others."
     ]
-
-
-def _named(names: Sequence[str]) -> str:
-    return ", ".join(names)

@@ -1,4 +1,4 @@
-"""Pictures of a study of species: shapes, where groups lie, errors between them, depths."""
+"""Pictures of a species study: aligned shapes, shape space, error rates and depths."""
 
 from typing import NamedTuple
 
@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from kernova.report.canvas import figure_of
 from kernova.report.curves import plot_score_distributions
 from kernova.report.dots import Plane
 from kernova.report.shapes import (
@@ -17,17 +17,17 @@ from kernova.report.shapes import (
     plot_morphospace,
 )
 from kernova.species.specimens import SpecimenTests
-from kernova.species.splits import Halving, Names, depths_among
+from kernova.species.splits import Labels, Split, depths_in_group
 from kernova.species.study import EachStudy, UnknownStudy
-from kernova.typing import Matrix
+from kernova.typing import Indices, Matrix
 
 _DEPTH = "kernelized spatial depth"
-# A table of more groups is no picture any more.
-_MOST_GROUPS = 60
+# More groups cannot be read in one picture.
+_MAX_GROUPS = 60
 
 
 def unknown_figures(study: UnknownStudy) -> dict[str, Figure]:
-    """Draw everything about one unknown group, by name; the first halving stands for all."""
+    """Return the pictures of one unknown group by name; they show the first split."""
     first, name = study.first, study.unknown
     aligned, consensus = first.placed.aligned, first.space.procrustes.consensus_
     known = np.concatenate([first.reference, first.holdout])
@@ -51,23 +51,23 @@ def unknown_figures(study: UnknownStudy) -> dict[str, Figure]:
             mean,
             labels=(f"mean of {closest}", f"mean of {name}"),
         )
-    if 0 < len(study.pairs) <= _MOST_GROUPS:
+    if 0 < len(study.pairs) <= _MAX_GROUPS:
         rates = study.pairs["equal_error_rate"].to_numpy()[None]
         axes["pairs"] = plot_error_rates(
             rates, [name], study.pairs["known"].tolist(), mark_above=study.settings.largest_error
         )
-    return {picture: _figure_of(ax) for picture, ax in axes.items()}
+    return {picture: figure_of(ax) for picture, ax in axes.items()}
 
 
 def each_figures(study: EachStudy) -> dict[str, Figure]:
-    """Draw all groups that were held out in turn."""
+    """Return the pictures of all groups that were held out in turn, by name."""
     first = study.studies[0].first
-    everyone = np.arange(len(first.placed.rows))
+    everything = np.arange(len(first.placed.rows))
     groups = study.studies[0].groups
     aligned, consensus = first.placed.aligned, first.space.procrustes.consensus_
     axes = {
         "aligned": plot_aligned_shapes(aligned, consensus, labels=("aligned", "")),
-        "morphospace": _morphospace(first, groups, everyone, None),
+        "morphospace": _morphospace(first, groups, everything, None),
     }
     matrix = study.matrix
     if matrix.notna().to_numpy().any():
@@ -77,67 +77,65 @@ def each_figures(study: EachStudy) -> dict[str, Figure]:
             matrix.columns.tolist(),
             mark_above=study.studies[0].settings.largest_error,
         )
-    return {picture: _figure_of(ax) for picture, ax in axes.items()}
+    return {picture: figure_of(ax) for picture, ax in axes.items()}
 
 
 def specimen_figures(tests: SpecimenTests) -> dict[str, Figure]:
-    """Draw new specimens among the known ones."""
-    halving = tests.halving
+    """Return the pictures of new specimens among the known ones, by name."""
+    split = tests.split
     groups = np.concatenate([tests.groups, np.full(len(tests.new), "")])
-    known = np.concatenate([halving.reference, halving.holdout])
-    aligned, consensus = halving.placed.aligned, halving.space.procrustes.consensus_
+    known = np.concatenate([split.reference, split.holdout])
+    aligned, consensus = split.placed.aligned, split.space.procrustes.consensus_
     axes = {
         "aligned": plot_aligned_shapes(
-            aligned[known], consensus, others=aligned[halving.unknown], labels=("known", "new")
+            aligned[known], consensus, others=aligned[split.unknown], labels=("known", "new")
         ),
-        "morphospace": _morphospace(halving, groups, known, "new"),
+        "morphospace": _morphospace(split, groups, known, "new"),
         "depths": plot_score_distributions(
-            halving.holdout_depths,
-            halving.unknown_depths,
+            split.holdout_depths,
+            split.unknown_depths,
             labels=("known, held out", "new"),
             score=_DEPTH,
             unit="specimen",
         ),
     }
-    return {picture: _figure_of(ax) for picture, ax in axes.items()}
+    return {picture: figure_of(ax) for picture, ax in axes.items()}
 
 
-class _Places(NamedTuple):
+class _FirstTwo(NamedTuple):
     rows: Matrix
-    shares: list[float]
+    explained: list[float]
 
 
-def _morphospace(
-    halving: Halving, groups: Names, known: NDArray[np.intp], unknown_name: str | None
-) -> Axes:
-    places = _first_two(halving)
-    unknown = None if unknown_name is None else places.rows[halving.unknown]
+def _morphospace(split: Split, groups: Labels, known: Indices, unknown_name: str | None) -> Axes:
+    shown = _first_two(split)
+    unknown = None if unknown_name is None else shown.rows[split.unknown]
     return plot_morphospace(
-        places.rows[known],
+        shown.rows[known],
         groups[known].tolist(),
         unknown=unknown,
         unknown_name=unknown_name or "unknown",
-        shares=places.shares,
+        explained=shown.explained,
     )
 
 
-def _first_two(halving: Halving) -> _Places:
-    """Give the first two components, and how much of the reference's variance they show.
+def _first_two(split: Split) -> _FirstTwo:
+    """Return the first two components, and the fractions of the reference's variance they explain.
 
-    Features have no first two: of them, principal components are taken.
+    For features these are principal components of the features.
     """
-    space, rows = halving.space, halving.placed.rows
-    reference = rows[halving.reference]
+    space, rows = split.space, split.placed.rows
+    reference = rows[split.reference]
     if space.features is not None:
         plane = Plane(reference)
-        return _Places(plane.place(rows), plane.shares.tolist())
+        return _FirstTwo(plane.place(rows), plane.explained.tolist())
     n_components = space.components.shape[1]
     variances = reference[:, :n_components].var(axis=0)
-    # The remainder is the length of what the components leave over.
+    # The remainder is the length of the part that the components do not explain.
     beyond = float(np.mean(reference[:, n_components] ** 2)) if space.has_remainder else 0.0
     total = float(variances.sum()) + beyond
-    shares = (variances / total).tolist() if space.has_remainder and total > 0 else []
-    return _Places(rows[:, : min(2, n_components)], shares)
+    explained = (variances / total).tolist() if space.has_remainder and total > 0 else []
+    return _FirstTwo(rows[:, : min(2, n_components)], explained)
 
 
 def _pooled_depths(study: UnknownStudy) -> Axes:
@@ -154,21 +152,13 @@ def _pooled_depths(study: UnknownStudy) -> Axes:
 
 
 def _depths_alone(study: UnknownStudy, group: str) -> Axes:
-    """Draw the depths among one known group alone."""
-    first, rows = study.first, study.first.placed.rows
-    reference = first.reference[study.groups[first.reference] == group]
-    holdout = first.holdout[study.groups[first.holdout] == group]
-    questions = rows[np.concatenate([holdout, first.unknown])]
-    depths = depths_among(rows[reference], questions, study.settings)
+    """Draw the depths in one known group alone."""
+    first = study.first
+    depths = depths_in_group(first, study.groups, group, first.unknown, study.settings)
     return plot_score_distributions(
-        depths[: len(holdout)],
-        depths[len(holdout) :],
+        depths.holdout,
+        depths.queries,
         labels=(f"{group}, held out", study.unknown),
         score=f"depth among {group}",
         unit="specimen",
     )
-
-
-def _figure_of(ax: Axes) -> Figure:
-    assert isinstance(ax.figure, Figure)  # each picture was drawn on a figure of its own
-    return ax.figure

@@ -1,20 +1,18 @@
-"""What a study of species says: to people in sentences and tables, to programs as plain values."""
+"""Results of a species study, for readers as sentences and tables, for programs as plain values."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from kernova.shapes import Landmarks
 from kernova.species.inputs import (
     check_landmarks,
-    check_unknown,
+    check_no_shared_specimens,
     feature_notes,
-    missing_note,
-    refuse_copies,
+    missing_landmark_notes,
 )
 from kernova.species.space import SpeciesSettings
 from kernova.species.specimens import SpecimenTests, judge_specimens
@@ -26,9 +24,10 @@ from kernova.species.study import (
     study_unknown,
 )
 from kernova.species.verdicts import LOOKS_NEW, NOT_SEPARABLE, TOO_FEW, Verdict
-from kernova.tables.records import json_rows
+from kernova.tables.records import json_rows, json_value
+from kernova.text import plural, quantity
 
-# What people see of a group and of a pair of them; programs get all columns.
+# The columns that are shown; files and JSON have all columns.
 _GROUP_COLUMNS = (
     "unknown", "specimens", "verdict", "closest", "p_value", "e_star", "equal_error_rate",
     "auroc", "worst_pair_error",
@@ -36,16 +35,16 @@ _GROUP_COLUMNS = (
 _PAIR_COLUMNS = (
     "known", "specimens", "equal_error_rate", "equal_error_rate_spread", "auroc", "p_value",
 )  # fmt: skip
-# A landmark that sticks out in a larger share of a group belongs to its shape.
-_COMMON_SHARE = 0.2
 _SPECIMEN_COLUMNS = ("id", "depth", "p_value", "verdict", "closest", "digitising")
+# A landmark that deviates in a larger fraction of a group is part of the group's shape.
+_COMMON_FRACTION = 0.2
 
 
 @dataclass(frozen=True)
 class UnknownAnswer:
-    """What is to be thought of one group.
+    """The answer on one unknown group.
 
-    ``specimens`` judges those of the unknown one by one; ``notes`` are what else to know.
+    ``specimens`` tests its specimens one by one; ``notes`` are limitations of the result.
     """
 
     study: UnknownStudy
@@ -54,23 +53,23 @@ class UnknownAnswer:
 
     @property
     def sentences(self) -> list[str]:
-        """The verdict, its reasons and what else to know."""
+        """The verdict, its reasons and the notes."""
         return [self.study.verdict.sentence, *self.study.verdict.reasons, *self.notes]
 
-    title = "Known groups, the hardest to tell apart first"
+    title = "Known groups, the hardest to separate first"
 
     @property
     def shown(self) -> pd.DataFrame:
-        """The known groups, the one that is hardest to tell apart first."""
+        """The known groups, the hardest to separate first."""
         return _columns(self.study.pairs, _PAIR_COLUMNS)
 
     @property
     def rows(self) -> pd.DataFrame:
-        """One line per unknown specimen, for a file."""
+        """One line per unknown specimen."""
         return self.specimens.rows
 
     def to_json_dict(self) -> dict[str, Any]:
-        """Give verdict, errors and specimens as plain values."""
+        """Return verdict, errors and specimens as plain values."""
         study = self.study
         return {
             "unknown": study.unknown,
@@ -89,53 +88,57 @@ class UnknownAnswer:
 
 @dataclass(frozen=True)
 class EachAnswer:
-    """Which of all groups would look new, had they not been known."""
+    """The answers on all groups, each held out as unknown in turn."""
 
     study: EachStudy
     notes: tuple[str, ...]
 
     @property
     def sentences(self) -> list[str]:
-        """How many groups got which verdict, and what else to know."""
+        """The number of groups with each verdict, and the notes."""
         kinds = Counter(study.verdict.kind for study in self.study.studies)
         total = len(self.study.studies)
-        said = [
-            f"{_groups(kinds[LOOKS_NEW], total)} would look new if nobody knew "
-            f"{'it' if kinds[LOOKS_NEW] == 1 else 'them'}.",
+        found = [
+            f"{_groups(kinds[LOOKS_NEW], total)} would look new if "
+            f"{plural(kinds[LOOKS_NEW], 'it', 'they')} were unknown.",
         ]
         if kinds[NOT_SEPARABLE]:
-            said.append(f"{_groups(kinds[NOT_SEPARABLE], total)} cannot be told from another one.")
+            found.append(
+                f"{_groups(kinds[NOT_SEPARABLE], total)} cannot be distinguished from another one."
+            )
         if kinds[TOO_FEW]:
-            said.append(
-                f"{_groups(kinds[TOO_FEW], total)} "
-                f"{'has' if kinds[TOO_FEW] == 1 else 'have'} too few specimens to say."
+            found.append(
+                f"{_groups(kinds[TOO_FEW], total)} {plural(kinds[TOO_FEW], 'has', 'have')} too "
+                "few specimens to say."
             )
         masked = [study.unknown for study in self.study.studies if study.summary["is_masked"]]
         if masked:
-            said.append(
-                "Lying between others and so hidden when these are pooled, but not from any one of "
-                f"them: {', '.join(masked)}."
+            found.append(
+                "Masked by pooling, as they lie between others, but separable from each of them: "
+                f"{', '.join(masked)}."
             )
         if self.study.too_small:
             n_small = len(self.study.too_small)
-            groups = "1 smaller group was" if n_small == 1 else f"{n_small} smaller groups were"
-            said.append(f"{groups} known throughout and not held out.")
-        return [*said, *self.notes]
+            found.append(
+                f"{quantity(n_small, 'smaller group')} {plural(n_small, 'was', 'were')} never held "
+                "out."
+            )
+        return [*found, *self.notes]
 
     @property
     def rows(self) -> pd.DataFrame:
-        """One line per group, with everything that was measured, for a file."""
+        """One line per group, with all measurements."""
         return self.study.summary
 
     title = "Each group held out as unknown"
 
     @property
     def shown(self) -> pd.DataFrame:
-        """The same for people: fewer columns."""
+        """One line per group, with fewer columns."""
         return _columns(self.study.summary, _GROUP_COLUMNS)
 
     def to_json_dict(self) -> dict[str, Any]:
-        """Give verdicts, errors and the matrix of pairs as plain values."""
+        """Return verdicts, errors and the matrix of pairs as plain values."""
         matrix = self.study.matrix
         return {
             "groups": json_rows(self.study.summary),
@@ -145,8 +148,7 @@ class EachAnswer:
                 "unknown": list(matrix.index),
                 "known": list(matrix.columns),
                 "equal_error_rate": [
-                    [None if np.isnan(rate) else float(rate) for rate in row]
-                    for row in matrix.to_numpy()
+                    [json_value(rate) for rate in row] for row in matrix.to_numpy()
                 ],
             },
             "too_small": list(self.study.too_small),
@@ -157,18 +159,17 @@ class EachAnswer:
 
 @dataclass(frozen=True)
 class SpecimensAnswer:
-    """Which of some specimens are of no known group."""
+    """The answers on single specimens."""
 
     tests: SpecimenTests
     notes: tuple[str, ...]
 
     @property
     def sentences(self) -> list[str]:
-        """How many are called new, at what price, and what else to know."""
+        """The number of new specimens, the error of that number, and the notes."""
         tests, rate = self.tests, self.tests.settings.false_discovery_rate
-        n = len(tests.rows)
         return [
-            f"{tests.n_new} of {n} {'specimen' if n == 1 else 'specimens'} of {tests.new.source} "
+            f"{tests.n_new} of {quantity(len(tests.rows), 'specimen')} of {tests.new.source} "
             f"look like none of the known groups; of those called new, at most {100 * rate:g} % "
             "are expected to be ordinary.",
             *self.notes,
@@ -176,23 +177,23 @@ class SpecimensAnswer:
 
     @property
     def rows(self) -> pd.DataFrame:
-        """One line per new specimen, for a file."""
+        """One line per new specimen."""
         return self.tests.rows
 
-    title = "The strangest specimens first"
+    title = "The most unusual specimens first"
 
     @property
     def shown(self) -> pd.DataFrame:
-        """The strangest first, for people: fewer columns."""
+        """One line per specimen, with fewer columns, the most unusual first."""
         order = self.tests.rows.sort_values(["p_value", "depth"], kind="stable")
         return _columns(order, _SPECIMEN_COLUMNS)
 
     def to_json_dict(self) -> dict[str, Any]:
-        """Give every specimen's verdict as plain values."""
+        """Return every specimen's verdict as plain values."""
         return {
             "new_specimens": self.tests.n_new,
             "specimens": len(self.tests.rows),
-            "held_out_specimens": len(self.tests.halving.holdout),
+            "held_out_specimens": len(self.tests.split.holdout),
             "rows": json_rows(self.tests.rows),
             "notes": list(self.notes),
             "settings": plain_settings(self.tests.settings),
@@ -208,7 +209,7 @@ def answer_unknown(
     unknown: str,
     settings: SpeciesSettings | None = None,
 ) -> UnknownAnswer:
-    """Ask whether one group is new, and look at its specimens one by one.
+    """Study whether one group is new, and test its specimens one by one.
 
     Parameters
     ----------
@@ -219,16 +220,10 @@ def answer_unknown(
     unknown : str
         The group in question.
     settings : SpeciesSettings, optional
-        How.
-
-    Returns
-    -------
-    UnknownAnswer
-        Verdict, evidence, and the specimens of the group.
+        The settings; by default those of the class.
     """
     settings = settings or SpeciesSettings()
     check_landmarks(landmarks)
-    check_unknown(unknown, groups)
     study = study_unknown(landmarks, groups, unknown, settings)
     is_unknown = study.groups == unknown
     specimens = judge_specimens(
@@ -237,7 +232,7 @@ def answer_unknown(
         landmarks.take(is_unknown),
         settings,
     )
-    notes = [*_what_else(landmarks, settings), *_suspicious(specimens)]
+    notes = [*_input_notes(landmarks, settings), *_digitising_notes(specimens)]
     return UnknownAnswer(study, specimens, tuple(notes))
 
 
@@ -248,11 +243,11 @@ def answer_each(
     *,
     least_specimens: int = 4,
 ) -> EachAnswer:
-    """Ask of each group in turn whether it would look new; see :func:`answer_unknown`."""
+    """Study whether each group in turn would look new; see :func:`answer_unknown`."""
     settings = settings or SpeciesSettings()
     check_landmarks(landmarks)
     study = study_each(landmarks, groups, settings, least_specimens=least_specimens)
-    return EachAnswer(study, tuple(_what_else(landmarks, settings)))
+    return EachAnswer(study, tuple(_input_notes(landmarks, settings)))
 
 
 def answer_specimens(
@@ -261,43 +256,43 @@ def answer_specimens(
     new: Landmarks,
     settings: SpeciesSettings | None = None,
 ) -> SpecimensAnswer:
-    """Ask of each new specimen whether it is of a known group; see :func:`answer_unknown`."""
+    """Test whether each new specimen is of a known group; see :func:`answer_unknown`."""
     settings = settings or SpeciesSettings()
     check_landmarks(known)
-    refuse_copies(known, new)
+    check_no_shared_specimens(known, new)
     tests = judge_specimens(known, groups, new, settings)
-    notes = [*tests.notes, *_what_else(known, settings), *missing_note(new)]
+    notes = [*tests.notes, *_input_notes(known, settings), *missing_landmark_notes(new)]
     return SpecimensAnswer(tests, tuple(notes))
 
 
 def plain_settings(settings: SpeciesSettings) -> dict[str, Any]:
-    """Give the settings as plain values; features by their formulas."""
+    """Return the settings as plain values; features by their formulas."""
     plain = {name: value for name, value in asdict(settings).items() if name != "features"}
     features = settings.features
     plain["features"] = features and dict(zip(features.names, features.formulas, strict=True))
     return plain
 
 
-def _what_else(landmarks: Landmarks, settings: SpeciesSettings) -> list[str]:
-    return [
-        *feature_notes(settings.features, landmarks.n_dimensions),
-        *missing_note(landmarks),
-    ]
+def probable_digitising_errors(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which specimens of one group probably have a misplaced landmark.
 
-
-def probable_slips(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Tell which specimens of one group have a landmark in the wrong place.
-
-    Held against other groups, a landmark sticks out in many specimens of a new one: that is its
-    shape. A slip of the hand is one landmark, and not that of many others.
+    Compared with other groups, a landmark that deviates in many specimens is part of a new
+    group's shape. A digitising error concerns one landmark, and few specimens.
     """
     is_single = rows["digitising"].str.startswith("landmark ")
     n_alike = rows["landmark"].map(rows.loc[is_single, "landmark"].value_counts()).fillna(0)
-    return is_single & (n_alike <= max(1, _COMMON_SHARE * len(rows)))
+    return is_single & (n_alike <= max(1, _COMMON_FRACTION * len(rows)))
 
 
-def _suspicious(specimens: SpecimenTests) -> list[str]:
-    suspicious = specimens.rows[probable_slips(specimens.rows)]
+def _input_notes(landmarks: Landmarks, settings: SpeciesSettings) -> list[str]:
+    return [
+        *feature_notes(settings.features, landmarks.n_dimensions),
+        *missing_landmark_notes(landmarks),
+    ]
+
+
+def _digitising_notes(specimens: SpecimenTests) -> list[str]:
+    suspicious = specimens.rows[probable_digitising_errors(specimens.rows)]
     if suspicious.empty:
         return []
     first = suspicious.sort_values("landmark_p_value", kind="stable").iloc[0]
@@ -317,4 +312,4 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 
 
 def _groups(n: int, total: int) -> str:
-    return f"{n} of {total} {'group' if total == 1 else 'groups'}"
+    return f"{n} of {quantity(total, 'group')}"

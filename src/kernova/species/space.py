@@ -1,6 +1,6 @@
-"""Where specimens lie in shape: aligned landmarks or measured features, as rows of numbers.
+"""Shape space: aligned landmarks or measured features of specimens, as rows of numbers.
 
-Everything is learnt from the reference specimens alone; held-out and unknown ones are projected.
+The space is learnt from the reference specimens; held-out and unknown ones are projected into it.
 """
 
 from collections.abc import Sequence
@@ -16,47 +16,51 @@ from kernova.errors import InputError, check_count
 from kernova.linalg import principal_directions
 from kernova.shapes.features import ShapeFeatures
 from kernova.shapes.procrustes import Alignment, GeneralizedProcrustes
-from kernova.typing import Coordinates, Matrix
+from kernova.typing import Coordinates, Matrix, Vector
 
-# Directions in which groups hardly vary are not stretched without limit: so much of the mean
-# variance is added to each.
-_LEAST_VARIANCE_SHARE = 0.05
+# This fraction of the mean variance is added to each direction, which limits the weight of
+# directions in which groups hardly vary.
+_VARIANCE_FLOOR = 0.05
 
 
 @dataclass(frozen=True)
 class SpeciesSettings:
-    """What a user may choose; the command line's options, one for one.
+    """Settings of a species study.
+
+    The command ``kernova species`` has an option for each but ``weighting``, ``remainder`` and
+    ``least_group``.
 
     Attributes
     ----------
     components : int
-        Principal components of the aligned coordinates; fewer where there are not so many.
+        The number of principal components of the aligned coordinates, at most.
     features : ShapeFeatures or None
         Measure these instead of taking principal components.
     weighting : {"within", "none"}
-        "within" gives directions more weight in which specimens of one group hardly vary, by the
-        fourth root of that variance; "none" takes aligned coordinates as they are.
+        "within" divides each direction by the fourth root of the variance within groups, so that
+        directions in which specimens of one group hardly vary get more weight; "none" uses the
+        aligned coordinates unweighted.
     remainder : bool
-        Add one column: how far a specimen lies from what the components can show. An unknown
-        group may differ just where the known ones do not.
+        Add one column: the distance of a specimen from its projection on the components. An
+        unknown group may differ exactly where the known ones do not.
     size : bool
-        Add one column: the logarithm of centroid size, which varies as much as the first column.
+        Add one column: the logarithm of centroid size, scaled to the spread of the first column.
     reflection : bool
         Allow mirror images.
     bandwidth : str or float
         Of the kernelized depth.
     confidence : float
-        Of the bound on false alarms; one minus it is the level of the test that a group is new.
+        Of the bound on false alarms; one minus it is the level of the tests behind the verdict.
     halvings : int
-        How often the known specimens are halved into reference and held-out ones.
+        The number of random splits of the known specimens into reference and held-out ones.
     least_group : int
-        Smaller groups take part in the pooled reference, but are not compared one by one.
+        Smaller groups are part of the pooled reference, but are not compared one by one.
     largest_error : float
-        An equal error rate above this does not count as separable.
+        Groups with an equal error rate above this are not separable.
     false_discovery_rate : float
         For specimens that are tested one by one.
     seed : int
-        Fixes all halvings in advance.
+        Determines all splits.
     """
 
     components: int = 12
@@ -96,25 +100,25 @@ class Placed(NamedTuple):
     centroid_sizes : ndarray of shape (n,)
         Sizes in the unit of the coordinates.
     rows : ndarray of shape (n, n_columns)
-        What depths are computed on.
+        The coordinates that depths are computed on.
     """
 
     aligned: Coordinates
-    centroid_sizes: NDArray[np.float64]
+    centroid_sizes: Vector
     rows: Matrix
 
 
 @dataclass(frozen=True)
 class ShapeSpace:
-    """How specimens become rows, as learnt from the reference specimens.
+    """A mapping from specimens to rows, learnt from the reference specimens.
 
-    ``names`` are the columns; ``procrustes`` holds the consensus. ``weight`` and ``components``
-    turn aligned coordinates (or features), less their ``center``, into columns.
+    ``names`` are the columns; ``procrustes`` holds the consensus. Aligned coordinates (or
+    features), minus ``center``, are multiplied by ``weight`` and projected on ``components``.
     """
 
     procrustes: GeneralizedProcrustes
     features: ShapeFeatures | None
-    center: NDArray[np.float64]
+    center: Vector
     weight: Matrix
     components: Matrix
     has_remainder: bool
@@ -123,7 +127,7 @@ class ShapeSpace:
     names: tuple[str, ...]
 
     def place(self, coordinates: Coordinates, ids: Sequence[str] | None = None) -> Placed:
-        """Align specimens to the reference's consensus and give their rows."""
+        """Align specimens to the reference's consensus and return their rows."""
         found = self.procrustes.align(coordinates)
         rows = self._rows(found, ids)
         if self.size_scale:
@@ -177,9 +181,9 @@ def fit_shape_space(
 
 
 def within_group_weight(rows: Matrix, groups: NDArray[np.str_], weighting: str) -> Matrix:
-    """Give the symmetric matrix that brings the variance within groups to its square root.
+    """Return the symmetric matrix that reduces the variance within groups to its square root.
 
-    Whitening in full would make noise as loud as shape; half-way, neither rules.
+    Full whitening would give noise as much weight as shape; this is half-way.
     """
     if weighting == "none":
         return np.eye(rows.shape[1])
@@ -188,8 +192,8 @@ def within_group_weight(rows: Matrix, groups: NDArray[np.str_], weighting: str) 
     sums = np.add.reduceat(rows[np.argsort(member, kind="stable")], np.cumsum(counts) - counts)
     residuals = rows - (sums / counts[:, None])[member]
     variances, directions = np.linalg.eigh(residuals.T @ residuals / len(rows))
-    variances = np.maximum(variances, 0) + _LEAST_VARIANCE_SHARE * variances.mean()
-    if variances[0] <= 0:  # every specimen is the only one of its group, or all are alike
+    variances = np.maximum(variances, 0) + _VARIANCE_FLOOR * variances.mean()
+    if variances[0] <= 0:  # all groups are singletons, or all specimens are equal
         return np.eye(rows.shape[1])
     return np.asarray((directions * variances**-0.25) @ directions.T)
 

@@ -1,11 +1,10 @@
-"""Has a landmark been put in the wrong place? Each is held against what all the others say of it.
+"""Tests of single specimens: whether each is of a known group, and whether it is digitised well.
 
-With the precision P of aligned specimens (its prior on position, size and direction is flat), and
-a specimen's deviation r from the consensus, landmark l lies P_ll^-1 (P r)_l away from where the
-others expect it, and the squared length of that in its own metric is (P r)_l' P_ll^-1 (P r)_l.
-So every landmark is judged by an alignment without itself, and none is computed.
-
-Specimens of no known group, tested one by one.
+A landmark's position is compared with the position expected from all the others. With the
+precision P of aligned specimens (its prior on position, size and direction is flat), and a
+specimen's deviation r from the consensus, landmark l lies P_ll^-1 (P r)_l from its expected
+position, and the squared length of that in its own metric is (P r)_l' P_ll^-1 (P r)_l. Every
+landmark is thus compared with an alignment without itself, and no such alignment is computed.
 """
 
 from collections.abc import Sequence
@@ -14,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances_argmin
 
 from kernova.calibration.p_values import conformal_p_values, select_discoveries
@@ -23,62 +21,61 @@ from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import GeneralizedProcrustes
 from kernova.species.inputs import check_enough
 from kernova.species.space import SpeciesSettings
-from kernova.species.splits import Halving, Names, depths_among, halved, halving_of
-from kernova.species.study import checked_groups, refuse_shapeless
-from kernova.typing import Coordinates, Matrix, Vector
+from kernova.species.splits import Labels, Split, depths_in_group, fit_split, split_in_half
+from kernova.species.study import check_groups, check_shapes
+from kernova.species.verdicts import NEW, USUAL
+from kernova.text import plural, quantity
+from kernova.typing import Coordinates, Indices, Mask, Matrix, Vector
 
-# As strange as one ordinary specimen of a hundred is strange enough to be looked at.
+# A specimen is suspicious if at most this fraction of ordinary ones deviates as much.
 SUSPICIOUS = 0.01
+# The entry of the column "digitising" for a specimen without a suspicious landmark.
+IN_ORDER = "in order"
 
 
 class DigitisingCheck(NamedTuple):
-    """What stands out in each specimen.
+    """Landmarks that deviate, one entry per specimen.
 
     Attributes
     ----------
     landmark : ndarray of int of shape (n,)
-        The number, from 1, of the landmark to look at; 0 where nothing stands out.
+        The number, from 1, of the deviating landmark; 0 if there is none.
     is_single : ndarray of bool of shape (n,)
-        Whether, without that landmark, all others are in order.
-    strangeness : ndarray of shape (n,)
-        Of the strangest landmark: how many times its usual deviation it is off.
+        Whether all others are in order without that landmark.
+    deviation : ndarray of shape (n,)
+        The largest deviation of any landmark, in multiples of that landmark's median deviation.
     p_value : ndarray of shape (n,)
-        The share of ordinary specimens with a landmark at least as strange.
+        The fraction of ordinary specimens with a deviation at least as large.
     """
 
-    landmark: NDArray[np.intp]
-    is_single: NDArray[np.bool_]
-    strangeness: NDArray[np.float64]
-    p_value: NDArray[np.float64]
+    landmark: Indices
+    is_single: Mask
+    deviation: Vector
+    p_value: Vector
 
 
 def check_digitising(
     procrustes: GeneralizedProcrustes, ordinary: Coordinates, questioned: Coordinates
 ) -> DigitisingCheck:
-    """Look for specimens with a landmark out of place.
+    """Find specimens with a misplaced landmark.
 
     Parameters
     ----------
     procrustes : GeneralizedProcrustes
-        Fitted on other specimens than those given here.
+        Fitted on specimens other than these.
     ordinary : ndarray of shape (m, p, d)
-        Specimens that show how far landmarks usually stray; a few bad ones do no harm.
+        Specimens that show how far landmarks usually deviate; a few misplaced landmarks are
+        tolerated.
     questioned : ndarray of shape (n, p, d)
-        Specimens to look at.
-
-    Returns
-    -------
-    DigitisingCheck
-        One entry per questioned specimen.
+        Specimens to check.
     """
-    usual = landmark_deviations(procrustes, ordinary)
-    typical = np.median(usual, axis=0)
+    expected = landmark_deviations(procrustes, ordinary)
+    typical = np.median(expected, axis=0)
     typical = np.where(typical > 0, typical, 1)
-    calibration = np.sort((usual / typical).max(axis=1))
-    found = landmark_deviations(procrustes, questioned) / typical
-    strangeness = found.max(axis=1)
-    n_as_strange = len(calibration) - np.searchsorted(calibration, strangeness, side="left")
-    p_value = (1 + n_as_strange) / (len(calibration) + 1)
+    calibration = np.sort((expected / typical).max(axis=1))
+    deviation = (landmark_deviations(procrustes, questioned) / typical).max(axis=1)
+    n_as_large = len(calibration) - np.searchsorted(calibration, deviation, side="left")
+    p_value = (1 + n_as_large) / (len(calibration) + 1)
     level = max(SUSPICIOUS, 1 / (len(calibration) + 1))
     in_order = float(np.quantile(calibration, 1 - level))
     landmark = np.zeros(len(questioned), dtype=np.intp)
@@ -86,13 +83,14 @@ def check_digitising(
     for row in np.flatnonzero(p_value <= level):
         culprit = _culprit(procrustes, questioned[row], typical)
         landmark[row], is_single[row] = culprit.landmark, culprit.rest <= in_order
-    return DigitisingCheck(landmark, is_single, strangeness, p_value)
+    return DigitisingCheck(landmark, is_single, deviation, p_value)
 
 
 def landmark_deviations(procrustes: GeneralizedProcrustes, coordinates: Coordinates) -> Matrix:
-    """How far each landmark is from where its specimen's others expect it, in its own metric.
+    """Return the distance of each landmark from its expected position, in its own metric.
 
-    0 for a missing landmark: nothing contradicts the others.
+    The expectation is conditional on the specimen's other landmarks. The distance of a missing
+    landmark is 0.
     """
     n_landmarks, d = procrustes.consensus_.shape
     aligned = procrustes.align(coordinates).coordinates
@@ -110,12 +108,10 @@ class _Culprit(NamedTuple):
     rest: float
 
 
-def _culprit(
-    procrustes: GeneralizedProcrustes, specimen: Coordinates, typical: NDArray[np.float64]
-) -> _Culprit:
-    """Find the landmark without which all others are most in order.
+def _culprit(procrustes: GeneralizedProcrustes, specimen: Coordinates, typical: Vector) -> _Culprit:
+    """Return the landmark without which all others deviate least.
 
-    The strangest one need not be it: a landmark far out of place drags the frame along.
+    It need not be the one that deviates most: a misplaced landmark also moves the alignment.
     """
     known = np.flatnonzero(np.isfinite(specimen).all(axis=1))
     without = np.repeat(specimen[np.newaxis], len(known), axis=0)
@@ -127,44 +123,43 @@ def _culprit(
 
 @dataclass(frozen=True)
 class SpecimenTests:
-    """Every new specimen judged by itself.
+    """Tests of new specimens, one by one.
 
     Attributes
     ----------
     rows : DataFrame
         One line per new specimen, in the input's order: ``id``; ``depth`` among the reference
-        specimens; ``p_value``, the chance that a specimen of the known groups is as shallow;
+        specimens; ``p_value``, the probability that a specimen of the known groups is as shallow;
         ``verdict``, "new" where the false discovery rate allows it and else "usual"; ``closest``,
         the group of the nearest reference specimen, and ``closest_p_value`` against that group
-        alone (1 where it is too small to tell);
-        ``landmark``, the number of one that seems out of place or 0, ``landmark_p_value``, and
-        ``digitising`` in words.
+        alone (1 where it is too small to test); ``landmark``, the number of one that seems
+        misplaced or 0, ``landmark_p_value``, and ``digitising`` as text.
     known, new : Landmarks
-        What was judged, and against what.
+        The known specimens and the new ones.
     groups : ndarray of str
         The groups of the known specimens.
-    halving : Halving
+    split : Split
         All specimens, known ones first, in the space of the reference half.
     settings : SpeciesSettings
-        How.
+        The settings of the tests.
     """
 
     rows: pd.DataFrame
     known: Landmarks
     new: Landmarks
-    groups: Names
-    halving: Halving
+    groups: Labels
+    split: Split
     settings: SpeciesSettings
 
     @property
     def n_new(self) -> int:
         """Number of specimens called new."""
-        return int((self.rows["verdict"] == "new").sum())
+        return int((self.rows["verdict"] == NEW).sum())
 
     @property
     def notes(self) -> list[str]:
-        """What a reader of the result should also know."""
-        n_holdout, n_rows = len(self.halving.holdout), len(self.rows)
+        """Limitations of the result, as sentences."""
+        n_holdout, n_rows = len(self.split.holdout), len(self.rows)
         smallest = 1 / (n_holdout + 1)
         notes = []
         if n_rows and smallest > self.settings.false_discovery_rate / n_rows:
@@ -176,10 +171,10 @@ class SpecimenTests:
             )
         n_suspicious = int((self.rows["landmark"] > 0).sum())
         if n_suspicious:
-            them = "specimen has" if n_suspicious == 1 else "specimens have"
+            have = plural(n_suspicious, "has", "have")
             notes.append(
-                f"{n_suspicious} {them} landmarks that seem out of place. Look at them before "
-                "believing a verdict: a digitising error looks like a new shape."
+                f"{quantity(n_suspicious, 'specimen')} {have} landmarks that seem misplaced. Check "
+                "them before trusting a verdict: a digitising error looks like a new shape."
             )
         return notes
 
@@ -190,103 +185,96 @@ def judge_specimens(
     new: Landmarks,
     settings: SpeciesSettings | None = None,
 ) -> SpecimenTests:
-    """Test each new specimen against the known groups, one halving for all of them.
+    """Test each new specimen against the known groups, with one split for all of them.
 
     Parameters
     ----------
     known : Landmarks
-        Specimens of known groups; half of them are held out to turn depths into p-values.
+        Specimens of known groups; half of them are held out to calibrate p-values.
     groups : sequence of str
         Their groups.
     new : Landmarks
         Specimens with the same landmarks.
     settings : SpeciesSettings, optional
-        How.
-
-    Returns
-    -------
-    SpecimenTests
-        One line per new specimen.
+        The settings; by default those of the class.
     """
     settings = settings or SpeciesSettings()
-    names = checked_groups(known, groups)
+    labels = check_groups(known, groups)
     if known.coordinates.shape[1:] != new.coordinates.shape[1:]:
         raise InputError(
-            f"{known.source} has {known.n_landmarks} landmarks of {known.n_dimensions} "
-            f"coordinates, but {new.source} has {new.n_landmarks} of {new.n_dimensions}. Give "
-            "specimens with the same landmarks."
+            f"The known specimens ({known.source}) have {known.n_landmarks} landmarks of "
+            f"{known.n_dimensions} coordinates, but the new ones ({new.source}) have "
+            f"{new.n_landmarks} of {new.n_dimensions}. Digitise the same landmarks."
         )
-    check_enough(names.tolist())
-    refuse_shapeless(new)
+    check_enough(labels.tolist())
+    check_shapes(new)
     coordinates = np.concatenate([known.coordinates, new.coordinates])
-    # A group of their own, which no known specimen is of: new ones take no part in the halving.
-    all_names = np.concatenate([names, np.full(len(new), "")])
-    positions = np.arange(len(coordinates))
-    split = halved(all_names, positions[: len(known)], settings.seed, 0)
-    unknown = positions[len(known) :]
+    # New specimens get a label that no known one has, so that they take no part in the split.
+    all_labels = np.concatenate([labels, np.full(len(new), "")])
+    rows = np.arange(len(coordinates))
+    halves = split_in_half(all_labels, rows[: len(known)], settings.seed, 0)
     ids = (*known.ids, *new.ids)
-    halving = halving_of(coordinates, all_names, split, unknown, settings, ids)
-    rows = _lines(halving, all_names, coordinates, new.ids, settings)
-    return SpecimenTests(rows, known, new, names, halving, settings)
+    split = fit_split(coordinates, all_labels, halves, rows[len(known) :], settings, ids)
+    lines = _lines(split, all_labels, coordinates, new.ids, settings)
+    return SpecimenTests(lines, known, new, labels, split, settings)
 
 
 def _lines(
-    halving: Halving,
-    groups: Names,
-    coordinates: Vector,
+    split: Split,
+    groups: Labels,
+    coordinates: Coordinates,
     ids: Sequence[str],
     settings: SpeciesSettings,
 ) -> pd.DataFrame:
-    p_values = conformal_p_values(halving.holdout_depths, halving.unknown_depths)
+    p_values = conformal_p_values(split.holdout_depths, split.unknown_depths)
     is_new = select_discoveries(p_values, settings.false_discovery_rate)
-    closest = _closest(halving, groups, settings)
+    closest = _closest(split, groups, settings)
     check = check_digitising(
-        halving.space.procrustes, coordinates[halving.holdout], coordinates[halving.unknown]
+        split.space.procrustes, coordinates[split.holdout], coordinates[split.unknown]
     )
-    words = [
-        "in order" if not number else _suspicion(number, is_single)
+    digitising = [
+        _digitising(number, is_single)
         for number, is_single in zip(check.landmark, check.is_single, strict=True)
     ]
     return pd.DataFrame(
         {
             "id": list(ids),
-            "depth": halving.unknown_depths,
+            "depth": split.unknown_depths,
             "p_value": p_values,
-            "verdict": np.where(is_new, "new", "usual"),
+            "verdict": np.where(is_new, NEW, USUAL),
             "closest": closest.groups,
             "closest_p_value": closest.p_values,
             "landmark": check.landmark,
             "landmark_p_value": check.p_value,
-            "digitising": words,
+            "digitising": digitising,
         }
     )
 
 
-def _suspicion(number: int, is_single: bool) -> str:
+def _digitising(landmark: int, is_single: bool) -> str:
+    if not landmark:
+        return IN_ORDER
     if is_single:
-        return f"landmark {number} sticks out"
-    return f"several landmarks stick out, landmark {number} most"
+        return f"landmark {landmark} sticks out"
+    return f"several landmarks stick out, landmark {landmark} most"
 
 
 class _Closest(NamedTuple):
-    groups: Names
+    groups: Labels
     p_values: Vector
 
 
-def _closest(halving: Halving, groups: Names, settings: SpeciesSettings) -> _Closest:
-    """Find the group of the nearest reference specimen, and how well each specimen fits it."""
-    rows = halving.placed.rows
-    nearest = pairwise_distances_argmin(rows[halving.unknown], rows[halving.reference])
-    closest = groups[halving.reference[nearest]]
+def _closest(split: Split, groups: Labels, settings: SpeciesSettings) -> _Closest:
+    """Return the group of the nearest reference specimen, and the p-values against it alone."""
+    rows = split.placed.rows
+    nearest = pairwise_distances_argmin(rows[split.unknown], rows[split.reference])
+    closest = groups[split.reference[nearest]]
     p_values = np.ones(len(closest))
+    known = np.concatenate([split.reference, split.holdout])
     for group in np.unique(closest):
-        reference = halving.reference[groups[halving.reference] == group]
-        holdout = halving.holdout[groups[halving.holdout] == group]
-        if len(reference) + len(holdout) < settings.least_group:
-            continue  # so few can be told from nothing
-        mine = halving.unknown[closest == group]
-        depths = depths_among(rows[reference], rows[np.concatenate([holdout, mine])], settings)
-        p_values[closest == group] = conformal_p_values(
-            depths[: len(holdout)], depths[len(holdout) :]
-        )
+        if np.count_nonzero(groups[known] == group) < settings.least_group:
+            continue  # too few to test against
+        is_closest = closest == group
+        depths = depths_in_group(split, groups, group, split.unknown[is_closest], settings)
+        p_values[is_closest] = conformal_p_values(depths.holdout, depths.queries)
     return _Closest(closest, p_values)

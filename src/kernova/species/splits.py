@@ -1,15 +1,17 @@
-"""One halving of the known specimens: what the unknown looks like against one half of them.
+"""Random splits of the known specimens, and the depths and errors that each split gives.
 
-Small groups, compared whole: whether the unknown's depths are those of a known group.
+The known specimens are split in half, group by group. The reference half teaches alignment,
+components and depths; the held-out half and the unknown specimens are projected and compared.
 
-Half of a handful of specimens says next to nothing. So alignment and components are learnt from
-the other groups, and then the specimens of the two groups in question can change places: if the
-unknown ones are of the known group, which of them are called unknown is chance.
+Half of a small group is too small to compare. Small groups are therefore compared whole, by a
+permutation test: alignment and components are learnt from the other groups, and specimens of the
+two groups in question are exchanged. If the unknown specimens are of the known group, the labels
+"known" and "unknown" are exchangeable.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,25 +29,32 @@ from kernova.calibration.bounds import (
     hoeffding_upper_bound,
 )
 from kernova.calibration.p_values import rank_sum_p_value
-from kernova.calibration.splits import Split
+from kernova.calibration.splits import Split as Halves
 from kernova.kernels.bandwidth import chosen_bandwidth
 from kernova.kernels.functions import Gaussian, kernel_named
 from kernova.species.space import Placed, ShapeSpace, SpeciesSettings, fit_shape_space
-from kernova.typing import Coordinates, Indices, Matrix, Vector
+from kernova.typing import Coordinates, Indices, Mask, Matrix, Vector
 
-Names = NDArray[np.str_]
+Labels = NDArray[np.str_]  # the group of each specimen
 
-# The share of held-out specimens that the exact bound lets be alarms, fixed before any is seen.
-_ALLOWED_SHARE = 0.05
-# Above so many reference rows the detector may take a faster engine.
-_FEW_ROWS = 2000
-# Up to so many rows, all distances are there before an index of neighbours is built.
-_HANDFUL = 100
+# The fraction of held-out specimens that may be alarms in the exact bound, fixed in advance.
+_ALLOWED_FRACTION = 0.05
+# Above so many reference rows the detector chooses a faster engine.
+_EXACT_MAX_ROWS = 2000
+# Up to so many rows, computing all distances is faster than building an index of neighbours.
+BRUTE_FORCE_MAX_ROWS = 100
+N_PERMUTATIONS = 999
+# A known group of at least so many specimens can be split in half.
+LARGE_GROUP = 20
+# With more specimens in both groups together, the permutations take too long.
+_PERMUTATION_MAX_SPECIMENS = 60
+# Fewer specimens of other groups cannot define a space to compare the two groups in.
+_MIN_OTHERS = 10
 
 
 @dataclass(frozen=True)
-class Halving:
-    """All specimens in the space of one half of the known ones.
+class Split:
+    """One random split, with all specimens in the space that its reference half defines.
 
     Attributes
     ----------
@@ -54,9 +63,9 @@ class Halving:
     placed : Placed
         All specimens, projected.
     reference, holdout, unknown : ndarray of int
-        Positions of the specimens.
+        Row indices of the specimens.
     holdout_depths, unknown_depths : ndarray
-        Depths among all reference specimens; high is usual.
+        Depths among all reference specimens; high is typical.
     """
 
     space: ShapeSpace
@@ -68,53 +77,54 @@ class Halving:
     unknown_depths: Vector
 
 
-def halved(groups: Names, known: Indices, seed: int, number: int) -> Split:
-    """Halve each group of the known specimens, the same way whatever else is studied.
+def split_in_half(groups: Labels, known: Indices, seed: int, number: int) -> Halves:
+    """Split each group of the known specimens in half, at random.
 
-    The reference gets the smaller half of an odd group; who is alone goes where the coin falls.
+    The split of a group depends on the seed and the number alone, not on the other groups. The
+    reference gets the smaller half of an odd group; singletons are assigned at random.
     """
     draw = np.random.default_rng([seed, number]).random(len(groups))[known]
     _, member, counts = np.unique(groups[known], return_inverse=True, return_counts=True)
     order = np.lexsort((draw, member))
-    place = np.empty(len(known), dtype=np.intp)
-    place[order] = np.arange(len(known)) - np.repeat(np.cumsum(counts) - counts, counts)
+    rank = np.empty(len(known), dtype=np.intp)
+    rank[order] = np.arange(len(known)) - np.repeat(np.cumsum(counts) - counts, counts)
     size = counts[member]
-    is_reference = np.where(size > 1, place < size // 2, draw < 0.5)
-    return Split(known[is_reference], known[~is_reference])
+    is_reference = np.where(size > 1, rank < size // 2, draw < 0.5)
+    return Halves(known[is_reference], known[~is_reference])
 
 
-def halving_of(
+def fit_split(
     coordinates: Coordinates,
-    groups: Names,
-    split: Split,
+    groups: Labels,
+    halves: Halves,
     unknown: Indices,
     settings: SpeciesSettings,
     ids: tuple[str, ...] | None = None,
-) -> Halving:
-    """Learn the space from the reference alone, project all, and take depths."""
-    reference_ids = None if ids is None else [ids[k] for k in split.reference]
+) -> Split:
+    """Learn the space from the reference half, project all specimens and compute depths."""
+    reference_ids = None if ids is None else [ids[k] for k in halves.reference]
     space = fit_shape_space(
-        coordinates[split.reference], groups[split.reference], settings, reference_ids
+        coordinates[halves.reference], groups[halves.reference], settings, reference_ids
     )
     placed = space.place(coordinates, ids)
-    questions = np.concatenate([split.holdout, unknown])
-    depths = depths_among(placed.rows[split.reference], placed.rows[questions], settings)
-    n_holdout = len(split.holdout)
-    return Halving(space, placed, *split, unknown, depths[:n_holdout], depths[n_holdout:])
+    queries = np.concatenate([halves.holdout, unknown])
+    depths = depths_among(placed.rows[halves.reference], placed.rows[queries], settings)
+    n_holdout = len(halves.holdout)
+    return Split(space, placed, *halves, unknown, depths[:n_holdout], depths[n_holdout:])
 
 
-def depths_among(reference: Matrix, questions: Matrix, settings: SpeciesSettings) -> Vector:
-    """Kernelized depths of rows among reference rows."""
-    if len(reference) > _FEW_ROWS:
+def depths_among(reference: Matrix, queries: Matrix, settings: SpeciesSettings) -> Vector:
+    """Return kernelized depths of rows among reference rows."""
+    if len(reference) > _EXACT_MAX_ROWS:
         model = KernelSpatialDepth(bandwidth=settings.bandwidth, random_state=settings.seed)
-        return model.fit(reference).score_samples(questions)
+        return model.fit(reference).score_samples(queries)
     width = kernel_width(settings.bandwidth, reference, settings.seed)
-    return exact_depths(questions, reference, kernel_named("gaussian", width))
+    return exact_depths(queries, reference, kernel_named("gaussian", width))
 
 
 def kernel_width(bandwidth: "str | float", rows: Matrix, seed: int) -> float:
-    """Apply a rule for the kernel's width; of few rows, without an index of neighbours."""
-    if bandwidth == "nearest" and 1 < len(rows) <= _HANDFUL:
+    """Return the kernel width by a rule; for few rows, without an index of neighbours."""
+    if bandwidth == "nearest" and 1 < len(rows) <= BRUTE_FORCE_MAX_ROWS:
         distances = squareform(pdist(rows))
         np.fill_diagonal(distances, np.inf)
         width = float(np.median(distances.min(axis=1)))
@@ -123,9 +133,30 @@ def kernel_width(bandwidth: "str | float", rows: Matrix, seed: int) -> float:
     return chosen_bandwidth(bandwidth, rows, check_random_state(seed))
 
 
-def pooled_line(halving: Halving, confidence: float) -> dict[str, Any]:
-    """Judge the unknown against all known groups at once."""
-    known, unknown = halving.holdout_depths, halving.unknown_depths
+class GroupDepths(NamedTuple):
+    """Depths among the reference specimens of one group.
+
+    ``holdout`` are those of its own held-out specimens, ``queries`` those of other specimens.
+    """
+
+    holdout: Vector
+    queries: Vector
+
+
+def depths_in_group(
+    split: Split, groups: Labels, group: str, queries: Indices, settings: SpeciesSettings
+) -> GroupDepths:
+    """Return the depths of a group's held-out specimens, and of others, in the group alone."""
+    reference = split.reference[groups[split.reference] == group]
+    holdout = split.holdout[groups[split.holdout] == group]
+    rows = split.placed.rows
+    depths = depths_among(rows[reference], rows[np.concatenate([holdout, queries])], settings)
+    return GroupDepths(depths[: len(holdout)], depths[len(holdout) :])
+
+
+def pooled_line(split: Split, confidence: float) -> dict[str, Any]:
+    """Return the errors of the unknown against all known groups together."""
+    known, unknown = split.holdout_depths, split.unknown_depths
     critical = critical_false_alarm(known, unknown, confidence)
     n_alarms = int(np.sum(known <= critical.threshold))
     bound = min(hoeffding_upper_bound(n_alarms, known.size, confidence), 1.0)
@@ -136,27 +167,23 @@ def pooled_line(halving: Halving, confidence: float) -> dict[str, Any]:
         "threshold": critical.threshold,
         "equal_error_rate": equal_error_rate(known, unknown).rate,
         "auroc": area_under_curve(known, unknown),
-        "n_reference": len(halving.reference),
+        "n_reference": len(split.reference),
         "n_holdout": known.size,
         **exact_bounds(known, unknown, confidence),
     }
 
 
 def pair_lines(
-    halving: Halving, groups: Names, compared: list[str], settings: SpeciesSettings
+    split: Split, groups: Labels, compared: list[str], settings: SpeciesSettings
 ) -> list[dict[str, Any]]:
-    """Judge the unknown against each of the compared groups alone."""
-    rows, lines = halving.placed.rows, []
+    """Return the errors of the unknown against each of the compared groups alone."""
+    lines = []
     for group in compared:
-        reference = halving.reference[groups[halving.reference] == group]
-        holdout = halving.holdout[groups[halving.holdout] == group]
-        questions = np.concatenate([holdout, halving.unknown])
-        depths = depths_among(rows[reference], rows[questions], settings)
-        known, unknown = depths[: len(holdout)], depths[len(holdout) :]
+        known, unknown = depths_in_group(split, groups, group, split.unknown, settings)
         lines.append(
             {
                 "known": group,
-                "n_holdout": len(holdout),
+                "n_holdout": len(known),
                 "equal_error_rate": equal_error_rate(known, unknown).rate,
                 "auroc": area_under_curve(known, unknown),
                 "p_value": rank_sum_p_value(known, unknown),
@@ -167,20 +194,18 @@ def pair_lines(
 
 
 def exact_bounds(known: Vector, unknown: Vector, confidence: float) -> dict[str, float]:
-    """Bound both errors exactly, at a threshold that a fixed number of known alarms sets.
+    """Return exact bounds on both errors, at a threshold that allows a fixed number of alarms.
 
-    The number of alarms among the held-out specimens follows from their number alone, so the
-    binomial limit on false alarms is exact; and the threshold does not look at the unknown, so
-    that on detection is exact too (Clopper and Pearson).
+    The number of alarms among the held-out specimens depends on their number alone, so the
+    binomial bound on false alarms is exact. The threshold does not depend on the unknown
+    specimens, so the bound on detection is exact too (Clopper and Pearson).
     """
-    n_allowed = math.floor(_ALLOWED_SHARE * known.size)
+    n_allowed = math.floor(_ALLOWED_FRACTION * known.size)
     threshold = math.nextafter(float(np.sort(known)[n_allowed]), -math.inf)
     n_detected = int(np.sum(unknown <= threshold))
-    lowest = (
-        float(betaincinv(n_detected, unknown.size - n_detected + 1, 1 - confidence))
-        if (n_detected)
-        else 0.0
-    )
+    lowest = 0.0
+    if n_detected:
+        lowest = float(betaincinv(n_detected, unknown.size - n_detected + 1, 1 - confidence))
     return {
         "exact_false_alarm_bound": binomial_upper_bound(n_allowed, known.size, confidence),
         "exact_detection_rate": n_detected / unknown.size,
@@ -189,41 +214,38 @@ def exact_bounds(known: Vector, unknown: Vector, confidence: float) -> dict[str,
 
 
 def area_under_curve(known: Vector, unknown: Vector) -> float:
-    """Give the chance that an unknown specimen is shallower than a known one; ties count half."""
+    """Return the probability that an unknown specimen is shallower than a known one.
+
+    Ties count half.
+    """
     ranks = rankdata(np.concatenate([unknown, known]))[: unknown.size]
     n_pairs = known.size * unknown.size
     return float(1 - (ranks.sum() - unknown.size * (unknown.size + 1) / 2) / n_pairs)
 
 
-N_PERMUTATIONS = 999
-# A known group of at least so many specimens can be halved; of two so large groups together, the
-# permutations would take long.
-LARGE_GROUP = 20
-_MOST_SPECIMENS = 60
-# Fewer others than this teach no space to compare the two groups in.
-_FEWEST_OTHERS = 10
-
-
 def is_compared_whole(n_known: int, n_unknown: int, n_others: int) -> bool:
-    """Tell by numbers alone, before any specimen is seen, which test a known group gets."""
-    is_small = n_known < LARGE_GROUP and n_known + n_unknown <= _MOST_SPECIMENS
-    return is_small and n_others >= _FEWEST_OTHERS
+    """Return whether a known group is compared whole; depends on the numbers alone."""
+    is_small = n_known < LARGE_GROUP and n_known + n_unknown <= _PERMUTATION_MAX_SPECIMENS
+    return is_small and n_others >= _MIN_OTHERS
 
 
 def smallest_whole_p_value(n_known: int, n_unknown: int) -> float:
-    """Give the smallest p-value that so many specimens and permutations allow."""
+    """Return the smallest p-value that the numbers of specimens and permutations allow."""
     return max(1 / (N_PERMUTATIONS + 1), 1 / math.comb(n_known + n_unknown, n_unknown))
 
 
 def whole_group_p_value(
     coordinates: Coordinates,
-    groups: Names,
+    groups: Labels,
     known: Indices,
     unknown: Indices,
     others: Indices,
     settings: SpeciesSettings,
 ) -> float:
-    """Test "the unknown specimens are of this group" in a space that the other groups teach."""
+    """Return the p-value of "the unknown specimens are of this group".
+
+    The space is learnt from the other groups.
+    """
     space = fit_shape_space(coordinates[others], groups[others], settings)
     rows = space.place(coordinates[np.concatenate([unknown, known])]).rows
     rng = np.random.default_rng([settings.seed, len(known), len(unknown)])
@@ -233,23 +255,24 @@ def whole_group_p_value(
 def depth_permutation_p_value(
     rows: Matrix, n_unknown: int, bandwidth: "str | float", rng: np.random.Generator
 ) -> float:
-    """Give the share of 999 re-namings, and the true one, that set the unknown as far apart.
+    """Return the permutation p-value of the difference in depth between two groups.
 
     Parameters
     ----------
     rows : ndarray of shape (n, n_columns)
-        The unknown specimens, and behind them those of the known group.
+        The unknown specimens, followed by those of the known group.
     n_unknown : int
-        How many are unknown.
+        The number of unknown specimens.
     bandwidth : str or float
-        Of the kernelized depth, taken from all rows, so that it favours nobody.
+        Of the kernelized depth, computed from all rows, so that neither group is favoured.
     rng : Generator
-        Draws the re-namings.
+        Draws the permutations.
 
     Returns
     -------
     float
-        Low if each of the two lies shallower in the other than in itself.
+        The fraction of the 999 permutations, and the true labelling, with a difference at least
+        as large. Low if each group lies shallower in the other than in itself.
     """
     width = kernel_width(bandwidth, rows, seed=0)
     squared = Gaussian(width).squared_distance(rows, rows)
@@ -258,15 +281,15 @@ def depth_permutation_p_value(
     is_known = np.ones((N_PERMUTATIONS + 1, len(rows)), dtype=np.bool_)
     is_known[:, :n_unknown] = False
     is_known[1:] = rng.permuted(is_known[1:], axis=1)
-    # From both sides: a known group that is scattered widely does not tell who is far from it,
-    # but a compact unknown does.
+    # From both sides: depths in a widely scattered group do not show what is far from it, but
+    # depths in a compact one do.
     gaps = depth_gaps(forms, is_known) + depth_gaps(forms, ~is_known)
-    # Re-namings that only change the order of sums are equal; rounding must not tell them apart.
+    # Permutations that only change the order of sums are equal; rounding must not separate them.
     return float(np.mean(gaps >= gaps[0] - 1e-12))
 
 
-def depth_forms(squared: Matrix) -> NDArray[np.float64]:
-    """Give for each row x the matrix whose sum over i, j of a set is the square under its depth.
+def depth_forms(squared: Matrix) -> Matrix:
+    """Return, for each row x, the matrix whose sum over a set gives the square root in its depth.
 
     z_i z_j (k(x,x) + k(x_i,x_j) - k(x,x_i) - k(x,x_j)), in terms of squared distances in the
     kernel's space; 0 where x is i or j, so that no row counts towards its own depth.
@@ -276,8 +299,8 @@ def depth_forms(squared: Matrix) -> NDArray[np.float64]:
     return np.asarray(inverse[:, :, None] * inverse[:, None, :] * products)
 
 
-def depth_gaps(forms: NDArray[np.float64], is_member: NDArray[np.bool_]) -> Vector:
-    """Mean depth of members among each other less that of the rest among them, for each naming."""
+def depth_gaps(forms: Matrix, is_member: Mask) -> Vector:
+    """Return the mean depth of members in their set minus that of the rest, per labelling."""
     members = is_member.astype(np.float64)
     squares = np.stack([np.einsum("ij,ij->i", members @ form, members) for form in forms], axis=1)
     n_others = members.sum(axis=1, keepdims=True) - members

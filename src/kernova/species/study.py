@@ -1,77 +1,77 @@
-"""Is this a new species? From landmarks to a verdict with error rates.
+"""Species studies: whether a group of specimens is new, from landmarks, with error rates.
 
-One group is held out as unknown; the others are halved, again and again, into reference and
-held-out specimens. Alignment, components and depths are learnt from the reference alone.
+One group is held out as unknown. The others are repeatedly split into reference and held-out
+specimens; alignment, components and depths are learnt from the reference alone.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from kernova.calibration.p_values import combined_p_value, smallest_p_value
 from kernova.errors import InputError
 from kernova.progress import track
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import shapeless_rows
-from kernova.species.inputs import check_enough
+from kernova.species.inputs import check_enough, check_unknown
 from kernova.species.space import SpeciesSettings
 from kernova.species.splits import (
-    Halving,
-    Names,
-    halved,
-    halving_of,
+    Labels,
+    Split,
+    fit_split,
     is_compared_whole,
     pair_lines,
     pooled_line,
     smallest_whole_p_value,
+    split_in_half,
     whole_group_p_value,
 )
 from kernova.species.verdicts import HALVES, WHOLE, Verdict, is_masked, verdict_on
-from kernova.typing import Coordinates, Indices
+from kernova.text import quantity
+from kernova.typing import Coordinates, Indices, Mask
 
 
 @dataclass(frozen=True)
 class UnknownStudy:
-    """One group, taken as unknown.
+    """The study of one group, held out as unknown.
 
     Attributes
     ----------
     unknown : str
-        Its name.
+        The name of the group.
     landmarks : Landmarks
         All specimens.
     groups : ndarray of str
         The group of each.
     halvings : DataFrame
-        One line per halving, all known groups pooled: ``e_star``, ``detection_rate``,
+        One line per split, all known groups pooled: ``e_star``, ``detection_rate``,
         ``false_alarm_bound``, ``threshold``, ``equal_error_rate``, ``auroc``, and exact bounds.
     pairs : DataFrame
-        One line per known group, compared alone, hardest to tell apart first: means over the
-        halvings, ``equal_error_rate_spread``, and one ``p_value`` of the hypothesis that the
-        unknown is of this group; ``test`` tells whether halves were compared for it, or all
-        specimens of a small group.
+        One line per known group, compared alone, hardest to separate first: means over the
+        splits, ``equal_error_rate_spread``, and one ``p_value`` of the hypothesis that the
+        unknown is of this group; ``test`` names the test, which compares halves of a large
+        group and all specimens of a small one.
     not_compared : tuple of str
-        Known groups too small for that.
+        Known groups that are too small to compare.
     verdict : Verdict
-        What to think of it.
-    first : Halving
-        All specimens in the space of the first halving, for pictures.
+        The verdict on the group.
+    first : Split
+        All specimens in the space of the first split, for pictures.
     settings : SpeciesSettings
-        How it was done.
+        The settings of the study.
     """
 
     unknown: str
     landmarks: Landmarks
-    groups: Names
+    groups: Labels
     halvings: pd.DataFrame
     pairs: pd.DataFrame
     not_compared: tuple[str, ...]
     verdict: Verdict
-    first: Halving
+    first: Split
     settings: SpeciesSettings
 
     @property
@@ -81,7 +81,7 @@ class UnknownStudy:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """One line for a table: means over the halvings, with their spread, and the verdict."""
+        """Means over the splits with their spreads, and the verdict, as one line of a table."""
         means = mean_and_spread(self.halvings)
         worst = float(self.pairs["equal_error_rate"].max()) if len(self.pairs) else 1.0
         return {
@@ -98,9 +98,9 @@ class UnknownStudy:
 
 @dataclass(frozen=True)
 class EachStudy:
-    """Every group in turn taken as unknown.
+    """The studies of all groups, each held out as unknown in turn.
 
-    ``too_small`` are groups with fewer specimens than was asked for; they are known throughout.
+    ``too_small`` are groups with fewer specimens than required; they are known in every study.
     """
 
     studies: tuple[UnknownStudy, ...]
@@ -119,7 +119,7 @@ class EachStudy:
 
     @property
     def matrix(self) -> pd.DataFrame:
-        """Equal error rates, unknown groups down and known ones across; the diagonal is blank."""
+        """Equal error rates; rows are unknown groups, columns known ones; NaN on the diagonal."""
         table = self.pairs.pivot_table(
             index="unknown", columns="known", values="equal_error_rate", sort=False
         )
@@ -134,7 +134,7 @@ def study_unknown(
     unknown: str,
     settings: SpeciesSettings | None = None,
 ) -> UnknownStudy:
-    """Hold one group out, and ask whether it looks new among the others.
+    """Hold out one group and test whether it is new among the others.
 
     Parameters
     ----------
@@ -145,23 +145,14 @@ def study_unknown(
     unknown : str
         The group to hold out.
     settings : SpeciesSettings, optional
-        How.
-
-    Returns
-    -------
-    UnknownStudy
-        Evidence and verdict.
+        The settings; by default those of the class.
     """
     settings = settings or SpeciesSettings()
-    names = checked_groups(landmarks, groups)
-    check_group(unknown, names)
-    is_unknown = names == unknown
-    if is_unknown.all():
-        raise InputError(
-            f"All specimens are of {unknown!r}, so nothing is known to compare them with."
-        )
-    check_enough(names.tolist(), [unknown])
-    return _study(landmarks, names, is_unknown, unknown, settings)
+    labels = check_groups(landmarks, groups)
+    check_unknown(unknown, labels.tolist())
+    _check_several_groups(labels)
+    check_enough(labels.tolist(), [unknown])
+    return _study(landmarks, labels, labels == unknown, unknown, settings)
 
 
 def study_each(
@@ -173,20 +164,18 @@ def study_each(
 ) -> EachStudy:
     """Hold out each group in turn that has ``least_specimens`` or more."""
     settings = settings or SpeciesSettings()
-    names = checked_groups(landmarks, groups)
-    found, counts = np.unique(names, return_counts=True)
-    if len(found) < 2:
-        raise InputError(
-            f"All specimens are of {str(found[0])!r}, so nothing is known to compare them with."
-        )
+    labels = check_groups(landmarks, groups)
+    _check_several_groups(labels)
+    found, counts = np.unique(labels, return_counts=True)
     large = [str(name) for name in found[counts >= least_specimens]]
     if not large:
         raise InputError(
-            f"No group has {least_specimens} specimens; the largest has {counts.max()}."
+            f"No group has {least_specimens} specimens; the largest has {counts.max()}. Reduce "
+            "least_specimens."
         )
-    check_enough(names.tolist(), large)
+    check_enough(labels.tolist(), large)
     studies = [
-        _study(landmarks, names, names == name, name, settings)
+        _study(landmarks, labels, labels == name, name, settings)
         for name in track(large, "groups held out")
     ]
     return EachStudy(tuple(studies), tuple(str(name) for name in found[counts < least_specimens]))
@@ -194,15 +183,15 @@ def study_each(
 
 def _study(
     landmarks: Landmarks,
-    groups: Names,
-    is_unknown: NDArray[np.bool_],
+    groups: Labels,
+    is_unknown: Mask,
     unknown: str,
     settings: SpeciesSettings,
 ) -> UnknownStudy:
     known_groups, counts = np.unique(groups[~is_unknown], return_counts=True)
     compared = [str(name) for name in known_groups[counts >= settings.least_group]]
     small = [str(name) for name in known_groups[counts < settings.least_group]]
-    first, pooled, pairs = _all_halvings(landmarks, groups, is_unknown, compared, settings)
+    first, pooled, pairs = _all_splits(landmarks, groups, is_unknown, compared, settings)
     n_unknown = int(is_unknown.sum())
     table = _pair_table(pairs, n_unknown, dict(zip(known_groups, counts, strict=True)), settings)
     table = _with_whole_groups(table, landmarks.coordinates, groups, is_unknown, settings)
@@ -212,32 +201,40 @@ def _study(
     )
 
 
-def _all_halvings(
+class _Lines(NamedTuple):
+    """The first split, and the errors of all splits: pooled, and against each group."""
+
+    first: Split
+    pooled: pd.DataFrame
+    pairs: pd.DataFrame
+
+
+def _all_splits(
     landmarks: Landmarks,
-    groups: Names,
-    is_unknown: NDArray[np.bool_],
+    groups: Labels,
+    is_unknown: Mask,
     compared: list[str],
     settings: SpeciesSettings,
-) -> tuple[Halving, pd.DataFrame, pd.DataFrame]:
+) -> _Lines:
     known: Indices = np.flatnonzero(~is_unknown)
     unknown: Indices = np.flatnonzero(is_unknown)
     pooled, pairs = [], []
     first = None
     for number in track(range(settings.halvings), "halvings"):
-        split = halved(groups, known, settings.seed, number)
-        halving = halving_of(landmarks.coordinates, groups, split, unknown, settings, landmarks.ids)
-        first = first or halving
-        pooled.append({"halving": number + 1, **pooled_line(halving, settings.confidence)})
-        lines = pair_lines(halving, groups, compared, settings)
+        halves = split_in_half(groups, known, settings.seed, number)
+        split = fit_split(landmarks.coordinates, groups, halves, unknown, settings, landmarks.ids)
+        first = first or split
+        pooled.append({"halving": number + 1, **pooled_line(split, settings.confidence)})
+        lines = pair_lines(split, groups, compared, settings)
         pairs += [{"halving": number + 1, **line} for line in lines]
-    assert first is not None  # there is at least one halving
-    return first, pd.DataFrame(pooled), pd.DataFrame(pairs)
+    assert first is not None  # there is at least one split
+    return _Lines(first, pd.DataFrame(pooled), pd.DataFrame(pairs))
 
 
 def _pair_table(
     lines: pd.DataFrame, n_unknown: int, counts: dict[Any, Any], settings: SpeciesSettings
 ) -> pd.DataFrame:
-    """One line per known group: means over the halvings, and one p-value for all of them."""
+    """Return one line per known group: means over the splits, and one combined p-value."""
     if lines.empty:
         return pd.DataFrame(columns=["known", "equal_error_rate", "p_value"])
     by_group = lines.drop(columns="halving").groupby("known", sort=False)
@@ -245,8 +242,8 @@ def _pair_table(
     table.insert(0, "specimens", [int(counts[name]) for name in table.index])
     table["n_holdout"] = table["n_holdout"].astype(int)
     spread = by_group["equal_error_rate"].std(ddof=1).fillna(0.0)
-    place = table.columns.get_loc("equal_error_rate")
-    table.insert(int(place) + 1, "equal_error_rate_spread", spread)  # type: ignore[arg-type]
+    column = table.columns.get_loc("equal_error_rate")
+    table.insert(int(column) + 1, "equal_error_rate_spread", spread)  # type: ignore[arg-type]
     table["p_value"] = by_group["p_value"].agg(combined_p_value)
     factor = 2 if settings.halvings > 1 else 1
     table["smallest_p_value"] = [
@@ -259,11 +256,11 @@ def _pair_table(
 def _with_whole_groups(
     table: pd.DataFrame,
     coordinates: Coordinates,
-    groups: Names,
-    is_unknown: NDArray[np.bool_],
+    groups: Labels,
+    is_unknown: Mask,
     settings: SpeciesSettings,
 ) -> pd.DataFrame:
-    """Give small groups the p-value of a test that need not halve them; hardest groups first."""
+    """Replace the p-values of small groups by those of the whole-group test; hardest first."""
     unknown = np.flatnonzero(is_unknown)
     lines = []
     for line in track(table.to_dict("records"), "small groups"):
@@ -282,7 +279,7 @@ def _with_whole_groups(
 
 
 def mean_and_spread(halvings: pd.DataFrame) -> dict[str, float]:
-    """Means over the halvings by name, and standard deviations by name with ``_spread``."""
+    """Return means over the splits by name, and standard deviations by name with ``_spread``."""
     table = halvings.drop(columns="halving")
     means = {str(name): float(value) for name, value in table.mean().items()}
     spreads = {
@@ -292,33 +289,31 @@ def mean_and_spread(halvings: pd.DataFrame) -> dict[str, float]:
     return {**means, **spreads}
 
 
-def checked_groups(landmarks: Landmarks, groups: Sequence[str]) -> Names:
-    """Give one text per specimen, after a look at both: a specimen without a shape is named."""
-    names = np.array([str(name) for name in groups], dtype=np.str_)
-    if len(names) != len(landmarks):
+def check_groups(landmarks: Landmarks, groups: Sequence[str]) -> Labels:
+    """Return the groups as an array of text; raise unless each specimen has a group and a shape."""
+    labels = np.array([str(group) for group in groups], dtype=np.str_)
+    if len(labels) != len(landmarks):
         raise InputError(
-            f"{landmarks.source} has {len(landmarks)} specimens, but there are {len(names)} "
-            "groups. Give one for each."
+            f"There are {quantity(len(landmarks), 'specimen')} but "
+            f"{quantity(len(labels), 'group')}; give one group per specimen."
         )
-    refuse_shapeless(landmarks)
-    return names
+    check_shapes(landmarks)
+    return labels
 
 
-def refuse_shapeless(landmarks: Landmarks) -> None:
-    """Name the first specimen that has no shape."""
+def check_shapes(landmarks: Landmarks) -> None:
+    """Raise if a specimen has no shape; the message names the first."""
     shapeless = shapeless_rows(landmarks.coordinates)
     if len(shapeless):
         least = max(2, landmarks.n_dimensions)
         raise InputError(
             f"Specimen {landmarks.ids[shapeless[0]]!r} of {landmarks.source} has no shape: it "
-            f"shows fewer than {least} landmarks, or all of them in one place. Leave it out."
+            f"shows fewer than {least} landmarks, or all of them coincide. Leave it out."
         )
 
 
-def check_group(unknown: str, names: Names) -> None:
-    """Refuse a group that no specimen is of."""
-    if unknown not in names:
-        found = np.unique(names)
-        some = ", ".join(repr(str(name)) for name in found[:10])
-        more = f" and {len(found) - 10} more" if len(found) > 10 else ""
-        raise InputError(f"No specimen is of a group {unknown!r}. There are {some}{more}.")
+def _check_several_groups(labels: Labels) -> None:
+    if len(np.unique(labels)) < 2:
+        raise InputError(
+            f"All specimens are of {str(labels[0])!r}, so nothing is known to compare them with."
+        )

@@ -1,8 +1,18 @@
+"""The shape space of the reference specimens."""
+
 import numpy as np
+import pytest
 
 from kernova.linalg import principal_directions
+from kernova.shapes.features import shape_features
 from kernova.species.space import SpeciesSettings, fit_shape_space, within_group_weight
-from kernova.species.splits import halved, halving_of
+from kernova.species.splits import (
+    area_under_curve,
+    depths_among,
+    fit_split,
+    split_in_half,
+)
+from kernova.species.study import study_unknown
 from tests.species.drawn_shapes import drawn
 
 QUICK = SpeciesSettings(halvings=4, components=5)
@@ -11,13 +21,13 @@ QUICK = SpeciesSettings(halvings=4, components=5)
 def test_the_space_is_learnt_from_the_reference_alone():
     landmarks, groups = drawn({"a": 20, "b": 20, "new": 10})
     known, unknown = np.flatnonzero(groups != "new"), np.flatnonzero(groups == "new")
-    split = halved(groups, known, 0, 0)
+    split = split_in_half(groups, known, 0, 0)
     spoilt = landmarks.coordinates.copy()
     spoilt[split.holdout] += np.random.default_rng(1).normal(size=spoilt[split.holdout].shape)
     spoilt[unknown] *= [3, -1]
 
-    first = halving_of(landmarks.coordinates, groups, split, unknown, QUICK)
-    second = halving_of(spoilt, groups, split, unknown, QUICK)
+    first = fit_split(landmarks.coordinates, groups, split, unknown, QUICK)
+    second = fit_split(spoilt, groups, split, unknown, QUICK)
 
     for name in ("center", "weight", "components"):
         np.testing.assert_array_equal(getattr(first.space, name), getattr(second.space, name))
@@ -55,3 +65,35 @@ def test_remainder_is_what_components_do_not_show():
     np.testing.assert_allclose(rows[:, 3], np.linalg.norm(every[:, 3:], axis=1), atol=1e-9)
     directions = principal_directions(every, 4)
     np.testing.assert_allclose(directions.T @ directions, np.eye(4), atol=1e-12)
+
+
+def test_leaking_the_unknown_into_the_space_lowers_the_errors(cichlids):
+    """Components fitted with the unknown point at it: the error rates would be too low."""
+    landmarks, groups = cichlids
+    settings = SpeciesSettings(weighting="none", remainder=False)
+    unknown = np.flatnonzero(groups == "Perissodini")
+    split = split_in_half(groups, np.flatnonzero(groups != "Perissodini"), 0, 0)
+
+    honest = fit_split(landmarks.coordinates, groups, split, unknown, settings)
+    leaky = fit_shape_space(landmarks.coordinates, groups, settings)
+    rows = leaky.place(landmarks.coordinates).rows
+    depths = depths_among(rows[split.reference], rows, settings)
+
+    leaked = area_under_curve(depths[split.holdout], depths[unknown])
+    fair = area_under_curve(honest.holdout_depths, honest.unknown_depths)
+    assert fair + 0.005 < leaked
+
+
+def test_features_and_size_may_replace_components():
+    landmarks, groups = drawn({"a": 20, "b": 20, "new": 12})
+    features = shape_features({"slender": "|4-9| / |1-6|", "snout": "angle(1-2, vertical)"})
+    settings = SpeciesSettings(features=features, size=True, halvings=2)
+
+    study = study_unknown(landmarks, groups, "new", settings)
+
+    assert study.first.space.names == ("slender", "snout", "size")
+    rows = study.first.placed.rows[study.first.reference]
+    np.testing.assert_allclose(rows.mean(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(rows.std(axis=0), 1, atol=1e-9)
+    sizes = np.log(study.first.placed.centroid_sizes)
+    assert np.corrcoef(sizes, study.first.placed.rows[:, 2])[0, 1] == pytest.approx(1)

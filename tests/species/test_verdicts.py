@@ -37,7 +37,7 @@ def pairs(*lines):
         ([("a", 0.1, 0.06, 0.001), ("b", 0.0, 0.001, 0.001)], "too few specimens to say", "a"),
         ([("a", 0.1, 0.01, 0.001), ("b", 0.0, 0.06, 0.001)], "too few specimens to say", "a"),
         ([("a", 0.1, 0.01, 0.001), ("b", 0.0, 0.06, 0.06)], "too few specimens to say", "a"),
-        # Surely different, but hardly ever told apart.
+        # Different, but hardly separable.
         ([("a", 0.4, 0.001, 0.001), ("b", 0.0, 0.001, 0.001)], "not separable", "a"),
         ([("a", 0.4, 0.5, 0.001)], "not separable", "a"),
         # So few that even full separation would prove nothing: errors prove nothing either.
@@ -53,16 +53,16 @@ def test_verdict_follows_from_the_hardest_group_and_from_every_test(lines, kind,
     assert len(verdict.reasons) == 4 + (kind == "not separable" and lines[0][2] <= 0.05)
 
 
-def test_what_differs_on_average_only_is_said_to_do_so():
+def test_groups_that_differ_on_average_only_are_noted():
     table = pairs(("a", 0.4, 0.001, 0.001), ("b", 0.0, 0.001, 0.001))
 
     assert verdict_on("x", 8, POOLED, table, [], SpeciesSettings()).reasons[0] == (
-        "As groups, it and a do differ, but by so little that single specimens cannot be told "
-        "apart."
+        "As groups, it and a do differ, but by so little that single specimens cannot be "
+        "distinguished."
     )
 
 
-def test_one_group_and_one_specimen_are_spoken_of_as_one():
+def test_one_group_and_one_specimen_are_in_the_singular():
     table = pairs(("a", 0.1, 0.0002, 0.0001)).assign(equal_error_rate_spread=3e-17)
     pooled = {**POOLED, "e_star_spread": 3e-17}
 
@@ -72,7 +72,7 @@ def test_one_group_and_one_specimen_are_spoken_of_as_one():
         "x looks new: at 95% confidence its 1 specimen is not of a, the only known group compared."
     )
     assert verdict.reasons[:2] == (
-        "The closest known group is a: told from it specimen by specimen, both errors are 0.100.",
+        "The closest known group is a: separating single specimens from it, both errors are 0.100.",
         "If the specimens were of a, a difference as large as this would have a probability of at "
         "most 0.0002.",
     )
@@ -87,7 +87,7 @@ def test_level_is_one_minus_the_confidence():
         assert verdict_on("x", 8, POOLED, table, [], settings).kind == kind
 
 
-def test_groups_that_cannot_be_told_apart_are_all_named():
+def test_inseparable_groups_are_all_named():
     lines = [(name, 0.4, 0.5, 0.001) for name in "abcdef"]
 
     sentence = verdict_on("x", 8, POOLED, pairs(*lines), [], SpeciesSettings()).sentence

@@ -7,22 +7,22 @@ from kernova.species.specimens import judge_specimens
 from tests.species.drawn_shapes import OUTLINE, drawn
 
 
-def test_specimens_are_judged_one_by_one():
-    known, groups = drawn({"a": 150, "b": 150, "stranger": 0})
-    new, truth = drawn({"a": 15, "b": 15, "stranger": 10}, seed=1)
+def test_specimens_are_tested_one_by_one():
+    known, groups = drawn({"a": 150, "b": 150, "unknown": 0})
+    new, truth = drawn({"a": 15, "b": 15, "unknown": 10}, seed=1)
 
     tests = judge_specimens(known, groups, new, SpeciesSettings(components=5))
 
     is_new = (tests.rows["verdict"] == "new").to_numpy()
-    assert is_new[truth == "stranger"].all()
-    assert is_new[truth != "stranger"].mean() < 0.15
+    assert is_new[truth == "unknown"].all()
+    assert is_new[truth != "unknown"].mean() < 0.15
     assert tests.n_new == is_new.sum()
     assert list(tests.rows["id"]) == list(new.ids)
     closest = tests.rows["closest"].to_numpy()
-    assert (closest[truth != "stranger"] == truth[truth != "stranger"]).mean() > 0.9
+    assert (closest[truth != "unknown"] == truth[truth != "unknown"]).mean() > 0.9
     p_values = tests.rows["p_value"].to_numpy()
     assert p_values.min() == pytest.approx(1 / 151)
-    assert p_values[truth != "stranger"].mean() == pytest.approx(0.5, abs=0.15)
+    assert p_values[truth != "unknown"].mean() == pytest.approx(0.5, abs=0.15)
     assert tests.notes[0] == (
         "150 held-out specimens give no p-value below 0.00662: at a false discovery rate of 0.05, "
         "specimens are called new only where 6 or more of the 40 stand out together."

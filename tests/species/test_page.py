@@ -7,12 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernova import InputError, Landmarks
+from kernova import Landmarks
 from kernova.shapes.features import shape_features
-from kernova.species.inputs import feature_notes, missing_note
+from kernova.species.inputs import feature_notes, missing_landmark_notes
 from kernova.species.page import species_page
 from kernova.species.page_figures import each_figures, specimen_figures, unknown_figures
-from kernova.species.results import answer_each, answer_specimens, answer_unknown, probable_slips
+from kernova.species.results import (
+    answer_each,
+    answer_specimens,
+    answer_unknown,
+    probable_digitising_errors,
+)
 from kernova.species.space import SpeciesSettings
 from tests.species.drawn_shapes import drawn
 
@@ -114,16 +119,16 @@ def test_pages_of_every_group_and_of_single_specimens(specimens):
     each = answer_each(landmarks, groups.tolist(), QUICK, least_specimens=3)
     page = read(each)
     assert page.headings[:3] == ["The answer", "Group by group", "Against each other"]
-    assert "Every group looks new; how sure that is, the table above says." in page.texts
+    assert "Every group looks new; the table above has the error rates." in page.texts
     assert len(page.pictures) == len(each_figures(each.study)) == 3
-    assert each.sentences == ["4 of 4 groups would look new if nobody knew them."]
+    assert each.sentences == ["4 of 4 groups would look new if they were unknown."]
 
     is_new = groups == "new"
     tests = answer_specimens(
         landmarks.take(~is_new), groups[~is_new].tolist(), landmarks.take(is_new), QUICK
     )
     page = read(tests)
-    assert page.headings[1] == "Were they digitised well?"
+    assert page.headings[1] == "Digitising errors"
     assert len(page.pictures) == len(specimen_figures(tests.tests)) == 3
     assert tests.shown["p_value"].is_monotonic_increasing
 
@@ -137,7 +142,7 @@ def test_hardly_any_specimens_still_make_a_page():
     assert "No known group is large enough." in page.texts
     each = answer_each(landmarks, groups.tolist(), QUICK, least_specimens=1)
     assert each.sentences == [
-        "0 of 3 groups would look new if nobody knew them.",
+        "0 of 3 groups would look new if they were unknown.",
         "3 of 3 groups have too few specimens to say.",
     ]
     page = read(each)
@@ -165,22 +170,22 @@ def test_features_in_three_dimensions_with_size_and_gaps():
     assert len(page.pictures) == 7
 
 
-def test_what_else_is_to_be_known():
+def test_notes_on_features_and_missing_landmarks():
     features = shape_features({"tilt": "angle(1-2, vertical)", "long": "|1-2|"})
     assert feature_notes(None, 2) == []
     assert feature_notes(features, 2) == [
         "tilt: measured on aligned shapes, where horizontal is the direction in which the "
         "consensus is longest, from the end of landmark 1 to the other.",
-        "long: measured on shapes of centroid size 1, since alignment takes size out. Divide by a "
+        "long: measured on shapes of centroid size 1, since alignment removes size. Divide by a "
         "length, or add the size as a column of its own.",
     ]
     assert feature_notes(features, 3)[-1] == (
         "Of three axes, vertical is the second and horizontal the first."
     )
-    assert missing_note(drawn({"a": 2})[0]) == []
+    assert missing_landmark_notes(drawn({"a": 2})[0]) == []
 
 
-def test_a_misplaced_landmark_of_the_unknown_is_told():
+def test_a_misplaced_landmark_of_the_unknown_is_noted():
     landmarks, groups = drawn({"a": 60, "b": 60, "new": 9}, distance=0.2)
     points = landmarks.coordinates.copy()
     place = int(np.flatnonzero(groups == "new")[0])
@@ -196,19 +201,9 @@ def test_a_misplaced_landmark_of_the_unknown_is_told():
     assert line["landmark"] == 6
 
 
-def test_what_sticks_out_in_many_specimens_is_no_slip():
+def test_a_deviation_of_many_specimens_is_no_digitising_error():
     words = ["in order"] * 5 + ["landmark 3 sticks out"] * 3 + ["landmark 4 sticks out"]
     words.append("several landmarks stick out, landmark 4 most")
     numbers = [0] * 5 + [3] * 3 + [4] * 2
     rows = pd.DataFrame({"digitising": words, "landmark": numbers})
-    assert probable_slips(rows).tolist() == [False] * 8 + [True, False]
-
-
-def test_refusals(specimens):
-    landmarks, groups = specimens
-    with pytest.raises(InputError, match=r"^No specimen is of a group 'NEW'\. Near it: 'new'\.$"):
-        answer_unknown(landmarks, groups.tolist(), "NEW", QUICK)
-    with pytest.raises(InputError, match=r"^There are too few known specimens: 2, no two of one"):
-        answer_specimens(landmarks.take([0, 1]), ["p", "q"], landmarks.take([2]), QUICK)
-    with pytest.raises(InputError, match=r"'s2' is 's2'\. Leave them out of one of the files\.$"):
-        answer_specimens(landmarks, groups.tolist(), landmarks.take([2]), QUICK)
+    assert probable_digitising_errors(rows).tolist() == [False] * 8 + [True, False]
