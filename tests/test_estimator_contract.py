@@ -73,8 +73,8 @@ ESTIMATORS = [
     TableEncoder(missing="fill"),
     # scikit-learn's checks take three columns, which are no landmarks in a plane, and rows of
     # equal or missing numbers, which have no shape.
-    GeneralizedProcrustes(dimensions=1, scaling=False, missing="refuse"),
-    GeneralizedProcrustes(dimensions=1, scaling=False, reflection=True, missing="refuse"),
+    GeneralizedProcrustes(dimensions=1, scaling=False, missing="raise"),
+    GeneralizedProcrustes(dimensions=1, scaling=False, reflection=True, missing="raise"),
     HierarchicalLinearDynamics(),
     HierarchicalLinearDynamics(output="all", observation_noise=10.0),
     MixedStates(),
