@@ -1,4 +1,4 @@
-"""Landmarks as outlines: the specimen over the mean shape, linked without a tangle."""
+"""Outlines of specimens: border, links and curves over the mean shape."""
 
 import json
 
@@ -13,6 +13,7 @@ from kernova.media.outlines import border_of, links_between
 from kernova.media.pictures import pixel_picture
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.tps import write_tps
+from tests.media import messages
 
 # A leaf: twelve landmarks around, two on its vein.
 AROUND = np.column_stack(
@@ -58,7 +59,7 @@ def test_specimens_become_rows_of_shape_and_outlines(leaves):
     assert data.media.kind == "outline"
     assert data.table.ids.tolist()[:2] == ["leaf 0", "leaf 1"]
     assert list(data.table.features) == [f"shape {k}" for k in range(1, 13)]
-    assert data.notes == ["1 specimen has missing landmarks, which are estimated."]
+    assert data.notes == [messages.ESTIMATED]
     outline = json.loads(json.dumps(data.media.outline(4)))
     assert outline["missing"] == [2]
     assert np.shape(outline["points"]) == np.shape(outline["consensus"]) == (14, 2)
@@ -76,14 +77,14 @@ def test_the_border_runs_around_and_links_stay_inside(leaves):
     assert steps in ({1}, {11})
 
 
-def test_curves_are_laid_as_their_landmarks_are(leaves):
+def test_curves_are_superimposed_with_their_landmarks(leaves):
     outline = open_discovery_data(leaves).media.outline(7)
     drawn, around = np.array(outline["curves"][0]), np.array(outline["points"])[:4]
     assert np.abs(drawn - around).max() < 0.05
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_links_never_cross_and_leave_no_landmark_alone(seed):
+def test_links_never_cross_and_reach_every_landmark(seed):
     points = np.random.default_rng(seed).normal(size=(40, 2)) * [3, 1]
     border = border_of(points)
     links = links_between(points, border)
@@ -99,39 +100,36 @@ def test_many_landmarks_are_linked_as_a_tree():
     assert len(links_between(points)) == 300
 
 
-def test_landmarks_on_one_line_or_in_one_place_have_no_border():
+def test_collinear_and_coinciding_landmarks_have_no_border():
     line = np.column_stack([np.arange(5.0), np.zeros(5)])
     assert border_of(line) == []
     assert links_between(line) == [[0, 1], [1, 2], [2, 3], [3, 4]]
     assert border_of(np.zeros((4, 2))) == []
 
 
-def test_other_rows_and_needless_words_are_refused(leaves):
+def test_other_rows_and_unused_options_are_rejected(leaves):
     data = open_discovery_data(leaves)
-    with pytest.raises(MissingMediaError, match=r"^There is no row 30; rows are counted"):
+    with pytest.raises(MissingMediaError, match=messages.NO_ROW.format(row=30, last=29)):
         data.media.outline(30)
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as rejected:
         open_discovery_data(leaves, id_column="a", audio="b")
-    assert str(refused.value) == (
-        f"{leaves} holds landmarks of specimens, which are named by their ID and have no columns; "
-        "leave out audio and id column."
-    )
+    assert str(rejected.value) == messages.NO_COLUMNS.format(table=leaves)
 
 
-def test_photographs_are_shown_where_there_are_some(leaves, tmp_path):
+def test_photographs_replace_outlines(leaves, tmp_path):
     (tmp_path / "photos").mkdir()
     for k in range(29):
         (tmp_path / "photos" / f"leaf {k}.png").write_bytes(pixel_picture(np.eye(3)).content)
     data = open_discovery_data(leaves, images=tmp_path / "photos")
     assert data.media.kind == "picture"
     assert data.media.picture(3).media_type == "image/png"
-    assert data.notes[1:] == ["1 of 30 rows has no picture."]
+    assert data.notes[1:] == [messages.WITHOUT.format(n="1 of 30", have="has", what="picture")]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"^No row of .* has a picture in .*: rows are called"):
+    with pytest.raises(InputError, match=messages.NO_PICTURES_AT_ALL):
         open_discovery_data(leaves, images=tmp_path / "empty")
 
 
-def test_photographs_are_found_by_the_name_of_their_image(tmp_path):
+def test_photographs_are_matched_by_the_name_of_their_image(tmp_path):
     shapes = LEAF + np.random.default_rng(0).normal(0, 0.03, size=(5, 14, 2))
     images = tuple(f"IMG_{k}.JPG" for k in range(5))
     write_tps(Landmarks(tuple("abcde"), shapes, images=images), tmp_path / "leaves.tps")
@@ -141,7 +139,7 @@ def test_photographs_are_found_by_the_name_of_their_image(tmp_path):
     assert [data.media.has(row) for row in range(5)] == [True, False, False, False, True]
 
 
-def test_landmarks_in_space_are_drawn_along_the_third_axis(tmp_path):
+def test_landmarks_in_space_are_projected_along_the_third_axis(tmp_path):
     rng = np.random.default_rng(0)
     bones = rng.normal(size=(8, 3)) + rng.normal(0, 0.05, size=(20, 8, 3))
     write_tps(Landmarks(tuple(f"b{k}" for k in range(20)), bones), tmp_path / "bones.tps")
@@ -149,10 +147,10 @@ def test_landmarks_in_space_are_drawn_along_the_third_axis(tmp_path):
     assert np.shape(data.media.outline(0)["points"]) == (8, 2)
 
 
-def test_tribes_of_cichlids_are_met_in_few_questions(data_folder):
+def test_tribes_of_cichlids_are_discovered_in_few_questions(data_folder):
     folder = data_folder / "landmarks" / "tanganyika_cichlids"
     data = open_discovery_data(folder / "cichlids.tps")
     tribes = pd.read_csv(folder / "cichlids.csv", dtype=str).set_index("id")["tribe"]
     found = simulate(data.table.features.to_numpy(), tribes[data.table.ids.tolist()].to_numpy())
-    # Some 330 by lot.
+    # About 330 by random sampling.
     assert found.questions_to_all <= 110

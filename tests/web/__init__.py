@@ -1,4 +1,4 @@
-"""The page and its interface; every module here is skipped, with a reason, without its extra."""
+"""Tests of the server and the page; skipped if the extra `web` is not installed."""
 
 import pytest
 

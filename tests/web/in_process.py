@@ -1,4 +1,4 @@
-"""A workbench in this process: a server in a thread, and someone who speaks to it."""
+"""Server of a workbench in a thread of this process, and its clients."""
 
 import threading
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ import uvicorn
 
 from kernova.media.opening import open_discovery_data
 from kernova.web.app import create_app
-from kernova.web.serve import find_place
+from kernova.web.serve import bind_endpoint
 from kernova.workbench import Workbench
 from kernova.workbench.discovery import open_discovery
 
@@ -21,10 +21,10 @@ KINDS = ("carp", "pike", "eel")
 
 
 def fish(folder, n_rows=N_ROWS, **columns):
-    """Write a table of fish: three kinds, told apart by what was measured."""
+    """Write a table of fish: three kinds with different measurements."""
     rng = np.random.default_rng(0)
     kinds = rng.choice(len(KINDS), n_rows, p=(0.7, 0.2, 0.1))
-    rows = pd.DataFrame({"fish": [f"{5877 * 10**14 + place}" for place in range(n_rows)]})
+    rows = pd.DataFrame({"fish": [f"{5877 * 10**14 + row}" for row in range(n_rows)]})
     rows["length"] = (10 * kinds + rng.normal(size=n_rows)).round(3)
     rows["width"] = (rng.normal(size=n_rows) - 7 * kinds).round(3)
     rows["sex"] = ["f", "m"] * (n_rows // 2)
@@ -54,30 +54,30 @@ def opened(
 
 @contextmanager
 def served(bench):
-    """Serve a workbench, and give a client who knows the token and speaks as a script does."""
-    place = find_place(port=0, token=TOKEN)
-    app = create_app(bench, TOKEN, port=place.port)
+    """Serve a workbench; yield a client that sends the token as a script does."""
+    endpoint = bind_endpoint(port=0, token=TOKEN)
+    app = create_app(bench, TOKEN, port=endpoint.port)
     server = uvicorn.Server(uvicorn.Config(app, lifespan="off", ws="none", log_level="warning"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [place.listener]})
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [endpoint.listener]})
     thread.start()
     try:
-        with client_of(place.address, **BEARER) as client:
+        with client_of(endpoint.address, **BEARER) as client:
             yield client
     finally:
         server.should_exit = True
         thread.join()
-        place.listener.close()
+        endpoint.listener.close()
         bench.close()
 
 
 def client_of(address, **headers):
-    """Give a client; without headers, nobody who is known."""
-    # Certificates take long to load, and nothing here is encrypted.
+    """Return a client, anonymous without headers."""
+    # Loading certificates takes long, and nothing is encrypted here.
     return httpx.Client(base_url=address, headers=headers, timeout=120, verify=False)
 
 
 class Expert:
-    """Someone at the workbench."""
+    """An expert who asks and answers over HTTP."""
 
     def __init__(self, client, name=None):
         self.client = client
@@ -91,7 +91,7 @@ class Expert:
         return self.question
 
     def say(self, path, **words):
-        """Say something, and give the reply; whatever is asked next is open now."""
+        """Send a request and return its reply; the next question is open then."""
         method = "PATCH" if path.startswith("answers/") else "POST"
         reply = self.client.request(method, f"/api/{path}", json={"expert": self.name, **words})
         assert reply.status_code == 200, reply.text
@@ -103,8 +103,8 @@ class Expert:
         return self.say("answers", row=row, label=label, **words)
 
 
-def refused(reply, status):
-    """Give the sentence of a refusal, having seen that it has the one shape."""
+def rejected(reply, status):
+    """Return the message of an error reply, after checking its form."""
     assert reply.status_code == status, reply.text
     assert reply.headers["content-type"] == "application/json"
     error = reply.json()["error"]

@@ -1,4 +1,4 @@
-"""A workbench in a process of its own, started as a user starts it."""
+"""Server of a workbench in a process of its own, started by the command line."""
 
 import json
 import os
@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 TOKEN = "a token for tests"
-# Whatever proxies there are, or a test made believe there are: the server is here.
+# Without proxies: the server is on this machine.
 _DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Running(NamedTuple):
-    """A server, and where it is."""
+    """A running server and its address."""
 
     process: subprocess.Popen
     url: str  # with the token
@@ -29,21 +29,21 @@ class Running(NamedTuple):
 
     @property
     def peak_megabytes(self):
-        """The most memory that the server ever had."""
+        """Peak memory of the server."""
         with open(f"/proc/{self.process.pid}/status") as status:  # noqa: PTH123
             line = next(line for line in status if line.startswith("VmHWM"))
         return int(line.split()[1]) / 1024
 
     def get(self, path):
-        """Fetch what an address gives, as JSON."""
+        """Return the JSON reply to a GET request."""
         return json.loads(self.fetch(path))
 
     def post(self, path, **body):
-        """Say something to the server; give its reply."""
+        """Return the JSON reply to a POST request."""
         return json.loads(self.fetch(path, json.dumps(body).encode()))
 
     def fetch(self, path, body=None):
-        """Fetch the bytes that an address gives."""
+        """Return the body of a reply."""
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
         wish = urllib.request.Request(f"{self.address}{path}", body, headers)
         with _DIRECTLY.open(wish, timeout=120) as reply:
@@ -54,11 +54,11 @@ class Running(NamedTuple):
         self._wait_while(("preparing",), lambda: self.get("api/session")["preparation"]["state"])
 
     def wait_for_the_map(self):
-        """Wait until no better map is being drawn: points stay where they are from then on."""
+        """Wait for the neighbour map, after which points do not move."""
         self._wait_while(("running",), lambda: self.get("api/map")["better"]["state"])
 
     def wait_while_learning(self):
-        """Wait until what was begun to be learnt is learnt."""
+        """Wait for the end of learning."""
         self._wait_while(("running",), lambda: self.get("api/learn")["state"])
 
     def _wait_while(self, waiting, read):
@@ -88,7 +88,7 @@ def workbench(folder, *arguments, port=0):
             env={**os.environ, "OMP_NUM_THREADS": "1"},
         )
     try:
-        first = process.stdout.readline()  # ends with the process, so this cannot hang for ever
+        first = process.stdout.readline()  # returns at the latest when the process ends
         assert first, (folder / "server.log").read_text()
         told = json.loads(first)
         server = Running(process, told["url"], told["address"], told["project"])

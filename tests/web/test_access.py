@@ -1,4 +1,4 @@
-"""Who may speak to the server: the token, the cookie, the name it is called by, the page."""
+"""Access control: token, cookie, Host header, origin, and security headers."""
 
 import mimetypes
 import re
@@ -7,12 +7,10 @@ import socket
 import pytest
 
 from kernova.web.access import hosts_for
-from tests.web.in_process import BEARER, TOKEN, client_of, fish, opened, refused, served
+from tests.web import messages
+from tests.web.in_process import BEARER, TOKEN, client_of, fish, opened, rejected, served
+from tests.web.messages import NOTICE
 
-NOTICE = (
-    "This page needs the token that kernova printed when it was started. Open the address from "
-    "that terminal, with ?token= in it; a script sends it as 'Authorization: Bearer TOKEN'."
-)
 PATHS = (
     "/", "/static/index.html", "/static/../app.py", "/api/session", "/api/openapi.json",
     "/api/media/0/picture", "/api/downloads/labels.csv", "/docs", "/no/such/thing",
@@ -29,8 +27,8 @@ def script(tmp_path_factory):
 
 
 @pytest.fixture
-def stranger(script):
-    """The same server, and nobody who is known."""
+def anonymous(script):
+    """A client of the same server without the token."""
     with client_of(script.base_url) as anybody:
         yield anybody
 
@@ -41,10 +39,10 @@ def home(script):
 
 
 @pytest.fixture
-def browser(stranger):
-    """Someone who opened the address with the token."""
-    assert stranger.get(f"/?token={TOKEN}").status_code == 303
-    return stranger
+def browser(anonymous):
+    """A client that opened the address with the token."""
+    assert anonymous.get(f"/?token={TOKEN}").status_code == 303
+    return anonymous
 
 
 def ask(client, **headers):
@@ -56,8 +54,8 @@ def ask(client, **headers):
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 @pytest.mark.parametrize("path", PATHS)
-def test_without_the_token_there_is_nothing_but_the_notice(stranger, method, path):
-    assert refused(stranger.request(method, path), 401) == NOTICE
+def test_requests_without_the_token_get_only_the_notice(anonymous, method, path):
+    assert rejected(anonymous.request(method, path), 401) == NOTICE
 
 
 @pytest.mark.parametrize(
@@ -75,79 +73,82 @@ def test_without_the_token_there_is_nothing_but_the_notice(stranger, method, pat
         {"Cookie": "=;;=,[]"},
     ],
 )
-def test_what_is_not_the_token_does_not_do(stranger, headers):
-    port = str(stranger.base_url.port)
+def test_a_wrong_token_is_rejected(anonymous, headers):
+    port = str(anonymous.base_url.port)
     encoded = {
         name: value.replace("PORT", port).encode("latin-1") for name, value in headers.items()
     }
-    assert refused(stranger.get("/api/session", headers=encoded), 401) == NOTICE
+    assert rejected(anonymous.get("/api/session", headers=encoded), 401) == NOTICE
 
 
-def test_people_get_the_notice_as_a_page(stranger):
-    reply = stranger.get("/?token=wrong", headers={"Accept": "text/html,*/*"})
+def test_browsers_get_the_notice_as_a_page(anonymous):
+    reply = anonymous.get("/?token=wrong", headers={"Accept": "text/html,*/*"})
     assert reply.status_code == 401
     assert reply.headers["www-authenticate"] == 'Bearer realm="kernova"'
     assert reply.headers["content-type"] == "text/html; charset=utf-8"
-    assert "Open the address from that terminal" in reply.text
+    assert messages.NOTICE_ON_PAGE in reply.text
     assert "set-cookie" not in reply.headers
 
 
-def test_the_token_becomes_a_cookie_and_leaves_the_address(stranger):
-    reply = stranger.get(f"/static/index.html?a=1&token={TOKEN}&b=%20%26")
+def test_the_token_becomes_a_cookie_and_leaves_the_address(anonymous):
+    reply = anonymous.get(f"/static/index.html?a=1&token={TOKEN}&b=%20%26")
     assert (reply.status_code, reply.headers["location"]) == (303, "/static/index.html?a=1&b=+%26")
     cookie = reply.headers["set-cookie"]
-    name = f"kernova-{stranger.base_url.port}"
+    name = f"kernova-{anonymous.base_url.port}"
     assert re.fullmatch(f"{name}=[0-9a-f]{{64}}; HttpOnly; Path=/; SameSite=Strict", cookie)
     assert TOKEN not in cookie
-    assert stranger.get("/api/session").status_code == 200
-    assert stranger.get("/?token=wrong").status_code == 401  # whoever brings one must know it
+    assert anonymous.get("/api/session").status_code == 200
+    assert (
+        anonymous.get("/?token=wrong").status_code == 401
+    )  # a wrong token is rejected despite the cookie
 
 
 @pytest.mark.parametrize(
     "other", ['prefs={"a": 1}', "a[b]=1", "flag", "=1", 'a="1', "path=/x", "a=\xe9"]
 )
-def test_odd_cookies_of_other_servers_on_this_machine_lock_nobody_out(stranger, other):
-    cookie = stranger.get(f"/?token={TOKEN}").headers["set-cookie"].partition(";")[0]
-    stranger.cookies.clear()
+def test_malformed_cookies_of_other_servers_are_ignored(anonymous, other):
+    cookie = anonymous.get(f"/?token={TOKEN}").headers["set-cookie"].partition(";")[0]
+    anonymous.cookies.clear()
     for together in (f"{other}; {cookie}", f"{cookie}; {other}"):
         headers = {"Cookie": together.encode("latin-1")}
-        assert stranger.get("/api/session", headers=headers).status_code == 200
+        assert anonymous.get("/api/session", headers=headers).status_code == 200
     assert (
-        stranger.get("/api/session", headers={"Cookie": other.encode("latin-1")}).status_code == 401
+        anonymous.get("/api/session", headers={"Cookie": other.encode("latin-1")}).status_code
+        == 401
     )
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_who_comes_by_a_link_gets_the_cookie_on_a_page_of_ours(stranger, site):
+def test_links_from_other_sites_set_the_cookie_on_an_own_page(anonymous, site):
     headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
-    reply = stranger.get(f"/a'\"<b>?a=%22%3E&token={TOKEN}&b=1", headers=headers)
+    reply = anonymous.get(f"/a'\"<b>?a=%22%3E&token={TOKEN}&b=1", headers=headers)
     assert (reply.status_code, "location" in reply.headers) == (200, False)
     assert "SameSite=Strict" in reply.headers["set-cookie"]
-    way = "/a%27%22%3Cb%3E?a=%22%3E&amp;b=1"
-    assert f'<meta http-equiv="refresh" content="0; url={way}">' in reply.text
+    path = "/a%27%22%3Cb%3E?a=%22%3E&amp;b=1"
+    assert f'<meta http-equiv="refresh" content="0; url={path}">' in reply.text
     assert TOKEN not in reply.text
-    wrong = stranger.get("/?token=wrong", headers=headers)
+    wrong = anonymous.get("/?token=wrong", headers=headers)
     assert (wrong.status_code, "set-cookie" in wrong.headers) == (401, False)
 
 
 @pytest.mark.parametrize("path", ["//evil.example/", "/%5Cevil.example", "//%2F/evil.example"])
-def test_the_way_on_stays_on_this_server(stranger, home, path):
-    location = stranger.get(f"{home}{path}?token={TOKEN}").headers["location"]
+def test_redirects_stay_on_this_server(anonymous, home, path):
+    location = anonymous.get(f"{home}{path}?token={TOKEN}").headers["location"]
     assert re.match(r"/[^/\\]", location)
 
 
-def test_a_token_in_the_address_allows_no_change(stranger):
-    reply = stranger.post(f"/api/question?token={TOKEN}", json={})
-    assert refused(reply, 401) == NOTICE
+def test_a_token_in_the_address_does_not_allow_changes(anonymous):
+    reply = anonymous.post(f"/api/question?token={TOKEN}", json={})
+    assert rejected(reply, 401) == NOTICE
 
 
-# --- the name it is called by ----------------------------------------------------------------
+# --- the Host header -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "host", ["localhost", "127.0.0.1:8317", "localhost:9999", "[::1]:8317", "LOCALHOST"]
 )
-def test_names_of_this_machine_will_do(script, host):
+def test_loopback_names_are_allowed(script, host):
     assert script.get("/api/session", headers={"Host": host}).status_code == 200
 
 
@@ -159,11 +160,9 @@ def test_names_of_this_machine_will_do(script, host):
         "[::1]evil", "127.0.0.1:x", "127.0.0.1:8317:1", "127.0.0.1/x", "a@127.0.0.1",
     ],
 )  # fmt: skip
-def test_any_other_name_is_refused_even_with_the_token(script, host):
+def test_other_host_names_are_rejected_even_with_the_token(script, host):
     reply = script.get(f"/api/session?token={TOKEN}", headers={"Host": host})
-    assert refused(reply, 403) == (
-        "This server is not known by that name. Use the address that kernova printed."
-    )
+    assert rejected(reply, 403) == messages.OTHER_HOST
     assert reply.json()["error"]["code"] == "host"
 
 
@@ -175,7 +174,7 @@ def test_any_other_name_is_refused_even_with_the_token(script, host):
         "GET http://evil.example/api/session HTTP/1.1\r\nHost: evil.example\r\n",
     ],
 )
-def test_a_name_must_be_said_once(script, request_text):
+def test_exactly_one_host_header_is_required(script, request_text):
     with socket.create_connection(("127.0.0.1", script.base_url.port), timeout=120) as line:
         line.sendall(f"{request_text}Authorization: Bearer {TOKEN}\r\n\r\n".encode())
         line.shutdown(socket.SHUT_WR)
@@ -183,7 +182,7 @@ def test_a_name_must_be_said_once(script, request_text):
 
 
 @pytest.mark.parametrize(
-    ("address", "taken", "refused"),
+    ("address", "taken", "rejected"),
     [
         ("127.0.0.1", ["localhost:1", "127.0.0.1"], ["192.168.1.7", "evil.example"]),
         ("0.0.0.0", ["192.168.1.7:8317", "[fe80::1]", "localhost"], ["evil.example"]),
@@ -191,12 +190,12 @@ def test_a_name_must_be_said_once(script, request_text):
         ("bench.example", ["bench.example:8317"], ["localhost", "192.168.1.7"]),
     ],
 )
-def test_the_names_go_with_the_address(address, taken, refused):
+def test_allowed_names_depend_on_the_address(address, taken, rejected):
     hosts = hosts_for(address)
-    assert [host for host in (*taken, *refused) if hosts.takes(host)] == taken
+    assert [host for host in (*taken, *rejected) if hosts.takes(host)] == taken
 
 
-# --- the page it comes from ------------------------------------------------------------------
+# --- the origin ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -207,7 +206,7 @@ def test_the_names_go_with_the_address(address, taken, refused):
         {"Origin": "HOME", "Sec-Fetch-Site": "same-origin"},
     ],
 )
-def test_our_own_page_may_change_things(browser, home, headers):
+def test_the_own_page_may_send_changes(browser, home, headers):
     ours = {name: value.replace("HOME", home) for name, value in headers.items()}
     assert ask(browser, **ours).status_code == 200
 
@@ -225,36 +224,36 @@ def test_our_own_page_may_change_things(browser, home, headers):
         {"Sec-Fetch-Site": "none"},
     ],
 )
-def test_no_other_page_may(browser, headers):
-    assert refused(ask(browser, **headers), 403) == "Only kernova's own page may ask for this."
+def test_other_origins_are_rejected(browser, headers):
+    assert rejected(ask(browser, **headers), 403) == messages.OTHER_ORIGIN
 
 
-def test_two_origins_are_not_ours(browser, home):
+def test_two_origins_are_rejected(browser, home):
     two = [("Origin", home), ("Origin", "http://evil.example")]
     reply = browser.post("/api/question", json={}, headers=two)
-    assert refused(reply, 403) == "Only kernova's own page may ask for this."
+    assert rejected(reply, 403) == messages.OTHER_ORIGIN
 
 
-def test_scripts_need_no_origin_but_pages_that_hold_the_token_do(script):
+def test_scripts_need_no_origin_but_pages_with_the_token_do(script):
     assert ask(script).status_code == 200
-    assert refused(ask(script, Origin="http://evil.example"), 403)
+    assert rejected(ask(script, Origin="http://evil.example"), 403)
 
 
-def test_other_local_servers_may_not_even_look(browser):
-    looks = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"}
-    assert refused(browser.get("/api/session", headers=looks), 403)
+def test_other_local_servers_may_not_read(browser):
+    reads = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"}
+    assert rejected(browser.get("/api/session", headers=reads), 403)
     links = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate"}
     assert browser.get("/", headers=links).status_code == 200
     assert browser.get("/", headers={"Sec-Fetch-Site": "none"}).status_code == 200
 
 
-# --- what browsers are told ------------------------------------------------------------------
+# --- security headers ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("headers", [{}, BEARER])
-def test_every_reply_has_the_policy(stranger, path, headers):
-    told = stranger.get(path, headers=headers).headers
+def test_every_reply_has_the_security_headers(anonymous, path, headers):
+    told = anonymous.get(path, headers=headers).headers
     policy = dict(part.split(" ", 1) for part in told["content-security-policy"].split("; "))
     assert policy == {
         "default-src": "'none'",
@@ -275,29 +274,30 @@ def test_every_reply_has_the_policy(stranger, path, headers):
     assert not any(name.startswith("access-control-") for name in told)
 
 
-def test_the_page_holds_neither_script_nor_style_of_its_own(script):
+def test_the_page_has_no_inline_script_or_style(script):
     page = script.get("/").text
     assert re.findall(r"<script(?![^>]*\bsrc=)[^>]*>", page) == []
     assert re.findall(r"<style|\sstyle=|\son[a-z]+=|javascript:", page) == []
     assert set(re.findall(r"(?:src|href)=\"((?:https?:)?//[^\"]*)", page)) == set()
 
 
-# --- what is too much ------------------------------------------------------------------------
+# --- size and method -------------------------------------------------------------------------
 
 
-def test_a_body_of_more_than_a_megabyte_is_refused(script):
+def test_a_body_of_more_than_a_megabyte_is_rejected(script):
     body = b'{"expert": "' + b"x" * 1_000_000 + b'"}'
-    sentence = "The request is larger than 1 MB. Send less at a time."
-    assert refused(script.post("/api/question", content=body, headers=JSON), 413) == sentence
+    reply = script.post("/api/question", content=body, headers=JSON)
+    assert rejected(reply, 413) == messages.TOO_LARGE
 
     def in_pieces():
         for _ in range(30):
             yield b" " * 50_000
 
-    assert refused(script.post("/api/question", content=in_pieces(), headers=JSON), 413) == sentence
+    reply = script.post("/api/question", content=in_pieces(), headers=JSON)
+    assert rejected(reply, 413) == messages.TOO_LARGE
 
 
-def test_only_the_head_of_a_reply_can_be_had(script):
+def test_head_requests_return_the_headers_only(script):
     whole, head = script.get("/api/session"), script.head("/api/session")
     assert (head.status_code, head.content) == (200, b"")
     assert head.headers["content-length"] == whole.headers["content-length"]
@@ -308,16 +308,16 @@ def test_only_the_head_of_a_reply_can_be_had(script):
     [("/api/learn", "GET, POST, HEAD"), ("/api/undo", "POST"), ("/static/index.html", "GET, HEAD"),
      ("/api/rows/1", "GET, HEAD"), ("/api/answers/3", "PATCH")],
 )  # fmt: skip
-def test_other_methods_are_refused_with_those_that_are_taken(script, path, allowed):
+def test_unsupported_methods_are_rejected_with_the_allowed_ones(script, path, allowed):
     reply = script.put(path)
-    assert refused(reply, 405).startswith("This address does not take requests of this method")
+    assert rejected(reply, 405).startswith(messages.OTHER_METHOD)
     assert reply.headers["allow"] == allowed
 
 
-# --- what the files are said to be -----------------------------------------------------------
+# --- media types -----------------------------------------------------------------------------
 
 
-def test_scripts_are_scripts_also_where_a_system_takes_them_for_text(tmp_path, monkeypatch):
+def test_scripts_are_served_as_javascript_whatever_the_system_says(tmp_path, monkeypatch):
     mimetypes.init()
     fish(tmp_path)
     monkeypatch.setitem(mimetypes.types_map, ".js", "text/plain")  # as Windows may have it

@@ -9,7 +9,8 @@ from kernova.discover.simulation import simulate
 from kernova.errors import InputError
 from kernova.workbench.discovery import Discovery
 from kernova.workbench.shared import Presence
-from tests.web.in_process import Expert, fish, opened, refused, served
+from tests.web import messages
+from tests.web.in_process import Expert, fish, opened, rejected, served
 
 
 @pytest.fixture
@@ -32,10 +33,10 @@ def counts(client):
     return {one["name"]: one["rows"] for one in state(client)["categories"]}
 
 
-# --- a whole sitting -------------------------------------------------------------------------
+# --- a whole session -------------------------------------------------------------------------
 
 
-def test_a_sitting_from_the_first_question_to_the_history(client):
+def test_a_session_from_the_first_question_to_the_history(client):
     session = client.get("/api/session").json()
     assert (session["rows"], session["columns"], session["media"]) == (60, 3, "none")
     assert session["preparation"]["state"] == "ready"
@@ -46,14 +47,14 @@ def test_a_sitting_from_the_first_question_to_the_history(client):
     assert question["id"] == question["card"]["id"] == str(5877 * 10**14 + question["row"])
     assert question["reason"].endswith(".")
     assert {one["name"] for one in question["card"]["features"]} == {"length", "width", "sex"}
-    assert anna.ask() == question  # the same until something is said
+    assert anna.ask() == question  # the same until it is answered
     reply = anna.answer(" carp ")
     assert reply["saved"] == {
         "number": 1, "words": f"{question['id']}: carp.", "is_new": True, "n_rows": 1,
     }  # fmt: skip
     assert reply["question"]["number"] == 2
     assert not anna.answer("carp")["saved"]["is_new"]
-    assert anna.say("skips", row=anna.question["row"])["saved"]["words"].endswith("was skipped.")
+    assert anna.say("skips", row=anna.question["row"])["saved"]["words"].endswith(messages.SKIPPED)
     now = state(client)
     assert (now["asked"], now["skipped"], now["named"], now["rows"]) == (3, 1, 2, 60)
     assert now["curve"] == [1, 1, 1]
@@ -72,7 +73,7 @@ def test_a_sitting_from_the_first_question_to_the_history(client):
     ]
 
 
-def test_the_curve_begins_with_the_categories_that_were_known_before(tmp_path):
+def test_the_curve_starts_with_the_categories_known_before(tmp_path):
     fish(tmp_path, 60, known=["carp", "eel", "carp", *[None] * 57])
     with served(opened(tmp_path, label_column="known")) as client:
         Expert(client).answer("pike")
@@ -100,13 +101,12 @@ def test_categories_are_renamed_merged_and_deleted_and_keep_their_colours(client
     expert.say("answers/2", label=None)
     assert counts(client) == {"z": 1, "c": 1, "a": 1}
     reply = client.post("/api/categories/rename", json={"old": "no", "new": "x"})
-    assert refused(reply, 409) == "There is no category 'no'. There are 'z', 'c', 'a'."
-    assert refused(client.patch("/api/answers/9", json={"label": "x"}), 409) == (
-        "There is no question 9 to change: there are questions 1 to 4."
-    )
+    assert rejected(reply, 409) == messages.NO_CATEGORY
+    reply = client.patch("/api/answers/9", json={"label": "x"})
+    assert rejected(reply, 409) == messages.NO_QUESTION_9
 
 
-def test_a_whole_cluster_is_named_and_undone_as_one_step(client):
+def test_a_whole_cluster_is_labelled_and_undone_as_one_step(client):
     expert = Expert(client)
     question = expert.ask()
     while question["n_members"] == 0:
@@ -122,21 +122,19 @@ def test_a_whole_cluster_is_named_and_undone_as_one_step(client):
     assert expert.answer("few", members=some)["saved"]["n_rows"] == 1 + len(some)
 
 
-def test_rows_are_found_looked_at_and_named_out_of_turn(client):
+def test_rows_are_found_shown_and_labelled_directly(client):
     found = client.get("/api/rows", params={"find": " 00059"}).json()["rows"]
     assert [one["row"] for one in found] == [59]
     assert len(client.get("/api/rows", params={"find": "5877", "limit": 7}).json()["rows"]) == 7
     expert = Expert(client, "Anna")
     reply = expert.say("labels", rows=[4, 5, 4], label="eel")
-    assert (reply["saved"]["words"], reply["saved"]["n_rows"]) == ("2 rows: eel, out of turn.", 2)
+    assert (reply["saved"]["words"], reply["saved"]["n_rows"]) == (messages.TWO_ROWS, 2)
     card = client.get("/api/rows/4").json()
     assert (card["label"], card["question"]) == ("eel", None)
     assert card["opinions"] == [{"expert": "Anna", "label": "eel"}]
-    assert refused(client.get("/api/rows/60"), 404) == (
-        "There is no row 60: the table has 60, counted from 0."
-    )
+    assert rejected(client.get("/api/rows/60"), 404) == messages.NO_ROW_60
     reply = client.post("/api/question", json={"row": 4})
-    assert "has been named or passed over" in refused(reply, 409)
+    assert "is already labelled or skipped" in rejected(reply, 409)
     assert expert.ask(row=7)["row"] == 7
     assert expert.answer("cod")["saved"]["words"] == f"{5877 * 10**14 + 7}: cod."
 
@@ -144,7 +142,7 @@ def test_rows_are_found_looked_at_and_named_out_of_turn(client):
 # --- several experts -------------------------------------------------------------------------
 
 
-def test_no_two_are_asked_the_same_and_both_may_differ(client):
+def test_two_experts_get_different_rows_and_may_disagree(client):
     anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
     seen = set()
     for _ in range(5):
@@ -167,18 +165,17 @@ def test_no_two_are_asked_the_same_and_both_may_differ(client):
     assert client.get(f"/api/rows/{row}").json()["label"] == said["label"]
 
 
-def test_undo_takes_back_ones_own_word(client):
+def test_undo_reverts_the_experts_own_entry(client):
     anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
     anna.answer("carp")
     bob.answer("pike")
     anna.say("undo")
     assert counts(client) == {"pike": 1}
-    assert refused(client.post("/api/undo", json={"expert": "Anna"}), 409) == (
-        "There is nothing of 'Anna' to undo."
-    )
+    reply = client.post("/api/undo", json={"expert": "Anna"})
+    assert rejected(reply, 409) == messages.NOTHING_TO_UNDO
 
 
-def test_a_question_goes_back_when_its_expert_has_gone(folder):
+def test_the_question_of_an_inactive_expert_is_released(folder):
     now = 0.0
     presence = Presence(900, clock=lambda: now)
     with served(opened(folder, presence=presence)) as client:
@@ -189,21 +186,20 @@ def test_a_question_goes_back_when_its_expert_has_gone(folder):
         state(client, expert="Anna")  # a sign of life
         now = 1700.0
         wish = {"expert": "Bob", "row": row}
-        assert refused(client.post("/api/question", json=wish), 409) == (
-            f"The row '{5877 * 10**14 + row}' is open at another expert. Ask about another."
-        )
+        reserved = messages.RESERVED.format(id=5877 * 10**14 + row)
+        assert rejected(client.post("/api/question", json=wish), 409) == reserved
         now = 1900.0
         assert bob.ask(row=row)["row"] == row
-        # Both name it now: the one who came late is heard, too.
+        # Both label it now; the late answer is recorded, too.
         assert anna.say("answers", row=row, label="carp")["saved"]["n_rows"] == 1
         assert bob.answer("pike")["saved"]["n_rows"] == 1
         (found,) = client.get("/api/disagreements").json()["disagreements"]
         assert found["row"] == row
-        here = {one["name"]: one["is_here"] for one in state(client)["experts"]}
-        assert here == {"Anna": True, "Bob": True}
+        present = {one["name"]: one["is_here"] for one in state(client)["experts"]}
+        assert present == {"Anna": True, "Bob": True}
 
 
-# --- what is repeated, or comes too late -----------------------------------------------------
+# --- repeated and late requests --------------------------------------------------------------
 
 
 def test_a_request_with_its_key_counts_once(client):
@@ -220,7 +216,7 @@ def test_a_request_with_its_key_counts_once(client):
     assert counts(client) == {}
 
 
-def test_after_a_restart_everything_is_as_it_was(folder):
+def test_a_restart_restores_the_state(folder):
     with served(opened(folder)) as client:
         expert = Expert(client, "Anna")
         for label in ("carp", "pike", "carp"):
@@ -230,7 +226,7 @@ def test_after_a_restart_everything_is_as_it_was(folder):
         now = state(client)
         for name in ("categories", "curve", "asked", "named", "advice"):
             assert now[name] == before[name]
-        # The page that was open all the while answers what it was asked.
+        # A page that stayed open answers its question.
         late = Expert(client, "Anna")
         late.question = asked
         assert late.answer("eel", members="all")["saved"]["n_rows"] == asked["n_members"] + 1
@@ -238,7 +234,7 @@ def test_after_a_restart_everything_is_as_it_was(folder):
         assert late.question["number"] == 5
 
 
-def test_an_answer_to_a_row_that_was_named_meanwhile_is_an_opinion(client):
+def test_an_answer_to_a_row_labelled_meanwhile_is_an_opinion(client):
     anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
     row = anna.ask()["row"]
     bob.say("labels", rows=[row], label="pike")
@@ -248,23 +244,20 @@ def test_an_answer_to_a_row_that_was_named_meanwhile_is_an_opinion(client):
         "Anna": "carp", "Bob": "pike",
     }  # fmt: skip
     reply = client.post("/api/skips", json={"expert": "Cleo", "row": row})
-    assert "is no longer open: it was named meanwhile." in refused(reply, 409)
+    assert rejected(reply, 409).endswith(messages.NO_LONGER_OPEN)
 
 
-def test_before_it_is_prepared_answers_are_taken_and_questions_are_not(folder):
+def test_before_the_preparation_answers_are_accepted_but_questions_are_not(folder):
     bench = opened(folder, is_prepared=False)
     with served(bench) as client:
         assert client.get("/api/session").json()["preparation"]["state"] == "preparing"
         reply = client.post("/api/question", json={})
-        assert refused(reply, 409) == (
-            "The table is still being prepared. Ask again in a moment; how far it is says "
-            "/api/session."
-        )
+        assert rejected(reply, 409) == messages.PREPARING
         assert reply.json()["error"]["code"] == "preparing"
         said = client.post("/api/answers", json={"row": 3, "label": "carp"}).json()
         assert (said["saved"]["number"], said["question"]) == (1, None)
         everything = {"row": 4, "label": "carp", "members": "all"}
-        assert refused(client.post("/api/answers", json=everything), 409)
+        assert rejected(client.post("/api/answers", json=everything), 409)
         bench.prepare()
         assert bench.preparation.wait(120)
         assert Expert(client).ask()["number"] == 2
@@ -281,38 +274,31 @@ def test_a_table_that_cannot_be_prepared_can_still_be_labelled(folder, monkeypat
         assert bench.preparation.wait(120)
         told = client.get("/api/session").json()["preparation"]
         assert (told["state"], told["message"]) == ("failed", "It is too odd.")
-        assert refused(client.post("/api/question", json={}), 409) == (
-            "The table could not be prepared, so nothing is asked. It is too odd."
-        )
+        assert rejected(client.post("/api/question", json={}), 409) == messages.NOT_PREPARED
         assert Expert(client).say("labels", rows=[3], label="carp")["saved"]["n_rows"] == 1
 
 
-def test_at_the_end_there_is_nothing_left_to_ask(client):
+def test_at_the_end_no_questions_are_left(client):
     anna = Expert(client, "Anna")
     anna.say("labels", rows=list(range(59)), label="carp")
     assert anna.question["row"] == 59
     reply = client.post("/api/question", json={"expert": "Bob"}).json()
-    assert reply == {
-        "question": None,
-        "message": "Every row that is left is open at another expert just now.",
-    }
-    assert anna.answer("pike")["message"] == (
-        "There is nothing left to ask: every row was asked or named."
-    )
+    assert reply == {"question": None, "message": messages.ALL_RESERVED}
+    assert anna.answer("pike")["message"] == messages.NOTHING_LEFT
 
 
-def test_what_could_not_be_saved_does_not_count_and_can_be_sent_again(folder, monkeypatch):
+def test_an_answer_that_could_not_be_saved_can_be_sent_again(folder, monkeypatch):
     bench = opened(folder)
     with served(bench) as client:
         expert = Expert(client, "Anna")
         said = {"expert": "Anna", "row": expert.ask()["row"], "label": "carp", "key": "one"}
-        store = bench.discovery.session._book.store
+        store = bench.discovery.session.project_
         with monkeypatch.context() as full:
             full.setattr(store, "_connection", FullDisk())
             reply = client.post("/api/answers", json=said)
-        assert refused(reply, 503) == (
-            f"Could not save to {folder / 'fish.kernova-project'}: database or disk is full. What "
-            "was said last does not count; what was said before is safe."
+        assert rejected(reply, 503) == (
+            f"Could not save to {folder / 'fish.kernova-project'}: database or disk is full. The "
+            "last entry was not recorded; earlier entries are safe."
         )
         assert reply.json()["error"]["code"] == "not saved"
         assert state(client)["asked"] == 0
@@ -321,7 +307,7 @@ def test_what_could_not_be_saved_does_not_count_and_can_be_sent_again(folder, mo
 
 
 class FullDisk:
-    """A project's connection when there is no room left."""
+    """A database connection on a full disk."""
 
     def execute(self, *_):
         raise sqlite3.OperationalError("database or disk is full")
@@ -330,7 +316,7 @@ class FullDisk:
 # --- the same questions as without a server --------------------------------------------------
 
 
-@pytest.mark.parametrize("strategy", ["strangers-and-crowds", "hms-ci", "random"])
+@pytest.mark.parametrize("strategy", ["novelty-density", "hms-ci", "random"])
 def test_an_expert_over_http_needs_as_many_questions_as_a_simulated_one(tmp_path, strategy):
     kinds = fish(tmp_path, 150)["kind"]
     bench = opened(tmp_path, strategy=strategy)

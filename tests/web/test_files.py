@@ -1,4 +1,4 @@
-"""Pictures, learning and downloads over HTTP; and what must stay harmless there."""
+"""Media, downloads and learning over HTTP, and their safety."""
 
 import io
 import os
@@ -10,7 +10,8 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from kernova.cli.app import app
-from tests.web.in_process import KINDS, Expert, fish, opened, refused, served
+from tests.web import messages
+from tests.web.in_process import KINDS, Expert, fish, opened, rejected, served
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -28,7 +29,7 @@ def shown(client, row, **query):
 # --- pictures --------------------------------------------------------------------------------
 
 
-def test_pictures_of_a_folder_are_made_anew_and_nothing_else_is_shown(tmp_path):
+def test_pictures_of_a_folder_are_encoded_again_and_nothing_else_is_served(tmp_path):
     ids = fish(tmp_path)["fish"]
     folder = tmp_path / "pictures"
     folder.mkdir()
@@ -52,16 +53,16 @@ def test_pictures_of_a_folder_are_made_anew_and_nothing_else_is_shown(tmp_path):
         assert client.get("/api/rows/1").json()["media"] == {
             "kind": "none", "picture": None, "sound": None, "spectrogram": None, "outline": None,
         }  # fmt: skip
-        assert refused(shown(client, 1), 404) == f"Row '{ids[1]}' has no picture."
-        assert f"{ids[2]}.png" in refused(shown(client, 2), 409)
-        assert "64 MB" in refused(shown(client, 3), 409)
+        assert rejected(shown(client, 1), 404) == messages.NO_PICTURE.format(id=ids[1])
+        assert f"{ids[2]}.png" in rejected(shown(client, 2), 409)
+        assert messages.SIZE_LIMIT in rejected(shown(client, 3), 409)
         for row in (4, 5, 6, 60, 10**9):
-            assert refused(shown(client, row), 404)
-        assert refused(client.get("/api/media/0/sound"), 404)
-        assert refused(client.get("/api/media/0/spectrogram"), 404)
+            assert rejected(shown(client, row), 404)
+        assert rejected(client.get("/api/media/0/sound"), 404)
+        assert rejected(client.get("/api/media/0/spectrogram"), 404)
 
 
-def test_an_archive_gives_what_is_in_it_and_writes_nothing(tmp_path):
+def test_an_archive_is_served_without_writing_files(tmp_path):
     ids = fish(tmp_path)["fish"]
     archive = tmp_path / "pictures.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
@@ -72,9 +73,9 @@ def test_an_archive_gives_what_is_in_it_and_writes_nothing(tmp_path):
     before = sorted(os.walk(tmp_path.parent))
     with served(opened(tmp_path, images=str(archive))) as client:
         assert shown(client, 0).status_code == 200
-        assert refused(shown(client, 1), 404)
-        assert refused(shown(client, 2), 404)
-        assert "64 MB" in refused(shown(client, 3), 409)
+        assert rejected(shown(client, 1), 404)
+        assert rejected(shown(client, 2), 404)
+        assert messages.SIZE_LIMIT in rejected(shown(client, 3), 409)
         after = sorted(os.walk(tmp_path.parent))
     made = {name for _, _, names in after for name in names} - {
         name for _, _, names in before for name in names
@@ -92,27 +93,27 @@ def test_an_archive_gives_what_is_in_it_and_writes_nothing(tmp_path):
         "/api/downloads/..%2f..%2ffish.csv", "/api/downloads/fish.csv",
     ],
 )  # fmt: skip
-def test_no_path_leads_out(unmoved, path):
-    address = str(unmoved.base_url).rstrip("/")
+def test_no_path_leads_out_of_the_static_files(idle, path):
+    address = str(idle.base_url).rstrip("/")
     target = f"{address}{path}"
-    reply = unmoved.get(target)
-    # Sent as it is written: a client would tidy the path before anyone else sees it.
-    raw = unmoved.build_request("GET", address)
+    reply = idle.get(target)
+    # The raw path: a client would normalise it.
+    raw = idle.build_request("GET", address)
     raw.url = raw.url.copy_with(raw_path=path.encode())
-    for one in (reply, unmoved.send(raw)):
-        assert refused(one, one.status_code)
+    for one in (reply, idle.send(raw)):
+        assert rejected(one, one.status_code)
         assert one.status_code in (404, 405, 422)
 
 
 @pytest.fixture(scope="module")
-def unmoved(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("unmoved")
+def idle(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("idle")
     fish(folder)
     with served(opened(folder, strategy="random")) as client:
         yield client
 
 
-def test_cells_that_hold_markup_stay_data(tmp_path):
+def test_markup_in_cells_is_served_as_data(tmp_path):
     rows = fish(tmp_path)
     rows["fish"] = [f"{SCRIPT}{place}" for place in range(len(rows))]
     rows["sex"] = [SCRIPT, '"><img src=x onerror=alert(1)>'] * 30
@@ -135,10 +136,10 @@ def test_cells_that_hold_markup_stay_data(tmp_path):
         assert labels.headers["content-disposition"] == 'attachment; filename="labels.csv"'
 
 
-# --- taking home -----------------------------------------------------------------------------
+# --- downloads -------------------------------------------------------------------------------
 
 
-def test_labels_are_taken_home_with_who_and_when(tmp_path):
+def test_exported_labels_have_experts_and_times(tmp_path):
     kinds = fish(tmp_path)["kind"]
     known = kinds.where(kinds.index < 3)
     fish(tmp_path, prior=known)
@@ -166,14 +167,12 @@ def test_labels_are_taken_home_with_who_and_when(tmp_path):
     assert same["category"].fillna("").tolist() == rows["category"].tolist()
 
 
-def test_what_was_learnt_is_shown_asked_and_taken_home(tmp_path, monkeypatch):
+def test_the_learnt_model_is_shown_asked_about_and_downloaded(tmp_path, monkeypatch):
     kinds = fish(tmp_path)["kind"]
     bench = opened(tmp_path)
     with served(bench) as client:
         for path in ("/api/learn/rows", "/api/downloads/model.kernova"):
-            assert refused(client.get(path), 409) == (
-                "Nothing has been learnt yet. Begin with POST /api/learn."
-            )
+            assert rejected(client.get(path), 409) == messages.NOTHING_LEARNT
         assert client.get("/api/learn").json()["state"] == "none"
         client.post("/api/learn", json={})
         assert bench.learning.wait(120)
@@ -198,11 +197,11 @@ def test_what_was_learnt_is_shown_asked_and_taken_home(tmp_path, monkeypatch):
         asked = client.post("/api/question", json=wish).json()
         if learnt["counts"]["unknown"]:
             anna.question = asked["question"]
-            assert anna.question["reason"].startswith("None of the categories that were learnt")
+            assert anna.question["reason"].startswith(messages.UNKNOWN_REASON)
             anna.answer("carp")
             assert client.get("/api/learn").json()["is_stale"]
         else:
-            assert asked["message"] == "No unknown row is left to be asked."
+            assert asked["message"] == messages.NO_UNKNOWN_ROWS
         model = client.get("/api/downloads/model.kernova").content
     (tmp_path / "model.kernova").write_bytes(model)
     monkeypatch.chdir(tmp_path)
@@ -212,11 +211,12 @@ def test_what_was_learnt_is_shown_asked_and_taken_home(tmp_path, monkeypatch):
     assert set(pd.read_csv(tmp_path / "verdicts.csv")["kind"]) == set(KINDS)
 
 
-def test_a_table_whose_name_is_no_text_is_served_all_the_same(tmp_path):
+def test_a_table_with_an_undecodable_name_is_served(tmp_path):
     fish(tmp_path)
     odd = os.fsdecode(b"\xff.csv")
     (tmp_path / "fish.csv").rename(tmp_path / odd)
-    with served(opened(tmp_path, data=odd, project=odd)) as client:
+    bench = opened(tmp_path, data=odd, project=odd)
+    with served(bench) as client:
         session = client.get("/api/session").json()
         assert session["data"] == str(tmp_path / r"\udcff.csv")
         assert session["project"] == str(tmp_path / r"\udcff.csv.kernova-project")
@@ -224,7 +224,6 @@ def test_a_table_whose_name_is_no_text_is_served_all_the_same(tmp_path):
         for label in ("carp", "carp", "pike"):
             expert.answer(label)
         client.post("/api/learn", json={})
-        while (learnt := client.get("/api/learn")).json()["state"] == "running":
-            pass
-        assert r"rows of " in learnt.json()["summary"]
+        assert bench.learning.wait(120)
+        assert "rows of " in client.get("/api/learn").json()["summary"]
         assert client.get("/api/state").status_code == 200

@@ -1,4 +1,4 @@
-"""The interface does what its own description says, whatever is sent to it."""
+"""Fuzzing: the server conforms to its OpenAPI description."""
 
 import importlib.util
 import re
@@ -24,7 +24,7 @@ CHECKS = (
 
 
 @pytest.mark.soak
-def test_the_description_is_kept(tmp_path, long_bar):
+def test_replies_conform_to_the_description(tmp_path, long_bar):
     if importlib.util.find_spec("schemathesis") is None:
         pytest.skip("schemathesis is not installed")
     with workbench(tmp_path, "--demo") as server:
@@ -33,7 +33,7 @@ def test_the_description_is_kept(tmp_path, long_bar):
             f"{server.address}api/openapi.json",
             *("--header", f"Authorization: Bearer {TOKEN}"),
             *("--checks", ",".join(CHECKS)),
-            # The search for corners sends as many as it likes; the rest are drawn by lot.
+            # The coverage phase has no limit on requests; fuzzing samples randomly.
             *("--phases", "coverage,fuzzing" if long_bar(10) > 1 else "fuzzing"),
             *("--max-examples", str(long_bar(80))),
             *("--seed", "1", "--no-shrink", "--suppress-health-check", "all", "--no-color"),

@@ -1,1 +1,1 @@
-"""Media: what the rows of a table look and sound like."""
+"""Media of rows: pictures, sounds and outlines, and the tables that come with them."""

@@ -1,10 +1,9 @@
-"""Files that are shown beside rows: from one folder or one ZIP archive, and from nowhere else.
+"""Media files of rows: safe access to one folder or ZIP archive, and matching of files with rows.
 
-What a table says is looked up among the names that were found there; where it gives paths, those
-count whose file, links followed, lies within the folder. Links that lead out, pipes and devices are
-left out; an archive is read where it lies, never unpacked.
-
-Which file goes with which row: by the row's id, or by a column that names files.
+Only files within the folder are read: names in a table are looked up among the files found there,
+and paths must lie within the folder after links are resolved. Links that lead out, pipes and
+devices are ignored. An archive is read in place, never unpacked. Files are matched with rows by the
+rows' ids, or by a column that names files.
 """
 
 import os
@@ -20,49 +19,65 @@ import pyarrow as pa
 
 from kernova.errors import InputError, MediaError
 from kernova.tables.columns import decoded
-from kernova.text import listed
-
-# Nobody's picture is larger, and whoever looks at many waits for each.
-LARGEST_FILE = 64 * 1024**2
+from kernova.text import listed, plural
 
 _MEGABYTE = 1024**2
+# Larger files would take too long to show.
+LARGEST_FILE = 64 * _MEGABYTE
+# A column names files if at least this fraction of its texts do.
+_MIN_FRACTION = 0.5
+_NAMED_IN_MESSAGES = 3
+
+
+class RowFiles(NamedTuple):
+    """Files matched with rows.
+
+    Attributes
+    ----------
+    names : list of str or None
+        For each row the name of its file, None where there is none.
+    columns : list of str
+        Columns that name files and are therefore no features.
+    """
+
+    names: list[str | None]
+    columns: list[str]
 
 
 class MediaFiles(Protocol):
-    """Files by their names: paths with slashes, from the folder or archive that was named.
+    """Files by name: paths with slashes, relative to a folder or archive.
 
     Attributes
     ----------
     source : str
-        The folder or archive, for sentences.
+        The folder or archive, for messages.
     names : tuple of str
-        All files of the endings that were asked for, in order.
+        All files with one of the suffixes, sorted.
     """
 
     source: str
     names: tuple[str, ...]
 
     def content(self, name: str) -> bytes:
-        """Read one of the files whole, if it is not too large."""
+        """Return the content of a file, if it is not too large."""
         ...
 
     def close(self) -> None:
-        """Read no more."""
+        """Close the archive, if it is one."""
         ...
 
 
 class FolderFiles:
-    """Files in a folder and in the folders within it.
+    """Files in a folder and its subfolders.
 
     Parameters
     ----------
     folder : path
-        Where they are.
-    endings : collection of str
-        Which endings count, such as ``".png"``; capitals do not matter.
+        The folder.
+    suffixes : collection of str
+        Suffixes of the files, such as ``".png"``, in any case.
     among : iterable of str, optional
-        Look for these paths only, rather than through the whole folder; what does not lie within
-        it is not found.
+        Paths to look for, instead of listing the whole folder; those outside it are ignored.
 
     Examples
     --------
@@ -75,34 +90,34 @@ class FolderFiles:
     """
 
     def __init__(
-        self, folder: str | Path, endings: Collection[str], among: Iterable[str] | None = None
+        self, folder: str | Path, suffixes: Collection[str], among: Iterable[str] | None = None
     ) -> None:
         self.source = os.fspath(folder)
         self._root = Path(folder).resolve()
         found = _names_within(self._root, "") if among is None else _known_paths(self._root, among)
-        self.names = tuple(sorted({name for name in found if _has_ending(name, endings)}))
+        self.names = tuple(sorted({name for name in found if _has_suffix(name, suffixes)}))
 
     def path(self, name: str) -> Path:
-        """Give where a file really is, once more making sure that it lies within the folder."""
-        place = _place_within(self._root, name)
-        if place is None:
+        """Return the resolved path of a file, checked again to lie within the folder."""
+        path = _path_within(self._root, name)
+        if path is None:
             raise MediaError(
-                f"{name} is no file within {self.source}, or no longer; put it there, or leave the "
-                "row without."
+                f"There is no file {name} within {self.source}. Restore it, or leave the row "
+                "without a file."
             )
-        return place
+        return path
 
     def content(self, name: str) -> bytes:
-        """Read a file whole, if it is not too large."""
-        # A pipe put there meanwhile must not hold us up until somebody writes to it.
+        """Return the content of a file, if it is not too large."""
+        # Non-blocking, in case the file has been replaced by a pipe.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         try:
             handle = os.open(self.path(name), flags)
             with os.fdopen(handle, "rb") as stream:
                 about = os.fstat(stream.fileno())
                 if not stat.S_ISREG(about.st_mode):
-                    raise MediaError(f"{name} in {self.source} is no ordinary file; remove it.")
-                refuse_large(about.st_size, name, self.source)
+                    raise MediaError(f"{name} in {self.source} is not a regular file; remove it.")
+                check_size(about.st_size, name, self.source)
                 return stream.read(LARGEST_FILE + 1)
         except OSError as error:
             raise MediaError(
@@ -110,51 +125,52 @@ class FolderFiles:
             ) from error
 
     def close(self) -> None:
-        """Read no more; nothing is open between two looks."""
+        """Do nothing: files are closed after each access."""
 
 
 class ZipFiles:
-    """Files in a ZIP archive, read one by one where they lie; several threads may ask at once.
+    """Files in a ZIP archive, read in place; safe to use from several threads.
 
     Parameters
     ----------
     path : path
         The archive.
-    endings : collection of str
-        Which endings count.
+    suffixes : collection of str
+        Suffixes of the files.
     """
 
-    def __init__(self, path: str | Path, endings: Collection[str]) -> None:
+    def __init__(self, path: str | Path, suffixes: Collection[str]) -> None:
         self.source = os.fspath(path)
         self._lock = threading.Lock()
         try:
             self._archive = ZipFile(path)
         except (BadZipFile, NotImplementedError, ValueError) as error:
             raise MediaError(
-                f"{self.source} cannot be read as a ZIP archive; it is damaged, cut short, or "
+                f"{self.source} cannot be read as a ZIP archive: it is damaged, truncated, or "
                 "another kind of file."
             ) from error
         self._entries = {
             entry.filename: entry for entry in self._archive.infolist() if _is_plain(entry)
         }
-        self.names = tuple(sorted(name for name in self._entries if _has_ending(name, endings)))
+        self.names = tuple(sorted(name for name in self._entries if _has_suffix(name, suffixes)))
 
     def content(self, name: str) -> bytes:
-        """Read a file whole, if it is not too large once unpacked."""
+        """Return the content of a file, if its uncompressed size is not too large."""
         entry = self._entries[name]
-        refuse_large(max(entry.file_size, entry.compress_size), name, self.source)
+        check_size(max(entry.file_size, entry.compress_size), name, self.source)
         if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-            # Python unpacks other methods as far as they go, whatever length they promise.
+            # Python decompresses other methods beyond the declared size.
             raise MediaError(
-                f"{name} in {self.source} is packed by an unusual method; pack the archive anew "
-                "with the usual one (deflate)."
+                f"{name} in {self.source} uses an unsupported compression method; create the "
+                "archive with deflate."
             )
         try:
             with self._lock, self._archive.open(entry) as stream:
                 return stream.read(LARGEST_FILE + 1)
-        except Exception as error:  # zlib's, struct's, EOFError: what damage throws has no bounds
+        except Exception as error:  # damaged data raises zlib.error, struct.error, EOFError ...
             raise MediaError(
-                f"{name} in {self.source} cannot be unpacked; it is damaged. Pack it again."
+                f"{name} in {self.source} cannot be decompressed: it is damaged. Create the "
+                "archive again."
             ) from error
 
     def close(self) -> None:
@@ -163,28 +179,20 @@ class ZipFiles:
             self._archive.close()
 
 
-def refuse_large(n_bytes: int, name: str, source: str) -> None:
-    """Refuse a file by its length, before any of it is read."""
+def check_size(n_bytes: int, name: str, source: str) -> None:
+    """Reject a file by its size, before it is read."""
     if n_bytes > LARGEST_FILE:
         raise MediaError(
-            f"{name} in {source} has {n_bytes / _MEGABYTE:,.0f} MB; files of up to "
-            f"{LARGEST_FILE // _MEGABYTE} MB are shown. Make it smaller."
+            f"{name} in {source} has {n_bytes / _MEGABYTE:,.0f} MB; the limit is "
+            f"{LARGEST_FILE // _MEGABYTE} MB. Reduce it."
         )
 
 
-def folder_of(path: str | Path) -> Path:
-    """Give the folder as a path, or say that there is none."""
-    folder = Path(path)
-    if not folder.is_dir():
-        raise InputError(f"There is no folder {folder}; check its name.")
-    return folder
-
-
-# --- what lies within a folder ---------------------------------------------------------------
+# --- files within a folder -------------------------------------------------------------------
 
 
 def _names_within(root: Path, folder: str) -> Iterator[str]:
-    """Walk through the folders, not following links to others and passing over hidden ones."""
+    """Yield the files of all subfolders, without hidden ones and links to other folders."""
     try:
         entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
     except OSError:
@@ -195,12 +203,12 @@ def _names_within(root: Path, folder: str) -> Iterator[str]:
             continue
         if entry.is_dir(follow_symlinks=False):
             yield from _names_within(root, name)
-        elif entry.is_file(follow_symlinks=False) or _place_within(root, name) is not None:
+        elif entry.is_file(follow_symlinks=False) or _path_within(root, name) is not None:
             yield name
 
 
 def _known_paths(root: Path, among: Iterable[str]) -> Iterator[str]:
-    is_plain: dict[str, bool] = {}  # folders that are no links, nor within any
+    is_plain: dict[str, bool] = {}  # folders that are not reached through links
     for text in dict.fromkeys(among):
         name = name_within(text, root)
         if name is None:
@@ -213,7 +221,7 @@ def _known_paths(root: Path, among: Iterable[str]) -> Iterator[str]:
 
 
 def _is_there(root: Path, name: str, is_in_plain_folder: bool) -> bool:
-    """Tell whether a name stands for a file within; links are followed, which takes longer."""
+    """Return whether a file exists within the folder; resolving links takes longer."""
     if is_in_plain_folder:
         try:
             mode = os.lstat(f"{root}/{name}").st_mode
@@ -221,11 +229,11 @@ def _is_there(root: Path, name: str, is_in_plain_folder: bool) -> bool:
             return False
         if not stat.S_ISLNK(mode):
             return stat.S_ISREG(mode)
-    return _place_within(root, name) is not None
+    return _path_within(root, name) is not None
 
 
 def name_within(text: str, root: Path) -> str | None:
-    r"""Give a path as a name within the folder, with slashes; None if it leads out of it.
+    r"""Return a path as a name within the folder, with slashes; None if it leads out of it.
 
     Examples
     --------
@@ -246,18 +254,18 @@ def name_within(text: str, root: Path) -> str | None:
     return "/".join(parts)
 
 
-def _place_within(root: Path, name: str) -> Path | None:
-    """Give the ordinary file that a name stands for, if it lies within the folder."""
+def _path_within(root: Path, name: str) -> Path | None:
+    """Return the resolved path of a regular file, None if it is not within the folder."""
     try:
-        place = (root / name).resolve(strict=True)
-        is_file = stat.S_ISREG(place.stat().st_mode)
+        path = (root / name).resolve(strict=True)
+        is_file = stat.S_ISREG(path.stat().st_mode)
     except (OSError, ValueError, RuntimeError):
         return None
-    return place if is_file and place.is_relative_to(root) else None
+    return path if is_file and path.is_relative_to(root) else None
 
 
 def _is_plain(entry: ZipInfo) -> bool:
-    """Tell whether an entry is a file, under a name that leads nowhere else."""
+    """Return whether an entry is an unencrypted file with a name inside the archive."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
     is_locked = bool(entry.flag_bits & 0x1)
     path = PurePosixPath(entry.filename)
@@ -265,71 +273,54 @@ def _is_plain(entry: ZipInfo) -> bool:
     return kind in (0, stat.S_IFREG) and not is_locked and not entry.is_dir() and is_inside
 
 
-def _has_ending(name: str, endings: Collection[str]) -> bool:
-    return ending_of(name) in endings
+def _has_suffix(name: str, suffixes: Collection[str]) -> bool:
+    return suffix_of(name) in suffixes
 
 
-def ending_of(name: str) -> str:
-    """Give a name's ending in small letters, with its dot; empty if it has none.
+def suffix_of(name: str) -> str:
+    """Return a name's suffix in lower case, with its dot; empty if it has none.
 
     Examples
     --------
-    >>> from kernova.media.files import ending_of
-    >>> ending_of("wild.life/A.PNG"), ending_of("wild.life/a")
+    >>> from kernova.media.files import suffix_of
+    >>> suffix_of("wild.life/A.PNG"), suffix_of("wild.life/a")
     ('.png', '')
     """
-    stem, dot, ending = name.rpartition("/")[2].rpartition(".")
-    return f".{ending.lower()}" if dot and stem else ""
+    stem, dot, suffix = name.rpartition("/")[2].rpartition(".")
+    return f".{suffix.lower()}" if dot and stem else ""
 
 
-# A column names files if at least this share of its texts do.
-_LEAST_SHARE = 0.5
-_NAMED_IN_SENTENCES = 3
-
-
-class RowFiles(NamedTuple):
-    """What was found.
-
-    Attributes
-    ----------
-    names : list of str or None
-        For each row the name of its file, None where there is none.
-    columns : list of str
-        Columns that name files and are therefore no features.
-    """
-
-    names: list[str | None]
-    columns: list[str]
+# --- files of rows ---------------------------------------------------------------------------
 
 
 class FileNames:
-    """Files to be found by what people write: a path, a name, or a name without its ending.
+    """Lookup of files by a path, a name, or a name without its suffix.
 
     Examples
     --------
     >>> from kernova.media.files import FileNames
     >>> names = FileNames(["wild/a.png", "tame/b.png"], "wild")
-    >>> names.written("b.png"), names.written("wild/a.png"), names.written("b")
+    >>> names.by_name("b.png"), names.by_name("wild/a.png"), names.by_name("b")
     ('tame/b.png', 'wild/a.png', None)
-    >>> names.meant("b"), names.meant("B.PNG")
+    >>> names.by_name_or_stem("b"), names.by_name_or_stem("B.PNG")
     ('tame/b.png', 'tame/b.png')
     """
 
     def __init__(self, names: Sequence[str], folder: str) -> None:
-        # As written first: where capitals do tell two files apart, they do so here.
-        self._ways = [_NamesByKey(names, folder, key) for key in (_plain, _folded)]
+        # Exact spelling first: names may differ in case only.
+        self._lookups = [_NamesByKey(names, folder, key) for key in (_plain, _folded)]
 
-    def written(self, text: str) -> str | None:
-        """Find the file whose path or name, with its ending, this is."""
-        return next(filter(None, (way.written(text) for way in self._ways)), None)
+    def by_name(self, text: str) -> str | None:
+        """Return the file with this path or name."""
+        return next(filter(None, (one.by_name(text) for one in self._lookups)), None)
 
-    def meant(self, text: str) -> str | None:
-        """Find the file by its path or name, with or without its ending."""
-        return next(filter(None, (way.meant(text) for way in self._ways)), None)
+    def by_name_or_stem(self, text: str) -> str | None:
+        """Return the file with this path or name, with or without its suffix."""
+        return next(filter(None, (one.by_name_or_stem(text) for one in self._lookups)), None)
 
 
 class _NamesByKey:
-    """Files by their paths, names and stems, all brought to one way of writing."""
+    """Files by their normalised paths, names and stems."""
 
     def __init__(self, names: Sequence[str], folder: str, key: Callable[[str], str]) -> None:
         self._key = key
@@ -340,13 +331,13 @@ class _NamesByKey:
         for path in names:
             whole = key(path)
             name = whole.rpartition("/")[2]
-            n_ending = len(ending_of(name))
+            n_suffix = len(suffix_of(name))
             self._paths.setdefault(whole, path)
             self._by_name.setdefault(name, path)
-            self._by_stem.setdefault(name[: len(name) - n_ending], path)
-            self._by_stem.setdefault(whole[: len(whole) - n_ending], path)
+            self._by_stem.setdefault(name[: len(name) - n_suffix], path)
+            self._by_stem.setdefault(whole[: len(whole) - n_suffix], path)
 
-    def written(self, text: str) -> str | None:
+    def by_name(self, text: str) -> str | None:
         path = self._key(text)
         return (
             self._paths.get(path)
@@ -354,12 +345,12 @@ class _NamesByKey:
             or self._by_name.get(path.rpartition("/")[2])
         )
 
-    def meant(self, text: str) -> str | None:
-        return self.written(text) or self._by_stem.get(self._key(text))
+    def by_name_or_stem(self, text: str) -> str | None:
+        return self.by_name(text) or self._by_stem.get(self._key(text))
 
 
 def _plain(text: str) -> str:
-    """Free a path of what systems write differently: slashes, and letters with accents."""
+    """Normalise slashes and accented letters, which systems write differently."""
     return unicodedata.normalize("NFC", text.strip().replace("\\", "/").removeprefix("./"))
 
 
@@ -370,35 +361,35 @@ def _folded(text: str) -> str:
 def files_of_rows(
     columns: pa.Table, ids: Sequence[str], files: MediaFiles, *, numbered: bool
 ) -> RowFiles:
-    """Match rows with files by whatever names more of them: the ids, or a column of texts.
+    """Match rows with files by the ids or by a column of texts, whichever matches more.
 
     Parameters
     ----------
     columns : Table
-        All columns of the file, as they were read.
+        All columns of the table, as read.
     ids : sequence of str
-        What the rows are called.
+        Row ids.
     files : MediaFiles
-        The files there are.
+        The available files.
     numbered : bool
-        Whether the ids are mere numbers of rows; a few files called so mean nothing then.
+        Whether the ids are row numbers; then a few matching file names are a coincidence.
     """
     names = FileNames(files.names, PurePosixPath(files.source.replace("\\", "/")).name)
-    best = [names.meant(text) for text in ids]
-    if numbered and _n_found(best) < _LEAST_SHARE * len(ids):
+    best = [names.by_name_or_stem(text) for text in ids]
+    if numbered and _n_found(best) < _MIN_FRACTION * len(ids):
         best = [None] * len(ids)
     naming = []
-    endings = {ending_of(name) for name in files.names}
+    suffixes = {suffix_of(name) for name in files.names}
     for column, texts in _text_columns(columns):
-        found = [None if text is None else names.written(text) for text in texts]
-        if any(found) and _are_file_names(texts, found, endings):
+        found = [None if text is None else names.by_name(text) for text in texts]
+        if any(found) and _are_file_names(texts, found, suffixes):
             naming.append(column)
             best = found if _n_found(found) > _n_found(best) else best
     return RowFiles(best, naming)
 
 
 def files_named_in(columns: pa.Table, column: str, files: MediaFiles, root: str) -> RowFiles:
-    """Take the files that a column names by their paths."""
+    """Match rows with the files whose paths a column contains."""
     known = set(files.names)
     within = Path(root).resolve()
     found = [
@@ -408,34 +399,34 @@ def files_named_in(columns: pa.Table, column: str, files: MediaFiles, root: str)
 
 
 def column_texts(columns: pa.Table, column: str) -> list[str]:
-    """Give what a column says, where it says anything."""
+    """Return the non-empty texts of a column."""
     return [text for text in _texts(columns, column) if text]
 
 
-def refuse_no_files(
+def check_files_found(
     names: Iterable[str | None], what: str, source: str, ids: Sequence[str], files: MediaFiles
 ) -> None:
-    """Refuse to go on if no row has a file, and show how rows and files are called."""
+    """Raise an error if no row has a file, with examples of row ids and file names."""
     if any(name is not None for name in names):
         return
-    there = (
-        f"files there are called {listed(files.names[:_NAMED_IN_SENTENCES])}"
+    available = (
+        f"the files are named {listed(files.names[:_NAMED_IN_MESSAGES])}"
         if files.names
         else f"there is no {what} in it"
     )
     raise InputError(
-        f"No row of {source} has a {what} in {files.source}: rows are called "
-        f"{listed(ids[:_NAMED_IN_SENTENCES])}, and {there}. Name the files by the rows' ids "
-        "(--id-column), or name a column that holds their names."
+        f"No row of {source} has a {what} in {files.source}: the row ids are "
+        f"{listed(ids[:_NAMED_IN_MESSAGES])}, and {available}. Name the files by the ids in "
+        "id_column, or give the column that contains their names."
     )
 
 
-def without_file_note(names: Sequence[str | None], what: str) -> list[str]:
-    """Say how many rows have none, if there are any."""
+def missing_files_note(names: Sequence[str | None], what: str) -> list[str]:
+    """Return a note on the number of rows without a file, if there are any."""
     n_without = len(names) - _n_found(names)
     if not n_without:
         return []
-    have = "has" if n_without == 1 else "have"
+    have = plural(n_without, "has", "have")
     return [f"{n_without:,} of {len(names):,} rows {have} no {what}."]
 
 
@@ -447,14 +438,14 @@ def _text_columns(columns: pa.Table) -> Iterable[tuple[str, list[str | None]]]:
 
 
 def _are_file_names(
-    texts: Sequence[str | None], found: Sequence[str | None], endings: Collection[str]
+    texts: Sequence[str | None], found: Sequence[str | None], suffixes: Collection[str]
 ) -> bool:
-    """Tell whether most texts name files that are there, or end as such files do."""
+    """Return whether most texts are names of files, or end in one of their suffixes."""
     n_like = sum(
-        file is not None or (text is not None and ending_of(text) in endings)
+        file is not None or (text is not None and suffix_of(text) in suffixes)
         for text, file in zip(texts, found, strict=True)
     )
-    return n_like >= _LEAST_SHARE * sum(text is not None for text in texts)
+    return n_like >= _MIN_FRACTION * sum(text is not None for text in texts)
 
 
 def _texts(columns: pa.Table, name: str) -> list[str | None]:

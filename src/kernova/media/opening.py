@@ -1,12 +1,7 @@
-"""Rows that have pictures: which picture goes with which row.
+"""Opening of discovery data: a table, and the pictures, sounds or outlines of its rows.
 
-Rows that are specimens: their shape as columns, an outline or a photograph to see.
-
-What discovery begins with: a table, and what there is to see and to hear of its rows.
-
-This is the door. Behind it, pictures are found in :mod:`kernova.media.opening`, sounds
-in :mod:`kernova.media.recordings`, and landmarks are read in
-:mod:`kernova.media.opening`.
+:func:`open_discovery_data` reads tables with or without pictures, landmarks of specimens (TPS),
+and, through :mod:`kernova.media.recordings`, tables and folders of recordings.
 """
 
 import os
@@ -28,15 +23,15 @@ from kernova.media.files import (
     MediaFiles,
     RowFiles,
     ZipFiles,
+    check_files_found,
     column_texts,
     files_named_in,
     files_of_rows,
-    refuse_no_files,
-    without_file_note,
+    missing_files_note,
 )
 from kernova.media.outlines import OutlineRows
-from kernova.media.pictures import PICTURE_ENDINGS
-from kernova.media.recordings import folder_of_recordings, is_raven, sounding_rows
+from kernova.media.pictures import PICTURE_SUFFIXES
+from kernova.media.recordings import is_raven, read_recording_folder, read_sound_table
 from kernova.media.request import DataRequest, DiscoveryData
 from kernova.media.row_media import PictureRows, RowMedia, pixel_pictures
 from kernova.shapes.columns import ShapeColumns, fit_shape_columns
@@ -44,32 +39,34 @@ from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.tps import read_tps
 from kernova.tables.formats import RawTable, read_raw
 from kernova.tables.table import Missing, Table, row_ids
-from kernova.text import listed
+from kernova.text import listed, plural, quantity
 
 __all__ = ["DiscoveryData", "demo_data", "open_discovery_data"]
 
+_DEMO_COMPONENTS: Final = 16
 
-def pictured_rows(
+
+def read_picture_table(
     asked: DataRequest, raw: RawTable, images: str | os.PathLike[str]
 ) -> DiscoveryData:
-    """Read a table whose rows have pictures in a folder or archive, or by a column."""
+    """Read a table whose rows have pictures in a folder or archive, or named in a column."""
     ids = row_ids(raw, asked.id_column, asked.source).tolist()
-    files, found = picture_files(asked, raw, ids, os.fspath(images))
-    refuse_no_files(found.names, "picture", asked.source, ids, files)
+    files, found = find_pictures(asked, raw, ids, os.fspath(images))
+    check_files_found(found.names, "picture", asked.source, ids, files)
     table = asked.table(raw, found.columns)
     names = _of_rows(table, found.names)
-    notes = [*asked.aside_note(found.columns), *without_file_note(names, "picture")]
+    notes = [*asked.file_columns_note(found.columns), *missing_files_note(names, "picture")]
     return DiscoveryData(table, PictureRows(table.ids.tolist(), files, names), notes)
 
 
-def picture_files(
+def find_pictures(
     asked: DataRequest, raw: RawTable, ids: list[str], images: str
 ) -> tuple[MediaFiles, RowFiles]:
-    """Find the pictures that were named, and which row each belongs to."""
+    """Return the pictures in a folder, archive or column, matched with rows."""
     if images in raw.columns.column_names:
         folder = Path(asked.source).parent
         files: MediaFiles = FolderFiles(
-            folder, PICTURE_ENDINGS, among=column_texts(raw.columns, images)
+            folder, PICTURE_SUFFIXES, among=column_texts(raw.columns, images)
         )
         return files, files_named_in(raw.columns, images, files, str(folder))
     files = _folder_or_archive(images, raw, asked.source)
@@ -79,28 +76,28 @@ def picture_files(
 def _folder_or_archive(name: str, raw: RawTable, source: str) -> MediaFiles:
     path = Path(name)
     if path.is_dir():
-        return FolderFiles(path, PICTURE_ENDINGS)
+        return FolderFiles(path, PICTURE_SUFFIXES)
     if path.is_file():
         if is_zipfile(path):
-            return ZipFiles(path, PICTURE_ENDINGS)
-        raise InputError(f"{name} is no ZIP archive; name a folder, a ZIP archive or a column.")
+            return ZipFiles(path, PICTURE_SUFFIXES)
+        raise InputError(f"{name} is not a ZIP archive; give a folder, a ZIP archive or a column.")
     raise InputError(
         f"{name!r} is neither a folder nor a ZIP archive, nor a column of {source}, whose columns "
-        f"are {listed(raw.columns.column_names)}; check its name."
+        f"are {listed(raw.columns.column_names)}. Check its name."
     )
 
 
 def _of_rows(table: Table, names: list[str | None]) -> list[str | None]:
-    """Leave out the files of rows that were left out of the table."""
+    """Return the files of the rows that the table contains."""
     return names if table.places is None else [names[place] for place in table.places]
 
 
-def specimen_rows(
+def read_specimens(
     asked: DataRequest,
     images: str | os.PathLike[str] | None,
     audio: str | os.PathLike[str] | None,
 ) -> DiscoveryData:
-    """Read a TPS file: its rows are specimens, its columns components of their shape."""
+    """Read a TPS file: rows are specimens, columns are components of their shape."""
     given = {
         "audio": audio, "id column": asked.id_column, "label column": asked.label_column,
         "columns to drop": asked.drop,
@@ -108,8 +105,8 @@ def specimen_rows(
     useless = [name for name, value in given.items() if value]
     if useless:
         raise InputError(
-            f"{asked.source} holds landmarks of specimens, which are named by their ID and have no "
-            f"columns; leave out {' and '.join(useless)}."
+            f"{asked.source} contains landmarks of specimens, which have an ID and no columns; "
+            f"leave out {' and '.join(useless)}."
         )
     landmarks = read_tps(asked.source)
     known = asked.reader if isinstance(asked.reader, ShapeColumns) else None
@@ -132,23 +129,20 @@ def specimen_rows(
 def _photographs(
     asked: DataRequest, landmarks: Landmarks, images: str
 ) -> tuple[RowMedia, list[str]]:
-    """Find the photographs that the landmarks were set on: by IMAGE, or by ID."""
+    """Return the photographs of the specimens, matched by IMAGE or by ID."""
     raw = RawTable(pa.table({"IMAGE": list(landmarks.images)}), own_id="ID")
     ids = list(landmarks.ids)
-    files, found = picture_files(asked, raw, ids, images)
-    refuse_no_files(found.names, "picture", asked.source, ids, files)
-    return PictureRows(ids, files, found.names), without_file_note(found.names, "picture")
+    files, found = find_pictures(asked, raw, ids, images)
+    check_files_found(found.names, "picture", asked.source, ids, files)
+    return PictureRows(ids, files, found.names), missing_files_note(found.names, "picture")
 
 
 def _estimated_note(landmarks: Landmarks) -> list[str]:
     n_specimens = int(np.isnan(landmarks.coordinates).any(axis=(1, 2)).sum())
     if not n_specimens:
         return []
-    have = "specimen has" if n_specimens == 1 else "specimens have"
-    return [f"{n_specimens:,} {have} missing landmarks, which are estimated."]
-
-
-_DEMO_COMPONENTS: Final = 16
+    have = plural(n_specimens, "has", "have")
+    return [f"{quantity(n_specimens, 'specimen')} {have} missing landmarks, which are estimated."]
 
 
 def open_discovery_data(
@@ -162,37 +156,37 @@ def open_discovery_data(
     audio: str | os.PathLike[str] | None = None,
     reader: object | None = None,
 ) -> DiscoveryData:
-    r"""Read a table, and find the pictures or sounds of its rows.
+    r"""Read a table and the media of its rows.
 
     Parameters
     ----------
     data : str or path
         A table of features; landmarks of specimens (``.tps``), whose features are components of
-        their shape; Raven's selection table, whose rows are stretches of recordings; or a folder
-        of recordings, each of them a row.
+        their shape; a Raven selection table, whose rows are intervals of recordings; or a folder
+        of recordings, one per row.
     id_column, label_column, drop, missing
         As for :func:`kernova.read_table`; ``"fill"`` keeps missing values.
     images : str or path, optional
-        A folder or a ZIP archive of pictures, or a column of paths, which start from the table's
-        folder. Files in a folder or archive go with rows by the rows' ids, with or without an
-        ending, or by a column of texts that names them, which is found by itself.
+        A folder or a ZIP archive of pictures, or a column of paths relative to the table's folder.
+        Files in a folder or archive are matched with rows by the rows' ids, with or without a
+        suffix, or by a column that names them, which is detected automatically.
     audio : str or path, optional
         A folder of recordings or a column of paths, as for pictures; or one recording. Columns
-        ``start`` and ``end`` (or Raven's) say which stretch a row is. If there are no numbers
-        beside times and frequencies, the sounds are measured.
+        ``start`` and ``end`` (or Raven's) give the interval of a row. If there are no numeric
+        columns besides times and frequencies, acoustic features are measured.
     reader : ShapeColumns or SoundColumns, optional
-        How landmarks or sounds become features, as another table's ``reader`` has it; by default
-        it is learnt from this file.
+        Transformation of landmarks or sounds to features, the ``reader`` of another table; by
+        default it is fitted to this file.
 
     Returns
     -------
     DiscoveryData
-        Columns that name files are no features.
+        The table, without columns that name files, and the media.
 
     Raises
     ------
     InputError
-        If anything named cannot be used, or no row has a file.
+        If a file or column cannot be used, or no row has a file.
 
     Examples
     --------
@@ -212,23 +206,23 @@ def open_discovery_data(
     asked = DataRequest(source, id_column, label_column, named, kept, reader)
     if images is not None and audio is not None:
         raise InputError(
-            "Rows are shown as pictures or as sounds, not as both; leave out images or audio."
+            "Rows can have pictures or sounds, not both. Leave out `images` or `audio`."
         )
     if source.lower().endswith(".tps"):
-        return specimen_rows(asked, images, audio)
+        return read_specimens(asked, images, audio)
     if is_folder(Path(source)):
-        return folder_of_recordings(asked, images, audio)
+        return read_recording_folder(asked, images, audio)
     raw = read_raw(source, id_column)
     if audio is not None or is_raven(raw):
-        return sounding_rows(asked, raw, audio)
+        return read_sound_table(asked, raw, audio)
     if images is not None:
-        return pictured_rows(asked, raw, images)
+        return read_picture_table(asked, raw, images)
     table = asked.table(raw)
     return DiscoveryData(table, RowMedia(table.ids.tolist()))
 
 
 def demo_data() -> DiscoveryData:
-    """Give scikit-learn's digits, some of them rare, shown as pictures; nothing tells the digit.
+    """Return scikit-learn's digits, some of them rare, with pictures and without labels.
 
     Examples
     --------
@@ -240,8 +234,8 @@ def demo_data() -> DiscoveryData:
     images = rare_digits().reset_index(drop=True)
     pixels = images.drop(columns=["id", "digit"]).to_numpy()
     ids = images["id"].astype(str)
-    # Of 64 pixels most say nothing, and all are given the same weight: a few components of them
-    # tell digits apart in fewer questions (31 against 55, over 20 other draws).
+    # Pixels have equal weights but most carry no information: with a few principal components the
+    # digits are discovered in fewer questions (31 against 55, over 20 other samples).
     centred = pixels - pixels.mean(axis=0)
     rows = (centred @ principal_directions(centred, _DEMO_COMPONENTS)).round(3)
     names = [f"component {number}" for number in range(1, _DEMO_COMPONENTS + 1)]

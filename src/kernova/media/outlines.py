@@ -1,8 +1,8 @@
-"""Landmarks drawn as what they were set on: the specimen over the mean shape, thinly linked.
+"""Outlines of specimens: landmarks over the mean shape, with links and a border.
 
-Nobody says which landmarks belong together. Two are linked if no third is nearer to both of them
-(the relative neighbourhood graph), which follows eyes, jaws and curves and never crosses itself;
-and the border runs around all of them, drawn in to landmarks that lie close to it.
+Landmark files do not tell which landmarks are connected. Two are linked if no third is nearer to
+both (the relative neighbourhood graph), which follows eyes, jaws and curves and never crosses
+itself. The border is the convex hull, extended inwards to landmarks that lie close to it.
 """
 
 from collections.abc import Sequence
@@ -15,25 +15,26 @@ from scipy.spatial import ConvexHull, QhullError
 
 from kernova.media.row_media import MediaKind, RowMedia
 from kernova.shapes.landmarks import Landmarks
+from kernova.shapes.procrustes import fit_similarity
 from kernova.typing import Coordinates, Matrix
 
-# Between more landmarks than this, only the shortest tree of links is sought.
+# With more landmarks than this, only the minimum spanning tree is drawn.
 _MOST_COMPARED: Final = 300
-# A landmark is on the border if it lies closer to it than this share of the side that passes it.
+# A landmark is on the border if its distance is below this fraction of the side next to it.
 _DEPTH: Final = 0.12
 _DECIMALS: Final = 5
 _MARGIN: Final = 0.06
 
 
 class OutlineRows(RowMedia):
-    """Rows that are specimens with landmarks.
+    """Media of rows that are specimens with landmarks.
 
     Parameters
     ----------
     landmarks : Landmarks
-        The specimens as they were read.
+        The specimens as read.
     aligned : ndarray of shape (n, n_landmarks, n_dimensions)
-        The same, laid over the consensus.
+        The same, superimposed on the consensus.
     consensus : ndarray of shape (n_landmarks, n_dimensions)
         The mean shape.
     """
@@ -54,23 +55,23 @@ class OutlineRows(RowMedia):
         }
 
     def has(self, row: int) -> bool:
-        """Every specimen has landmarks."""
+        """Return True for every row of the table."""
         return self._is_row(row)
 
     def outline(self, row: int) -> dict[str, Any]:
-        """Give the specimen over the mean shape, with y growing downwards, as screens have it.
+        """Return the specimen over the mean shape, with y growing downwards.
 
         Returns
         -------
         dict
             ``points`` and ``consensus``: [x, y] of each landmark, of unit centroid size;
             ``border``: landmarks, from 0, around the shape in order; ``links``: pairs of landmarks
-            to join inside it; ``curves``: lists of [x, y] as somebody drew them on this specimen;
+            to connect inside it; ``curves``: lists of [x, y] digitised on this specimen;
             ``missing``: landmarks that were estimated; ``box``: [left, top, right, bottom] that
             holds nearly all specimens.
         """
         if not self._is_row(row):
-            raise self._nothing(row, "outline")
+            raise self._missing(row, "outline")
         raw = self._landmarks.coordinates[row]
         is_missing = np.isnan(raw).any(axis=1)
         curves = [*self._landmarks.curves[row], *self._landmarks.outlines[row]]
@@ -82,11 +83,11 @@ class OutlineRows(RowMedia):
         }
 
 
-# --- which landmarks are joined --------------------------------------------------------------
+# --- links and border ------------------------------------------------------------------------
 
 
 def links_between(shape: Matrix, border: Sequence[int] = ()) -> list[list[int]]:
-    """Give pairs of landmarks to join, other than those that the border joins already.
+    """Return pairs of landmarks to connect, except for sides of the border.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def links_between(shape: Matrix, border: Sequence[int] = ()) -> list[list[int]]:
 
 
 def border_of(shape: Matrix) -> list[int]:
-    """Give the landmarks around a shape in order; none if they lie on one line.
+    """Return the landmarks around a shape in order; none if they lie on one line.
 
     Examples
     --------
@@ -118,40 +119,42 @@ def border_of(shape: Matrix) -> list[int]:
         around = ConvexHull(shape).vertices.tolist()
     except QhullError:
         return []
-    place = 0
-    while place < len(around):
-        between = _passed(shape, around, place)
+    side = 0
+    while side < len(around):
+        between = _near_side(shape, around, side)
         if between is None:
-            place += 1
+            side += 1
         else:
-            around.insert(place + 1, between)
+            around.insert(side + 1, between)
     first = around.index(min(around))
     return [int(landmark) for landmark in around[first:] + around[:first]]
 
 
-def _passed(shape: Matrix, around: list[int], place: int) -> int | None:
-    """Find the landmark nearest to a side of the border, if it is close enough to lie on it."""
-    start, end = shape[around[place]], shape[around[(place + 1) % len(around)]]
-    side = end - start
-    length = float(np.linalg.norm(side))
+def _near_side(shape: Matrix, around: list[int], side: int) -> int | None:
+    """Return the landmark nearest to a side of the border, if it is close enough to lie on it."""
+    start, end = shape[around[side]], shape[around[(side + 1) % len(around)]]
+    direction = end - start
+    length = float(np.linalg.norm(direction))
     inner = [landmark for landmark in range(len(shape)) if landmark not in around]
     if length == 0 or not inner:
         return None
     away = shape[inner] - start
-    along = away @ side / length**2
-    depth = np.abs(away[:, 0] * side[1] - away[:, 1] * side[0]) / length**2
-    # A landmark over the very end of a side belongs to its corner.
+    along = away @ direction / length**2
+    depth = np.abs(away[:, 0] * direction[1] - away[:, 1] * direction[0]) / length**2
+    # A landmark at the end of a side belongs to the corner.
     depth[(along < 0.1) | (along > 0.9)] = np.inf
     nearest = int(depth.argmin())
     return inner[nearest] if depth[nearest] < _DEPTH else None
 
 
 def _neighbours(distances: Matrix) -> NDArray[np.bool_]:
-    """Tell which pairs have no third landmark nearer to both than they are to each other."""
+    """Return which pairs have no third landmark nearer to both (relative neighbourhood graph)."""
     n = len(distances)
     is_linked = np.zeros((n, n), dtype=np.bool_)
     for one in range(n):
-        farther = np.maximum(distances[one][None, :], distances)  # of a third from both
+        farther = np.maximum(
+            distances[one][None, :], distances
+        )  # distance of a third to the farther one
         farther[:, one] = np.inf
         np.fill_diagonal(farther, np.inf)
         is_linked[one] = farther.min(axis=1, initial=np.inf) >= distances[one]
@@ -160,7 +163,7 @@ def _neighbours(distances: Matrix) -> NDArray[np.bool_]:
 
 
 def _spanning(distances: Matrix) -> NDArray[np.bool_]:
-    # Landmarks in one place would count as not connected.
+    # A distance of 0 would count as not connected.
     tree = minimum_spanning_tree(distances + 1e-12).toarray() > 0
     return np.asarray(tree | tree.T)
 
@@ -173,7 +176,7 @@ def _shown(points: Matrix) -> list[list[float]]:
 
 
 def _box(aligned: Coordinates) -> list[float]:
-    """Give borders that a few odd specimens may cross, so that the others are not tiny."""
+    """Return limits that a few outlying specimens may cross, so that the others are not tiny."""
     low = np.quantile(aligned.min(axis=1), 0.005, axis=0)
     high = np.quantile(aligned.max(axis=1), 0.995, axis=0)
     margin = _MARGIN * float((high - low).max())
@@ -184,17 +187,14 @@ def _box(aligned: Coordinates) -> list[float]:
 def _aligned_curves(
     curves: Sequence[Matrix], raw: Matrix, aligned: Matrix
 ) -> list[list[list[float]]]:
-    """Lay curves as the landmarks of the same specimen were laid."""
+    """Superimpose curves by the transformation of the specimen's landmarks."""
     is_seen = np.isfinite(raw).all(axis=1)
     if not curves or is_seen.sum() < raw.shape[1]:
         return []
-    middle, goal = raw[is_seen].mean(axis=0), aligned[is_seen].mean(axis=0)
-    centred = raw[is_seen] - middle
-    left, strength, right = np.linalg.svd(centred.T @ (aligned[is_seen] - goal))
-    turn = left @ right * (strength.sum() / (centred**2).sum())
+    similarity = fit_similarity(raw[is_seen], aligned[is_seen], reflection=True)
     usable = [points[np.isfinite(points).all(axis=1)] for points in curves]
     return [
-        _shown(((points - middle) @ turn + goal)[:, :2])
+        _shown(similarity.apply(points)[:, :2])
         for points in usable
         if len(points) > 1 and points.shape[1] == raw.shape[1]
     ]

@@ -1,7 +1,7 @@
-"""Pictures as a page may show them: decoded, made small, and written anew.
+"""Pictures for the page: decoded, reduced in size and encoded again.
 
-What reaches the page is never the file itself: whatever else it holds (scripts, places where it
-was taken) stays behind, and only formats that are nothing but pixels are opened at all.
+The page never receives the file itself, so scripts, comments and metadata such as coordinates are
+removed. Only raster formats are opened.
 """
 
 import io
@@ -14,21 +14,21 @@ from PIL import Image, ImageOps
 
 from kernova.errors import MediaError
 
-PICTURE_ENDINGS: Final = (
+PICTURE_SUFFIXES: Final = (
     ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm",
 )  # fmt: skip
 MOST_MEGAPIXELS: Final = 50
 
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM")
-# Lossless pictures stay so up to this size; beyond it they would be slow to send.
+# Lossless pictures up to this size are sent as PNG; larger ones as JPEG, which is faster.
 _LARGEST_LOSSLESS: Final = 512
 _QUALITY: Final = 90
-# Each may need hundreds of megabytes for a moment.
+# Decoding one picture may need hundreds of megabytes.
 _DECODING = threading.BoundedSemaphore(2)
 
 
 class Picture(NamedTuple):
-    """A picture as a page shows it.
+    """Encoded picture.
 
     Attributes
     ----------
@@ -43,27 +43,27 @@ class Picture(NamedTuple):
 
 
 def reduced_picture(content: bytes, name: str, largest: int) -> Picture:
-    """Decode a picture and write it anew, no side longer than ``largest`` pixels.
+    """Decode a picture and encode it again, no side longer than ``largest`` pixels.
 
     Parameters
     ----------
     content : bytes
-        A file of pixels: PNG, JPEG, GIF, WebP, BMP, TIFF or PPM. Of several pages, the first.
+        A PNG, JPEG, GIF, WebP, BMP, TIFF or PPM file; only the first page is used.
     name : str
-        The file, for sentences.
+        The file, for messages.
     largest : int
-        A smaller picture stays as it is.
+        Longest side; smaller pictures are not enlarged.
 
     Returns
     -------
     Picture
-        Turned as its camera says, in eight bits; deeper ones are stretched from their lowest to
-        their highest value.
+        Rotated by its EXIF orientation, in eight bits; deeper ones are scaled from their lowest
+        to their highest value.
 
     Raises
     ------
     MediaError
-        If it is no picture, damaged, or has more than 50 megapixels.
+        If it is not a picture, damaged, or has more than 50 megapixels.
 
     Examples
     --------
@@ -74,29 +74,29 @@ def reduced_picture(content: bytes, name: str, largest: int) -> Picture:
     """
     try:
         with Image.open(io.BytesIO(content), formats=_FORMATS) as image:
-            _refuse_vast(image, name)
+            _check_pixels(image, name)
             with _DECODING:
                 return _written(_reduced(image, largest), image.format)
     except MediaError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise _too_vast(name) from error
-    except Exception as error:  # what decoders throw at damaged files has no bounds
+        raise _too_many_pixels(name) from error
+    except Exception as error:  # decoders raise many kinds of errors for damaged files
         raise MediaError(
-            f"{name} cannot be read as a picture; it is damaged, or none of PNG, JPEG, GIF, WebP, "
-            "BMP, TIFF and PPM. Save it anew."
+            f"{name} cannot be read as a picture: it is damaged, or not PNG, JPEG, GIF, WebP, BMP, "
+            "TIFF or PPM. Save it again."
         ) from error
 
 
 def pixel_picture(values: Any, enlargement: int = 1) -> Picture:
-    r"""Write numbers as a grey picture, the lowest black and the highest white.
+    r"""Return numbers as a grey picture, 0 black and 1 white.
 
     Parameters
     ----------
     values : array-like of shape (height, width)
         Between 0 and 1.
     enlargement : int
-        Make it so many times larger, smoothly: people read shapes, not squares.
+        Factor of enlargement, interpolated.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def pixel_picture(values: Any, enlargement: int = 1) -> Picture:
 
 
 def png_picture(image: Image.Image) -> Picture:
-    """Write an image without loss."""
+    """Return an image as PNG."""
     stream = io.BytesIO()
     image.save(stream, "PNG", optimize=False)
     return Picture(stream.getvalue(), "image/png")
@@ -120,22 +120,19 @@ def png_picture(image: Image.Image) -> Picture:
 # --- sizes -----------------------------------------------------------------------------------
 
 
-def _refuse_vast(image: Image.Image, name: str) -> None:
-    """Look at the header alone: nothing is decoded yet."""
+def _check_pixels(image: Image.Image, name: str) -> None:
+    """Reject a picture with too many pixels by its header, before decoding."""
     if image.width * image.height > MOST_MEGAPIXELS * 1_000_000:
-        raise _too_vast(name, f"{image.width:,} × {image.height:,} pixels")
+        raise _too_many_pixels(name, f"{image.width:,} × {image.height:,} pixels")
 
 
-def _too_vast(name: str, got: str = "far too many pixels") -> MediaError:
-    return MediaError(
-        f"{name} has {got}; pictures of up to {MOST_MEGAPIXELS} megapixels are shown. Make it "
-        "smaller."
-    )
+def _too_many_pixels(name: str, got: str = "too many pixels") -> MediaError:
+    return MediaError(f"{name} has {got}; the limit is {MOST_MEGAPIXELS} megapixels. Reduce it.")
 
 
 def _reduced(image: Image.Image, largest: int) -> Image.Image:
     if image.format == "JPEG":
-        image.draft("RGB", (2 * largest, 2 * largest))  # decodes large ones at a part of the cost
+        image.draft("RGB", (2 * largest, 2 * largest))  # decodes at reduced size
     image = _eight_bits(ImageOps.exif_transpose(image))
     image.thumbnail((largest, largest), Image.Resampling.LANCZOS, reducing_gap=2.0)
     return image
@@ -145,9 +142,9 @@ def _reduced(image: Image.Image, largest: int) -> Image.Image:
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:
-    """Give grey, colour, or colour with transparency in eight bits each."""
+    """Return a grey, RGB or RGBA image of eight bits per channel."""
     if image.mode.startswith(("I", "F")):
-        return Image.fromarray(_stretched(np.asarray(image)))
+        return Image.fromarray(_scaled(np.asarray(image)))
     if image.mode in ("L", "RGB", "RGBA"):
         return image
     if image.mode == "1":
@@ -156,17 +153,17 @@ def _eight_bits(image: Image.Image) -> Image.Image:
     return image.convert("RGBA" if is_clear else "RGB")
 
 
-def _stretched(values: NDArray[Any]) -> NDArray[np.uint8]:
-    """Bring sixteen bits, or numbers of any size, to eight, from the lowest to the highest."""
+def _scaled(values: NDArray[Any]) -> NDArray[np.uint8]:
+    """Scale values from their lowest to their highest to eight bits."""
     numbers = values.astype(np.float64)
-    usual = numbers[np.isfinite(numbers)]
-    if len(usual) == 0:
+    finite = numbers[np.isfinite(numbers)]
+    if len(finite) == 0:
         return np.zeros(numbers.shape, dtype=np.uint8)
-    low, high = float(usual.min()), float(usual.max())
-    # Halves: the whole span of the largest numbers would be infinite.
+    low, high = float(finite.min()), float(finite.max())
+    # Halves, since the span of the largest numbers would overflow.
     span = high / 2 - low / 2 or 1.0
-    shares = (np.clip(np.nan_to_num(numbers, nan=low), low, high) / 2 - low / 2) / span
-    return np.rint(255 * shares).astype(np.uint8)
+    fractions = (np.clip(np.nan_to_num(numbers, nan=low), low, high) / 2 - low / 2) / span
+    return np.rint(255 * fractions).astype(np.uint8)
 
 
 def _written(image: Image.Image, source_format: str | None) -> Picture:
@@ -179,7 +176,7 @@ def _written(image: Image.Image, source_format: str | None) -> Picture:
 
 
 def _plain(image: Image.Image) -> Image.Image:
-    """Leave behind all that is not pixels: profiles, comments, places."""
+    """Return a copy without profiles, comments and other metadata."""
     plain = image.copy()
     plain.info = {}
     return plain

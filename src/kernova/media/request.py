@@ -1,4 +1,4 @@
-"""What discovery was asked to begin with, and what it begins with."""
+"""Request for discovery data and its result: a table with the media of its rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,16 +12,16 @@ from kernova.text import listed
 
 @dataclass(frozen=True, eq=False)
 class DiscoveryData:
-    """A table to ask about, and how its rows are shown.
+    """Table for discovery, and the media of its rows.
 
     Attributes
     ----------
     table : Table
         Features, ids, and labels that are known before the first question.
     media : RowMedia
-        What there is to see or to hear of each row of the table.
+        Pictures, sounds or outlines of the rows.
     notes : list of str
-        What a reader should also know, in sentences.
+        Remarks for the reader.
     """
 
     table: Table
@@ -30,7 +30,7 @@ class DiscoveryData:
 
 
 class DataRequest(NamedTuple):
-    """What the user said of the data, and what follows from it."""
+    """Parameters of a table, as given by the user."""
 
     source: str
     id_column: str | None
@@ -41,12 +41,12 @@ class DataRequest(NamedTuple):
 
     @property
     def named(self) -> list[str]:
-        """The columns that have been given a meaning."""
+        """Columns with a role given by the user."""
         names = [self.id_column, self.label_column, *self.drop]
         return [name for name in names if name is not None]
 
     def table(self, raw: RawTable, aside: Sequence[str] = ()) -> Table:
-        """Judge the columns, those set aside left out."""
+        """Return the table of a raw table, without the columns set aside."""
         return table_of(
             raw,
             self.source,
@@ -57,14 +57,14 @@ class DataRequest(NamedTuple):
         )
 
     def is_numbered(self, raw: RawTable) -> bool:
-        """Tell whether rows have no other ids than their numbers."""
+        """Return whether the row ids are row numbers."""
         return self.id_column is None and raw.own_id is None
 
-    def aside_note(self, columns: Sequence[str]) -> list[str]:
-        """Say which columns name files."""
+    def file_columns_note(self, columns: Sequence[str]) -> list[str]:
+        """Return a note on the columns that name files."""
         left_out = [name for name in columns if name not in self.named]
         if not left_out:
             return []
         if len(left_out) == 1:
-            return [f"Column {left_out[0]!r} names files and is no feature."]
-        return [f"Columns {listed(left_out)} name files and are no features."]
+            return [f"Column {left_out[0]!r} names files and is not used as a feature."]
+        return [f"Columns {listed(left_out)} name files and are not used as features."]

@@ -1,4 +1,4 @@
-"""What a page shows of a row beside its numbers: a picture, a sound, an outline, or nothing."""
+"""Media of rows: base class, pictures from files, pictures from pixels, and a cache."""
 
 import threading
 from collections import OrderedDict
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MediaKind = Literal["none", "picture", "sound", "outline"]
 
-# Asked sizes are rounded up to one of these, so that few versions are kept.
+# Requested sizes are rounded up to one of these, so that few versions are cached.
 _SIZES: Final = (32, 64, 128, 256, 512, 1024, 2048)
 _CACHE_BYTES: Final = 64 * 1024**2
 
@@ -25,14 +25,14 @@ _Value = TypeVar("_Value")
 
 
 class RowMedia:
-    """What there is to see or to hear of each row; this one has nothing.
+    """Base class of media of rows, for rows without media.
 
-    Rows are counted from 0. Several threads may ask at once.
+    Rows are counted from 0. All methods are safe to call from several threads.
 
     Attributes
     ----------
     kind : {"none", "picture", "sound", "outline"}
-        What rows have, where they have anything.
+        The kind of media; single rows may have none.
 
     Examples
     --------
@@ -47,32 +47,32 @@ class RowMedia:
         self._ids = [str(name) for name in ids]
 
     def has(self, row: int) -> bool:
-        """Tell whether there is anything of this row."""
+        """Return whether the row has media."""
         return False
 
     def picture(self, row: int, largest: int = 256) -> Picture:
-        """Give the row's picture, no side longer than about ``largest`` pixels (2048 at most)."""
-        raise self._nothing(row, "picture")
+        """Return the row's picture, no side longer than about ``largest`` pixels (2048 at most)."""
+        raise self._missing(row, "picture")
 
     def sound(self, row: int, slowness: int = 1) -> bytes:
-        """Give the row's sound as a WAV file, played 1, 2, 4 or 8 times as slowly."""
-        raise self._nothing(row, "sound")
+        """Return the row's sound as a WAV file, slowed down by a factor of 1, 2, 4 or 8."""
+        raise self._missing(row, "sound")
 
     def spectrogram(self, row: int) -> "Spectrogram":
-        """Give the picture of the row's sound."""
-        raise self._nothing(row, "sound")
+        """Return the spectrogram of the row's sound."""
+        raise self._missing(row, "sound")
 
     def outline(self, row: int) -> dict[str, Any]:
-        """Give the row's landmarks over the mean shape, ready for JSON."""
-        raise self._nothing(row, "outline")
+        """Return the row's landmarks over the mean shape, as plain values for JSON."""
+        raise self._missing(row, "outline")
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close open files."""
 
     def _is_row(self, row: int) -> bool:
         return 0 <= row < len(self._ids)
 
-    def _nothing(self, row: int, what: str) -> MissingMediaError:
+    def _missing(self, row: int, what: str) -> MissingMediaError:
         if not self._is_row(row):
             return MissingMediaError(
                 f"There is no row {row}; rows are counted from 0 to {len(self._ids) - 1:,}."
@@ -81,14 +81,14 @@ class RowMedia:
 
 
 class PictureRows(RowMedia):
-    """Rows that have pictures in a folder or an archive.
+    """Pictures of rows in a folder or an archive.
 
     Parameters
     ----------
     ids : sequence of str
-        What the rows are called.
+        Row ids.
     files : MediaFiles
-        Where the pictures are.
+        The pictures.
     names : sequence of str or None
         For each row the name of its file; None where there is none.
     """
@@ -99,18 +99,18 @@ class PictureRows(RowMedia):
         super().__init__(ids)
         self._files = files
         self._names = list(names)
-        self._pictures: Kept[Picture] = Kept(lambda picture: len(picture.content))
+        self._pictures: ByteCache[Picture] = ByteCache(lambda picture: len(picture.content))
 
     def has(self, row: int) -> bool:
-        """Tell whether the row has a picture."""
+        """Return whether the row has a picture."""
         return self._is_row(row) and self._names[row] is not None
 
     def picture(self, row: int, largest: int = 256) -> Picture:
-        """Read, reduce and keep the row's picture."""
+        """Return the row's picture, reduced in size and cached."""
         name = self._names[row] if self._is_row(row) else None
         if name is None:
-            raise self._nothing(row, "picture")
-        size = usual_size(largest)
+            raise self._missing(row, "picture")
+        size = standard_size(largest)
         return self._pictures.get(
             (row, size), lambda: reduced_picture(self._files.content(name), name, size)
         )
@@ -121,14 +121,14 @@ class PictureRows(RowMedia):
 
 
 class PixelRows(RowMedia):
-    """Rows whose features are themselves the pixels of small grey pictures.
+    """Pictures of rows whose features are the pixels of small grey images.
 
     Parameters
     ----------
     ids : sequence of str
-        What the rows are called.
+        Row ids.
     pixels : ndarray of shape (n_rows, height, width)
-        Between 0, which is drawn black, and 1.
+        Between 0 (black) and 1 (white).
     """
 
     kind: MediaKind = "picture"
@@ -138,24 +138,24 @@ class PixelRows(RowMedia):
         self._pixels = pixels
 
     def has(self, row: int) -> bool:
-        """Every row is a picture."""
+        """Return True for every row of the table."""
         return self._is_row(row)
 
     def picture(self, row: int, largest: int = 256) -> Picture:
-        """Draw each number as a square, so large that the picture comes near ``largest``."""
+        """Return the pixels enlarged, so that the longest side is near ``largest``."""
         if not self._is_row(row):
-            raise self._nothing(row, "picture")
+            raise self._missing(row, "picture")
         sides = self._pixels.shape[1:]
-        return pixel_picture(self._pixels[row], max(1, usual_size(largest) // max(sides)))
+        return pixel_picture(self._pixels[row], max(1, standard_size(largest) // max(sides)))
 
 
 def pixel_pictures(ids: Sequence[str], features: Any, height: int = 8, width: int = 8) -> PixelRows:
-    """Show rows of numbers as pictures, the lowest number of all black and the highest white.
+    """Return pictures of rows of numbers, the lowest number of all black and the highest white.
 
     Parameters
     ----------
     ids : sequence of str
-        What the rows are called.
+        Row ids.
     features : array-like of shape (n_rows, height * width)
         The pixels, line by line.
     height, width : int
@@ -173,20 +173,20 @@ def pixel_pictures(ids: Sequence[str], features: Any, height: int = 8, width: in
     return PixelRows(ids, (pixels - low) / (high - low if high > low else 1.0))
 
 
-def usual_size(largest: int) -> int:
-    """Round up to one of a few sizes.
+def standard_size(largest: int) -> int:
+    """Return the smallest standard size that is not below a size.
 
     Examples
     --------
-    >>> from kernova.media.row_media import usual_size
-    >>> usual_size(100), usual_size(10**9)
+    >>> from kernova.media.row_media import standard_size
+    >>> standard_size(100), standard_size(10**9)
     (128, 2048)
     """
     return next((size for size in _SIZES if size >= largest), _SIZES[-1])
 
 
-class Kept(Generic[_Value]):
-    """What was made lately, up to so many bytes; what was not asked for longest goes first."""
+class ByteCache(Generic[_Value]):
+    """Least-recently-used cache, limited by the total number of bytes."""
 
     def __init__(self, n_bytes: Callable[[_Value], int], most_bytes: int = _CACHE_BYTES) -> None:
         self._n_bytes = n_bytes
@@ -196,7 +196,7 @@ class Kept(Generic[_Value]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
-        """Give what is kept under the key, or make it; two threads may both make it."""
+        """Return the cached value of a key, or make it; two threads may both make it."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

@@ -1,7 +1,7 @@
-"""Pictures of sound: time to the right, frequency upwards, the louder the brighter.
+"""Spectrograms as pictures: time to the right, frequency upwards, power as brightness.
 
-Power counts in decibels, from a little above what is quiet in the stretch itself up to its loudest
-moments, so that a faint note in wind is seen as well as a loud one in a quiet room.
+The brightness is in decibels, scaled from the background level of the sound itself to its peaks, so
+that faint notes in noise are as visible as loud ones.
 """
 
 from functools import lru_cache
@@ -16,21 +16,21 @@ from scipy.signal.windows import hann
 from kernova.media.pictures import Picture, png_picture
 from kernova.typing import Samples
 
-# A window holds so many periods of the highest frequency: 8 ms for songs that reach 11 kHz.
+# Length of a window, in periods of the highest frequency: 8 ms for 11 kHz.
 _PERIODS: Final = 88
 _LEAST_WINDOW, _MOST_WINDOW = 64, 4096
-# Bins are so many times as close as the window resolves, so that lines are smooth.
+# Zero padding of the transform, for smooth lines.
 _PADDING: Final = 4
-# What counts as quiet, what as loudest, and how far apart they are at least and at most.
-_QUIET_SHARE, _LOUD_SHARE = 0.6, 0.999
+# Quantiles of background and peaks, and the smallest and largest range between them.
+_QUIET_QUANTILE, _LOUD_QUANTILE = 0.6, 0.999
 _LEAST_DECIBELS, _MOST_DECIBELS = 25.0, 55.0
 _NEARLY_ALL, _ABOVE_QUIET = 0.98, 4.0
 _FRAMES_AT_ONCE: Final = 2048
-# A sound ten orders of magnitude below full scale is silence.
+# Amplitudes ten orders of magnitude below full scale are silence.
 _SILENCE: Final = 1e-20
 
-# Colours at equal steps from quiet to loud, in a space where equal steps look equal (OKLab):
-# lightness rises evenly from nearly black through violet and orange to pale yellow.
+# Colour map in the perceptually uniform space OKLab: lightness rises evenly from nearly black
+# through violet and orange to pale yellow.
 _COLOURS: Final = (
     (0.13, 0.000, -0.020),
     (0.26, 0.025, -0.095),
@@ -44,18 +44,18 @@ _COLOURS: Final = (
 
 
 class Spectrogram(NamedTuple):
-    """A picture of sound and what its borders stand for.
+    """Spectrogram as a picture, with the ranges of its axes.
 
     Attributes
     ----------
     png : bytes
         The picture.
     start, seconds : float
-        Where it begins in the recording, and how long it lasts.
+        Start in the recording, and duration.
     lowest_hz, highest_hz : float
-        Frequencies at the lower and the upper border.
+        Frequencies at the lower and the upper edge.
     note_start, note_end : float
-        Where the row's own stretch lies, in seconds from the left border.
+        Start and end of the row's own interval, in seconds from the left edge.
     """
 
     png: bytes
@@ -70,7 +70,7 @@ class Spectrogram(NamedTuple):
 def spectrogram_picture(
     samples: Samples, sample_rate: float, highest_hz: float, width: int, height: int
 ) -> Picture:
-    """Draw sound from 0 Hz up to ``highest_hz``.
+    """Return the spectrogram of a sound from 0 Hz to ``highest_hz``.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def spectrogram_picture(
     sample_rate : float
         Samples per second.
     highest_hz : float
-        Frequency at the upper border; what lies above half the sample rate is drawn as silence.
+        Frequency at the upper edge; above half the sample rate, silence is drawn.
     width, height : int
         Pixels.
 
@@ -101,26 +101,26 @@ def spectrogram_picture(
 
 @lru_cache(maxsize=1)
 def colours() -> NDArray[np.uint8]:
-    """Give the 256 colours from quiet to loud, as red, green and blue."""
-    places = np.linspace(0, len(_COLOURS) - 1, 256)
+    """Return the 256 colours from quiet to loud, as red, green and blue."""
+    positions = np.linspace(0, len(_COLOURS) - 1, 256)
     lab = np.column_stack(
         [
-            np.interp(places, np.arange(len(_COLOURS)), column)
+            np.interp(positions, np.arange(len(_COLOURS)), column)
             for column in zip(*_COLOURS, strict=True)
         ]
     )
     return _rgb(lab)
 
 
-def loud_hz(samples: Samples, sample_rate: float) -> float:
-    """Give the frequency below which nearly all of a stretch's power above its quiet lies."""
+def upper_frequency(samples: Samples, sample_rate: float) -> float:
+    """Return the frequency below which nearly all power above the background lies."""
     power = _powers(samples, sample_rate, sample_rate / 2, 200)
-    # Not the median of each frequency: a steady note is no background.
+    # The median of all frequencies, since a steady note is not background.
     above = np.maximum(power - _ABOVE_QUIET * np.median(power), 0).sum(axis=0)
     if not above.sum() > 0:
         return 0.0
-    place = int(np.searchsorted(np.cumsum(above), _NEARLY_ALL * above.sum()))
-    return float(place / (len(above) - 1) * sample_rate / 2)
+    position = int(np.searchsorted(np.cumsum(above), _NEARLY_ALL * above.sum()))
+    return float(position / (len(above) - 1) * sample_rate / 2)
 
 
 # --- sound -----------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def loud_hz(samples: Samples, sample_rate: float) -> float:
 def _powers(
     samples: Samples, sample_rate: float, highest_hz: float, n_columns: int
 ) -> NDArray[np.float64]:
-    """Measure the power of frequencies in ``n_columns`` moments, the loudest around each."""
+    """Return the power spectrum at ``n_columns`` times, the loudest around each."""
     width = int(np.clip(round(_PERIODS * sample_rate / highest_hz), _LEAST_WINDOW, _MOST_WINDOW))
     n_fft = next_fast_len(_PADDING * width, real=True)
     per_column = max(1, int(np.ceil(len(samples) / n_columns / (width / 2))))
@@ -151,7 +151,7 @@ def _powers(
 def _decibels(
     samples: Samples, sample_rate: float, highest_hz: float, width: int, height: int
 ) -> NDArray[np.float64]:
-    """Give decibels, low frequencies first, one line for each pixel."""
+    """Return decibels, low frequencies first, one line per pixel."""
     power = _powers(samples, sample_rate, highest_hz, width)
     hertz = np.linspace(0, sample_rate / 2, power.shape[1])
     wanted = np.linspace(0, highest_hz, height)
@@ -161,10 +161,10 @@ def _decibels(
 
 
 def _limits(decibels: NDArray[np.float64]) -> tuple[float, float]:
-    heard = decibels[decibels > 10 * np.log10(_SILENCE) + 1]
-    if heard.size == 0:
+    audible = decibels[decibels > 10 * np.log10(_SILENCE) + 1]
+    if audible.size == 0:
         return 0.0, 1.0
-    quiet, loud = np.quantile(heard, [_QUIET_SHARE, _LOUD_SHARE])
+    quiet, loud = np.quantile(audible, [_QUIET_QUANTILE, _LOUD_QUANTILE])
     span = float(np.clip(loud - quiet, _LEAST_DECIBELS, _MOST_DECIBELS))
     return float(loud - span), float(loud)
 
@@ -173,7 +173,7 @@ def _limits(decibels: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _rgb(lab: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Turn OKLab (Ottosson, 2020) into red, green and blue."""
+    """Convert OKLab (Ottosson, 2020) to red, green and blue."""
     cones = lab @ np.array(
         [[1.0, 1.0, 1.0], [0.3963377774, -0.1055613458, -0.0894841775],
          [0.2158037573, -0.0638541728, -1.2914855480]]

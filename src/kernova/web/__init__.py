@@ -1,1 +1,1 @@
-"""The page for discovery: a request comes in, the workbench does it, JSON goes out."""
+"""Web page of a discovery project: HTTP interface of the workbench and its static files."""

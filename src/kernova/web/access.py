@@ -1,13 +1,11 @@
-"""By which names the server may be spoken to, and from which pages.
+"""Access control of the server: token, cookie, Host header and origin.
 
-A page elsewhere can have its own name point to this machine (DNS rebinding), and so speak to the
-server as if to its own. The ``Host`` header gives it away: it still holds that page's name.
+The middleware :class:`Access` checks every request, also for addresses that do not exist. The token
+gives full access. A browser receives it in the address it is opened with and stores a cookie, which
+no script can read and no other site can send; a script sends ``Authorization: Bearer TOKEN``.
 
-Who may speak to the server: one gate before everything, addresses that do not exist included.
-
-Whoever knows the token may do everything. A browser gets it in the address it is opened with,
-and keeps it as a cookie that no script can read and no other site can send; a script sends it
-as ``Authorization: Bearer TOKEN``.
+A foreign site can let its own name resolve to this machine (DNS rebinding) and send requests as if
+to itself. Its name is then in the ``Host`` header, so only known names are accepted.
 """
 
 import hashlib
@@ -29,92 +27,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kernova.web.errors import fault
 
-_HOST: Final = re.compile(r"(\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[\w.-]+))(:[0-9]{1,5})?")
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-
-class Hosts:
-    """The names that a request may address the server by.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names and addresses.
-    any_address : bool
-        Whether any numeric address will do, as where the server listens on every interface; a
-        number cannot be pointed elsewhere.
-
-    Examples
-    --------
-    >>> from kernova.web.access import LOOPBACK, Hosts
-    >>> hosts = Hosts(LOOPBACK)
-    >>> [hosts.takes(host) for host in ("localhost:8317", "[::1]:8317", "evil.example:8317")]
-    [True, True, False]
-    """
-
-    def __init__(self, names: Iterable[str] = LOOPBACK, *, any_address: bool = False) -> None:
-        self.names = {name.lower() for name in names}
-        self.any_address = any_address
-
-    def takes(self, host: str) -> bool:
-        """Tell whether the value of a Host header is one of ours; the port may be another's."""
-        written = _HOST.fullmatch(host)
-        if written is None:
-            return False
-        name = (written["address"] or written["name"]).lower()
-        return name in self.names or (self.any_address and _is_address(name))
-
-
-def hosts_for(address: str) -> Hosts:
-    """Give the names for a server that listens at an address.
-
-    Examples
-    --------
-    >>> from kernova.web.access import hosts_for
-    >>> sorted(hosts_for("127.0.0.1").names)
-    ['127.0.0.1', '::1', 'localhost']
-    """
-    if is_loopback(address):
-        return Hosts((*LOOPBACK, address))
-    if _is_address(address) and ipaddress.ip_address(address).is_unspecified:
-        return Hosts((*LOOPBACK, socket.gethostname(), socket.getfqdn()), any_address=True)
-    return Hosts((address,))
-
-
-def is_loopback(address: str) -> bool:
-    """Tell whether an address cannot be reached from another machine."""
-    if _is_address(address):
-        return ipaddress.ip_address(address).is_loopback
-    return address.lower() == "localhost"
-
-
-def is_same_origin(origin: str | None, fetch_site: str | None, host: str) -> bool:
-    """Tell whether a request comes from a page of this server.
-
-    Examples
-    --------
-    >>> from kernova.web.access import is_same_origin
-    >>> is_same_origin("http://localhost:8317", None, "localhost:8317")
-    True
-    >>> is_same_origin("http://localhost:9999", "same-site", "localhost:8317")
-    False
-    """
-    if origin is None:
-        return fetch_site == "same-origin"
-    # A proxy may add TLS on the way: what names the page is the host, with its port.
-    return origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
 Message = MutableMapping[str, Any]
 
+_HOST: Final = re.compile(r"(\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[\w.-]+))(:[0-9]{1,5})?")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LARGEST_BODY: Final = 1_000_000
 _MOST_DRAINED: Final = 16 * LARGEST_BODY
 
@@ -142,15 +58,15 @@ _HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 NOTICE: Final = (
-    "This page needs the token that kernova printed when it was started. Open the address from "
-    "that terminal, with ?token= in it; a script sends it as 'Authorization: Bearer TOKEN'."
+    "This page needs the token that kernova printed at startup. Open the address from that "
+    "terminal, including ?token=; a script sends 'Authorization: Bearer TOKEN'."
 )
 _NOTICE_PAGE: Final = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>kernova: token needed'
     '</title><meta name="viewport" content="width=device-width"></head><body><main>'
     f"<h1>Token needed</h1><p>{NOTICE}</p></main></body></html>"
 )
-_THRESHOLD: Final = (
+_REDIRECT_PAGE: Final = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>kernova</title>'
     '<link rel="icon" href="/static/icon.svg" type="image/svg+xml">'
     '<meta http-equiv="refresh" content="0; url={0}"></head><body><main>'
@@ -159,60 +75,140 @@ _THRESHOLD: Final = (
 _SAFE_METHODS: Final = ("GET", "HEAD")
 
 
+class Hosts:
+    """Allowed values of the Host header.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names and addresses.
+    any_address : bool
+        Whether any numeric address is allowed, as for a server on all interfaces; DNS rebinding
+        needs a name.
+
+    Examples
+    --------
+    >>> from kernova.web.access import LOOPBACK, Hosts
+    >>> hosts = Hosts(LOOPBACK)
+    >>> [hosts.takes(host) for host in ("localhost:8317", "[::1]:8317", "evil.example:8317")]
+    [True, True, False]
+    """
+
+    def __init__(self, names: Iterable[str] = LOOPBACK, *, any_address: bool = False) -> None:
+        self.names = {name.lower() for name in names}
+        self.any_address = any_address
+
+    def takes(self, host: str) -> bool:
+        """Return whether the value of a Host header is allowed, with any port."""
+        written = _HOST.fullmatch(host)
+        if written is None:
+            return False
+        name = (written["address"] or written["name"]).lower()
+        return name in self.names or (self.any_address and _is_address(name))
+
+
+def hosts_for(address: str) -> Hosts:
+    """Return the allowed names of a server that listens at an address.
+
+    Examples
+    --------
+    >>> from kernova.web.access import hosts_for
+    >>> sorted(hosts_for("127.0.0.1").names)
+    ['127.0.0.1', '::1', 'localhost']
+    """
+    if is_loopback(address):
+        return Hosts((*LOOPBACK, address))
+    if _is_address(address) and ipaddress.ip_address(address).is_unspecified:
+        return Hosts((*LOOPBACK, socket.gethostname(), socket.getfqdn()), any_address=True)
+    return Hosts((address,))
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether an address is reachable from this machine only."""
+    if _is_address(address):
+        return ipaddress.ip_address(address).is_loopback
+    return address.lower() == "localhost"
+
+
+def is_same_origin(origin: str | None, fetch_site: str | None, host: str) -> bool:
+    """Return whether a request comes from a page of this server.
+
+    Examples
+    --------
+    >>> from kernova.web.access import is_same_origin
+    >>> is_same_origin("http://localhost:8317", None, "localhost:8317")
+    True
+    >>> is_same_origin("http://localhost:9999", "same-site", "localhost:8317")
+    False
+    """
+    if origin is None:
+        return fetch_site == "same-origin"
+    # A proxy may add TLS, so the scheme may differ.
+    return origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
 class Key:
-    """The token of one server, and the cookie that stands for it.
+    """Token of a server, and the cookie derived from it.
 
     Parameters
     ----------
     token : str
-        What must be known.
+        The access token.
     port : int
-        Where the server listens: cookies do not keep ports apart, so the name has to.
+        Port of the server, part of the cookie's name: browsers share cookies between ports.
     """
 
     def __init__(self, token: str, port: int = 0) -> None:
         self._token = token.encode()
         self.cookie_name = f"kernova-{port}"
-        # Not the token itself: it may hold letters that a cookie cannot, and stays unknown.
+        # Not the token itself, which may contain characters that are invalid in cookies.
         self.cookie = hmac.new(self._token, b"kernova cookie", hashlib.sha256).hexdigest()
 
-    def fits(self, token: str) -> bool:
-        """Compare a token, in a time that tells nothing."""
+    def matches(self, token: str) -> bool:
+        """Compare a token in constant time."""
         return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self._token)
 
-    def fits_bearer(self, authorization: str | None) -> bool:
-        """Tell whether an Authorization header holds the token."""
+    def matches_bearer(self, authorization: str | None) -> bool:
+        """Return whether an Authorization header contains the token."""
         if authorization is None:
             return False
         scheme, _, token = authorization.partition(" ")
-        # Headers are read as Latin-1, whatever they were written in.
+        # Starlette decodes headers as Latin-1, whatever their encoding.
         given = token.strip().encode("latin-1", "replace")
         return scheme.lower() == "bearer" and hmac.compare_digest(given, self._token)
 
-    def fits_cookie(self, cookies: str | None) -> bool:
-        """Tell whether a Cookie header holds our cookie."""
-        # Servers at other ports of this machine share the header, and write what they like:
-        # Python's own reader would give up at the first cookie that is not by the book.
+    def matches_cookie(self, cookies: str | None) -> bool:
+        """Return whether a Cookie header contains the cookie."""
+        # Servers at other ports share the header. Python's own parser stops at the first
+        # malformed cookie, Starlette's does not.
         given = cookie_parser(cookies or "").get(self.cookie_name, "")
         return hmac.compare_digest(given.encode("utf-8", "replace"), self.cookie.encode())
 
     @property
     def set_cookie(self) -> str:
-        """Give the header that makes a browser keep the cookie."""
+        """Value of the Set-Cookie header."""
         return f"{self.cookie_name}={self.cookie}; HttpOnly; Path=/; SameSite=Strict"
 
 
 class Access:
-    """Lets through who may speak to the app, and adds what browsers need to be told.
+    """ASGI middleware that rejects unauthorised requests and adds security headers.
 
     Parameters
     ----------
     app : ASGI app
-        What is behind the gate.
+        The protected application.
     key : Key
-        The token.
+        The access token.
     hosts : Hosts
-        Names by which the server may be addressed.
+        Allowed values of the Host header.
     """
 
     def __init__(self, app: ASGIApp, key: Key, hosts: Hosts) -> None:
@@ -221,16 +217,16 @@ class Access:
         self.hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or hand it on."""
+        """Reject a request, or pass it on."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
         reply = _Reply(send, is_head=scope["method"] == "HEAD")
         inner = {**scope, "method": "GET"} if reply.is_head else scope
-        refusal = self._refusal(scope)
-        if refusal is not None:
-            await refusal(inner, receive, reply)
+        rejection = self._rejection(scope)
+        if rejection is not None:
+            await rejection(inner, receive, reply)
             return
         body = _Body(receive)
         if body.is_too_large(Headers(scope=scope).get("content-length")):
@@ -240,29 +236,29 @@ class Access:
         try:
             await self.app(inner, body, reply)
         except Exception:
-            # Whatever it was, the one who asked is told in the usual shape, and the rest goes on.
+            # Any bug is reported in the usual form, and the server keeps running.
             logging.getLogger("kernova.web").exception("A request failed.")
             if not reply.has_begun:
-                message = "Something is broken in kernova; the terminal says what."
+                message = "Internal error in kernova; see the terminal for details."
                 await fault(500, message)(inner, receive, reply)
 
-    def _refusal(self, scope: Scope) -> Response | None:
-        """Give what to answer to someone who is not let through."""
+    def _rejection(self, scope: Scope) -> Response | None:
+        """Return the response to an unauthorised request, None for an authorised one."""
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self.hosts.takes(hosts[0]):
             return fault(
                 403,
-                "This server is not known by that name. Use the address that kernova printed.",
+                "This host name is not allowed. Use the address that kernova printed.",
                 "host",
             )
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         tokens = [value for name, value in query if name == "token"]
         if tokens:
             return self._login(scope, tokens, query)
-        if self.key.fits_bearer(headers.get("authorization")):
+        if self.key.matches_bearer(headers.get("authorization")):
             return self._foreign(scope, headers, by_cookie=False)
-        if self.key.fits_cookie(headers.get("cookie")):
+        if self.key.matches_cookie(headers.get("cookie")):
             return self._foreign(scope, headers, by_cookie=True)
         return _notice(headers)
 
@@ -270,23 +266,23 @@ class Access:
         self, scope: Scope, tokens: list[str], query: list[tuple[str, str]]
     ) -> Response | None:
         given = Headers(scope=scope)
-        if scope["method"] not in _SAFE_METHODS or not all(map(self.key.fits, tokens)):
+        if scope["method"] not in _SAFE_METHODS or not all(map(self.key.matches, tokens)):
             return _notice(given)
-        # Slashes are one, or the way would lead to another host.
+        # A single slash, since // would redirect to another host.
         path = "/" + quote(scope["path"].lstrip("/"))
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         location = f"{path}?{rest}" if rest else path
         headers = {"Set-Cookie": self.key.set_cookie}
         if given.get("sec-fetch-site") in ("cross-site", "same-site"):
-            # A link on another page, such as a terminal in a browser: what it leads to may not send
-            # the cookie, not even when told to go on. From a page of ours, one may.
-            return HTMLResponse(_THRESHOLD.format(escape(location)), headers=headers)
+            # A link on another site, such as a web terminal: browsers withhold the SameSite cookie
+            # also after a redirect, but send it when a page of this server refreshes.
+            return HTMLResponse(_REDIRECT_PAGE.format(escape(location)), headers=headers)
         return Response(status_code=303, headers={**headers, "Location": location})
 
     def _foreign(self, scope: Scope, headers: Headers, *, by_cookie: bool) -> Response | None:
-        """Refuse what a page of another origin makes a browser send."""
+        """Reject requests that a page of another origin lets a browser send."""
         site = headers.get("sec-fetch-site")
-        # Browsers send one; of two, each would have to be ours.
+        # Browsers send one; two joined ones match no origin.
         origin = ", ".join(headers.getlist("origin")) or None
         is_ours = is_same_origin(origin, site, headers["host"])
         if scope["method"] in _SAFE_METHODS:
@@ -297,11 +293,11 @@ class Access:
             is_fine = is_ours or (origin is None and not by_cookie)
         if is_fine:
             return None
-        return fault(403, "Only kernova's own page may ask for this.", "origin")
+        return fault(403, "Only kernova's own page may send this request.", "origin")
 
 
 def _notice(headers: Headers) -> Response:
-    """Say what is missing, as a page to who wants pages."""
+    """Return the notice that the token is missing, as HTML if the client accepts it."""
     challenge = {"WWW-Authenticate": 'Bearer realm="kernova"'}
     if "text/html" in headers.get("accept", ""):
         return HTMLResponse(_NOTICE_PAGE, 401, headers=challenge)
@@ -309,7 +305,7 @@ def _notice(headers: Headers) -> Response:
 
 
 class _Reply:
-    """Sends a response on, with the headers that every one carries."""
+    """Sends a response with the headers that are common to all."""
 
     def __init__(self, send: Send, *, is_head: bool) -> None:
         self._send = send
@@ -328,7 +324,7 @@ class _Reply:
 
 
 class _Body:
-    """Hands on a request's body, as far as it may be long."""
+    """Passes on a request's body up to the size limit."""
 
     def __init__(self, receive: Callable[[], Awaitable[Message]]) -> None:
         self._receive = receive
@@ -336,13 +332,13 @@ class _Body:
 
     @staticmethod
     def is_too_large(declared: str | None) -> bool:
-        """Tell whether more is announced than is taken."""
+        """Return whether the declared length exceeds the limit."""
         if declared is None or not declared.isdecimal():
             return False
         return len(declared) > 12 or int(declared) > LARGEST_BODY
 
     async def drain(self) -> None:
-        """Read what is being sent: who is still sending does not listen yet."""
+        """Read the rest of the body, since a client reads no reply while it is sending."""
         while self._n_bytes < _MOST_DRAINED:
             message = await self._receive()
             self._n_bytes += len(message.get("body", b""))

@@ -1,8 +1,8 @@
-"""The app: every address, what it takes and what it gives.
+"""FastAPI application of the workbench.
 
-A request is read (:mod:`kernova.web.schemas`), the workbench does it
-(:mod:`kernova.workbench`), and what comes of it is written
-(:mod:`kernova.web.schemas`). Before all that stands the gate (:mod:`kernova.web.access`).
+Access control (:mod:`kernova.web.access`) comes first. Then a request is validated
+(:mod:`kernova.web.schemas`), routed (:mod:`kernova.web.routes`) and executed by
+:mod:`kernova.workbench`, whose reply is returned as JSON.
 """
 
 import mimetypes
@@ -15,52 +15,52 @@ from starlette.staticfiles import StaticFiles
 
 from kernova._version import __version__
 from kernova.web.access import Access, Hosts, Key
-from kernova.web.errors import tell_faults
-from kernova.web.routes import asking_routes, file_routes, looking_routes
+from kernova.web.errors import add_error_handlers
+from kernova.web.routes import all_routes
 from kernova.workbench import Workbench
 
 STATIC: Final = Path(__file__).parent / "static"
-# Some systems take scripts for plain text, and browsers then run none of them.
+# Some systems register .js as text/plain, and browsers then refuse to run it.
 _KINDS: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _DESCRIPTION: Final = (
     "Everything that the page does can be scripted. Send the token that kernova printed as "
-    "`Authorization: Bearer TOKEN`. Rows go by their place in the table, counted from 0. Whatever "
-    "goes wrong is told in one shape."
+    "`Authorization: Bearer TOKEN`. Rows are given by their index in the table, counted from 0. "
+    "All errors have the same JSON form."
 )
 
 
 def create_app(
     workbench: Workbench, token: str, hosts: Hosts | None = None, port: int = 0
 ) -> FastAPI:
-    """Make the app for a workbench.
+    """Return the application for a workbench.
 
     Parameters
     ----------
     workbench : Workbench
-        What is worked on.
+        The workbench to serve.
     token : str
-        What must be known to speak to the app.
+        The access token.
     hosts : Hosts, optional
-        Names by which it may be addressed; by default, those of this machine for itself.
+        Allowed values of the Host header; by default, the loopback names.
     port : int
-        Where it will listen; the cookie's name holds it.
+        The port that it will listen on; part of the cookie's name.
 
     Returns
     -------
     FastAPI
-        The app; its description is at ``/api/openapi.json``.
+        The application; its description is at ``/api/openapi.json``.
     """
     app = FastAPI(
         title="kernova workbench",
         version=__version__,
         description=_DESCRIPTION,
         openapi_url="/api/openapi.json",
-        docs_url=None,  # they would load scripts from elsewhere
+        docs_url=None,  # it would load scripts from another site
         redoc_url=None,
         redirect_slashes=False,
     )
-    tell_faults(app)
-    for router in (asking_routes(workbench), looking_routes(workbench), file_routes(workbench)):
+    add_error_handlers(app)
+    for router in all_routes(workbench):
         app.include_router(router, prefix="/api")
     for ending, kind in _KINDS.items():
         mimetypes.add_type(kind, ending)
@@ -76,7 +76,7 @@ def create_app(
 
 
 def describe_access(app: FastAPI) -> None:
-    """Say in the app's description how the token is sent."""
+    """Add the token to the OpenAPI description."""
     made = app.openapi
 
     def described() -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""What a request that cannot be met is told: one shape for every fault.
+"""Error replies, all in one JSON form.
 
 ``{"error": {"code": "refused", "message": "There is nothing to undo."}}``; where fields of a
-request are at fault, ``fields`` says of each what is wrong with it.
+request are invalid, ``fields`` gives the error of each.
 """
 
 import json
@@ -16,7 +16,7 @@ from starlette.routing import Match, Mount
 from kernova.errors import InputError, MissingMediaError, NotSavedError
 from kernova.workbench import WorkbenchError
 
-# What went wrong, by status, where nothing closer is known.
+# Error code by status, where nothing more specific is known.
 _CODES: Final = {
     400: "unreadable",
     401: "token",
@@ -33,8 +33,7 @@ _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _STATUSES: Final = {"not found": 404}
 _SENTENCES: Final = {
     404: "There is nothing at this address.",
-    405: "This address does not take requests of this method; the Allow header lists those it "
-    "takes.",
+    405: "This address does not support this method; the Allow header lists those it supports.",
     413: "The request is larger than 1 MB. Send less at a time.",
 }
 
@@ -47,7 +46,7 @@ def fault(
     fields: dict[str, str] | None = None,
     headers: dict[str, str] | None = None,
 ) -> Response:
-    """Give the response for a fault.
+    """Return the response for an error.
 
     Examples
     --------
@@ -57,33 +56,33 @@ def fault(
     """
     error: dict[str, Any] = {
         "code": code or _CODES.get(status, "refused"),
-        "message": message or _SENTENCES.get(status, "The request cannot be met."),
+        "message": message or _SENTENCES.get(status, "The request failed."),
     }
     if fields:
         error["fields"] = fields
-    # Escaped to plain ASCII: what was sent may hold half a character, and is told of anyway.
+    # Escaped to ASCII: a request may contain lone surrogates, which UTF-8 cannot encode.
     body = json.dumps({"error": error}).encode()
     return Response(body, status, headers=headers, media_type="application/json")
 
 
-def tell_faults(app: FastAPI) -> None:
-    """Let every fault of the app be told in the one shape."""
+def add_error_handlers(app: FastAPI) -> None:
+    """Let the application return all errors in the one form."""
     app.add_exception_handler(RequestValidationError, _bad_fields)
     app.add_exception_handler(HTTPException, _bad_request)
-    app.add_exception_handler(InputError, _refused)
+    app.add_exception_handler(InputError, _rejected)
 
 
 async def _bad_fields(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    fields = {_place(one["loc"]): str(one["msg"]) for one in error.errors()}
+    fields = {_field_name(one["loc"]): str(one["msg"]) for one in error.errors()}
     names = ", ".join(fields)
-    return fault(422, f"The request cannot be read as it is: see {names}.", fields=fields)
+    return fault(422, f"The request is invalid: see {names}.", fields=fields)
 
 
-def _place(location: tuple[Any, ...]) -> str:
-    """Name the field at fault; what kind of field it is says the first part of its place."""
+def _field_name(location: tuple[Any, ...]) -> str:
+    """Return the name of an invalid field, without its kind (body, query ...)."""
     names = [str(part) for part in location[1:]] or [str(part) for part in location]
-    # A field's name may be anything that was sent.
+    # The name comes from the request and may contain anything.
     return ".".join(names)[:80].encode("ascii", "backslashreplace").decode()
 
 
@@ -91,15 +90,15 @@ async def _bad_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     headers = dict(error.headers or {})
     if error.status_code == 405:
-        taken = _methods_taken(request)
-        headers["Allow"] = ", ".join([*taken, "HEAD"] if "GET" in taken else taken)
-    message = "The body cannot be read: it is no JSON." if error.status_code == 400 else None
+        allowed = _allowed_methods(request)
+        headers["Allow"] = ", ".join([*allowed, "HEAD"] if "GET" in allowed else allowed)
+    message = "The body is not valid JSON." if error.status_code == 400 else None
     return fault(error.status_code, message, headers=headers)
 
 
-def _methods_taken(request: Request) -> list[str]:
-    """List what an address takes: several routes may share it, and each knows of itself only."""
-    # Where the app is, not where a folder of files within it is.
+def _allowed_methods(request: Request) -> list[str]:
+    """Return the methods of an address, over all routes that share it."""
+    # The path of the application, not that of the mounted static files.
     scope = {**request.scope, "root_path": request.scope.get("app_root_path", "")}
     return [
         method
@@ -112,7 +111,7 @@ def _methods_taken(request: Request) -> list[str]:
     ]
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _rejected(request: Request, error: Exception) -> Response:
     if isinstance(error, WorkbenchError):
         return fault(_STATUSES.get(error.code, 409), str(error), error.code)
     if isinstance(error, MissingMediaError):

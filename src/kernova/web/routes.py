@@ -1,10 +1,7 @@
-"""What all routers share: known faults, strict parameters, and one queue for what is said.
+"""HTTP routes of the workbench: questions, corrections, views, map, learning and files.
 
-Asking, answering and correcting: everything that changes what is known.
-
-Files: pictures and sounds of rows, and what is taken home.
-
-Looking: where the discovery stands, rows, history, map, and what was learnt.
+Each section registers the routes of one subject. A new view adds a section here, which takes its
+part of the workbench with ``workbench.part(NewView)`` and declares its reply with ``reply_model``.
 """
 
 import asyncio
@@ -19,58 +16,57 @@ from starlette.responses import Response
 
 from kernova.web.schemas import (
     Answer,
-    Card,
     Change,
     Delete,
-    DisagreementsReply,
-    ExpertReply,
     FaultReply,
-    FoundReply,
-    HistoryReply,
     Labels,
     Learn,
-    LearnReply,
-    LearntRowsReply,
     Limit,
-    MapReply,
     Merge,
     NewExpert,
     Offset,
     PathRow,
-    QuestionReply,
     QuestionWanted,
     Rename,
-    SavedReply,
-    SessionReply,
     Settle,
     Skip,
-    StateReply,
-    UnchangedReply,
     Undo,
+    reply_model,
 )
 from kernova.workbench import Workbench
-
-_FAULTS: Final = {
-    400: "The body cannot be read.",
-    401: "The token is missing or wrong.",
-    403: "The server was addressed by a foreign name, or from a foreign page.",
-    404: "There is no such thing.",
-    405: "The address does not take this method.",
-    409: "It cannot be done as things stand; the message says why.",
-    413: "The request is too large.",
-    422: "A field is missing, unknown or not of its kind.",
-    503: "It could not be saved, for example because the disk is full. It does not count.",
-}
-
+from kernova.workbench.asking import QuestionReply, SavedReply
+from kernova.workbench.cards import Card, FoundReply
+from kernova.workbench.history import DisagreementsReply, HistoryReply
+from kernova.workbench.learning import LearnReply, LearntRowsReply
+from kernova.workbench.overview import SessionReply, StateReply, UnchangedReply
+from kernova.workbench.row_map import MapReply
+from kernova.workbench.workbench import ExpertReply
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
+_LARGEST: Final = 2**53
+_BINARY: Final = {"schema": {"type": "string"}}
+_SLOWNESSES: Final[dict[str, Literal[1, 2, 4, 8]]] = {"1": 1, "2": 2, "4": 4, "8": 8}
+_FAULTS: Final = {
+    400: "The body cannot be read.",
+    401: "The token is missing or wrong.",
+    403: "The Host header or the origin of the request is not allowed.",
+    404: "The resource does not exist.",
+    405: "The address does not support this method.",
+    409: "The request conflicts with the current state; the message gives the reason.",
+    413: "The request is too large.",
+    422: "A field is missing, unknown or invalid.",
+    503: "The entry could not be saved, for example because the disk is full, and does not count.",
+}
+
+_SAVED: Final = reply_model(SavedReply)
+
 
 class Queue:
-    """Does one thing after another, first come first served.
+    """Worker thread that runs one request after another, first come first served.
 
-    Threads that wait for one lock are let in by chance: with many experts at once, some would
+    Threads that wait for a lock are woken in no fixed order: with many experts at once, some would
     wait several times as long as others.
     """
 
@@ -83,13 +79,13 @@ class Queue:
         *args: Parameters.args,
         **kwargs: Parameters.kwargs,
     ) -> Result:
-        """Wait for the turn, and give what comes of the work."""
+        """Wait for the queue, run the work and return its result."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._worker, partial(work, *args, **kwargs))
 
 
 def new_router(tag: str) -> APIRouter:
-    """Give a router whose addresses tell faults in the one shape, and take no stray parameters."""
+    """Return a router with the common error replies that rejects unknown parameters."""
     responses: dict[int | str, dict[str, Any]] = {
         status: {"model": FaultReply, "description": sentence}
         for status, sentence in _FAULTS.items()
@@ -99,17 +95,30 @@ def new_router(tag: str) -> APIRouter:
     )
 
 
+def all_routes(workbench: Workbench) -> list[APIRouter]:
+    """Return the routers of all routes."""
+    asking, looking, files = (new_router(tag) for tag in ("asking", "looking", "files"))
+    queue = Queue()
+    for section in (_questions, _corrections, _categories):
+        section(asking, workbench, queue)
+    for view in (_overview, _rows, _map, _learning):
+        view(looking, workbench)
+    _media(files, workbench)
+    _downloads(files, workbench)
+    return [asking, looking, files]
+
+
 def _only_known_parameters(request: Request) -> None:
     known = _parameters(request.scope["endpoint"])
-    strays = [name for name in request.query_params if name not in known]
-    if strays:
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
         message = "there is no such parameter"
-        raise RequestValidationError([{"loc": ("query", name), "msg": message} for name in strays])
+        raise RequestValidationError([{"loc": ("query", name), "msg": message} for name in unknown])
 
 
 @cache
 def _parameters(endpoint: Callable[..., Any]) -> frozenset[str]:
-    """Name the parameters that an endpoint takes from the address."""
+    """Return the names of an endpoint's query parameters."""
     hints = get_type_hints(endpoint, include_extras=True)
     return frozenset(
         name
@@ -118,114 +127,222 @@ def _parameters(endpoint: Callable[..., Any]) -> frozenset[str]:
     )
 
 
-Plain = dict[str, Any]
-
-
-def asking_routes(workbench: Workbench) -> APIRouter:
-    """Give the addresses for questions, answers and corrections."""
-    router, queue = new_router("asking"), Queue()
-    _questions(router, workbench, queue)
-    _corrections(router, workbench, queue)
-    _categories(router, workbench, queue)
-    return router
+# --- questions and answers -------------------------------------------------------------------
 
 
 def _questions(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
-    @router.post("/experts", status_code=201, response_model=ExpertReply)
-    async def join(wish: NewExpert) -> Plain:
-        """Sit down at the workbench under a name; one that was used before goes on as before."""
-        return await queue.run(workbench.join, wish.name)
+    @router.post("/experts", status_code=201, response_model=reply_model(ExpertReply))
+    async def join(body: NewExpert) -> ExpertReply:
+        """Register an expert under a name; a known name resumes that expert's work."""
+        return await queue.run(workbench.join, body.name)
 
-    @router.post("/question", response_model=QuestionReply)
-    async def question(wish: QuestionWanted) -> Plain:
-        """Give the expert's open question, the same until it is answered.
+    @router.post("/question", response_model=reply_model(QuestionReply))
+    async def question(body: QuestionWanted) -> QuestionReply:
+        """Return the expert's open question, the same until it is answered.
 
-        No row is open at two experts at the same time. A question goes to others when nothing
-        was heard of its expert for 15 minutes.
+        No row is open at two experts at the same time. A question is released to others after
+        its expert has been inactive for 15 minutes.
         """
-        return await queue.run(workbench.question, wish.expert, wish.row, wish.source)
+        return await queue.run(workbench.question, body.expert, body.row, body.source)
 
-    @router.post("/answers", response_model=SavedReply)
-    async def answer(said: Answer) -> Plain:
-        """Say to which category a row belongs; it is on the disk when this is answered.
+    @router.post("/answers", response_model=_SAVED)
+    async def answer(body: Answer) -> SavedReply:
+        """Label the row of a question; the reply is sent after the answer is on disk.
 
-        If the row was named by someone else meanwhile, the answer is kept as another opinion.
+        If another expert has labelled the row meanwhile, the answer is recorded as an opinion.
         """
         return await queue.run(
-            workbench.questions.answer, said.expert, said.row, said.label, said.members, said.key
+            workbench.questions.answer, body.expert, body.row, body.label, body.members, body.key
         )
 
-    @router.post("/skips", response_model=SavedReply)
-    async def skip(said: Skip) -> Plain:
-        """Pass over a row; it is not asked again."""
-        return await queue.run(workbench.questions.skip, said.expert, said.row, said.key)
+    @router.post("/skips", response_model=_SAVED)
+    async def skip(body: Skip) -> SavedReply:
+        """Skip a row; it is not asked again."""
+        return await queue.run(workbench.questions.skip, body.expert, body.row, body.key)
+
+
+# --- corrections -----------------------------------------------------------------------------
 
 
 def _corrections(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
     corrections = workbench.corrections
 
-    @router.post("/undo", response_model=SavedReply)
-    async def undo(said: Undo) -> Plain:
-        """Take back what this expert said last, whatever it was; can be repeated.
+    @router.post("/undo", response_model=_SAVED)
+    async def undo(body: Undo) -> SavedReply:
+        """Undo the expert's last entry of any kind; can be repeated.
 
-        Without a name, it is what anybody said last.
+        Without a name, the last entry of all experts is undone.
         """
-        return await queue.run(corrections.undo, said.expert, said.key)
+        return await queue.run(corrections.undo, body.expert, body.key)
 
-    @router.patch("/answers/{number}", response_model=SavedReply)
+    @router.patch("/answers/{number}", response_model=_SAVED)
     async def change(
-        number: Annotated[int, Path(ge=1, le=2**31 - 1, description="The question's number.")],
-        said: Change,
-    ) -> Plain:
-        """Answer an earlier question differently; what was named with its row changes, too."""
+        number: Annotated[int, Path(ge=1, le=2**31 - 1, description="Number of the question.")],
+        body: Change,
+    ) -> SavedReply:
+        """Change the answer to an earlier question, also for the rows labelled with it."""
         return await queue.run(
-            corrections.change, said.expert, number, said.label, said.key, said.row
+            corrections.change, body.expert, number, body.label, body.key, body.row
         )
 
-    @router.post("/labels", response_model=SavedReply)
-    async def label(said: Labels) -> Plain:
-        """Name rows out of turn, or once more, in one step."""
-        return await queue.run(corrections.label, said.expert, said.rows, said.label, said.key)
+    @router.post("/labels", response_model=_SAVED)
+    async def label(body: Labels) -> SavedReply:
+        """Label rows directly, or again, in one step."""
+        return await queue.run(corrections.label, body.expert, body.rows, body.label, body.key)
 
-    @router.post("/disagreements/{row}", response_model=SavedReply)
-    async def settle(row: PathRow, said: Settle) -> Plain:
-        """End a disagreement about a row."""
-        return await queue.run(corrections.settle, said.expert, row, said.label, said.key)
+    @router.post("/disagreements/{row}", response_model=_SAVED)
+    async def settle(row: PathRow, body: Settle) -> SavedReply:
+        """Settle a disagreement about a row."""
+        return await queue.run(corrections.settle, body.expert, row, body.label, body.key)
 
 
 def _categories(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
     corrections = workbench.corrections
 
-    @router.post("/categories/rename", response_model=SavedReply)
-    async def rename(said: Rename) -> Plain:
-        """Give a category a name that no other has."""
-        return await queue.run(workbench.rename, said.expert, said.old, said.new, said.key)
+    @router.post("/categories/rename", response_model=_SAVED)
+    async def rename(body: Rename) -> SavedReply:
+        """Rename a category; no other may have the new name."""
+        return await queue.run(workbench.rename, body.expert, body.old, body.new, body.key)
 
-    @router.post("/categories/merge", response_model=SavedReply)
-    async def merge(said: Merge) -> Plain:
-        """Make several categories one."""
-        return await queue.run(corrections.merge, said.expert, said.into, said.others, said.key)
+    @router.post("/categories/merge", response_model=_SAVED)
+    async def merge(body: Merge) -> SavedReply:
+        """Merge several categories into one."""
+        return await queue.run(corrections.merge, body.expert, body.into, body.others, body.key)
 
-    @router.post("/categories/delete", response_model=SavedReply)
-    async def delete(said: Delete) -> Plain:
-        """Let a category go."""
-        return await queue.run(corrections.delete, said.expert, said.name, said.key)
+    @router.post("/categories/delete", response_model=_SAVED)
+    async def delete(body: Delete) -> SavedReply:
+        """Delete a category."""
+        return await queue.run(corrections.delete, body.expert, body.name, body.key)
 
 
-_BINARY: Final = {"schema": {"type": "string"}}
-_SLOWNESSES: Final[dict[str, Literal[1, 2, 4, 8]]] = {"1": 1, "2": 2, "4": 4, "8": 8}
+# --- views -----------------------------------------------------------------------------------
+
+
+def _overview(router: APIRouter, workbench: Workbench) -> None:
+    @router.get("/session", response_model=reply_model(SessionReply))
+    def session() -> SessionReply:
+        """Return the table, the strategy and the progress of the preparation."""
+        return workbench.overview.session()
+
+    @router.get("/state", response_model=reply_model(StateReply) | reply_model(UnchangedReply))
+    def state(
+        since: Annotated[
+            int | None,
+            Query(ge=0, le=_LARGEST, description="The last version seen; if it is current, only "
+                  "that is returned."),
+        ] = None,
+        expert: Annotated[
+            str | None,
+            Query(min_length=1, max_length=100, description="The expert, who is marked active."),
+        ] = None,
+    ) -> StateReply | UnchangedReply:  # fmt: skip
+        """Return everything that changes: categories, curve, advice, experts."""
+        return workbench.state(since, expert)
+
+    @router.get("/history", response_model=reply_model(HistoryReply))
+    def history(
+        before: Annotated[
+            int | None, Query(ge=1, le=_LARGEST, description="Only entries with a lower number.")
+        ] = None,
+        limit: Limit = 50,
+    ) -> HistoryReply:
+        """Return log entries, the newest first, including those that were undone."""
+        return workbench.history.page(before, limit)
+
+    @router.get("/disagreements", response_model=reply_model(DisagreementsReply))
+    def disagreements() -> DisagreementsReply:
+        """Return the rows that experts label differently."""
+        return workbench.history.disagreements()
+
+
+def _rows(router: APIRouter, workbench: Workbench) -> None:
+    @router.get("/rows/{row}", response_model=reply_model(Card))
+    def card(row: PathRow) -> Card:
+        """Return everything there is to see of a row."""
+        return workbench.cards.card(row)
+
+    @router.get("/rows", response_model=reply_model(FoundReply))
+    def find(
+        find: Annotated[str, Query(max_length=500, description="Part of an id.")],
+        limit: Limit = 20,
+    ) -> FoundReply:
+        """Find rows by their ids."""
+        return workbench.cards.find(find, limit)
+
+
+# --- map -------------------------------------------------------------------------------------
+
+
+def _map(router: APIRouter, workbench: Workbench) -> None:
+    numbers = _gives("application/octet-stream")
+
+    @router.get("/map", response_model=reply_model(MapReply))
+    def describe_map() -> MapReply:
+        """Return what the map shows, and the progress of the neighbour map."""
+        return workbench.map.description()
+
+    @router.get("/map/points", responses=numbers, response_class=Response)
+    def map_points(
+        kind: Annotated[
+            Literal["axes", "neighbours"] | None,
+            Query(description="Kind of map; by default the best one available."),
+        ] = None,
+    ) -> Response:
+        """Return x and y of each row, between -1 and 1, as little-endian 32-bit floats."""
+        return _numbers(workbench.map.points(kind), workbench.shared.version)
+
+    @router.get("/map/labels", responses=numbers, response_class=Response)
+    def map_labels(
+        colour: Annotated[
+            Literal["labels", "learnt"],
+            Query(description="Colour by labels, or by the verdicts of the learnt model."),
+        ] = "labels",
+    ) -> Response:
+        """Return one little-endian unsigned 16-bit code per row.
+
+        0 is unlabelled and 65535 skipped; other codes are the position of the category, from 1, in
+        the state of the version in the header X-Kernova-Version. By the learnt model, rows have the
+        position of the category that claims them, 0 if it has been renamed or deleted since; 65534
+        is ambiguous and 65533 unknown.
+        """
+        labels = workbench.learning.codes() if colour == "learnt" else workbench.map.labels()
+        return _numbers(*labels)
+
+
+def _numbers(content: bytes, version: int) -> Response:
+    headers = {"X-Kernova-Version": str(version)}
+    return Response(content, media_type="application/octet-stream", headers=headers)
+
+
+# --- learning --------------------------------------------------------------------------------
+
+
+def _learning(router: APIRouter, workbench: Workbench) -> None:
+    @router.post("/learn", status_code=202, response_model=reply_model(LearnReply))
+    def learn(body: Learn) -> LearnReply:
+        """Start learning from the answers so far; GET /api/learn returns the progress."""
+        return workbench.learning.begin()
+
+    @router.get("/learn", response_model=reply_model(LearnReply))
+    def learnt() -> LearnReply:
+        """Return the progress and the result of learning."""
+        return workbench.learning.state()
+
+    @router.get("/learn/rows", response_model=reply_model(LearntRowsReply))
+    def learnt_rows(
+        verdict: Annotated[Literal["known", "ambiguous", "unknown"], Query()] = "unknown",
+        limit: Limit = 60,
+        offset: Offset = 0,
+    ) -> LearntRowsReply:
+        """Return the rows with a verdict, the most informative first."""
+        return workbench.learning.rows(verdict, limit, offset)
+
+
+# --- files -----------------------------------------------------------------------------------
 
 
 def _gives(*media_types: str) -> dict[int | str, dict[str, Any]]:
     return {200: {"content": dict.fromkeys(media_types, _BINARY)}}
-
-
-def file_routes(workbench: Workbench) -> APIRouter:
-    """Give the addresses of files."""
-    router = new_router("files")
-    _media(router, workbench)
-    _downloads(router, workbench)
-    return router
 
 
 def _media(router: APIRouter, workbench: Workbench) -> None:
@@ -240,7 +357,7 @@ def _media(router: APIRouter, workbench: Workbench) -> None:
         row: PathRow,
         largest: Annotated[int, Query(ge=16, le=2048, description="The longest side.")] = 256,
     ) -> Response:
-        """Give the row's picture, made small."""
+        """Return the row's picture, reduced in size."""
         found = media.picture(row, largest)
         return Response(found.content, media_type=found.media_type)
 
@@ -248,16 +365,16 @@ def _media(router: APIRouter, workbench: Workbench) -> None:
     def sound(
         row: PathRow,
         slowness: Annotated[
-            # Texts: what stands in an address is text, and no number is equal to it.
-            Literal["1", "2", "4", "8"], Query(description="How many times as slowly it plays.")
+            # Strings, since query parameters are not converted to numbers of a Literal.
+            Literal["1", "2", "4", "8"], Query(description="Factor by which it plays slower.")
         ] = "1",
     ) -> Response:
-        """Give the row's sound."""
+        """Return the row's sound."""
         return Response(media.sound(row, _SLOWNESSES[slowness]), media_type="audio/wav")
 
     @router.get("/media/{row}/spectrogram", responses=_gives("image/png"), response_class=Response)
     def spectrogram(row: PathRow) -> Response:
-        """Give the picture of the row's sound; headers say what its axes span."""
+        """Return the spectrogram of the row's sound; headers give the ranges of its axes."""
         drawn = media.spectrogram(row)
         headers = {
             "X-Kernova-Start": f"{drawn.start:.6g}",
@@ -269,12 +386,12 @@ def _media(router: APIRouter, workbench: Workbench) -> None:
 
 
 def _downloads(router: APIRouter, workbench: Workbench) -> None:
-    downloads = workbench.downloads
+    exports = workbench.exports
 
     @router.get("/downloads/labels.csv", responses=_gives("text/csv"), response_class=Response)
     def labels_csv() -> Response:
-        """Give every row with its category, question, expert and time, as CSV."""
-        return _attachment(downloads.labels_csv(), "text/csv", "labels.csv")
+        """Return every row with its category, question, expert and time, as CSV."""
+        return _attachment(exports.labels_csv(), "text/csv", "labels.csv")
 
     @router.get(
         "/downloads/labels.parquet",
@@ -282,15 +399,15 @@ def _downloads(router: APIRouter, workbench: Workbench) -> None:
         response_class=Response,
     )
     def labels_parquet() -> Response:
-        """Give the same as Parquet."""
-        content = downloads.labels_parquet()
+        """Return the same as Parquet."""
+        content = exports.labels_parquet()
         return _attachment(content, "application/vnd.apache.parquet", "labels.parquet")
 
     @router.get(
         "/downloads/model.kernova", responses=_gives("application/zip"), response_class=Response
     )
     def model() -> Response:
-        """Give what was learnt, for `kernova recognize`."""
+        """Return the learnt model, for `kernova recognize`."""
         content = workbench.learning.model_file()
         return _attachment(content, "application/zip", "model.kernova")
 
@@ -298,130 +415,3 @@ def _downloads(router: APIRouter, workbench: Workbench) -> None:
 def _attachment(content: bytes, media_type: str, name: str) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=media_type, headers=headers)
-
-
-_LARGEST = 2**53
-_NUMBERS: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/octet-stream": {"schema": {"type": "string"}}}}
-}
-
-
-def looking_routes(workbench: Workbench) -> APIRouter:
-    """Give the addresses that only tell, and the one that begins to learn."""
-    router = new_router("looking")
-    _standing(router, workbench)
-    _rows(router, workbench)
-    _map(router, workbench)
-    _learning(router, workbench)
-    return router
-
-
-def _standing(router: APIRouter, workbench: Workbench) -> None:
-    @router.get("/session", response_model=SessionReply)
-    def session() -> Plain:
-        """Say what is asked about, how, and how far the preparation is."""
-        return workbench.overview.session()
-
-    @router.get("/state", response_model=StateReply | UnchangedReply)
-    def state(
-        since: Annotated[
-            int | None,
-            Query(ge=0, le=_LARGEST, description="The version seen last: if it still holds, that "
-                  "is all that is said."),
-        ] = None,
-        expert: Annotated[
-            str | None,
-            Query(min_length=1, max_length=100, description="Who asks: a sign of life."),
-        ] = None,
-    ) -> Plain:  # fmt: skip
-        """Give everything that changes: categories, curve, advice, experts."""
-        return workbench.state(since, expert)
-
-    @router.get("/history", response_model=HistoryReply)
-    def history(
-        before: Annotated[
-            int | None, Query(ge=1, le=_LARGEST, description="Only what has a lower number.")
-        ] = None,
-        limit: Limit = 50,
-    ) -> Plain:
-        """Give what was said, the newest first, also what was undone."""
-        return workbench.history.page(before, limit)
-
-    @router.get("/disagreements", response_model=DisagreementsReply)
-    def disagreements() -> Plain:
-        """Give the rows that experts name differently."""
-        return workbench.history.disagreements()
-
-
-def _rows(router: APIRouter, workbench: Workbench) -> None:
-    @router.get("/rows/{row}", response_model=Card)
-    def card(row: PathRow) -> Plain:
-        """Give everything there is to see of a row."""
-        return workbench.cards.card(row)
-
-    @router.get("/rows", response_model=FoundReply)
-    def find(
-        find: Annotated[str, Query(max_length=500, description="Part of an id.")],
-        limit: Limit = 20,
-    ) -> Plain:
-        """Find rows by their ids."""
-        return {"rows": workbench.cards.find(find, limit)}
-
-
-def _map(router: APIRouter, workbench: Workbench) -> None:
-    @router.get("/map", response_model=MapReply)
-    def describe_map() -> Plain:
-        """Say what the map shows, and whether a better one is being drawn."""
-        return workbench.map.description()
-
-    @router.get("/map/points", responses=_NUMBERS, response_class=Response)
-    def map_points(
-        kind: Annotated[
-            Literal["axes", "neighbours"] | None,
-            Query(description="Which map; by default the better one that there is."),
-        ] = None,
-    ) -> Response:
-        """Give x and y of each row, within -1 and 1: 32-bit floats, the lowest byte first."""
-        return _numbers(workbench.map.points(kind), workbench.desk.version)
-
-    @router.get("/map/labels", responses=_NUMBERS, response_class=Response)
-    def map_labels(
-        colour: Annotated[
-            Literal["labels", "learnt"],
-            Query(description="Colour by what was said, or by what was learnt from it."),
-        ] = "labels",
-    ) -> Response:
-        """Give one unsigned 16-bit number for each row, the lowest byte first.
-
-        0: none; 65535: skipped; else 1 and the category's place in the state of the version that
-        the header X-Kernova-Version names. By what was learnt, rows have the place of the category
-        that claims them, 0 if it was renamed or deleted since; 65534: ambiguous; 65533: unknown.
-        """
-        labels = workbench.learning.codes() if colour == "learnt" else workbench.map.labels()
-        return _numbers(*labels)
-
-
-def _numbers(content: bytes, version: int) -> Response:
-    headers = {"X-Kernova-Version": str(version)}
-    return Response(content, media_type="application/octet-stream", headers=headers)
-
-
-def _learning(router: APIRouter, workbench: Workbench) -> None:
-    @router.post("/learn", status_code=202, response_model=LearnReply)
-    def learn(wish: Learn) -> Plain:
-        """Begin to learn from the answers so far; /api/learn says how far it is."""
-        return workbench.learning.begin()
-
-    @router.get("/learn", response_model=LearnReply)
-    def learnt() -> Plain:
-        """Say what was learnt."""
-        return workbench.learning.state()
-
-    @router.get("/learn/rows", response_model=LearntRowsReply)
-    def learnt_rows(
-        verdict: Annotated[Literal["known", "ambiguous", "unknown"], Query()] = "unknown",
-        limit: Limit = 60,
-        offset: Offset = 0,
-    ) -> Plain:
-        """Give rows of a verdict, those most worth asking first."""
-        return workbench.learning.rows(verdict, limit, offset)

@@ -1,4 +1,4 @@
-"""Serving the page on this machine: from a free port to the last answer."""
+"""Server of the page: a free port, an access token, and uvicorn."""
 
 import contextlib
 import gc
@@ -24,8 +24,8 @@ _SHORTEST_TOKEN: Final = 8
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a server listens, and what must be known to speak to it; a context manager.
+class Endpoint:
+    """Listening socket of a server and its access token; a context manager.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Place:
     host : str
         The address it is bound to.
     token : str
-        What must be known.
+        The access token.
     """
 
     listener: socket.socket
@@ -54,77 +54,77 @@ class Place:
 
     @property
     def address(self) -> str:
-        """Where the page is, without the token."""
+        """URL of the page, without the token."""
         name = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
         return f"http://{f'[{name}]' if ':' in name else name}:{self.port}/"
 
     @property
     def url(self) -> str:
-        """Where the page is; whoever has this may do everything."""
+        """URL of the page with the token, which gives full access."""
         return f"{self.address}?token={quote(self.token, safe='')}"
 
 
-def find_place(host: str = "127.0.0.1", port: int | None = None, token: str | None = None) -> Place:
+def bind_endpoint(
+    host: str = "127.0.0.1", port: int | None = None, token: str | None = None
+) -> Endpoint:
     """Bind a port, before any work is done.
 
     Parameters
     ----------
     host : str
-        An address of this machine. One that others can reach demands a token of your own.
+        An address of this machine. One that other machines can reach requires ``token``.
     port : int, optional
-        The port, 0 for any; by default 8317, or one of the next few if that is taken.
+        The port, 0 for any; by default 8317, or one of the next twenty if that is taken.
     token : str, optional
-        What must be known; by default it is drawn by lot.
+        The access token; random by default.
 
     Returns
     -------
-    Place
-        Bound; :func:`serve` listens there.
+    Endpoint
+        A bound socket, for :func:`serve`.
 
     Examples
     --------
-    >>> from kernova.web.serve import find_place
-    >>> with find_place(port=0, token="open sesame") as place:
-    ...     place.url == f"http://127.0.0.1:{place.port}/?token=open%20sesame"
+    >>> from kernova.web.serve import bind_endpoint
+    >>> with bind_endpoint(port=0, token="open sesame") as endpoint:
+    ...     endpoint.url == f"http://127.0.0.1:{endpoint.port}/?token=open%20sesame"
     True
     """
     if token is None and not is_loopback(host):
         raise InputError(
-            f"Whoever can reach {host} could try to get in: choose a token of your own with "
-            "--token, or leave --host as it is."
+            f"The address {host} can be reached from other machines, so it needs an access token. "
+            "Set `token`, or leave `host` at its default."
         )
     if token is not None and (len(token) < _SHORTEST_TOKEN or not token.isprintable()):
         raise InputError(
-            f"A token is a readable text of at least {_SHORTEST_TOKEN} characters, so that nobody "
-            f"guesses it; got {len(token)}."
+            f"`token` must have at least {_SHORTEST_TOKEN} printable characters; got {len(token)}."
         )
     ports = [port] if port is not None else range(DEFAULT_PORT, DEFAULT_PORT + _PORTS_TRIED)
-    return Place(_bound(host, list(ports)), host, token or secrets.token_urlsafe(24))
+    return Endpoint(_bound(host, list(ports)), host, token or secrets.token_urlsafe(24))
 
 
 def serve(
-    workbench: Workbench, place: Place, *, on_ready: Callable[[], None] | None = None
+    workbench: Workbench, endpoint: Endpoint, *, on_ready: Callable[[], None] | None = None
 ) -> None:
-    """Serve the page until someone leaves with Ctrl-C, or the process is told to end.
+    """Serve the page until Ctrl-C or a signal ends the process.
 
     Parameters
     ----------
     workbench : Workbench
-        What is worked on; the caller closes it.
-    place : Place
-        Where to listen.
+        The workbench to serve; the caller closes it.
+    endpoint : Endpoint
+        The socket to listen on.
     on_ready : callable, optional
-        Called when a browser can be opened.
+        Called when the server accepts requests.
     """
-    app = create_app(workbench, place.token, hosts_for(place.host), place.port)
+    app = create_app(workbench, endpoint.token, hosts_for(endpoint.host), endpoint.port)
     config = uvicorn.Config(
         app,
         lifespan="off",
         ws="none",
         http="h11",
         log_config=None,
-        # What strangers send, or leave unsent, is no concern of who sits at the terminal; what is
-        # broken in the app is told by the gate.
+        # Malformed requests need no message in the terminal; the middleware logs internal errors.
         log_level="critical",
         access_log=False,
         server_header=False,
@@ -132,18 +132,18 @@ def serve(
         timeout_keep_alive=60,
         timeout_graceful_shutdown=3,
     )
-    # What is there by now stays: looking through it again and again would hold up answers.
+    # Long-lived objects are excluded from garbage collection, which would delay answers.
     gc.collect()
     gc.freeze()
     server = _Server(config, on_ready)
-    server.run(sockets=[place.listener])
+    server.run(sockets=[endpoint.listener])
 
 
 def open_browser(url: str) -> threading.Thread:
-    """Open the page, if there is a browser; where there is none, the address was printed.
+    """Open the page in a browser, if there is one, from a thread of its own.
 
-    Browsers in a terminal do not return before they are left, and wait for the page meanwhile: they
-    must not hold up who serves it.
+    A browser that runs in the terminal blocks until it is closed, and waits for the page meanwhile,
+    so it must not block the server.
     """
 
     def open_it() -> None:
@@ -156,7 +156,7 @@ def open_browser(url: str) -> threading.Thread:
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves quietly: signals end it, and are not raised again."""
+    """Uvicorn server that exits without re-raising signals."""
 
     def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None] | None) -> None:
         super().__init__(config)
@@ -175,16 +175,16 @@ class _Server(uvicorn.Server):
 
 
 def _bound(host: str, ports: list[int]) -> socket.socket:
-    """Bind the first port that is free."""
+    """Return a socket bound to the first free port."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no name of a machine"
-        raise InputError(f"{host} is no address of this machine: {reason}.") from error
+        reason = getattr(error, "strerror", None) or "unknown host name"
+        raise InputError(f"{host} is not an address of this machine: {reason}.") from error
     for port in ports:
-        # With its protocol named: only then does asyncio send small replies without delay.
+        # With IPPROTO_TCP given, asyncio sets TCP_NODELAY, and small replies are not delayed.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        # Only what was left a moment ago may be taken over, not what another server listens on.
+        # Reuses a port in TIME_WAIT, not one that another server listens on.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((address[0], port, *address[2:]))
@@ -200,9 +200,9 @@ def _bound(host: str, ports: list[int]) -> socket.socket:
 def _not_free(host: str, ports: list[int], error: OSError) -> InputError:
     if len(ports) > 1:
         return InputError(
-            f"Ports {ports[0]} to {ports[-1]} of {host} are all taken. Name a free one with --port."
+            f"Ports {ports[0]} to {ports[-1]} of {host} are all in use. Set `port` to a free one."
         )
     return InputError(
-        f"Cannot listen on port {ports[0]} of {host}: {error.strerror}. Name another with --port, "
+        f"Cannot listen on port {ports[0]} of {host}: {error.strerror}. Set `port` to another one, "
         "or leave it out."
     )

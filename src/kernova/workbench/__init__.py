@@ -1,4 +1,4 @@
-"""The workbench: everything that a page or a script can do with a discovery under way."""
+"""Workbench: the operations of a discovery project that a page or a script can call."""
 
 from kernova.workbench.shared import WorkbenchError
 from kernova.workbench.workbench import Workbench

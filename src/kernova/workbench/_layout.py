@@ -1,8 +1,8 @@
-"""The loops of the map of neighbours, compiled by numba on first use and kept on disk.
+"""Compiled loops of the neighbour map: a sampling-based relative of t-SNE (LargeVis, UMAP).
 
-It is imported only when such a map is drawn. The idea is that of t-SNE's kin which draw lots for
-what is far apart (LargeVis, UMAP): neighbours pull at one another, rows drawn by lot push. All of
-it stands in one file, since numba would not notice a change in another one.
+Neighbours attract one another, randomly sampled rows repel. Numba compiles the loops on first use
+and caches them on disk; this module is imported only when such a map is drawn. All loops are in one
+file, since numba's cache does not notice changes in another one.
 """
 
 from typing import Any
@@ -11,21 +11,22 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Points = NDArray[np.float32]
+from kernova.typing import Single as Points
+
 Neighbours = NDArray[np.int32]
 
-# The largest step of one pull or push.
+# The largest step of one attraction or repulsion.
 _CLIP = np.float32(4.0)
 _SOFTENING = np.float32(0.01)
 _ONE, _TWO = np.float32(1.0), np.float32(2.0)
-# Knuth's generator of lots: the same everywhere, and as good as is needed to push points about.
+# Knuth's linear congruential generator: deterministic, and good enough to sample rows.
 _FACTOR, _SUMMAND = np.uint64(6364136223846793005), np.uint64(1442695040888963407)
 _HIGH_BITS = np.uint64(33)
 
 
 @njit(cache=True, nogil=True)
 def _squared_distance(Z: Points, i: int, j: int, most: Any) -> Any:
-    """Sum squares until they are more than is of interest."""
+    """Return the squared distance, or a partial sum once it exceeds ``most``."""
     total = np.float32(0.0)
     for column in range(Z.shape[1]):
         gap = Z[i, column] - Z[j, column]
@@ -37,21 +38,21 @@ def _squared_distance(Z: Points, i: int, j: int, most: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def _insert(found: Neighbours, squared: Points, i: int, other: int, gap: Any) -> None:
-    """Put a neighbour where it belongs; the farthest goes."""
-    place = found.shape[1] - 1
-    while place > 0 and squared[i, place - 1] > gap:
-        squared[i, place] = squared[i, place - 1]
-        found[i, place] = found[i, place - 1]
-        place -= 1
-    squared[i, place] = gap
-    found[i, place] = other
+    """Insert a neighbour by its distance, dropping the farthest one."""
+    rank = found.shape[1] - 1
+    while rank > 0 and squared[i, rank - 1] > gap:
+        squared[i, rank] = squared[i, rank - 1]
+        found[i, rank] = found[i, rank - 1]
+        rank -= 1
+    squared[i, rank] = gap
+    found[i, rank] = other
 
 
 @njit(cache=True, nogil=True)
 def nearer_neighbours(Z: Points, found: Neighbours, squared: Points) -> int:
-    """Look among the neighbours of every row's neighbours for nearer ones; count what is new.
+    """Search the neighbours of every row's neighbours for nearer ones; return the number found.
 
-    ``found`` and ``squared`` (distances) are put right in place, the nearest first.
+    ``found`` and ``squared`` (squared distances) are updated in place, nearest first.
     """
     n_rows, k = found.shape
     before = found.copy()
@@ -59,10 +60,10 @@ def nearer_neighbours(Z: Points, found: Neighbours, squared: Points) -> int:
     n_new = 0
     for i in range(n_rows):
         seen_by[i] = i
-        for place in range(k):
-            seen_by[found[i, place]] = i
-        for place in range(k * k):
-            other = before[before[i, place // k], place % k]
+        for rank in range(k):
+            seen_by[found[i, rank]] = i
+        for pair in range(k * k):
+            other = before[before[i, pair // k], pair % k]
             if seen_by[other] == i:
                 continue
             seen_by[other] = i
@@ -79,8 +80,8 @@ def _clipped(step: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _pull(points: Points, i: int, j: int, rate: Any) -> None:
-    """Draw two neighbours together."""
+def _attract(points: Points, i: int, j: int, rate: Any) -> None:
+    """Move two neighbours towards each other."""
     dx, dy = points[i, 0] - points[j, 0], points[i, 1] - points[j, 1]
     force = _TWO / (_ONE + dx * dx + dy * dy)
     step_x, step_y = rate * _clipped(force * dx), rate * _clipped(force * dy)
@@ -91,8 +92,8 @@ def _pull(points: Points, i: int, j: int, rate: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _push(points: Points, i: int, j: Any, rate: Any, strength: Any) -> None:
-    """Keep a point away from one drawn by lot."""
+def _repel(points: Points, i: int, j: Any, rate: Any, strength: Any) -> None:
+    """Move a point away from a randomly sampled one."""
     dx, dy = points[i, 0] - points[j, 0], points[i, 1] - points[j, 1]
     squared = dx * dx + dy * dy
     force = _TWO * strength / ((_SOFTENING + squared) * (_ONE + squared))
@@ -101,20 +102,20 @@ def _push(points: Points, i: int, j: Any, rate: Any, strength: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def drawn_together(
+def layout_step(
     points: Points, neighbours: Neighbours, rate: Any, strength: Any, n_pushes: int, state: Any
 ) -> Any:
-    """Let every row pull at its neighbours once, and be pushed by lots; give the lots' state.
+    """Attract each row to its neighbours once, and repel it from random rows.
 
-    ``points`` are moved in place.
+    ``points`` are moved in place. Returns the state of the random generator.
     """
     n_rows, k = neighbours.shape
     for i in range(n_rows):
-        for place in range(k):
-            _pull(points, i, neighbours[i, place], rate)
+        for rank in range(k):
+            _attract(points, i, neighbours[i, rank], rate)
             for _ in range(n_pushes):
                 state = state * _FACTOR + _SUMMAND
                 other = np.int64((state >> _HIGH_BITS) % np.uint64(n_rows))
                 if other != i:
-                    _push(points, i, other, rate, strength)
+                    _repel(points, i, other, rate, strength)
     return state

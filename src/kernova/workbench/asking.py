@@ -1,76 +1,141 @@
-"""Asking and answering for several experts at once; an answer is never lost.
+"""Questions, answers and corrections of several experts at once.
 
-Corrections: what was said can be taken back or changed, and categories put in order.
+Every request is recorded in the event log before it is acknowledged, so no answer is lost. A
+request that is repeated with the same key is recorded once.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from kernova.discover.events import Record
 from kernova.discover.names import category_name, expert_name
 from kernova.discover.session import AskedQuestion
 from kernova.errors import InputError
-from kernova.workbench.cards import Cards
-from kernova.workbench.messages import About, about, label_of, rows_of, said_words
-from kernova.workbench.shared import BackgroundJob, Desk, Presence, never_prepared, not_prepared
+from kernova.workbench.cards import Cards, QuestionShown
+from kernova.workbench.messages import Subject, entry_message, label_of, rows_of, subject_of
+from kernova.workbench.shared import (
+    BackgroundJob,
+    Presence,
+    SharedState,
+    preparation_failed,
+    still_preparing,
+)
 
 Members = Literal["all"] | list[int] | None
 
-_CHOSEN = "You chose this row yourself."
-_AGAIN = "This row was open when the server was started anew, or for too long."
-_NOTHING_LEFT = "There is nothing left to ask: every row was asked or named."
-_OTHERS_HAVE_IT = "Every row that is left is open at another expert just now."
+_SELECTED = "You selected this row."
+_REOPENED = "This row was open before the server restarted, or its reservation expired."
+_NOTHING_LEFT = "No questions are left: every row has been asked or labelled."
+_ALL_RESERVED = "All remaining rows are being labelled by other experts."
+
+
+@dataclass(frozen=True)
+class QuestionReply:
+    """The open question, or null with the reason why there is none.
+
+    Attributes
+    ----------
+    question : QuestionShown or None
+    message : str or None
+    """
+
+    question: QuestionShown | None
+    message: str | None
+
+
+@dataclass(frozen=True)
+class Saved:
+    """The log entry that is on disk now.
+
+    Attributes
+    ----------
+    number : int
+        Its number in the log, counted from 1.
+    words : str
+        The entry as a sentence.
+    is_new : bool
+        Whether it added a new category.
+    n_rows : int
+        Number of rows that it labels.
+    """
+
+    number: int
+    words: str
+    is_new: bool
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class SavedReply(QuestionReply):
+    """The entry that was saved and the next question, null while the table is being prepared.
+
+    Attributes
+    ----------
+    saved : Saved
+    version : int
+    repeated : bool
+        Whether the request had been saved under its key before.
+    """
+
+    saved: Saved
+    version: int
+    repeated: bool
 
 
 class Questions:
-    """What experts are asked, and what they say.
+    """Questions to experts and their answers.
 
     Parameters
     ----------
-    desk : Desk
-        The session.
+    shared : SharedState
+        The session and its lock.
     cards : Cards
         Describes questions.
     presence : Presence
-        Who is there.
+        The active experts.
     preparation : BackgroundJob
-        Before it is ready, answers are taken, but no question is given.
+        Until it is ready, answers are accepted but no questions are asked.
     """
 
     def __init__(
-        self, desk: Desk, cards: Cards, presence: Presence, preparation: BackgroundJob[None]
+        self,
+        shared: SharedState,
+        cards: Cards,
+        presence: Presence,
+        preparation: BackgroundJob[None],
     ) -> None:
-        self._desk = desk
+        self._shared = shared
         self._cards = cards
         self._presence = presence
         self._preparation = preparation
 
-    # --- asking ----------------------------------------------------------------------------
+    # --- asking ------------------------------------------------------------------------------
 
     def question(
-        self, expert: str | None, row: int | None = None, reason: str = _CHOSEN
-    ) -> dict[str, Any]:
-        """Give the expert's open question, or another; or one about the row named."""
+        self, expert: str | None, row: int | None = None, reason: str = _SELECTED
+    ) -> QuestionReply:
+        """Return the expert's open question or the next one; with ``row``, one about that row."""
         if row is not None:
-            self._desk.check_rows([row])
+            self._shared.check_rows([row])
         else:
             self._check_ready()
-        with self._desk.lock:
-            self._presence.heard_of(expert)
-            self._take_back()
+        with self._shared.lock:
+            self._presence.mark_active(expert)
+            self._release_expired()
             if row is not None:
                 self._open(expert, row, reason)
             return self._asked(expert)
 
-    def _asked(self, expert: str | None) -> dict[str, Any]:
-        question = self._desk.session.next_question(expert)
+    def _asked(self, expert: str | None) -> QuestionReply:
+        question = self._shared.session.next_question(expert)
         if question is not None:
-            return {"question": self._cards.question(question), "message": None}
-        is_over = not self._desk.session.open_questions_
-        return {"question": None, "message": _NOTHING_LEFT if is_over else _OTHERS_HAVE_IT}
+            return QuestionReply(self._cards.question(question), None)
+        is_over = not self._shared.session.open_questions_
+        return QuestionReply(None, _NOTHING_LEFT if is_over else _ALL_RESERVED)
 
     def _open(self, expert: str | None, row: int, reason: str) -> AskedQuestion:
-        session = self._desk.session
+        session = self._shared.session
         mine = session.open_questions_.get(expert)
         if mine is not None and mine.row == row:
             return mine
@@ -81,28 +146,28 @@ class Questions:
 
     def _check_ready(self) -> None:
         if self._preparation.state == "failed":
-            raise never_prepared(self._preparation.message)
+            raise preparation_failed(self._preparation.message)
         if not self._is_ready():
-            raise not_prepared()
+            raise still_preparing()
 
-    def _take_back(self) -> None:
-        """Give questions of experts who have gone to whoever comes next."""
-        session = self._desk.session
-        for expert in self._presence.gone(list(session.open_questions_)):
+    def _release_expired(self) -> None:
+        """Release the open questions of inactive experts."""
+        session = self._shared.session
+        for expert in self._presence.expired(list(session.open_questions_)):
             session.release(expert)
 
-    # --- answering -------------------------------------------------------------------------
+    # --- answering ---------------------------------------------------------------------------
 
     def answer(
         self, expert: str | None, row: int, label: str, members: Members, key: str | None
-    ) -> dict[str, Any]:
-        """Keep an answer; whatever became of the question meanwhile, nothing is lost."""
+    ) -> SavedReply:
+        """Record an answer, also if the question has been closed or reassigned meanwhile."""
         expert = expert_name(expert)
         others = members if isinstance(members, list) else []
-        self._desk.check_rows([row, *others])
+        self._shared.check_rows([row, *others])
 
-        def say() -> int:
-            session = self._desk.session
+        def write() -> int:
+            session = self._shared.session
             ids = session.ids_
             if not self._has_open(expert, row, needs_members=members == "all"):
                 open_others = [one for one in others if session.label_of(one) is None]
@@ -115,98 +180,103 @@ class Questions:
             rows = None if members == "all" else [ids[one] for one in others]
             return session.name_cluster(label, rows, expert=expert, key=key)
 
-        return self.record(expert, key, About(row, category_name(label)), say)
+        return self.record(expert, key, Subject(row, category_name(label)), write)
 
-    def skip(self, expert: str | None, row: int, key: str | None) -> dict[str, Any]:
-        """Pass over a question."""
+    def skip(self, expert: str | None, row: int, key: str | None) -> SavedReply:
+        """Record that a question is skipped."""
         expert = expert_name(expert)
-        self._desk.check_rows([row])
+        self._shared.check_rows([row])
 
-        def say() -> int:
+        def write() -> int:
             if not self._has_open(expert, row):
-                row_id = self._desk.session.ids_[row]
-                raise InputError(f"The row {row_id!r} is no longer open: it was named meanwhile.")
-            return self._desk.session.skip(expert=expert, key=key)
+                row_id = self._shared.session.ids_[row]
+                raise InputError(
+                    f"The row {row_id!r} is no longer open: it has been labelled meanwhile."
+                )
+            return self._shared.session.skip(expert=expert, key=key)
 
-        return self.record(expert, key, About(row), say)
+        return self.record(expert, key, Subject(row), write)
 
     def record(
-        self, expert: str | None, key: str | None, said: About, say: Callable[[], int]
-    ) -> dict[str, Any]:
-        """Let something be said, unless it was said before under the same key; then ask on."""
+        self, expert: str | None, key: str | None, subject: Subject, write: Callable[[], int]
+    ) -> SavedReply:
+        """Record an event unless its key is recorded already; return it with the next question."""
         expert = expert_name(expert)
-        with self._desk.lock:
-            self._presence.heard_of(expert)
-            session = self._desk.session
+        with self._shared.lock:
+            self._presence.mark_active(expert)
+            session = self._shared.session
             number = None if key is None else session.number_of_key(key)
             is_repeated = number is not None
             if number is not None:
-                _check_same(session.records_[number - 1], expert, said)
+                _check_same(session.records_[number - 1], expert, subject)
             before = session.category_sizes_
             if number is None:
-                number = say()
-                self._desk.changed()
-            self._take_back()
-            records = session.records_
-            event = records[number - 1].event
-            label = label_of(event)
-            saved = {
-                "number": number,
-                "words": said_words(event, session.ids_, records),
-                "is_new": not is_repeated
-                and label in session.category_sizes_.keys() - before.keys(),
-                "n_rows": len(rows_of(event)),
-            }
-            asked = self._asked(expert) if self._is_ready() else {"question": None, "message": None}
-            version = self._desk.version
-        return {"saved": saved, "version": version, "repeated": is_repeated, **asked}
+                number = write()
+                self._shared.changed()
+            self._release_expired()
+            new = set() if is_repeated else session.category_sizes_.keys() - before.keys()
+            saved = self._saved(number, new)
+            asked = self._asked(expert) if self._is_ready() else QuestionReply(None, None)
+            version = self._shared.version
+        return SavedReply(asked.question, asked.message, saved, version, is_repeated)
+
+    def _saved(self, number: int, new_categories: set[str]) -> Saved:
+        session = self._shared.session
+        records = session.records_
+        event = records[number - 1].event
+        return Saved(
+            number=number,
+            words=entry_message(event, session.ids_, records),
+            is_new=label_of(event) in new_categories,
+            n_rows=len(rows_of(event)),
+        )
 
     def _has_open(self, expert: str | None, row: int, *, needs_members: bool = False) -> bool:
-        """See to it that the row is open at this expert, if that can be."""
-        session = self._desk.session
+        """Open the row for this expert if possible; return whether it is open."""
+        session = self._shared.session
         mine = session.open_questions_.get(expert)
         if mine is None and self._is_ready():
-            mine = session.next_question(expert)  # as it was before the server was started anew
+            mine = session.next_question(expert)  # the same as before a restart of the server
         if mine is not None and mine.row == row:
             return True
         if needs_members:
             self._check_ready()
         try:
-            self._open(expert, row, _AGAIN)
+            self._open(expert, row, _REOPENED)
         except InputError:
-            return False  # named meanwhile, or open at another expert: kept as an opinion
+            return False  # labelled meanwhile, or open at another expert: recorded as an opinion
         return True
 
 
-def _check_same(record: Record, expert: str | None, said: About) -> None:
-    """Refuse a key that stands for something else: to take it for a repetition would lose words."""
-    if (record.by, about(record.event)) != (expert, said):
+def _check_same(record: Record, expert: str | None, subject: Subject) -> None:
+    """Reject a key that belongs to another request, which would otherwise be lost."""
+    if (record.by, subject_of(record.event)) != (expert, subject):
         raise InputError(
-            f"The key {record.key!r} was used for something else before. Give every request a key "
-            "of its own, for example a UUID."
+            f"The key {record.key!r} has been used for another request. Use a new key for every "
+            "request, for example a UUID."
         )
 
 
 class Corrections:
-    """What can be said besides answers; each is recorded, and can be undone.
+    """Events other than answers; each is recorded and can be undone.
 
     Parameters
     ----------
-    desk : Desk
-        The session.
+    shared : SharedState
+        The session and its lock.
     questions : Questions
-        Records what is said, and asks on.
+        Records events and returns the next question.
     """
 
-    def __init__(self, desk: Desk, questions: Questions) -> None:
-        self._desk = desk
+    def __init__(self, shared: SharedState, questions: Questions) -> None:
+        self._shared = shared
         self._questions = questions
 
-    def undo(self, expert: str | None, key: str | None) -> dict[str, Any]:
-        """Take back what this expert said last."""
-        session = self._desk.session
+    def undo(self, expert: str | None, key: str | None) -> SavedReply:
+        """Undo the expert's last entry."""
+        session = self._shared.session
         return self._questions.record(
-            expert, key, About(), lambda: session.undo(expert=expert, key=key)
+            expert, key, Subject(), lambda: session.undo(expert=expert, key=key)
         )
 
     def change(
@@ -216,82 +286,76 @@ class Corrections:
         label: str | None,
         key: str | None,
         row: int | None = None,
-    ) -> dict[str, Any]:
-        """Answer an earlier question differently; None: it counts as passed over.
+    ) -> SavedReply:
+        """Change the answer to an earlier question; None marks it as skipped.
 
-        Where an earlier answer is taken back, later questions get lower numbers. Whoever says which
-        row is meant changes no other.
+        Questions are renumbered when an earlier answer is undone. Where ``row`` is given, the
+        question must still be about that row.
         """
-        session = self._desk.session
+        session = self._shared.session
 
-        def say() -> int:
+        def write() -> int:
             asked = session.asked_[question - 1 : question]
             if row is not None and asked and asked != [row]:
                 raise InputError(
-                    f"Question {question} is about another row by now: an earlier answer was taken "
-                    "back meanwhile. Look in the history which number it has."
+                    f"Question {question} is about another row now, because an earlier answer has "
+                    "been undone. Find its new number in the history."
                 )
             return session.change(question, label, expert=expert, key=key)
 
         name = None if label is None else category_name(label)
-        return self._questions.record(expert, key, About(None, name), say)
+        return self._questions.record(expert, key, Subject(None, name), write)
 
-    def label(
-        self, expert: str | None, rows: list[int], label: str, key: str | None
-    ) -> dict[str, Any]:
-        """Name rows out of turn, in one step."""
-        session = self._desk.session
-        self._desk.check_rows(rows)
+    def label(self, expert: str | None, rows: list[int], label: str, key: str | None) -> SavedReply:
+        """Label rows that were not asked about, in one step."""
+        session = self._shared.session
+        self._shared.check_rows(rows)
         ids = [session.ids_[row] for row in dict.fromkeys(rows)]
 
-        def say() -> int:
-            # A row by itself is told by its id, and can be found by it later.
+        def write() -> int:
+            # A single row is recorded by its id, so that the history can show it.
             if len(ids) == 1:
                 return session.label_row(ids[0], label, expert=expert, key=key)
             return session.label_rows(ids, label, expert=expert, key=key)
 
-        said = About(next(iter(rows), None), category_name(label))
-        return self._questions.record(expert, key, said, say)
+        subject = Subject(next(iter(rows), None), category_name(label))
+        return self._questions.record(expert, key, subject, write)
 
-    def rename(self, expert: str | None, old: str, new: str, key: str | None) -> dict[str, Any]:
-        """Give a category another name."""
-        session = self._desk.session
-        return self._questions.record(
-            expert,
-            key,
-            About(None, category_name(new)),
-            lambda: session.rename(old, new, expert=expert, key=key),
+    def rename(self, expert: str | None, old: str, new: str, key: str | None) -> SavedReply:
+        """Rename a category."""
+        session = self._shared.session
+        return self._of_category(
+            expert, key, new, lambda: session.rename(old, new, expert=expert, key=key)
         )
 
     def merge(
         self, expert: str | None, into: str, others: list[str], key: str | None
-    ) -> dict[str, Any]:
-        """Make several categories one."""
-        session = self._desk.session
-        return self._questions.record(
-            expert,
-            key,
-            About(None, category_name(into)),
-            lambda: session.merge(into, *others, expert=expert, key=key),
+    ) -> SavedReply:
+        """Merge several categories into one."""
+        session = self._shared.session
+        return self._of_category(
+            expert, key, into, lambda: session.merge(into, *others, expert=expert, key=key)
         )
 
-    def delete(self, expert: str | None, name: str, key: str | None) -> dict[str, Any]:
-        """Let a category go; its rows are open again, or count as passed over."""
-        session = self._desk.session
-        return self._questions.record(
-            expert,
-            key,
-            About(None, category_name(name)),
-            lambda: session.delete(name, expert=expert, key=key),
+    def delete(self, expert: str | None, name: str, key: str | None) -> SavedReply:
+        """Delete a category; its rows become open again, or count as skipped if they were asked."""
+        session = self._shared.session
+        return self._of_category(
+            expert, key, name, lambda: session.delete(name, expert=expert, key=key)
         )
 
-    def settle(self, expert: str | None, row: int, label: str, key: str | None) -> dict[str, Any]:
-        """End a disagreement about a row."""
-        session = self._desk.session
-        self._desk.check_rows([row])
+    def settle(self, expert: str | None, row: int, label: str, key: str | None) -> SavedReply:
+        """Settle a disagreement about a row."""
+        session = self._shared.session
+        self._shared.check_rows([row])
         return self._questions.record(
             expert,
             key,
-            About(row, category_name(label)),
+            Subject(row, category_name(label)),
             lambda: session.settle(session.ids_[row], label, expert=expert, key=key),
         )
+
+    def _of_category(
+        self, expert: str | None, key: str | None, name: str, write: Callable[[], int]
+    ) -> SavedReply:
+        return self._questions.record(expert, key, Subject(None, category_name(name)), write)

@@ -1,84 +1,204 @@
-"""A row as the page shows it: its values against all others, its picture, what is known of it."""
+"""Row cards: the values of a row against all others, its media, its label and opinions."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernova.discover.session import AskedQuestion
-from kernova.media.row_media import RowMedia
-from kernova.workbench.row_features import row_card
-from kernova.workbench.shared import Desk
+from kernova.media.row_media import MediaKind, RowMedia
+from kernova.workbench.row_features import Feature, row_card
+from kernova.workbench.shared import SharedState
 
 MOST_MEMBERS: Final = 60
 
 
+@dataclass(frozen=True)
+class Media:
+    """Addresses of a row's picture or sound, or its outline.
+
+    Attributes
+    ----------
+    kind : {"none", "picture", "sound", "outline"}
+    picture, sound, spectrogram : str or None
+        Addresses.
+    outline : dict or None
+        As from :meth:`kernova.media.row_media.RowMedia.outline`.
+    """
+
+    kind: MediaKind
+    picture: str | None = None
+    sound: str | None = None
+    spectrogram: str | None = None
+    outline: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """The last label that an expert gave to a row.
+
+    Attributes
+    ----------
+    expert : str or None
+    label : str
+    """
+
+    expert: str | None
+    label: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """Everything there is to see of a row.
+
+    Attributes
+    ----------
+    row : int
+    id : str
+    label : str or None
+    question : int or None
+        Number of the question that gave the label.
+    opinions : list of Opinion
+    features : list of Feature
+        The most unusual values first.
+    media : Media
+    """
+
+    row: int
+    id: str
+    label: str | None
+    question: int | None
+    opinions: list[Opinion]
+    features: list[Feature]
+    media: Media
+
+
+@dataclass(frozen=True)
+class QuestionShown:
+    """A question with its reason, and the cluster that it represents.
+
+    Attributes
+    ----------
+    row : int
+    id : str
+    number : int
+    reason : str
+    evidence : dict of str to float
+    members : list of int
+        Unlabelled rows that the question represents, nearest first; at most 60.
+    member_ids : list of str
+        Ids of those rows.
+    n_members : int
+        Number of unlabelled rows that the question represents.
+    known_members : dict of str to int
+        Number of labelled rows of the cluster, by label.
+    card : Card
+    """
+
+    row: int
+    id: str
+    number: int
+    reason: str
+    evidence: dict[str, float]
+    members: list[int]
+    member_ids: list[str]
+    n_members: int
+    known_members: dict[str, int]
+    card: Card
+
+
+@dataclass(frozen=True)
+class FoundRow:
+    """A row found by its id.
+
+    Attributes
+    ----------
+    row : int
+    id : str
+    label : str or None
+    """
+
+    row: int
+    id: str
+    label: str | None
+
+
+@dataclass(frozen=True)
+class FoundReply:
+    """Rows whose id contains a text; ids that begin with it come first.
+
+    Attributes
+    ----------
+    rows : list of FoundRow
+    """
+
+    rows: list[FoundRow]
+
+
 class Cards:
-    """Describes rows and questions by plain values.
+    """Descriptions of rows and questions.
 
     Parameters
     ----------
-    desk : Desk
-        The session.
+    shared : SharedState
+        The session and its lock.
     media : RowMedia
         Pictures, sounds or outlines of the rows, if there are any.
     """
 
-    def __init__(self, desk: Desk, media: RowMedia) -> None:
-        self._desk = desk
+    def __init__(self, shared: SharedState, media: RowMedia) -> None:
+        self._shared = shared
         self._media = media
         self._texts: list[str] | None = None
 
-    def card(self, row: int) -> dict[str, Any]:
-        """Give everything there is to see of a row."""
-        row_id = self._desk.id_of(row)
-        with self._desk.lock:
-            session = self._desk.session
+    def card(self, row: int) -> Card:
+        """Return everything there is to see of a row."""
+        row_id = self._shared.id_of(row)
+        with self._shared.lock:
+            session = self._shared.session
             label, opinions = session.label_of(row), session.opinions_of(row)
             number = session.question_of(row)
-        return {
-            "row": row,
-            "id": row_id,
-            "label": label,
-            "question": number,
-            "opinions": opinion_lines(opinions),
-            "features": [
-                vars(drawing) for drawing in row_card(self._desk.discovery.population, row)
-            ],
-            "media": self._media_of(row),
-        }
+        return Card(
+            row=row,
+            id=row_id,
+            label=label,
+            question=number,
+            opinions=opinion_list(opinions),
+            features=row_card(self._shared.discovery.population, row),
+            media=self._media_of(row),
+        )
 
-    def question(self, question: AskedQuestion) -> dict[str, Any]:
-        """Give a question with its card, and the rows that would be named with it, nearest first.
+    def question(self, question: AskedQuestion) -> QuestionShown:
+        """Return a question with its card, and the rows that would be labelled with it.
 
-        Rows of the cluster that have a name keep it, and are counted by name.
+        Rows of the cluster that are labelled keep their label, and are counted by label.
         """
-        labels = self._desk.session.labels_
+        labels = self._shared.session.labels_
         others = question.members[question.members != question.row]
         is_known = labels[others] != None  # noqa: E711
         names, counts = np.unique(labels[others[is_known]].astype(str), return_counts=True)
-        elsewhere = [one.row for one in self._desk.session.open_questions_.values()]
+        elsewhere = [one.row for one in self._shared.session.open_questions_.values()]
         open_rows = np.setdiff1d(others[~is_known], elsewhere)
-        members = self._nearest(question.row, open_rows).tolist()
-        return {
-            "row": question.row,
-            "id": str(question.id),
-            "number": question.number,
-            "reason": question.reason,
-            "evidence": _finite(question.evidence),
-            "members": members,
-            "member_ids": [self._desk.id_of(row) for row in members],
-            "n_members": len(open_rows),
-            "known_members": dict(zip(names.tolist(), counts.tolist(), strict=True)),
-            "card": self.card(question.row),
-        }
+        members = self._shared.discovery.nearest(question.row, open_rows, MOST_MEMBERS).tolist()
+        return QuestionShown(
+            row=question.row,
+            id=str(question.id),
+            number=question.number,
+            reason=question.reason,
+            evidence=_finite(question.evidence),
+            members=members,
+            member_ids=[self._shared.id_of(row) for row in members],
+            n_members=len(open_rows),
+            known_members=dict(zip(names.tolist(), counts.tolist(), strict=True)),
+            card=self.card(question.row),
+        )
 
-    def find(self, text: str, limit: int) -> list[dict[str, Any]]:
-        """Give rows whose id holds the text; those it begins, or is, come first."""
+    def find(self, text: str, limit: int) -> FoundReply:
+        """Return rows whose id contains the text; exact matches first, then prefixes."""
         if self._texts is None:
-            self._texts = [str(one).casefold() for one in self._desk.session.ids_]
+            self._texts = [str(one).casefold() for one in self._shared.session.ids_]
         wanted = text.strip().casefold()
         found = [
             (one != wanted, not one.startswith(wanted), row)
@@ -86,40 +206,32 @@ class Cards:
             if wanted in one
         ]
         rows = [row for _, _, row in sorted(found)[:limit]]
-        with self._desk.lock:
-            labels = self._desk.session.labels_[rows]
-        return [
-            {"row": row, "id": self._desk.id_of(row), "label": label}
-            for row, label in zip(rows, labels, strict=True)
-        ]
+        with self._shared.lock:
+            labels = self._shared.session.labels_[rows]
+        return FoundReply(
+            [
+                FoundRow(row, self._shared.id_of(row), label)
+                for row, label in zip(rows, labels, strict=True)
+            ]
+        )
 
-    def _nearest(self, row: int, others: NDArray[np.intp]) -> NDArray[np.intp]:
-        encoded = self._desk.discovery.encoded
-        gaps = np.linalg.norm(encoded[others] - encoded[row], axis=1)
-        return others[np.argsort(gaps, kind="stable")[:MOST_MEMBERS]]
-
-    def _media_of(self, row: int) -> dict[str, Any]:
-        kind = self._media.kind
+    def _media_of(self, row: int) -> Media:
+        kind, address = self._media.kind, f"/api/media/{row}"
         if kind == "none" or not self._media.has(row):
-            return {"kind": "none"}
+            return Media("none")
         if kind == "outline":
-            return {"kind": kind, "outline": self._media.outline(row)}
+            return Media(kind, outline=self._media.outline(row))
         if kind == "sound":
-            place = f"/api/media/{row}"
-            return {
-                "kind": kind,
-                "sound": f"{place}/sound",
-                "spectrogram": f"{place}/spectrogram",
-            }
-        return {"kind": kind, "picture": f"/api/media/{row}/picture"}
+            return Media(kind, sound=f"{address}/sound", spectrogram=f"{address}/spectrogram")
+        return Media(kind, picture=f"{address}/picture")
 
 
-def opinion_lines(opinions: Mapping[str | None, str]) -> list[dict[str, Any]]:
-    """Give who said what of a row as plain values."""
-    return [{"expert": expert, "label": label} for expert, label in opinions.items()]
+def opinion_list(opinions: Mapping[str | None, str]) -> list[Opinion]:
+    """Return the experts' opinions on a row as a list."""
+    return [Opinion(expert, label) for expert, label in opinions.items()]
 
 
 def _finite(evidence: Mapping[str, float]) -> dict[str, float]:
-    """Leave out what JSON cannot say."""
+    """Return the finite numbers, as JSON has no others."""
     numbers = {name: float(value) for name, value in evidence.items()}
     return {name: value for name, value in numbers.items() if isfinite(value)}

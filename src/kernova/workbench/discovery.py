@@ -1,4 +1,4 @@
-"""From one table to its categories, an answer at a time; the answers live in a project's file."""
+"""Discovery of the categories in a table: session, project file, summary and stopping advice."""
 
 import os
 from collections.abc import Sequence
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from kernova.discover.preparation_cache import prepare
 from kernova.discover.session import AskedQuestion, CategoryDiscovery
@@ -16,9 +15,11 @@ from kernova.discover.stopping import Advice, stopping_advice
 from kernova.discover.store import ProjectHead, ProjectStore, open_project
 from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
 from kernova.discover.table_identity import table_digest, table_fingerprint
-from kernova.files import is_there, path_in_words
+from kernova.files import is_there, path_text
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table
+from kernova.text import quantity
+from kernova.typing import Indices, Matrix
 from kernova.workbench.row_features import Population
 from kernova.workflows.detectors import table_encoder
 
@@ -27,26 +28,26 @@ _MEMBERS_NAMED = 5
 
 @dataclass(frozen=True)
 class Discovery:
-    """A session over a table, and what is needed to show its rows to a person.
+    """Session over a table, and what is needed to show its rows to a person.
 
     Attributes
     ----------
     table : Table
-        The rows; labels, if any, were known before the first question.
+        The rows, with labels known before the first question if there are any.
     session : CategoryDiscovery
-        What is asked and answered.
+        The questions and answers.
     project : Path
-        The file that keeps the answers.
+        The file that stores the answers.
     head : ProjectHead
-        What the project was begun with.
+        Identity of the table, strategy and seed.
     is_resumed : bool
-        Whether there were answers in the file.
+        Whether the file contained answers.
     encoded : ndarray
-        The rows as numbers.
+        The encoded rows.
     population : Population
-        All rows, to compare one with.
+        Distribution of each column, to compare rows with.
     notes : list of str
-        What a reader should also know.
+        Remarks for the reader.
     """
 
     table: Table
@@ -54,48 +55,52 @@ class Discovery:
     project: Path
     head: ProjectHead
     is_resumed: bool
-    encoded: NDArray[np.float64]
+    encoded: Matrix
     population: Population
     notes: list[str] = field(default_factory=list)
 
     @property
     def cache(self) -> Path:
-        """The file beside the project that keeps what was worked out."""
+        """The file beside the project that caches the preparation."""
         return self.project.with_name(f"{self.project.name}.cache")
 
     def prepare(self) -> None:
-        """Do what is costly before the first question, or bring it back from the cache."""
+        """Prepare the strategy for the first question, or restore it from the cache."""
         prepare(self.session, self.cache, self.head.fingerprint)
 
-    def cluster_words(self, question: AskedQuestion) -> str:
-        """Say which rows the question stands for: how many, which are nearest, what is known."""
+    def describe_cluster(self, question: AskedQuestion) -> str:
+        """Return a sentence on the rows that a question represents: number, nearest, labels."""
         others = question.members[question.members != question.row]
         if len(others) == 0:
-            return "It stands for itself alone."
-        gaps = np.linalg.norm(self.encoded[others] - self.encoded[question.row], axis=1)
-        nearest = others[np.argsort(gaps, kind="stable")[:_MEMBERS_NAMED]]
+            return "It represents only itself."
+        nearest = self.nearest(question.row, others, _MEMBERS_NAMED)
         names = ", ".join(str(self.session.ids_[row]) for row in nearest)
         n_more = len(others) - len(nearest)
         more = f" and {n_more:,} more" if n_more else ""
-        n_others = f"{len(others):,} other row{'s' if len(others) > 1 else ''}"
-        return f"It stands for itself and {n_others}: {names}{more}.{self._known_among(others)}"
+        n_others = quantity(len(others), "other row")
+        return f"It represents itself and {n_others}: {names}{more}.{self._known_among(others)}"
 
-    def _known_among(self, rows: NDArray[np.intp]) -> str:
+    def nearest(self, row: int, others: Indices, most: int) -> Indices:
+        """Return the rows among ``others`` that are nearest to a row, nearest first."""
+        distances = np.linalg.norm(self.encoded[others] - self.encoded[row], axis=1)
+        return others[np.argsort(distances, kind="stable")[:most]]
+
+    def _known_among(self, rows: Indices) -> str:
         labels = self.session.labels_[rows]
         counts = pd.Series(labels[labels != None], dtype=object).value_counts()  # noqa: E711
         known = ", ".join(f"{name} {count}" for name, count in counts.items())
-        return f" Known among them: {known}." if known else ""
+        return f" Labelled among them: {known}." if known else ""
 
     @property
     def rows(self) -> pd.DataFrame:
-        """One line for each row: its id, its category, the question that gave it, prior label."""
+        """One line per row: id, category, number of the question, prior label."""
         numbers = pd.Series(self.session.label_questions_, dtype="Int64")
         numbers = numbers.mask(numbers == 0)
         return rows_with_ids(self.table, {"category": self.session.labels_, "question": numbers})
 
     @property
     def categories(self) -> pd.DataFrame:
-        """One line for each category: its name, how many rows are known, and the first of them."""
+        """One line per category: name, number of rows, id of the first row."""
         categories, ids = self.session.categories_, self.session.ids_
         return pd.DataFrame(
             {
@@ -107,23 +112,23 @@ class Discovery:
 
     @property
     def summary(self) -> str:
-        """Say in one sentence how far it is."""
+        """Progress in one sentence."""
         session = self.session
         skipped = f" ({session.n_skipped_} skipped)" if session.n_skipped_ else ""
         return (
-            f"{_counted(session.n_questions_, 'question')} asked{skipped}, "
-            f"{_counted(session.n_labelled_, 'row')} of {len(session.ids_):,} named, "
-            f"{_counted(len(session.categories_), 'category', 'categories')}."
+            f"{quantity(session.n_questions_, 'question')} asked{skipped}, "
+            f"{quantity(session.n_labelled_, 'row')} of {len(session.ids_):,} labelled, "
+            f"{quantity(len(session.categories_), 'category', 'categories')}."
         )
 
     @property
     def advice(self) -> Advice:
-        """Whether to go on, as far as anybody can tell."""
+        """Stopping advice: what is known and what is estimated."""
         session = self.session
         asked, labels = session.asked_, session.labels_
         answers = [labels[row] for row in asked]
         were_asked = set(asked)
-        # First met by a prior label, or by one out of turn: no question brought it.
+        # Discovered by a prior label or a directly labelled row, not by a question.
         known_before = [
             name for name, rows in session.categories_.items() if rows[0] not in were_asked
         ]
@@ -133,7 +138,7 @@ class Discovery:
         )
 
     def to_json_dict(self) -> dict[str, Any]:
-        """Give everything as plain numbers and texts, for programs."""
+        """Return everything as plain values for JSON."""
         session, ids, advice = self.session, self.session.ids_, self.advice
         rows = self.rows
         return {
@@ -160,7 +165,7 @@ class Discovery:
 
 
 def default_project(data: str | os.PathLike[str]) -> Path:
-    """Name the file for a table's answers: the table's own name, in the working folder.
+    """Return the default project file for a table: the table's name, in the working folder.
 
     Examples
     --------
@@ -183,22 +188,22 @@ def open_discovery(
     missing: str = "refuse",
     notes: Sequence[str] = (),
 ) -> Discovery:
-    """Begin to ask about a table, or go on where a project stands.
+    """Start the discovery of a table's categories, or resume a project.
 
     Parameters
     ----------
     table : Table
         The rows; labels count as known before the first question.
     project : str or path
-        The file that keeps the answers; it is made if it is not there.
+        The file that stores the answers; it is created if it does not exist.
     strategy : str, optional
-        How questions are chosen. By default as the project has it; a new one gets the default.
+        The question strategy. By default the one of the project, or the default strategy.
     seed : int, optional
-        Where random numbers start; by default as the project has it, or 0.
+        Random seed; by default the one of the project, or 0.
     missing : {"refuse", "drop", "fill"}
-        What was done, or is to be done, about missing values.
+        Treatment of missing values.
     notes : sequence of str
-        What a reader should know of the table besides.
+        Further remarks on the table for the reader.
 
     Returns
     -------
@@ -206,14 +211,14 @@ def open_discovery(
         The session; close it when done.
     """
     if strategy is not None:
-        strategy_named(strategy)  # a misspelt one is refused before a file is made
+        strategy_named(strategy)  # raises for a misspelt name before a file is created
     encoded = table_encoder("standard", missing).fit_transform(table.features)
     store = _opened(table, Path(project), strategy, seed)
     session = CategoryDiscovery(store.head.strategy, random_state=store.head.seed)
     is_resumed = len(store.records) > 0
     session.start(encoded, table.ids, known=table.labels, project=store)
     return Discovery(
-        replace(table, source=path_in_words(table.source)),
+        replace(table, source=path_text(table.source)),
         session,
         Path(project),
         store.head,
@@ -225,13 +230,13 @@ def open_discovery(
 
 
 def _opened(table: Table, project: Path, strategy: str | None, seed: int | None) -> ProjectStore:
-    """Open the project; what is not said is as it was."""
+    """Open the project; parameters that are None are taken from it."""
     if is_there(project):
         with open_project(project) as found:
             strategy = found.head.strategy if strategy is None else strategy
             seed = found.head.seed if seed is None else seed
     head = ProjectHead(
-        # Of the table as it was read: what encoding makes of it may change in the last digit.
+        # Of the table as read: the encoded numbers may differ in the last digit.
         fingerprint=table_fingerprint(table.features, table.ids),
         n_rows=len(table.features),
         n_columns=table.features.shape[1],
@@ -239,7 +244,3 @@ def _opened(table: Table, project: Path, strategy: str | None, seed: int | None)
         seed=0 if seed is None else seed,
     )
     return open_project(project, head, lambda: table_digest(table.features, table.ids))
-
-
-def _counted(count: int, one: str, several: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else several or one + 's'}"

@@ -1,119 +1,215 @@
-"""Everything that was said, the newest first, and where experts differ.
-
-What is taken home: every row with its category, who named it, and when.
-"""
+"""History of a session, disagreements between experts, and exports of the labels."""
 
 import io
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from kernova.discover.events import Changed, Passed, PriorLabels, Said, Settled, Skipped
+from kernova.discover.events import (
+    Changed,
+    LogEntry,
+    Passed,
+    PriorLabels,
+    Record,
+    Settled,
+    Skipped,
+)
 from kernova.tables.records import rows_with_ids
-from kernova.workbench.cards import opinion_lines
-from kernova.workbench.messages import KINDS, label_of, rows_of, said_words
-from kernova.workbench.shared import Desk
+from kernova.typing import Indices
+from kernova.workbench.cards import Opinion, opinion_list
+from kernova.workbench.messages import KINDS, Kind, entry_message, label_of, rows_of
+from kernova.workbench.shared import SharedState
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    """A log entry.
+
+    Attributes
+    ----------
+    number : int
+    at : str
+    by : str or None
+    words : str
+        The entry as a sentence.
+    kind : str
+    counts : bool
+        False for entries that were undone, and for the undo itself.
+    question : int or None
+        Number of the question, by which the answer can be changed.
+    row : int or None
+    id : str or None
+    n_rows : int
+    label : str or None
+    label_now : str or None
+        The current label of the row.
+    """
+
+    number: int
+    at: str
+    by: str | None
+    words: str
+    kind: Kind
+    counts: bool
+    question: int | None
+    row: int | None
+    id: str | None
+    n_rows: int
+    label: str | None
+    label_now: str | None
+
+
+@dataclass(frozen=True)
+class HistoryReply:
+    """Log entries, the newest first.
+
+    Attributes
+    ----------
+    total : int
+    entries : list of HistoryEntry
+    """
+
+    total: int
+    entries: list[HistoryEntry]
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A row that experts label differently.
+
+    Attributes
+    ----------
+    row : int
+    id : str
+    label : str
+    opinions : list of Opinion
+    """
+
+    row: int
+    id: str
+    label: str
+    opinions: list[Opinion]
+
+
+@dataclass(frozen=True)
+class DisagreementsReply:
+    """All rows that experts label differently.
+
+    Attributes
+    ----------
+    disagreements : list of Disagreement
+    """
+
+    disagreements: list[Disagreement]
 
 
 class History:
-    """Reads the log for people.
+    """Log entries and disagreements, described for people.
 
     Parameters
     ----------
-    desk : Desk
-        The session.
+    shared : SharedState
+        The session and its lock.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
 
-    def page(self, before: int | None, limit: int) -> dict[str, Any]:
-        """Give what was said before a number, the newest first."""
-        with self._desk.lock:
-            session = self._desk.session
-            said, records, ids = session.history(before, limit), session.records_, session.ids_
-            asked = session.asked_
-            about = [_rows_meant(one, asked) for one in said]
-            labels = [session.label_of(rows[0]) if rows else None for rows in about]
-        lines = []
-        for one, rows, label_now in zip(said, about, labels, strict=True):
-            lines.append(
-                {
-                    "number": one.number,
-                    "at": one.at,
-                    "by": one.by,
-                    "words": said_words(one.event, ids, records),
-                    "kind": KINDS[type(one.event)],
-                    "counts": one.counts,
-                    "question": one.question,
-                    "row": rows[0] if rows else None,
-                    "id": str(ids[rows[0]]) if rows else None,
-                    "n_rows": len(rows),
-                    "label": label_of(one.event),
-                    "label_now": label_now,
-                }
-            )
-        return {"total": len(records), "entries": lines}
+    def page(self, before: int | None, limit: int) -> HistoryReply:
+        """Return the entries before a number, the newest first."""
+        with self._shared.lock:
+            session = self._shared.session
+            entries, records = session.history(before, limit), session.records_
+            ids, asked = session.ids_, session.asked_
+            rows = [_rows_of_entry(one, asked) for one in entries]
+            labels = [session.label_of(some[0]) if some else None for some in rows]
+        return HistoryReply(
+            len(records),
+            [
+                _described(one, some, label_now, ids, records)
+                for one, some, label_now in zip(entries, rows, labels, strict=True)
+            ],
+        )
 
-    def disagreements(self) -> dict[str, Any]:
-        """Give the rows that experts name differently."""
-        with self._desk.lock:
-            found, ids = self._desk.session.disagreements_, self._desk.session.ids_
-        return {
-            "disagreements": [
-                {
-                    "row": one.row,
-                    "id": str(ids[one.row]),
-                    "label": one.label,
-                    "opinions": opinion_lines(one.opinions),
-                }
+    def disagreements(self) -> DisagreementsReply:
+        """Return the rows that experts label differently."""
+        with self._shared.lock:
+            found, ids = self._shared.session.disagreements_, self._shared.session.ids_
+        return DisagreementsReply(
+            [
+                Disagreement(one.row, str(ids[one.row]), one.label, opinion_list(one.opinions))
                 for one in found
             ]
-        }
+        )
 
 
-def _rows_meant(said: Said, asked: list[int]) -> tuple[int, ...]:
-    rows = rows_of(said.event)
-    if not rows and said.question is not None:
-        return (asked[said.question - 1],)
+def _described(
+    entry: LogEntry,
+    rows: tuple[int, ...],
+    label_now: str | None,
+    ids: Sequence[object],
+    records: Sequence[Record],
+) -> HistoryEntry:
+    return HistoryEntry(
+        number=entry.number,
+        at=entry.at,
+        by=entry.by,
+        words=entry_message(entry.event, ids, records),
+        kind=KINDS[type(entry.event)],
+        counts=entry.counts,
+        question=entry.question,
+        row=rows[0] if rows else None,
+        id=str(ids[rows[0]]) if rows else None,
+        n_rows=len(rows),
+        label=label_of(entry.event),
+        label_now=label_now,
+    )
+
+
+def _rows_of_entry(entry: LogEntry, asked: list[int]) -> tuple[int, ...]:
+    rows = rows_of(entry.event)
+    if not rows and entry.question is not None:
+        return (asked[entry.question - 1],)
     return rows
 
 
-class Naming(NamedTuple):
-    """Who named a row, and when; None where nobody here has, or that is not known."""
+# --- exports ---------------------------------------------------------------------------------
+
+
+class Authorship(NamedTuple):
+    """Expert and time of a label; None where they are not known."""
 
     expert: str | None = None
     time: str | None = None
 
 
-class Downloads:
-    """Tables of what was found.
+class Exports:
+    """Tables of the labels, for download.
 
     Parameters
     ----------
-    desk : Desk
-        The session.
+    shared : SharedState
+        The session and its lock.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
 
     def labels(self) -> pd.DataFrame:
-        """Give one line for each row: id, category, question, expert, time, prior label."""
-        with self._desk.lock:
-            session = self._desk.session
+        """Return one line per row: id, category, question, expert, time, prior label."""
+        with self._shared.lock:
+            session = self._shared.session
             labels, questions = session.labels_, session.label_questions_
-            namings = self._namings(questions)
+            authors = self._authors(questions)
         known = [
-            Naming() if label is None else namings.get(row, Naming())
+            Authorship() if label is None else authors.get(row, Authorship())
             for row, label in enumerate(labels)
         ]
         numbers = pd.Series(questions, dtype="Int64")
         return rows_with_ids(
-            self._desk.discovery.table,
+            self._shared.discovery.table,
             {
                 "category": pd.array(labels, dtype="string"),
                 "question": numbers.mask(numbers == 0),
@@ -123,40 +219,45 @@ class Downloads:
         )
 
     def labels_csv(self) -> bytes:
-        """Give the labels as CSV; ids stay text exactly as they were."""
+        """Return the labels as CSV; ids are written as they were read."""
         return self.labels().to_csv(index=False).encode()
 
     def labels_parquet(self) -> bytes:
-        """Give the labels as Parquet."""
+        """Return the labels as Parquet."""
         file = io.BytesIO()
         self.labels().to_parquet(file, index=False)
         return file.getvalue()
 
-    def _namings(self, questions: NDArray[np.intp]) -> dict[int, Naming]:
-        """Give for each row whose word its name is."""
-        session = self._desk.session
-        spoken: dict[int, dict[str | None, Naming]] = {}
-        for one in session.said_:
-            if not one.counts:
+    def _authors(self, questions: Indices) -> dict[int, Authorship]:
+        """Return for each labelled row who gave its label."""
+        session = self._shared.session
+        candidates: dict[int, dict[str | None, Authorship]] = {}
+        for entry in session.entries_:
+            if not entry.counts:
                 continue
-            for row in _named_rows(one, questions):
-                if isinstance(one.event, Settled):
-                    spoken.pop(row, None)  # whatever was said before
-                words = spoken.setdefault(row, {})
-                words.pop(one.by, None)
-                words[one.by] = Naming(one.by, one.at or None)
-        return {row: _standing(words, session.opinions_of(row)) for row, words in spoken.items()}
+            for row in _labelled_rows(entry, questions):
+                if isinstance(entry.event, Settled):
+                    candidates.pop(row, None)  # a settlement replaces all earlier opinions
+                by_expert = candidates.setdefault(row, {})
+                by_expert.pop(entry.by, None)
+                by_expert[entry.by] = Authorship(entry.by, entry.at or None)
+        return {
+            row: _current_author(by_expert, session.opinions_of(row))
+            for row, by_expert in candidates.items()
+        }
 
 
-def _named_rows(said: Said, questions: NDArray[np.intp]) -> Iterable[int]:
-    """Give the rows that got their name by this; labels known before are nobody's here."""
-    if isinstance(said.event, Changed):
-        is_named = said.event.label is not None and said.question is not None
-        return np.flatnonzero(questions == said.question).tolist() if is_named else ()
-    return () if isinstance(said.event, PriorLabels | Skipped | Passed) else rows_of(said.event)
+def _labelled_rows(entry: LogEntry, questions: Indices) -> Iterable[int]:
+    """Return the rows that an entry labels; prior labels have no expert."""
+    if isinstance(entry.event, Changed):
+        is_labelled = entry.event.label is not None and entry.question is not None
+        return (questions == entry.question).nonzero()[0].tolist() if is_labelled else ()
+    return () if isinstance(entry.event, PriorLabels | Skipped | Passed) else rows_of(entry.event)
 
 
-def _standing(words: dict[str | None, Naming], opinions: dict[str | None, str]) -> Naming:
-    """Give the last word that still is one: categories that were deleted take theirs along."""
-    last = reversed(words.values())
-    return next((one for one in last if one.expert in opinions), next(reversed(words.values())))
+def _current_author(
+    by_expert: dict[str | None, Authorship], opinions: dict[str | None, str]
+) -> Authorship:
+    """Return the latest author whose opinion stands; deleted categories remove opinions."""
+    latest = list(reversed(by_expert.values()))
+    return next((one for one in latest if one.expert in opinions), latest[0])

@@ -1,126 +1,192 @@
-"""Learning from the answers so far: what is known by now, and what is worth asking next."""
+"""Learning from the answers so far: a model of the categories and a verdict on all other rows."""
 
 import tempfile
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernova.discover.events import PriorLabels, Said
-from kernova.progress import Step
+from kernova.discover.events import LogEntry, PriorLabels
+from kernova.typing import Indices
 from kernova.workbench.messages import rows_of
-from kernova.workbench.recognizer import VERDICTS, Learnt, learn_from_answers
-from kernova.workbench.shared import BackgroundJob, Desk, WorkbenchError
+from kernova.workbench.recognizer import VERDICTS, LearntModel, LearntRow, learn_from_answers
+from kernova.workbench.shared import BackgroundJob, JobState, SharedState, WorkbenchError
 
-# How rows are coloured by what was learnt, besides the places of categories.
+# Codes of rows without a category, in the colours of the map.
 UNKNOWN: Final = 65533
 AMBIGUOUS: Final = 65534
 
 
-class LearntFrom(NamedTuple):
-    """What was learnt, and how much had been said by then."""
+@dataclass(frozen=True)
+class LearnCounts:
+    """Number of unlabelled rows that are known, ambiguous and unknown.
 
-    learnt: Learnt
-    n_said: int
+    Attributes
+    ----------
+    known, ambiguous, unknown : int
+    """
+
+    known: int
+    ambiguous: int
+    unknown: int
+
+
+@dataclass(frozen=True)
+class LearnReply:
+    """The state of learning and its result.
+
+    Attributes
+    ----------
+    state : {"none", "running", "ready", "failed"}
+    message : str
+        Reason of a failure.
+    task : str
+    done, total : int
+    summary : str
+    notes : list of str
+    classes : list of dict
+        One line per category.
+    counts : LearnCounts or None
+    n_labelled : int
+        Number of labelled rows that the model was learnt from.
+    is_stale : bool
+        Whether there are newer log entries.
+    version : int
+    """
+
+    state: JobState
+    message: str
+    task: str
+    done: int
+    total: int
+    summary: str
+    notes: list[str]
+    classes: list[dict[str, Any]]
+    counts: LearnCounts | None
+    n_labelled: int
+    is_stale: bool
+    version: int
+
+
+@dataclass(frozen=True)
+class LearntRowsReply:
+    """Unlabelled rows with one verdict, the most informative first.
+
+    Attributes
+    ----------
+    total : int
+    rows : list of LearntRow
+    """
+
+    total: int
+    rows: list[LearntRow]
+
+
+class LearntState(NamedTuple):
+    """A model, and the size of the log and of the training set when it was learnt."""
+
+    model: LearntModel
+    n_entries: int
     n_labelled: int
 
 
 class UnknownRow(NamedTuple):
-    """A row that what was learnt does not know, and why it is asked."""
+    """A row that no category claims, and the reason to ask about it."""
 
     row: int
     reason: str
 
 
-def named_together(said: Iterable[Said], n_rows: int) -> NDArray[np.intp]:
-    """Give rows that were named in one step the same number, and every other row its own.
+def labelling_groups(entries: Iterable[LogEntry], n_rows: int) -> Indices:
+    """Return a group number per row; rows that were labelled in one step share it.
 
     Examples
     --------
-    >>> from kernova.discover.events import Answered, RowLabelled
-    >>> from kernova.discover.events import Said
-    >>> from kernova.workbench.learning import named_together
-    >>> cluster = Said(1, "", None, Answered(0, "carp", others=(2, 3)), counts=True, question=1)
-    >>> corrected = Said(2, "", None, RowLabelled(3, "pike"), counts=True, question=None)
-    >>> named_together([cluster, corrected], 4).tolist()
+    >>> from kernova.discover.events import Answered, LogEntry, RowLabelled
+    >>> from kernova.workbench.learning import labelling_groups
+    >>> answer, label = Answered(0, "carp", others=(2, 3)), RowLabelled(3, "pike")
+    >>> cluster = LogEntry(1, "", None, answer, counts=True, question=1)
+    >>> corrected = LogEntry(2, "", None, label, counts=True, question=None)
+    >>> labelling_groups([cluster, corrected], 4).tolist()
     [1, -2, 1, -4]
     """
     numbers = -1 - np.arange(n_rows, dtype=np.intp)
-    for one in said:
-        rows = list(rows_of(one.event))
-        if one.counts and rows and not isinstance(one.event, PriorLabels):
-            numbers[rows] = one.number if len(rows) > 1 else -1 - rows[0]
+    for entry in entries:
+        rows = list(rows_of(entry.event))
+        if entry.counts and rows and not isinstance(entry.event, PriorLabels):
+            numbers[rows] = entry.number if len(rows) > 1 else -1 - rows[0]
     return numbers
 
 
 class Learning:
-    """Fits a model to the answers so far, and judges all other rows by it.
+    """Model of the categories, fitted to the answers so far in the background.
 
     Parameters
     ----------
-    desk : Desk
-        The session.
+    shared : SharedState
+        The session and its lock.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._job: BackgroundJob[LearntFrom] = BackgroundJob(desk.changed)
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
+        self._job: BackgroundJob[LearntState] = BackgroundJob(shared.changed)
 
-    def begin(self) -> dict[str, Any]:
-        """Begin to learn, unless that is under way."""
-        with self._desk.lock:
-            session = self._desk.session
-            labels, n_said, n_labelled = session.labels_, session.n_records_, session.n_labelled_
-            together = named_together(session.said_, self._desk.n_rows)
-        table = self._desk.discovery.table
+    def begin(self) -> LearnReply:
+        """Start learning unless it is running."""
+        with self._shared.lock:
+            session = self._shared.session
+            labels, n_entries, n_labelled = session.labels_, session.n_records_, session.n_labelled_
+            groups = labelling_groups(session.entries_, self._shared.n_rows)
+        table = self._shared.discovery.table
 
-        def learn() -> LearntFrom:
-            learnt = learn_from_answers(table, labels, groups=together)
-            return LearntFrom(learnt, n_said, n_labelled)
+        def learn() -> LearntState:
+            model = learn_from_answers(table, labels, groups=groups)
+            return LearntState(model, n_entries, n_labelled)
 
         self._job.start(learn)
         return self.state()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end, at most so long; tell whether it has come."""
+        """Wait for the end, with a timeout; return whether learning has ended."""
         return self._job.wait(seconds)
 
-    def state(self) -> dict[str, Any]:
-        """Say what was learnt, or how far it is."""
+    def state(self) -> LearnReply:
+        """Return the progress of learning and its last result."""
         job, found = self._job, self._job.result
-        step = job.step or Step("", 0, 0)
-        with self._desk.lock:
-            n_said = self._desk.session.n_records_
-        return {
-            "state": job.state,
-            "message": job.message,
-            "task": step.task,
-            "done": step.done,
-            "total": step.total,
-            "summary": "" if found is None else found.learnt.summary,
-            "notes": [] if found is None else found.learnt.notes,
-            "classes": [] if found is None else found.learnt.classes,
-            "counts": None if found is None else found.learnt.counts,
-            "n_labelled": 0 if found is None else found.n_labelled,
-            "is_stale": found is not None and found.n_said != n_said,
-            "version": self._desk.version,
-        }
+        with self._shared.lock:
+            n_entries = self._shared.session.n_records_
+        model = None if found is None else found.model
+        task, done, total = job.progress
+        return LearnReply(
+            state=job.state,
+            message=job.message,
+            task=task,
+            done=done,
+            total=total,
+            summary="" if model is None else model.summary,
+            notes=[] if model is None else model.notes,
+            classes=[] if model is None else model.classes,
+            counts=None if model is None else LearnCounts(**model.counts),
+            n_labelled=0 if found is None else found.n_labelled,
+            is_stale=found is not None and found.n_entries != n_entries,
+            version=self._shared.version,
+        )
 
-    def rows(self, verdict: str, limit: int, offset: int) -> dict[str, Any]:
-        """Give the rows of a verdict that nobody has named since."""
-        learnt = self._learnt()
-        open_rows = self._still_open(learnt.rows_of(verdict).tolist())
-        lines = [learnt.line_of(row) for row in open_rows[offset : offset + limit]]
-        return {"total": len(open_rows), "rows": lines}
+    def rows(self, verdict: str, limit: int, offset: int) -> LearntRowsReply:
+        """Return the rows with a verdict that have not been labelled since."""
+        model = self._model()
+        open_rows = self._still_open(model.rows_of(verdict).tolist())
+        shown = [model.line_of(row) for row in open_rows[offset : offset + limit]]
+        return LearntRowsReply(len(open_rows), shown)
 
     def next_unknown(self) -> UnknownRow | None:
-        """Give the unknown row that is most worth asking and that is open nowhere."""
-        learnt = self._learnt()
-        with self._desk.lock:
-            elsewhere = {one.row for one in self._desk.session.open_questions_.values()}
-            open_rows = self._still_open(learnt.unknown_rows.tolist())
+        """Return the most informative unknown row that no expert has open."""
+        model = self._model()
+        with self._shared.lock:
+            elsewhere = {one.row for one in self._shared.session.open_questions_.values()}
+            open_rows = self._still_open(model.unknown_rows.tolist())
         for row in open_rows:
             if row not in elsewhere:
                 return UnknownRow(
@@ -129,41 +195,41 @@ class Learning:
         return None
 
     def codes(self) -> tuple[bytes, int]:
-        """Give each row's category as learnt, by its place in the state, or its verdict."""
-        learnt = self._learnt()
-        with self._desk.lock:
-            version = self._desk.version
-            categories = self._desk.session.categories_
-        places = {name: place for place, name in enumerate(categories, start=1)}
-        codes = np.zeros(self._desk.n_rows, dtype="<u2")
-        claimed = learnt.recognized >= 0
-        of_class = np.array([*(places.get(name, 0) for name in learnt.names), 0], dtype="<u2")
-        codes[claimed] = of_class[learnt.recognized[claimed]]
-        codes[learnt.verdicts == VERDICTS.index("ambiguous")] = AMBIGUOUS
-        codes[learnt.verdicts == VERDICTS.index("unknown")] = UNKNOWN
-        for place, rows in enumerate(categories.values(), start=1):
-            codes[list(rows)] = min(place, UNKNOWN - 1)
+        """Return each row's category code or verdict code, and the version that they hold for."""
+        model = self._model()
+        with self._shared.lock:
+            version = self._shared.version
+            categories = self._shared.session.categories_
+        positions = {name: position for position, name in enumerate(categories, start=1)}
+        codes = np.zeros(self._shared.n_rows, dtype="<u2")
+        claimed = model.recognized >= 0
+        of_class = np.array([*(positions.get(name, 0) for name in model.names), 0], dtype="<u2")
+        codes[claimed] = of_class[model.recognized[claimed]]
+        codes[model.verdicts == VERDICTS.index("ambiguous")] = AMBIGUOUS
+        codes[model.verdicts == VERDICTS.index("unknown")] = UNKNOWN
+        for position, rows in enumerate(categories.values(), start=1):
+            codes[list(rows)] = min(position, UNKNOWN - 1)
         return codes.tobytes(), version
 
     def model_file(self) -> bytes:
-        """Give the model as the file that `kernova recognize` takes."""
-        learnt = self._learnt()
+        """Return the model as a file for ``kernova recognize``."""
+        model = self._model()
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.kernova"
-            learnt.save(path)
+            model.save(path)
             return path.read_bytes()
 
     def _still_open(self, rows: list[int]) -> list[int]:
-        """Leave out rows that were asked or named since."""
-        with self._desk.lock:
-            session = self._desk.session
+        """Return the rows that have been neither asked nor labelled since."""
+        with self._shared.lock:
+            session = self._shared.session
             labels, asked = session.labels_, set(session.asked_)
         return [row for row in rows if labels[row] is None and row not in asked]
 
-    def _learnt(self) -> Learnt:
+    def _model(self) -> LearntModel:
         found = self._job.result
         if found is None:
             raise WorkbenchError(
-                "Nothing has been learnt yet. Begin with POST /api/learn.", "nothing learnt"
+                "Nothing has been learnt yet. Start with POST /api/learn.", "nothing learnt"
             )
-        return found.learnt
+        return found.model

@@ -1,7 +1,7 @@
-"""What was said, in words for people: a line of the history, an acknowledgement."""
+"""Messages for log entries: one sentence per event, its rows and its category."""
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from kernova.discover.events import (
     Answered,
@@ -19,8 +19,14 @@ from kernova.discover.events import (
     Skipped,
     Undone,
 )
+from kernova.text import quantity
 
-KINDS: Final[dict[type[Any], str]] = {
+Kind = Literal[
+    "prior", "answer", "skip", "label", "labels", "change", "rename", "merge", "delete", "settle",
+    "undo",
+]  # fmt: skip
+
+KINDS: Final[dict[type[Any], Kind]] = {
     PriorLabels: "prior",
     Answered: "answer",
     Skipped: "skip",
@@ -36,68 +42,71 @@ KINDS: Final[dict[type[Any], str]] = {
 }
 
 
-class About(NamedTuple):
-    """What something that is said is about: its first row and its category, if it has these."""
+class Subject(NamedTuple):
+    """First row and category of an event, None where it has none."""
 
     row: int | None = None
     label: str | None = None
 
 
-def event_words(event: Event, ids: Sequence[object]) -> str:
-    """Say in a sentence what an event is about.
+def event_message(event: Event, ids: Sequence[object]) -> str:
+    """Return a sentence that describes an event.
 
     Examples
     --------
     >>> from kernova.discover.events import Answered
-    >>> from kernova.workbench.messages import event_words
-    >>> event_words(Answered(1, "carp", others=(0,)), ["a", "b"])
-    'b and 1 row like it: carp.'
+    >>> from kernova.workbench.messages import event_message
+    >>> event_message(Answered(1, "carp", others=(0,)), ["a", "b"])
+    'b and 1 similar row: carp.'
     """
     match event:
         case Answered(row, label, others):
-            return f"{ids[row]}{_others(len(others))}: {label}."
+            similar = f" and {quantity(len(others), 'similar row')}" if others else ""
+            return f"{ids[row]}{similar}: {label}."
         case Skipped(row) | Passed(row):
             return f"{ids[row]} was skipped."
         case RowLabelled(row, label):
-            return f"{ids[row]}: {label}, out of turn."
+            return f"{ids[row]}: {label}, labelled directly."
         case RowsLabelled(rows, label):
-            return f"{_rows(len(rows))}: {label}, out of turn."
+            return f"{quantity(len(rows), 'row')}: {label}, labelled directly."
         case Settled(row, label):
-            return f"{ids[row]} is settled: {label}."
+            return f"The disagreement about {ids[row]} was settled: {label}."
         case Changed(question, label):
             now = "skipped" if label is None else label
-            return f"The answer to question {question} became: {now}."
+            return f"The answer to question {question} was changed to: {now}."
         case _:
-            return _category_words(event)
+            return _category_message(event)
 
 
-def said_words(event: Event, ids: Sequence[object], records: Sequence[Record]) -> str:
-    """Say in a sentence what an event is about; of an undo, what it took back."""
+def entry_message(event: Event, ids: Sequence[object], records: Sequence[Record]) -> str:
+    """Return a sentence that describes an event; for an undo, the entry that it reverts."""
     if isinstance(event, Undone) and event.number is not None:
-        return f"Taken back: {event_words(records[event.number - 1].event, ids)}"
-    return event_words(event, ids)
+        return f"Undone: {event_message(records[event.number - 1].event, ids)}"
+    return event_message(event, ids)
 
 
-def _category_words(event: Event) -> str:
+def _category_message(event: Event) -> str:
     match event:
         case Renamed(old, new):
-            return f"{old} is called {new}."
+            return f"{old} was renamed to {new}."
         case Merged(into, others):
-            return f"{_listed(others)} became part of {into}."
+            were = "was" if len(others) == 1 else "were"
+            return f"{_joined(others)} {were} merged into {into}."
         case Deleted(name):
             return f"The category {name} was deleted."
         case PriorLabels(rows, _):
-            return f"{_rows(len(rows))} had a label before the first question."
+            had = "was" if len(rows) == 1 else "were"
+            return f"{quantity(len(rows), 'row')} {had} labelled before the first question."
         case Undone(None):
-            return "What was said last was taken back."
+            return "The last entry was undone."
         case Undone(number):
-            return f"What was said under number {number} was taken back."
+            return f"Entry {number} was undone."
         case _:
-            raise TypeError(f"{event!r} has no words")
+            raise TypeError(f"There is no message for {event!r}.")
 
 
 def rows_of(event: Event) -> tuple[int, ...]:
-    """Give the rows that an event names, the one it is about first."""
+    """Return the rows that an event labels, its question's row first."""
     match event:
         case Answered(row, _, others):
             return (row, *others)
@@ -109,21 +118,21 @@ def rows_of(event: Event) -> tuple[int, ...]:
             return ()
 
 
-def about(event: Event) -> About:
-    """Give what an event is about.
+def subject_of(event: Event) -> Subject:
+    """Return the first row and the category of an event.
 
     Examples
     --------
     >>> from kernova.discover.events import Answered
-    >>> from kernova.workbench.messages import about
-    >>> about(Answered(1, "carp", others=(0,)))
-    About(row=1, label='carp')
+    >>> from kernova.workbench.messages import subject_of
+    >>> subject_of(Answered(1, "carp", others=(0,)))
+    Subject(row=1, label='carp')
     """
-    return About(next(iter(rows_of(event)), None), label_of(event))
+    return Subject(next(iter(rows_of(event)), None), label_of(event))
 
 
 def label_of(event: Event) -> str | None:
-    """Give the category that an event speaks of, if it speaks of one."""
+    """Return the category of an event, None if it has none."""
     for name in ("label", "new", "into", "name"):
         found = getattr(event, name, None)
         if isinstance(found, str):
@@ -131,13 +140,5 @@ def label_of(event: Event) -> str | None:
     return None
 
 
-def _others(count: int) -> str:
-    return f" and {_rows(count)} like it" if count else ""
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row{'' if count == 1 else 's'}"
-
-
-def _listed(names: Sequence[str]) -> str:
+def _joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

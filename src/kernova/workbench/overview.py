@@ -1,23 +1,192 @@
-"""Where a discovery stands: categories, curve, advice, and who is there."""
+"""State of a discovery: categories, discovery curve, stopping advice and active experts."""
 
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
 
 from kernova.discover.events import PriorLabels
-from kernova.discover.random_baseline import curve_by_lot
-from kernova.files import path_in_words
-from kernova.progress import Step
-from kernova.workbench.shared import BackgroundJob, Desk, Presence
+from kernova.discover.random_baseline import random_baseline_curve
+from kernova.files import path_text
+from kernova.media.row_media import MediaKind
+from kernova.workbench.learning import LearnReply
+from kernova.workbench.shared import BackgroundJob, Presence, SharedState
 
-# What lots would have found is worked out again when so many times as long has passed as it took.
-_PATIENCE: Final = 20.0
-_AHEAD: Final = 50
+# The random baseline is recomputed after this multiple of the time that it took.
+_RECOMPUTE_AFTER: Final = 20.0
+# Computed further than asked, so that it need not be recomputed after every answer.
+_QUESTIONS_AHEAD: Final = 50
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Progress of the work before the first question.
+
+    Attributes
+    ----------
+    state : {"preparing", "ready", "failed"}
+    task : str
+    done, total : int
+    message : str
+        Reason of a failure.
+    """
+
+    state: Literal["preparing", "ready", "failed"]
+    task: str
+    done: int
+    total: int
+    message: str
+
+
+@dataclass(frozen=True)
+class ExpertHere:
+    """An expert who works, or has worked, on the project.
+
+    Attributes
+    ----------
+    name : str
+    questions : int
+        Number of questions answered or skipped.
+    is_here : bool
+        Whether the expert is active now.
+    """
+
+    name: str
+    questions: int
+    is_here: bool
+
+
+@dataclass(frozen=True)
+class SessionReply:
+    """The table, the strategy and the project file.
+
+    Attributes
+    ----------
+    version : int
+    data : str
+    rows, columns : int
+    strategy : str
+    seed : int
+    project : str
+        The file that stores the answers.
+    media : {"none", "picture", "sound", "outline"}
+    preparation : Preparation
+    is_resumed : bool
+    notes : list of str
+    experts : list of ExpertHere
+    """
+
+    version: int
+    data: str
+    rows: int
+    columns: int
+    strategy: str
+    seed: int
+    project: str
+    media: MediaKind
+    preparation: Preparation
+    is_resumed: bool
+    notes: list[str]
+    experts: list[ExpertHere]
+
+
+@dataclass(frozen=True)
+class Category:
+    """A category discovered so far.
+
+    Attributes
+    ----------
+    name : str
+    rows : int
+        Number of rows with this label.
+    asked : int
+        Number of those that were asked about.
+    first_row : int
+    colour : int
+        Number of its colour, constant while the category exists.
+    """
+
+    name: str
+    rows: int
+    asked: int
+    first_row: int
+    colour: int
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Stopping advice; what is known and what is estimated are separate.
+
+    Attributes
+    ----------
+    known, guessed : list of str
+    questions_left : int
+    """
+
+    known: list[str]
+    guessed: list[str]
+    questions_left: int
+
+
+@dataclass(frozen=True)
+class StateReply:
+    """Everything that changes during a session.
+
+    Attributes
+    ----------
+    version : int
+    unchanged : {False}
+    preparation : Preparation
+    categories : list of Category
+    curve : list of int
+        Number of categories discovered after each question.
+    known_before : int
+        Number of categories known before the first question.
+    by_lot : list of float
+        Random baseline: expected number of categories discovered by random sampling.
+    asked, skipped, named, rows : int
+    advice : Advice
+    disagreements : int
+    experts : list of ExpertHere
+    learn : LearnReply
+    """
+
+    version: int
+    unchanged: Literal[False]
+    preparation: Preparation
+    categories: list[Category]
+    curve: list[int]
+    known_before: int
+    by_lot: list[float]
+    asked: int
+    skipped: int
+    named: int
+    rows: int
+    advice: Advice
+    disagreements: int
+    experts: list[ExpertHere]
+    learn: LearnReply
+
+
+@dataclass(frozen=True)
+class UnchangedReply:
+    """Nothing has changed since the given version.
+
+    Attributes
+    ----------
+    version : int
+    unchanged : {True}
+    preparation : Preparation
+    """
+
+    version: int
+    unchanged: Literal[True]
+    preparation: Preparation
 
 
 class Colours:
-    """A number for each category that stays the same as long as the category does.
+    """Colour numbers of categories, constant while a category exists.
 
     Examples
     --------
@@ -31,188 +200,176 @@ class Colours:
         self._of: dict[str, int] = {}
 
     def of(self, names: list[str]) -> list[int]:
-        """Give each category's number; a new one takes the lowest that is free."""
+        """Return each category's number; a new category gets the lowest free one."""
         self._of = {name: colour for name, colour in self._of.items() if name in set(names)}
         for name in names:
             if name not in self._of:
                 taken = set(self._of.values())
-                free = next(place for place in range(len(taken) + 1) if place not in taken)
+                free = next(number for number in range(len(taken) + 1) if number not in taken)
                 self._of[name] = free
         return [self._of[name] for name in names]
 
     def rename(self, old: str, new: str) -> None:
-        """Let a category keep its colour under another name."""
+        """Keep the colour of a renamed category."""
         if old in self._of and new not in self._of:
             self._of[new] = self._of.pop(old)
 
 
+class _Progress(NamedTuple):
+    """What follows from the session alone, computed once per version."""
+
+    version: int
+    counts: dict[str, Any]  # fields of StateReply
+
+
 class Overview:
-    """What the page shows beside the question.
+    """Summary of the session, as the page shows it beside the question.
 
     Parameters
     ----------
-    desk : Desk
-        The session.
+    shared : SharedState
+        The session and its lock.
     presence : Presence
-        Who is there.
-    preparation, learning : BackgroundJob
-        What is being worked on.
+        The active experts.
+    preparation : BackgroundJob
+        The work before the first question.
     learning_state : callable
-        Gives where learning stands, as plain values.
-    media : str
-        What rows have: "none", "picture", "sound" or "outline".
+        Returns the state of learning.
+    media : {"none", "picture", "sound", "outline"}
+        Kind of media that rows have.
     """
 
     def __init__(
         self,
-        desk: Desk,
+        shared: SharedState,
         presence: Presence,
         preparation: BackgroundJob[Any],
-        learning_state: Callable[[], dict[str, Any]],
-        media: str,
+        learning_state: Callable[[], LearnReply],
+        media: MediaKind,
     ) -> None:
-        self._desk = desk
+        self._shared = shared
         self._presence = presence
         self._preparation = preparation
         self._learning_state = learning_state
         self._media = media
         self._colours = Colours()
-        self._by_lot: list[float] = []
-        self._lots_due = 0.0
-        self._lots_lock = threading.Lock()
-        self._kept: dict[str, Any] = {"version": -1}
-        self._here: list[str] = []
+        self._baseline: list[float] = []
+        self._baseline_due = 0.0
+        self._baseline_lock = threading.Lock()
+        self._cached = _Progress(-1, {})
+        self._present: list[str] = []
 
-    def session(self) -> dict[str, Any]:
-        """Say what is asked about, and how."""
-        discovery = self._desk.discovery
-        with self._desk.lock:
+    def session(self) -> SessionReply:
+        """Return the table, the strategy and the project file."""
+        discovery = self._shared.discovery
+        with self._shared.lock:
             experts = self._experts()
-        return {
-            "version": self._desk.version,
-            "data": discovery.table.source,
-            "rows": self._desk.n_rows,
-            "columns": discovery.table.features.shape[1],
-            "strategy": discovery.head.strategy,
-            "seed": discovery.head.seed,
-            "project": path_in_words(discovery.project),
-            "media": self._media,
-            "preparation": self.preparation(),
-            "is_resumed": discovery.is_resumed,
-            "notes": discovery.notes,
-            "experts": experts,
-        }
+        return SessionReply(
+            version=self._shared.version,
+            data=discovery.table.source,
+            rows=self._shared.n_rows,
+            columns=discovery.table.features.shape[1],
+            strategy=discovery.head.strategy,
+            seed=discovery.head.seed,
+            project=path_text(discovery.project),
+            media=self._media,
+            preparation=self.preparation(),
+            is_resumed=discovery.is_resumed,
+            notes=discovery.notes,
+            experts=experts,
+        )
 
-    def preparation(self) -> dict[str, Any]:
-        """Say how far the preparation of the first question is."""
+    def preparation(self) -> Preparation:
+        """Return the progress of the preparation."""
         job = self._preparation
-        step = job.step or Step("", 0, 0)
-        names = {"none": "preparing", "running": "preparing"}
-        return {
-            "state": names.get(job.state, job.state),
-            "task": step.task,
-            "done": step.done,
-            "total": step.total,
-            "message": job.message,
-        }
+        state = job.state if job.state in ("ready", "failed") else "preparing"
+        return Preparation(state, *job.progress, message=job.message)
 
-    def state(self, since: int | None, expert: str | None) -> dict[str, Any]:
-        """Give everything that changes; nothing but that if it is as it was at ``since``."""
+    def state(self, since: int | None, expert: str | None) -> StateReply | UnchangedReply:
+        """Return everything that changes; only the version if it is still ``since``."""
         if expert is not None:
-            self._presence.heard_of(expert)
-        self._notice_who_is_here()
-        version = self._desk.version
+            self._presence.mark_active(expert)
+        self._check_presence()
+        version = self._shared.version
         if since == version:
-            return {"version": version, "unchanged": True, "preparation": self.preparation()}
-        with self._desk.lock:
-            version = self._desk.version
-            if self._kept["version"] != version:
-                self._kept = {"version": version, "unchanged": False, **self._found()}
-            kept, experts = self._kept, self._experts()
-        return {
-            **kept,
-            "preparation": self.preparation(),
-            "learn": self._learning_state(),
-            "experts": experts,
-            "by_lot": self._lots(kept["asked"]),
-        }
+            return UnchangedReply(version, unchanged=True, preparation=self.preparation())
+        with self._shared.lock:
+            version = self._shared.version
+            if self._cached.version != version:
+                self._cached = _Progress(version, self._counts())
+            cached, experts = self._cached, self._experts()
+        return StateReply(
+            version=cached.version,
+            unchanged=False,
+            preparation=self.preparation(),
+            by_lot=self._random_baseline(cached.counts["asked"]),
+            experts=experts,
+            learn=self._learning_state(),
+            **cached.counts,
+        )
 
-    def _notice_who_is_here(self) -> None:
-        """Let it be something new that somebody came or went, though nobody said anything."""
-        here = self._presence.here
-        if here != self._here:
-            self._here = here
-            self._desk.changed()
+    def _check_presence(self) -> None:
+        """Increase the version when an expert came or left."""
+        present = self._presence.present
+        if present != self._present:
+            self._present = present
+            self._shared.changed()
 
     def rename(self, old: str, new: str) -> None:
-        """Let a category keep its colour."""
-        with self._desk.lock:
+        """Keep the colour of a renamed category."""
+        with self._shared.lock:
             self._colours.rename(old, new)
 
-    def _found(self) -> dict[str, Any]:
-        session, discovery = self._desk.session, self._desk.discovery
-        categories, asked = session.categories_, set(session.asked_)
-        colours = self._colours.of(list(categories))
-        advice = discovery.advice
+    def _counts(self) -> dict[str, Any]:
+        session, advice = self._shared.session, self._shared.discovery.advice
         return {
-            "rows": self._desk.n_rows,
+            "rows": self._shared.n_rows,
             "asked": session.n_questions_,
             "skipped": session.n_skipped_,
             "named": session.n_labelled_,
             "curve": session.curve_,
             "known_before": len({session.label_of(row) for row in self._prior_rows()} - {None}),
-            "categories": [
-                {
-                    "name": name,
-                    "rows": len(rows),
-                    "asked": sum(row in asked for row in rows),
-                    "first_row": rows[0],
-                    "colour": colour,
-                }
-                for (name, rows), colour in zip(categories.items(), colours, strict=True)
-            ],
-            "advice": {
-                "known": list(advice.known),
-                "guessed": list(advice.guessed),
-                "questions_left": advice.questions_left,
-            },
+            "categories": self._categories(),
+            "advice": Advice(list(advice.known), list(advice.guessed), advice.questions_left),
             "disagreements": len(session.disagreements_),
         }
 
-    def _experts(self) -> list[dict[str, Any]]:
-        counts = self._desk.session.questions_by_expert_
+    def _categories(self) -> list[Category]:
+        session = self._shared.session
+        categories, asked = session.categories_, set(session.asked_)
+        colours = self._colours.of(list(categories))
+        return [
+            Category(name, len(rows), sum(row in asked for row in rows), rows[0], colour)
+            for (name, rows), colour in zip(categories.items(), colours, strict=True)
+        ]
+
+    def _experts(self) -> list[ExpertHere]:
+        counts = self._shared.session.questions_by_expert_
         names = dict.fromkeys(
             [*(name for name in counts if name is not None), *self._presence.names]
         )
         return [
-            {
-                "name": name,
-                "questions": counts.get(name, 0),
-                "is_here": self._presence.is_here(name),
-            }
-            for name in names
+            ExpertHere(name, counts.get(name, 0), self._presence.is_here(name)) for name in names
         ]
 
-    def _lots(self, n_asked: int) -> list[float]:
-        """Give what asking by lot would be expected to have met after 1, 2 ... questions."""
-        with self._lots_lock:
-            return self._fresh_lots(n_asked)[:n_asked]
+    def _random_baseline(self, n_asked: int) -> list[float]:
+        """Return the expected number of categories after 1, 2 ... random questions."""
+        with self._baseline_lock:
+            if time.monotonic() >= self._baseline_due or len(self._baseline) < n_asked:
+                self._compute_baseline(n_asked)
+            return self._baseline[:n_asked]
 
-    def _fresh_lots(self, n_asked: int) -> list[float]:
-        if time.monotonic() < self._lots_due and len(self._by_lot) >= n_asked:
-            return self._by_lot
+    def _compute_baseline(self, n_asked: int) -> None:
         began = time.monotonic()
-        discovery = self._desk.discovery
-        with self._desk.lock:
+        discovery = self._shared.discovery
+        with self._shared.lock:
             labels, prior = discovery.session.labels_, self._prior_rows()
-        # Further than asked, so that it need not be worked out anew with every answer.
-        n_ahead = min(n_asked + _AHEAD, self._desk.n_rows - len(prior))
-        curve = curve_by_lot(discovery.encoded, labels, n_ahead, prior_rows=prior)
-        self._by_lot = [float(one) for one in curve]
-        self._lots_due = time.monotonic() + _PATIENCE * (time.monotonic() - began)
-        return self._by_lot
+        n_questions = min(n_asked + _QUESTIONS_AHEAD, self._shared.n_rows - len(prior))
+        curve = random_baseline_curve(discovery.encoded, labels, n_questions, prior_rows=prior)
+        self._baseline = [float(one) for one in curve]
+        self._baseline_due = time.monotonic() + _RECOMPUTE_AFTER * (time.monotonic() - began)
 
     def _prior_rows(self) -> tuple[int, ...]:
-        records = self._desk.session.records_
+        records = self._shared.session.records_
         first = records[0].event if records else None
         return first.rows if isinstance(first, PriorLabels) else ()

@@ -1,4 +1,4 @@
-"""From the answers so far to a model of the categories, and its verdict on all other rows."""
+"""Model of the categories, learnt from the answers so far, and its verdict on unlabelled rows."""
 
 import os
 from collections import Counter
@@ -19,56 +19,80 @@ from kernova.persist.models import save_model
 from kernova.progress import track
 from kernova.tables.records import json_rows
 from kernova.tables.table import Table
+from kernova.text import first_few, listed, percent, plural, quantity
 from kernova.typing import Indices, Vector
-from kernova.workflows.learn import UNKNOWN, LearnResult, LearnSettings, learn_classes
+from kernova.workflows.learn import LearnResult, LearnSettings, learn_classes
+from kernova.workflows.verdicts import UNKNOWN
 
 Verdict = Literal["named", "known", "ambiguous", "unknown"]
 
-#: What the codes of ``verdicts`` stand for. A row that has a label needs no verdict.
+#: Names of the codes in ``verdicts``; labelled rows have the code 0.
 VERDICTS: Final[tuple[Verdict, ...]] = ("named", "known", "ambiguous", "unknown")
 _NAMED, _KNOWN, _AMBIGUOUS, _UNKNOWN = range(4)
 
 FEWEST_ROWS: Final = 3
 _BLOCK: Final = 2048
-# So many of the unknown rows are spread out; nobody asks more before learning anew.
+# Number of unknown rows that are ordered by distance; more are rarely asked before relearning.
 _SPREAD_OUT: Final = 200
 _NAMED_IN_NOTE: Final = 5
-# Shares of a category's own rows that it may turn away, the usual one first; and how many of the
-# other rows may be turned away by all if more than the usual share is taken.
+# Candidates for the rejected fraction of a category's own rows, the default first; and the largest
+# fraction of unlabelled rows that all categories may reject at a higher one.
 _REJECTS: Final = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-_TURNED_AWAY: Final = 0.1
+_MAX_REJECTED: Final = 0.1
 _LOOKED_AT: Final = 2000
-# Of the rows with a label that are as clear as a row called known, so many are recognised rightly.
-_RIGHT: Final = 0.9
+# Required precision among labelled rows whose margin is as large as that of a row called known.
+_PRECISION: Final = 0.9
+
+
+@dataclass(frozen=True)
+class LearntRow:
+    """The verdict on a row.
+
+    Attributes
+    ----------
+    row : int
+    id : str
+    verdict : {"named", "known", "ambiguous", "unknown"}
+        "named" for a labelled row.
+    recognized : str or None
+        The category that claims the row.
+    membership : float or None
+        Membership in the best category, from 0 to 1.
+    """
+
+    row: int
+    id: str
+    verdict: Verdict
+    recognized: str | None
+    membership: float | None
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
-    """The categories as a model knows them, and what it says of every row without a label.
+class LearntModel:
+    """Model of the categories, and its verdict on every unlabelled row.
 
     Attributes
     ----------
     model : TableRecognizer
-        What ``kernova recognize`` takes.
+        The model that ``kernova recognize`` reads.
     result : LearnResult
-        How well the rows with a label are recognised when each is left out.
+        Leave-one-out recognition of the labelled rows.
     verdicts : ndarray of int8 of shape (n_rows,)
-        Places in :data:`VERDICTS`: 0 for a row that has a label, 1 known, 2 ambiguous (no category
-        leads clearly), 3 unknown (none claims it).
+        Positions in :data:`VERDICTS`: 0 for a labelled row, 1 known, 2 ambiguous (the margin is
+        too small), 3 unknown (no category claims it).
     recognized : ndarray of intp of shape (n_rows,)
-        Place in ``names`` of the category that claims a row; -1 where none does, or where the
-        row has a label.
+        Position in ``names`` of the category that claims a row; -1 where none does, and for
+        labelled rows.
     membership : ndarray of shape (n_rows,)
-        How well the best category explains a row, from 0 to 1; NaN where it has a label.
+        Membership in the best category, from 0 to 1; NaN for labelled rows.
     names : list of str
         The categories that were learnt.
     unknown_rows : ndarray of intp
-        The unknown rows in the order in which they are worth asking: those first that are least
-        known, and far from one another.
+        The unknown rows, the most informative first: low membership, and far from one another.
     ids : list of str
-        What the rows are called.
+        Row ids.
     notes : list of str
-        What a reader should also know.
+        Remarks for the reader.
     """
 
     model: TableRecognizer
@@ -83,13 +107,13 @@ class Learnt:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows without a label got which verdict."""
+        """Number of unlabelled rows per verdict."""
         found = np.bincount(self.verdicts, minlength=len(VERDICTS)).tolist()
         return dict(zip(VERDICTS[1:], found[1:], strict=True))
 
     @property
     def summary(self) -> str:
-        """Say what was learnt, how well, and what that makes of the other rows."""
+        """Accuracy of the model and its verdicts on the other rows, in sentences."""
         counts = self.counts
         n_rows = sum(counts.values())
         if n_rows == 0:
@@ -102,13 +126,13 @@ class Learnt:
 
     @property
     def classes(self) -> list[dict[str, Any]]:
-        """One line for each category, as plain values; with how many other rows it claims."""
+        """One line per category, with the number of unlabelled rows that it claims."""
         claimed = np.bincount(self.recognized[self.recognized >= 0], minlength=len(self.names))
         lines = json_rows(self.result.classes)
         return [line | {"claimed": int(claimed[code])} for code, line in enumerate(lines)]
 
     def rows_of(self, verdict: str) -> Indices:
-        """Give the rows with a verdict: unknown ones as they are worth asking, others least sure.
+        """Return the rows with a verdict, unknown ones by information, others by membership.
 
         Raises
         ------
@@ -124,19 +148,19 @@ class Learnt:
         rows = np.flatnonzero(self.verdicts == VERDICTS.index(verdict))
         return rows[np.argsort(self.membership[rows], kind="stable")]
 
-    def line_of(self, row: int) -> dict[str, Any]:
-        """Give the verdict on one row as plain values."""
+    def line_of(self, row: int) -> LearntRow:
+        """Return the verdict on one row."""
         code, membership = int(self.recognized[row]), float(self.membership[row])
-        return {
-            "row": int(row),
-            "id": self.ids[row],
-            "verdict": VERDICTS[self.verdicts[row]],
-            "recognized": self.names[code] if code >= 0 else None,
-            "membership": None if np.isnan(membership) else membership,
-        }
+        return LearntRow(
+            row=int(row),
+            id=self.ids[row],
+            verdict=VERDICTS[self.verdicts[row]],
+            recognized=self.names[code] if code >= 0 else None,
+            membership=None if np.isnan(membership) else membership,
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that ``kernova recognize`` takes."""
+        """Write the model to a file for ``kernova recognize``."""
         save_model(self.model, path)
 
 
@@ -145,21 +169,21 @@ def learn_from_answers(
     labels: Sequence[str | None] | NDArray[Any],
     settings: LearnSettings | None = None,
     groups: NDArray[Any] | None = None,
-) -> Learnt:
-    """Describe the categories by the rows that have a label, and judge all others.
+) -> LearntModel:
+    """Fit a model to the labelled rows, and classify all others.
 
     Parameters
     ----------
     table : Table
-        All rows; its own labels are not looked at.
+        All rows; its own labels are ignored.
     labels : sequence of str or None
-        The category of each row, None where it has none.
+        The category of each row, None if it is unlabelled.
     settings : LearnSettings, optional
-        How strict and by how many rows to describe categories. By default missing values are
-        filled in if there are any, and categories are as strict as :func:`fitting_reject` says.
+        Settings of the model. By default missing values are imputed if there are any, and the
+        rejected fraction is chosen by :func:`choose_reject`.
     groups : array of shape (n_rows,), optional
-        Rows that were named in one step have the same number. They are much alike, so none is
-        left out while the others stay: what is learnt would look better than it is.
+        Group numbers; rows labelled in one step share one. They are similar, so they are left out
+        together in cross-validation, whose result would be too optimistic otherwise.
 
     Returns
     -------
@@ -168,7 +192,7 @@ def learn_from_answers(
     Raises
     ------
     InputError
-        If too few rows have a label, or a category has a name that would be misunderstood.
+        If too few rows are labelled, or a category has a reserved name.
 
     Examples
     --------
@@ -177,11 +201,11 @@ def learn_from_answers(
     >>> from kernova.workbench.recognizer import learn_from_answers
     >>> fish = pd.DataFrame({"length": [1.0, 1.1, 1.3, 1.2, 7.0, 7.2, 7.3, 7.1, 30.0]})
     >>> table = Table(fish, pd.Series(list("abcdefghi"), name="id"), None, "fish.csv")
-    >>> said = ["bleak", "bleak", "bleak", None, "pike", "pike", "pike", None, None]
-    >>> learnt = learn_from_answers(table, said)
+    >>> labels = ["bleak", "bleak", "bleak", None, "pike", "pike", "pike", None, None]
+    >>> learnt = learn_from_answers(table, labels)
     >>> learnt.counts
     {'known': 2, 'ambiguous': 0, 'unknown': 1}
-    >>> [learnt.line_of(row)["id"] for row in learnt.rows_of("unknown")]
+    >>> [learnt.line_of(row).id for row in learnt.rows_of("unknown")]
     ['i']
     """
     said = pd.Series(list(labels), dtype=object, name="category")
@@ -192,22 +216,21 @@ def learn_from_answers(
     chosen = settings or LearnSettings(
         missing="fill" if features.isna().any(axis=None) else "refuse"
     )
-    # The rows without a label are no fault of the table: nobody was asked about them.
     learnt_from = replace(
         table,
         features=features[has_label].reset_index(drop=True),
         ids=table.ids[has_label].reset_index(drop=True),
         labels=said[has_label].reset_index(drop=True),
-        n_dropped=0,
+        n_dropped=0,  # unlabelled rows are no missing values
     )
     together = None if groups is None else np.asarray(groups)[has_label]
     result = learn_classes(learnt_from, chosen, together)
-    reject = fitting_reject(result.model, features[~has_label])
+    reject = choose_reject(result.model, features[~has_label])
     if settings is None and reject != chosen.reject:
         result = learn_classes(learnt_from, replace(chosen, reject=reject), together)
-    result.model.want_clear(_RIGHT)
-    judged = _judged(result.model, features, np.flatnonzero(~has_label))
-    return Learnt(
+    result.model.fit_margin(_PRECISION)
+    judged = _classify(result.model, features, np.flatnonzero(~has_label))
+    return LearntModel(
         model=result.model,
         result=result,
         verdicts=judged.verdicts,
@@ -226,41 +249,42 @@ def learn_from_answers(
 
 
 def _check_enough(names: list[str]) -> None:
-    """Refuse what nothing can be learnt from, with how much would do."""
+    """Reject labels that are too few to learn from, and name the number required."""
     counts = Counter(names)
     n_rows, n_names = len(names), len(counts)
     if UNKNOWN in counts:
         raise InputError(
-            f"A category is called {UNKNOWN!r}, which is what rows of no category are called. "
-            "Rename it, then learn again."
+            f"A category is called {UNKNOWN!r}, which is reserved for rows of no category. Rename "
+            "it, then learn again."
         )
-    so_far = f"{n_rows} row{' has' if n_rows == 1 else 's have'} a name so far"
+    so_far = f"{quantity(n_rows, 'row')} {plural(n_rows, 'is', 'are')} labelled"
     if n_rows < FEWEST_ROWS:
         raise InputError(
-            f"Too few answers to learn from: {so_far}, and at least {FEWEST_ROWS} are needed, two "
-            "of them of the same category."
+            f"Too few labels to learn from: {so_far}, at least {FEWEST_ROWS} are needed, two of "
+            "them in the same category."
         )
     if max(counts.values()) < 2:
         raise InputError(
-            f"Too few answers to learn from: {so_far}, each of another category. How far a "
-            "category reaches is only seen where one has two rows: name another row of one."
+            f"Too few labels to learn from: {so_far}, each in a category of its own. The extent of "
+            "a category can only be estimated from two rows or more: label another row of one."
         )
-    # Beyond 50 classes, learning takes labels of which most stand once for ids.
+    # Beyond 50 classes, learn_classes takes labels that mostly occur once for ids.
     if n_names > max(50, n_rows / 2):
         raise InputError(
-            f"Too few answers to learn from: {so_far}, of {n_names} categories. Name "
+            f"Too few labels to learn from: {so_far}, in {n_names} categories. Label "
             f"{2 * n_names - n_rows} more rows of known categories, so that there are two of each "
             "on average."
         )
 
 
-def fitting_reject(model: TableRecognizer, others: pd.DataFrame) -> float:
-    """Choose how large a share of its own rows a category turns away.
+def choose_reject(model: TableRecognizer, others: pd.DataFrame) -> float:
+    """Choose the fraction of its own rows that a category rejects.
 
-    Were rows asked by lot, about this share of ordinary rows would be turned away, too. Rows that
-    were asked because they are odd make categories claim far more than that. So the largest share
-    is taken at which no more than a tenth of the other rows is turned away by all; if more are
-    even at the usual share, there is something unknown, and the usual share will do.
+    If labelled rows were a random sample, about this fraction of in-class rows would be rejected,
+    too. Rows that were asked because they are unusual make categories claim far more than that.
+    So the largest fraction is taken at which all categories together reject at most a tenth of the
+    unlabelled rows. If they reject more even at the default fraction, there are unknown categories,
+    and the default is used.
 
     Examples
     --------
@@ -268,9 +292,9 @@ def fitting_reject(model: TableRecognizer, others: pd.DataFrame) -> float:
     >>> from kernova.description.recognizer import TableRecognizer
     >>> fish = pd.DataFrame({"length": [1.0, 1.1, 1.3, 7.0, 7.1, 7.3]})
     >>> model = TableRecognizer().fit(fish, ["bleak"] * 3 + ["pike"] * 3)
-    >>> fitting_reject(model, pd.DataFrame({"length": [1.05, 1.1, 7.1, 7.15]}))
+    >>> choose_reject(model, pd.DataFrame({"length": [1.05, 1.1, 7.1, 7.15]}))
     0.5
-    >>> fitting_reject(model, pd.DataFrame({"length": [1.05, 1.1, 40.0, 50.0]}))
+    >>> choose_reject(model, pd.DataFrame({"length": [1.05, 1.1, 40.0, 50.0]}))
     0.05
     """
     if len(others) == 0:
@@ -282,12 +306,12 @@ def fitting_reject(model: TableRecognizer, others: pd.DataFrame) -> float:
         model.left_out_[(codes == code) & ~model.is_outlier_, code]
         for code in range(len(model.classes_))
     ]
-    # A row that is all there is of its category cannot be left out.
+    # The only row of a category cannot be left out.
     of_own = [own if len(own) > 1 else np.full(1, np.nan) for own in of_own]
     fitting = _REJECTS[0]
     for reject in _REJECTS:
         claims = membership >= thresholds_of(of_own, reject, model.description_.ridge_)
-        if (~claims.any(axis=1)).mean() > _TURNED_AWAY:
+        if (~claims.any(axis=1)).mean() > _MAX_REJECTED:
             break
         fitting = reject
     return fitting
@@ -297,63 +321,62 @@ def _few_rows_notes(names: list[str]) -> list[str]:
     few = sorted(name for name, count in Counter(names).items() if count < FEWEST_ROWS)
     if not few:
         return []
-    named = ", ".join(few[:_NAMED_IN_NOTE])
-    more = f" and {len(few) - _NAMED_IN_NOTE} more" if len(few) > _NAMED_IN_NOTE else ""
-    return [f"Known by one or two rows only, so that what they claim is a guess: {named}{more}."]
+    return [
+        "These categories have only one or two labelled rows, so their extent is uncertain: "
+        f"{first_few(few, _NAMED_IN_NOTE)}."
+    ]
 
 
 def _clarity_notes(model: TableRecognizer) -> list[str]:
-    """Say so where nothing is clear enough to be called known."""
-    if model.lead is None or np.isfinite(model.lead):
+    """Return a note if no margin is large enough for a row to be called known."""
+    if model.margin is None or np.isfinite(model.margin):
         return []
     return [
-        "No row can be called known yet: your answers, each left out in turn, are not recognised "
-        f"rightly {100 * _RIGHT:.0f} times in 100, however clear they look. More answers may help, "
-        "and so may whole clusters."
+        "No row can be called known yet: in leave-one-out cross-validation of your labels, less "
+        f"than {percent(_PRECISION)} are recognised correctly at any margin. Label more rows or "
+        "whole clusters."
     ]
 
 
 def _of_use(notes: list[str]) -> list[str]:
-    """Leave out what the note on categories with few rows says in plainer words."""
+    """Drop notes that the note on categories with few rows replaces."""
     return [note for note in notes if not note.startswith("Nothing can be left out of ")]
 
 
 def _columns_with_values(
     features: pd.DataFrame, has_label: NDArray[np.bool_]
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Leave out columns that are empty in all rows with a label: nothing is learnt about them."""
+    """Drop columns that are empty in all labelled rows."""
     is_empty = features[has_label].isna().all(axis=0).to_numpy()
     if not is_empty.any():
         return features, []
     if is_empty.all():
-        raise InputError("The rows that have a name have no values at all: name others, too.")
-    empty = [repr(str(name)) for name in features.columns[is_empty]]
-    names = ", ".join(empty[:_NAMED_IN_NOTE])
-    more = f" and {len(empty) - _NAMED_IN_NOTE} more" if len(empty) > _NAMED_IN_NOTE else ""
-    note = f"Left out, since no row that has a name has a value there: {names}{more}."
+        raise InputError("The labelled rows have no values at all. Label other rows, too.")
+    names = listed(map(str, features.columns[is_empty]), _NAMED_IN_NOTE)
+    note = f"Columns without a value in any labelled row are left out: {names}."
     return features.loc[:, ~is_empty], [note]
 
 
-class _Judged(NamedTuple):
+class _Classified(NamedTuple):
     verdicts: NDArray[np.int8]
     recognized: Indices
     membership: Vector
     unknown_rows: Indices
 
 
-def _judged(model: TableRecognizer, features: pd.DataFrame, rows: Indices) -> _Judged:
-    """Judge rows in blocks, so that whoever listens can stop it between them."""
+def _classify(model: TableRecognizer, features: pd.DataFrame, rows: Indices) -> _Classified:
+    """Classify rows in blocks; a progress listener can stop it between them."""
     verdicts = np.full(len(features), _NAMED, dtype=np.int8)
     recognized = np.full(len(features), -1, dtype=np.intp)
     membership = np.full(len(features), np.nan)
-    best = np.full(len(features), -np.inf)  # logarithms tell rows apart that are far from all
+    best = np.full(len(features), -np.inf)  # logarithms separate rows that are far from all
     thresholds = model.description_.thresholds_
     for block in track(slices(len(rows), _BLOCK), "judging rows"):
         some = rows[block]
         log_membership = model.description_.log_membership(model.encoded(features.iloc[some]))
         claims = np.exp(log_membership) >= thresholds
         is_claimed = claims.any(axis=1)
-        # A row may be foreign to the category that explains it best and yet not to another.
+        # The best category may reject a row that another one claims.
         claimed = np.where(claims, log_membership, -np.inf).argmax(axis=1)
         recognized[some] = np.where(is_claimed, claimed, -1)
         is_ambiguous = model.is_ambiguous(log_membership)
@@ -361,16 +384,17 @@ def _judged(model: TableRecognizer, features: pd.DataFrame, rows: Indices) -> _J
         best[some] = log_membership.max(axis=1)
         membership[some] = np.exp(best[some])
     unknown = np.flatnonzero(verdicts == _UNKNOWN)
-    return _Judged(verdicts, recognized, membership, _worth_asking(model, features, unknown, best))
+    order = _by_information(model, features, unknown, best)
+    return _Classified(verdicts, recognized, membership, order)
 
 
-def _worth_asking(
+def _by_information(
     model: TableRecognizer, features: pd.DataFrame, unknown: Indices, best: Vector
 ) -> Indices:
-    """Order unknown rows: the least known first, each far from those before it; then the rest.
+    """Order unknown rows by low membership and by distance to the rows before them.
 
-    A row counts by the share of unknown rows that are better known than it, times its distance to
-    the nearest row before it. The least known rows alone would all lie in one far corner.
+    The weight of a row is the fraction of unknown rows with a higher membership, times its distance
+    to the nearest row before it. Ordered by membership alone, the first rows would be neighbours.
     """
     if len(unknown) < 3:
         return unknown[np.argsort(best[unknown], kind="stable")]

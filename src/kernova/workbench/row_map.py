@@ -1,6 +1,7 @@
-"""All rows in two dimensions: by their main axes at once, and by their neighbours where it pays.
+"""Maps of all rows in two dimensions: principal components, and a layout of nearest neighbours.
 
-The map of all rows: at once by their axes, then by their neighbours, coloured by category.
+The map of principal components (PCA) is shown at once. A map that keeps neighbours together
+replaces it when it is ready, if it is better. Points are coloured by category.
 """
 
 from dataclasses import dataclass
@@ -12,28 +13,30 @@ from scipy.spatial import cKDTree
 
 from kernova.neighbors.duplicates import distinct_rows
 from kernova.progress import track
+from kernova.text import percent
 from kernova.typing import Matrix
-from kernova.workbench.shared import BackgroundJob, Desk
+from kernova.typing import Single as Points
+from kernova.workbench.shared import BackgroundJob, JobState, SharedState
 
-Points = NDArray[np.float32]
+MapKind = Literal["axes", "neighbours"]
 
-# Axes of more columns than this are found without a full decomposition.
+# With more columns than this, the axes come from a randomised decomposition.
 _MANY_COLUMNS: Final = 400
-# Up to so many times the radius that holds nearly all rows, a map keeps all proportions.
+# Rows beyond this multiple of the radius that holds nearly all rows are drawn nearer.
 _PLAIN_REACH: Final = 3.0
 _NEARLY_ALL: Final = 0.98
 
-# A map of neighbours: of so many each; chosen among others by how many of them stay near, on the
-# tables named in the tests.
+# Parameters of the neighbour map, chosen by the fraction of neighbours that stay near on the tables
+# named in the tests.
 MOST_ROWS: Final = 100_000
 _FEWEST_ROWS: Final = 50
 _NEIGHBOURS: Final = 10
 _STRENGTH: Final = 7.0
 _FIRST_RATE: Final = 0.3
 _EXTENT: Final = 10.0
-# Up to here a map gets the best that pays; beyond, it would take too long.
+# Up to this number of rows the map gets more iterations; beyond, they would take too long.
 _FEW_ROWS: Final = 20_000
-# Neighbours are first looked for along the strongest axes, then among neighbours of neighbours.
+# Neighbours are first searched along the strongest axes, then among neighbours of neighbours.
 _SEARCH_AXES: Final = 6
 _DISTANCE_AXES: Final = 50
 _SEARCH_ROUNDS: Final = 8
@@ -41,30 +44,71 @@ _FEW_CHANGES: Final = 0.002
 _JITTER: Final = 1e-6
 _ROWS_COMPARED: Final = 1000
 
+SKIPPED: Final = 65535  # code of a skipped row
+_BENT: Final = " Outlying rows are drawn nearer."
 
-@dataclass(frozen=True, eq=False)
-class RowMap:
-    """Every row as a point.
+
+@dataclass(frozen=True)
+class BetterMap:
+    """Progress of the neighbour map.
+
+    Attributes
+    ----------
+    state : {"none", "running", "ready", "failed"}
+    done, total : int
+    """
+
+    state: JobState
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class MapReply:
+    """Description of the map.
 
     Attributes
     ----------
     kind : {"axes", "neighbours"}
-        What nearness on the map stands for.
-    points : ndarray of shape (n_rows, 2)
-        Single precision, each number within -1 and 1.
+        Principal components, or the layout of nearest neighbours.
     words : str
-        What a reader of the map should know.
+        Note for the reader of the map.
+    rows : int
+    version : int
+    better : BetterMap
+        Progress of the neighbour map.
     """
 
-    kind: Literal["axes", "neighbours"]
+    kind: MapKind
+    words: str
+    rows: int
+    version: int
+    better: BetterMap
+
+
+@dataclass(frozen=True, eq=False)
+class RowMap:
+    """Coordinates of every row.
+
+    Attributes
+    ----------
+    kind : {"axes", "neighbours"}
+        Principal components, or the layout of nearest neighbours.
+    points : ndarray of shape (n_rows, 2)
+        Single precision, between -1 and 1.
+    words : str
+        Note for the reader of the map.
+    """
+
+    kind: MapKind
     points: Points
     words: str
 
 
 def axes_map(encoded: Matrix) -> RowMap:
-    """Draw the rows along the two axes in which they differ most (principal components, PCA).
+    """Return the map of the first two principal components (PCA).
 
-    Rows far out are drawn nearer, in their direction, where they would squeeze all others.
+    Outlying rows are drawn nearer, in their direction, where they would squeeze all others.
 
     Parameters
     ----------
@@ -84,18 +128,16 @@ def axes_map(encoded: Matrix) -> RowMap:
     >>> drawn.points[:, 0].tolist()
     [-1.0, 0.0, 1.0]
     >>> drawn.words
-    'The two axes along which rows differ most: 100 % of all differences.'
+    'The first two principal components: 100 % of the variance.'
     """
-    scores, share = main_axes(encoded, 2)
-    points, is_bent = fitted_points(scores)
-    words = f"The two axes along which rows differ most: {100 * share:.0f} % of all differences."
-    if is_bent:
-        words += " Rows far out are drawn nearer."
-    return RowMap("axes", points, words)
+    scores, variance = principal_scores(encoded, 2)
+    points, is_bent = fit_to_square(scores)
+    words = f"The first two principal components: {percent(variance)} of the variance."
+    return RowMap("axes", points, words + _BENT * is_bent)
 
 
-def main_axes(encoded: Matrix, n_axes: int) -> tuple[Matrix, float]:
-    """Give the rows along their strongest axes, and which share of all variance these hold."""
+def principal_scores(encoded: Matrix, n_axes: int) -> tuple[Matrix, float]:
+    """Return the scores on the first principal components, and their fraction of the variance."""
     largest = np.abs(encoded).max(initial=0.0)
     rows = encoded / (np.ldexp(1.0, int(np.clip(np.frexp(largest)[1], -1021, 1023))))
     rows = rows - rows.mean(axis=0)
@@ -110,7 +152,11 @@ def main_axes(encoded: Matrix, n_axes: int) -> tuple[Matrix, float]:
 
 
 def _strongest_directions(rows: Matrix, n_axes: int) -> Matrix:
-    """Give directions with signs of their own: the column with the largest part counts up."""
+    """Return principal directions; the largest entry of each is positive.
+
+    Unlike :func:`kernova.linalg.principal_directions`, it never factorises all rows, of which a
+    table may have a million.
+    """
     n_axes = min(n_axes, *rows.shape)
     if rows.shape[1] <= _MANY_COLUMNS:
         directions = np.linalg.eigh(rows.T @ rows)[1][:, ::-1][:, :n_axes]
@@ -123,11 +169,11 @@ def _strongest_directions(rows: Matrix, n_axes: int) -> Matrix:
     return np.asarray(directions * signs)
 
 
-def fitted_points(scores: Matrix) -> tuple[Points, bool]:
-    """Fit points into the square from -1 to 1, and tell whether far ones had to be drawn nearer.
+def fit_to_square(scores: Matrix) -> tuple[Points, bool]:
+    """Scale points to the square from -1 to 1; return whether outlying ones were drawn nearer.
 
-    Proportions stay as they are unless a few rows are so far out that nothing else could be seen;
-    then distances from the middle grow by their logarithm beyond the radius of nearly all rows.
+    Proportions are kept unless a few rows are so far out that nothing else could be seen. Then
+    distances from the middle are logarithmic beyond the radius of nearly all rows.
     """
     if len(scores) == 0:
         return np.zeros((0, 2), dtype=np.float32), False
@@ -142,7 +188,7 @@ def fitted_points(scores: Matrix) -> tuple[Points, bool]:
     if is_bent:
         ratio = np.maximum(radii / usual, 1.0)
         offsets = offsets * ((1 + np.log(ratio)) / ratio)[:, None]
-    # Centred by the extremes, so that the square is well used.
+    # Centred between the extremes, to use the whole square.
     low, high = offsets.min(axis=0), offsets.max(axis=0)
     centred = offsets - (low + high) / 2
     scaled = centred / np.abs(centred).max()
@@ -150,10 +196,11 @@ def fitted_points(scores: Matrix) -> tuple[Points, bool]:
 
 
 def neighbours_map(encoded: Matrix) -> RowMap | None:
-    """Draw the rows so that neighbours stay neighbours, as far as two dimensions allow.
+    """Return a map that keeps neighbours together, as far as two dimensions allow.
 
-    Neighbours pull at one another and rows drawn by lot push, from where :func:`axes_map` puts
-    them; in the manner of t-SNE, but in time that grows with the number of rows only.
+    Starting from :func:`axes_map`, neighbours attract one another and randomly sampled rows repel,
+    as in the sampling-based relatives of t-SNE (LargeVis, UMAP). The time is linear in the number
+    of rows.
 
     Parameters
     ----------
@@ -163,8 +210,8 @@ def neighbours_map(encoded: Matrix) -> RowMap | None:
     Returns
     -------
     RowMap or None
-        The same for the same rows. None where it does not pay: for fewer than 50 or more than
-        100,000 rows, or if no more neighbours stay near than on the map of the axes.
+        Deterministic. None for fewer than 50 or more than 100,000 rows, or if no more neighbours
+        stay near than on the map of principal components.
 
     Examples
     --------
@@ -180,22 +227,20 @@ def neighbours_map(encoded: Matrix) -> RowMap | None:
         return None
     axes = axes_map(distinct.rows)
     neighbours = near_rows(distinct.rows, _NEIGHBOURS)
-    points, is_bent = fitted_points(_drawn_together(axes.points, neighbours))
-    stay, stay_on_axes = (_share_kept(one, neighbours) for one in (points, axes.points))
-    if stay <= stay_on_axes:
+    points, is_bent = fit_to_square(_layout(axes.points, neighbours))
+    kept, kept_on_axes = (_fraction_kept(one, neighbours) for one in (points, axes.points))
+    if kept <= kept_on_axes:
         return None
     words = (
-        f"Rows that are alike lie together: {100 * stay:.0f} % of each row's {_NEIGHBOURS} nearest "
-        f"are among its nearest here ({100 * stay_on_axes:.0f} % on the map of the axes). "
-        "Distances between far groups mean nothing."
+        f"Similar rows lie together: {percent(kept)} of each row's {_NEIGHBOURS} nearest "
+        f"neighbours are among the nearest on this map ({percent(kept_on_axes)} on the map of "
+        "principal components). Distances between distant groups have no meaning."
     )
-    if is_bent:
-        words += " Rows far out are drawn nearer."
-    return RowMap("neighbours", points[distinct.inverse], words)
+    return RowMap("neighbours", points[distinct.inverse], words + _BENT * is_bent)
 
 
 def near_rows(Z: Matrix, k: int) -> NDArray[np.int32]:
-    """Give nearly all of each row's ``k`` nearest, the nearest first; rows must differ.
+    """Return nearly all of each row's ``k`` nearest neighbours, nearest first; rows must differ.
 
     Examples
     --------
@@ -205,21 +250,21 @@ def near_rows(Z: Matrix, k: int) -> NDArray[np.int32]:
     """
     from kernova.workbench._layout import nearer_neighbours
 
-    scores = main_axes(Z, min(_DISTANCE_AXES, Z.shape[1]))[0]
+    scores = principal_scores(Z, min(_DISTANCE_AXES, Z.shape[1]))[0]
     rows = np.ascontiguousarray(scores / np.abs(scores).max(), dtype=np.float32)
-    # Rows that differ along other axes only would make a tree with one huge leaf.
+    # Rows that differ only along other axes would make a tree with one huge leaf.
     jitter = np.random.default_rng(0).normal(size=(len(scores), min(_SEARCH_AXES, Z.shape[1])))
     strongest = rows[:, :_SEARCH_AXES] + _JITTER * jitter
-    # With tight nodes a tree of rows that are nearly alike takes very long to build.
+    # With compact nodes, a tree of nearly equal rows takes very long to build.
     tree = cKDTree(strongest, balanced_tree=False, compact_nodes=False)
     found = tree.query(strongest, k + 1)[1]
     is_self = found == np.arange(len(found))[:, None]
-    is_self[~is_self.any(axis=1), -1] = True  # rows alike on these axes may crowd a row out
+    is_self[~is_self.any(axis=1), -1] = True  # rows equal on these axes may displace the row itself
     near = found[~is_self].reshape(len(found), k).astype(np.int32)
     squared = np.empty(near.shape, dtype=np.float32)
-    for place in range(k):
-        gaps = rows - rows[near[:, place]]
-        squared[:, place] = np.einsum("ij,ij->i", gaps, gaps)
+    for rank in range(k):
+        gaps = rows - rows[near[:, rank]]
+        squared[:, rank] = np.einsum("ij,ij->i", gaps, gaps)
     order = np.argsort(squared, axis=1, kind="stable")
     near = np.take_along_axis(near, order, axis=1)
     squared = np.take_along_axis(squared, order, axis=1)
@@ -229,23 +274,23 @@ def near_rows(Z: Matrix, k: int) -> NDArray[np.int32]:
     return near
 
 
-def _drawn_together(points: Points, neighbours: NDArray[np.int32]) -> Matrix:
-    from kernova.workbench._layout import drawn_together
+def _layout(points: Points, neighbours: NDArray[np.int32]) -> Matrix:
+    from kernova.workbench._layout import layout_step
 
     is_few = len(points) <= _FEW_ROWS
     n_rounds, n_pushes = (200, 15) if is_few else (100, 10)
-    # Points that fall together would never part.
+    # Coinciding points would never separate.
     jitter = np.random.default_rng(0).normal(scale=1e-3, size=points.shape)
     moved = (points * _EXTENT + jitter).astype(np.float32)
     state, strength = np.uint64(1), np.float32(_STRENGTH)
     for turn in track(range(n_rounds), "drawing the map"):
         rate = np.float32(_FIRST_RATE * (1 - turn / n_rounds))
-        state = drawn_together(moved, neighbours, rate, strength, n_pushes, np.uint64(state))
+        state = layout_step(moved, neighbours, rate, strength, n_pushes, np.uint64(state))
     return moved.astype(np.float64)
 
 
-def _share_kept(points: Points, neighbours: NDArray[np.int32]) -> float:
-    """Measure on a sample of rows how many of their neighbours are among the nearest points."""
+def _fraction_kept(points: Points, neighbours: NDArray[np.int32]) -> float:
+    """Return the fraction of neighbours that are among the nearest points, for a sample of rows."""
     n_rows, k = neighbours.shape
     sample = np.linspace(0, n_rows - 1, min(n_rows, _ROWS_COMPARED)).astype(np.intp)
     nearest = cKDTree(points).query(points[sample], k + 1)[1]
@@ -253,72 +298,68 @@ def _share_kept(points: Points, neighbours: NDArray[np.int32]) -> float:
     return float(is_kept.mean())
 
 
-SKIPPED: Final = 65535  # how a row that was passed over is coloured
-
-
 class MapOfRows:
-    """Places and colours of all rows.
+    """Coordinates and category codes of all rows, as the page draws them.
 
     Parameters
     ----------
-    desk : Desk
-        The session.
+    shared : SharedState
+        The session and its lock.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
         self._axes: RowMap | None = None
-        self._better: BackgroundJob[RowMap | None] = BackgroundJob(desk.changed)
+        self._better: BackgroundJob[RowMap | None] = BackgroundJob(shared.changed)
 
     def prepare(self, after: BackgroundJob[Any]) -> None:
-        """Draw the better map in the background, when what is more urgent is done."""
+        """Compute the neighbour map in the background, after a more urgent job."""
 
         def work() -> RowMap | None:
             after.wait()
-            return neighbours_map(self._desk.discovery.encoded)
+            return neighbours_map(self._shared.discovery.encoded)
 
         self._better.start(work)
 
-    def description(self) -> dict[str, Any]:
-        """Say what the map shows, and whether a better one is being drawn."""
+    def description(self) -> MapReply:
+        """Return what the map shows, and the progress of the neighbour map."""
         shown = self._shown()
-        step = self._better.step
-        return {
-            "kind": shown.kind,
-            "words": shown.words,
-            "rows": len(shown.points),
-            "version": self._desk.version,
-            "better": {
-                "state": self._better_state(),
-                "done": 0 if step is None else step.done,
-                "total": 0 if step is None else step.total,
-            },
-        }
+        _, done, total = self._better.progress
+        return MapReply(
+            kind=shown.kind,
+            words=shown.words,
+            rows=len(shown.points),
+            version=self._shared.version,
+            better=BetterMap(self._better_state(), done, total),
+        )
 
     def points(self, kind: str | None = None) -> bytes:
-        """Give x and y of each row, as 32-bit floats, the lowest byte first."""
+        """Return x and y of each row as little-endian 32-bit floats."""
         shown = self._axes_map() if kind == "axes" else self._shown()
         return np.ascontiguousarray(shown.points, dtype="<f4").tobytes()
 
     def labels(self) -> tuple[bytes, int]:
-        """Give each row's category: 0 none, else 1 and its place; and the version that holds."""
-        with self._desk.lock:
-            session, version = self._desk.session, self._desk.version
-            codes = np.zeros(self._desk.n_rows, dtype="<u2")
+        """Return each row's category code and the version that they hold for.
+
+        The code is 0 for unlabelled rows, else the position of the category, counted from 1.
+        """
+        with self._shared.lock:
+            session, version = self._shared.session, self._shared.version
+            codes = np.zeros(self._shared.n_rows, dtype="<u2")
             codes[session.asked_] = SKIPPED
-            for place, rows in enumerate(session.categories_.values(), start=1):
-                codes[list(rows)] = min(place, SKIPPED - 1)
+            for position, rows in enumerate(session.categories_.values(), start=1):
+                codes[list(rows)] = min(position, SKIPPED - 1)
         return codes.tobytes(), version
 
     def _axes_map(self) -> RowMap:
         if self._axes is None:
-            self._axes = axes_map(self._desk.discovery.encoded)
+            self._axes = axes_map(self._shared.discovery.encoded)
         return self._axes
 
     def _shown(self) -> RowMap:
         return self._better.result or self._axes_map()
 
-    def _better_state(self) -> str:
+    def _better_state(self) -> JobState:
         if self._better.state == "ready" and self._better.result is None:
-            return "none"  # too many rows for a better one
+            return "none"  # there is no better map of these rows
         return self._better.state

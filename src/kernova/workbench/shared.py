@@ -1,10 +1,7 @@
-"""Long work beside the questions: a thread of its own, and word of how far it is.
+"""Shared state of a workbench: session lock, version counter, background jobs and active experts.
 
-Who is at the workbench: a question goes back when its expert has gone.
-
-What a workbench cannot do, in words for people and a code for programs.
-
-What all parts of a workbench share: the session, one lock around it, and a version.
+Every part of the workbench (questions, history, map ...) is made from one :class:`SharedState`.
+Errors that concern all parts carry a message for people and a code for programs.
 """
 
 import threading
@@ -19,26 +16,76 @@ from kernova.workbench.discovery import Discovery
 
 Result = TypeVar("Result")
 JobState = Literal["none", "running", "ready", "failed"]
+Code = Literal["preparing", "failed", "not found", "nothing learnt"]
+
+LEASE_SECONDS: Final = 15 * 60.0
+# Browsers throttle background tabs to about one request per minute.
+_HERE_SECONDS: Final = 150.0
+
+
+# --- errors ----------------------------------------------------------------------------------
+
+
+class WorkbenchError(InputError):
+    """Error for something that does not exist, or not yet.
+
+    Parameters
+    ----------
+    message : str
+        The sentence for people.
+    code : str
+        The kind of error, for programs.
+    """
+
+    def __init__(self, message: str, code: Code) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def row_not_found(row: int, n_rows: int) -> WorkbenchError:
+    """Return the error for a row index outside the table."""
+    return WorkbenchError(
+        f"There is no row {row}: the table has {n_rows:,} rows, counted from 0.", "not found"
+    )
+
+
+def still_preparing() -> WorkbenchError:
+    """Return the error for a question that was requested too early."""
+    return WorkbenchError(
+        "The table is still being prepared. Ask again in a moment; /api/session reports the "
+        "progress.",
+        "preparing",
+    )
+
+
+def preparation_failed(reason: str) -> WorkbenchError:
+    """Return the error for questions about a table whose preparation failed."""
+    return WorkbenchError(
+        f"The table could not be prepared, so there are no questions. {reason}", "failed"
+    )
+
+
+# --- background jobs -------------------------------------------------------------------------
 
 
 class BackgroundJob(Generic[Result]):
-    """One kind of work, done once at a time.
+    """Long computation in a thread of its own, one run at a time.
 
     Parameters
     ----------
     on_change : callable
-        Called, from the thread that works, whenever the state has become another.
+        Called from the worker thread whenever the state changes.
 
     Attributes
     ----------
     state : {"none", "running", "ready", "failed"}
-        Where the work stands.
+        Status of the last run.
     step : Step or None
-        How far it is.
+        Progress of the current run.
     message : str
-        Why it failed.
+        Reason of a failure.
     result : object or None
-        What came of it; the last result stays while the work is done anew.
+        Result of the last successful run; it is kept while the next one is running.
 
     Examples
     --------
@@ -59,20 +106,25 @@ class BackgroundJob(Generic[Result]):
         self._lock = threading.Lock()
         self._ended = threading.Event()
 
+    @property
+    def progress(self) -> Step:
+        """Progress of the current run; zero of zero before the first report."""
+        return self.step or Step("", 0, 0)
+
     def start(self, work: Callable[[], Result], watch: Listener | None = None) -> bool:
-        """Begin, unless the work is being done already; tell whether it was begun."""
+        """Start the job unless it is running; return whether it was started."""
         with self._lock:
             if self.state == "running":
                 return False
             self.state, self.step, self.message = "running", None, ""
             self._ended.clear()
         self._on_change()
-        # A daemon: who leaves is not kept waiting, and nothing on the disk depends on this.
+        # A daemon, so that the program can exit at once: no file depends on this thread.
         threading.Thread(target=self._run, args=(work, watch), daemon=True).start()
         return True
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the end, at most so long if that is said; tell whether it has come."""
+        """Wait for the end of the run, with an optional timeout; return whether it has ended."""
         return self._ended.wait(seconds)
 
     def _run(self, work: Callable[[], Result], watch: Listener | None) -> None:
@@ -87,9 +139,9 @@ class BackgroundJob(Generic[Result]):
         except KernovaError as error:
             self._end("failed", str(error))
         except MemoryError:
-            self._end("failed", "There is not enough memory for this. Take fewer rows or columns.")
+            self._end("failed", "Not enough memory. Use fewer rows or columns.")
         except Exception as error:
-            self._end("failed", f"Something is broken in kernova: {error!r}.")
+            self._end("failed", f"Internal error in kernova: {error!r}.")
             raise
         else:
             self.result = result
@@ -102,29 +154,29 @@ class BackgroundJob(Generic[Result]):
         self._on_change()
 
 
-LEASE_SECONDS: Final = 15 * 60.0
-# A page in a tab behind others may be heard of once a minute only.
-_HERE_SECONDS: Final = 150.0
+# --- active experts --------------------------------------------------------------------------
 
 
 class Presence:
-    """When each expert was last heard of; may be asked from any thread.
+    """Time of each expert's last request; safe to use from any thread.
+
+    The open question of an expert who is inactive for too long is released to others.
 
     Parameters
     ----------
     lease_seconds : float
-        How long a question waits for an expert who says nothing.
+        How long a question is reserved for an inactive expert.
     clock : callable
-        Gives the time in seconds.
+        Returns the time in seconds.
 
     Examples
     --------
     >>> from kernova.workbench.shared import Presence
     >>> now = 0.0
     >>> presence = Presence(900, clock=lambda: now)
-    >>> presence.heard_of("Anna")
+    >>> presence.mark_active("Anna")
     >>> now = 901.0
-    >>> presence.gone(["Anna"]), presence.is_here("Anna")
+    >>> presence.expired(["Anna"]), presence.is_here("Anna")
     (['Anna'], False)
     """
 
@@ -135,78 +187,41 @@ class Presence:
         self._clock = clock
         self._last: dict[str | None, float] = {}
 
-    def heard_of(self, expert: str | None) -> None:
-        """Note a sign of life."""
+    def mark_active(self, expert: str | None) -> None:
+        """Record a request of an expert."""
         self._last[expert] = self._clock()
 
     @property
     def names(self) -> list[str]:
-        """Everyone who was heard of by name, first come first."""
-        # A list at once: signs of life come at any moment, also of those who are new.
+        """All named experts, in the order of their first request."""
+        # Copied first: another thread may add an expert during the iteration.
         return [name for name in list(self._last) if name is not None]
 
     @property
-    def here(self) -> list[str]:
-        """Those of them who were heard of a moment ago."""
+    def present(self) -> list[str]:
+        """The named experts who are active now."""
         return [name for name in self.names if self.is_here(name)]
 
     def is_here(self, expert: str | None) -> bool:
-        """Tell whether someone was heard of a moment ago."""
-        return self._silence(expert) <= _HERE_SECONDS
+        """Return whether an expert sent a request recently."""
+        return self._idle_seconds(expert) <= _HERE_SECONDS
 
-    def gone(self, experts: Iterable[str | None]) -> list[str | None]:
-        """Give those whose questions are to go to others."""
-        return [one for one in experts if self._silence(one) > self.lease_seconds]
+    def expired(self, experts: Iterable[str | None]) -> list[str | None]:
+        """Return the experts whose open questions are to be released."""
+        return [one for one in experts if self._idle_seconds(one) > self.lease_seconds]
 
-    def _silence(self, expert: str | None) -> float:
+    def _idle_seconds(self, expert: str | None) -> float:
         last = self._last.get(expert)
         return float("inf") if last is None else self._clock() - last
 
 
-Code = Literal["preparing", "failed", "not found", "nothing learnt"]
+# --- state -----------------------------------------------------------------------------------
 
 
-class WorkbenchError(InputError):
-    """Something is not there, or not yet.
+class SharedState:
+    """Discovery, session lock and version counter that all parts of a workbench share.
 
-    Parameters
-    ----------
-    message : str
-        The sentence for people.
-    code : str
-        What kind of refusal it is, for programs.
-    """
-
-    def __init__(self, message: str, code: Code) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-def no_row(row: int, n_rows: int) -> WorkbenchError:
-    """Say that there is no such row."""
-    return WorkbenchError(
-        f"There is no row {row}: the table has {n_rows:,}, counted from 0.", "not found"
-    )
-
-
-def not_prepared() -> WorkbenchError:
-    """Say that the first question takes a while."""
-    return WorkbenchError(
-        "The table is still being prepared. Ask again in a moment; how far it is says "
-        "/api/session.",
-        "preparing",
-    )
-
-
-def never_prepared(reason: str) -> WorkbenchError:
-    """Say that there will be no question."""
-    return WorkbenchError(
-        f"The table could not be prepared, so nothing is asked. {reason}", "failed"
-    )
-
-
-class Desk:
-    """The discovery under work; whoever reads or writes the session holds the lock.
+    Code that reads or writes the session must hold ``lock``.
 
     Parameters
     ----------
@@ -216,42 +231,48 @@ class Desk:
     Attributes
     ----------
     version : int
-        Grows with everything that a page may want to show anew; also over restarts.
+        Increases with every change that a page may want to show, also across restarts.
     """
 
     def __init__(self, discovery: Discovery) -> None:
         self.discovery = discovery
         self.lock = threading.RLock()
         self._version = time.time_ns() // 1_000_000
-        self._counting = threading.Lock()
+        self._version_lock = threading.Lock()
 
     @property
     def session(self) -> CategoryDiscovery:
-        """What is asked and answered."""
+        """The session of questions and answers."""
         return self.discovery.session
 
     @property
     def n_rows(self) -> int:
-        """How many rows the table has."""
+        """Number of rows in the table."""
         return len(self.discovery.encoded)
 
     @property
     def version(self) -> int:
-        """Give the number of the present state."""
+        """Version of the present state."""
         return self._version
 
     def changed(self) -> None:
-        """Note that something is other than it was; jobs call this without the session's lock."""
-        with self._counting:
+        """Increase the version; background jobs call this without the session lock."""
+        with self._version_lock:
             self._version += 1
 
     def id_of(self, row: int) -> str:
-        """Give what the row is called, or say that there is none."""
+        """Return the id of a row.
+
+        Raises
+        ------
+        WorkbenchError
+            If the table has no such row.
+        """
         self.check_rows([row])
         return str(self.session.ids_[row])
 
     def check_rows(self, rows: list[int]) -> None:
-        """Refuse rows that are not in the table."""
+        """Raise a WorkbenchError for row indices outside the table."""
         for row in rows:
             if not 0 <= row < self.n_rows:
-                raise no_row(row, self.n_rows)
+                raise row_not_found(row, self.n_rows)

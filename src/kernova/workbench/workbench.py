@@ -1,38 +1,55 @@
-"""The workbench: everything that a page or a script can do with a discovery under way."""
+"""Workbench of a discovery project: one object that several experts use at the same time."""
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
 
 from kernova.discover.names import category_name, expert_name
 from kernova.media.row_media import RowMedia
 from kernova.progress import Listener
-from kernova.workbench.asking import Corrections, Questions
+from kernova.workbench.asking import Corrections, QuestionReply, Questions, SavedReply
 from kernova.workbench.cards import Cards
 from kernova.workbench.discovery import Discovery
-from kernova.workbench.history import Downloads, History
+from kernova.workbench.history import Exports, History
 from kernova.workbench.learning import Learning
-from kernova.workbench.overview import Overview
+from kernova.workbench.overview import Overview, StateReply, UnchangedReply
 from kernova.workbench.row_map import MapOfRows
-from kernova.workbench.shared import BackgroundJob, Desk, Presence
+from kernova.workbench.shared import BackgroundJob, Presence, SharedState
+
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True)
+class ExpertReply:
+    """An expert's name in its normalised form.
+
+    Attributes
+    ----------
+    name : str
+    """
+
+    name: str
 
 
 class Workbench:
-    """A discovery that several experts work on at once.
+    """Discovery project that several experts work on at once.
 
-    All methods of all parts may be called from any thread; they give plain values.
+    All methods of all parts may be called from any thread. They return frozen dataclasses of plain
+    values, from which :mod:`kernova.web.schemas` derives the JSON replies.
 
     Parameters
     ----------
     discovery : Discovery
-        The table and its session, as from :func:`kernova.workbench.discovery.open_discovery`.
+        The table and its session, from :func:`kernova.workbench.discovery.open_discovery`.
     media : RowMedia, optional
         Pictures, sounds or outlines of the rows.
     presence : Presence, optional
-        Who is there; by default, a question waits 15 minutes for its expert.
+        The active experts; by default, a question is reserved for 15 minutes.
 
     Attributes
     ----------
-    questions, corrections, cards, history, map, learning, downloads : object
-        The parts, one for each idea.
+    questions, corrections, cards, overview, history, map, learning, exports : object
+        The parts, one for each view. Further parts come from :meth:`part`.
     """
 
     def __init__(
@@ -43,70 +60,83 @@ class Workbench:
     ) -> None:
         self.discovery = discovery
         self.media = RowMedia(discovery.session.ids_) if media is None else media
-        self.desk = Desk(discovery)
+        self.shared = SharedState(discovery)
         self.presence = Presence() if presence is None else presence
-        self.preparation: BackgroundJob[None] = BackgroundJob(self.desk.changed)
-        self.cards = Cards(self.desk, self.media)
-        self.questions = Questions(self.desk, self.cards, self.presence, self.preparation)
-        self.corrections = Corrections(self.desk, self.questions)
-        self.history = History(self.desk)
-        self.map = MapOfRows(self.desk)
-        self.learning = Learning(self.desk)
-        self.downloads = Downloads(self.desk)
+        self.preparation: BackgroundJob[None] = BackgroundJob(self.shared.changed)
+        self._parts: dict[Callable[[SharedState], Any], Any] = {}
+        self.cards = Cards(self.shared, self.media)
+        self.questions = Questions(self.shared, self.cards, self.presence, self.preparation)
+        self.corrections = Corrections(self.shared, self.questions)
+        self.history = self.part(History)
+        self.map = self.part(MapOfRows)
+        self.learning = self.part(Learning)
+        self.exports = self.part(Exports)
         self.overview = Overview(
-            self.desk, self.presence, self.preparation, self.learning.state, self.media.kind
+            self.shared, self.presence, self.preparation, self.learning.state, self.media.kind
         )
 
+    def part(self, kind: Callable[[SharedState], Part]) -> Part:
+        """Return the part of a class, made from the shared state on first use.
+
+        A new view needs no change here: its routes call ``workbench.part(NewView)``.
+        """
+        with self.shared.lock:
+            if kind not in self._parts:
+                self._parts[kind] = kind(self.shared)
+            return cast(Part, self._parts[kind])
+
     def prepare(self, watch: Listener | None = None) -> None:
-        """Begin, in the background, what the first question and the map need.
+        """Start the preparation of the first question and of the map, in the background.
 
         Parameters
         ----------
         watch : callable, optional
-            Told how far it is.
+            Receives progress reports.
         """
         self.preparation.start(self.discovery.prepare, watch)
         self.map.prepare(after=self.preparation)
 
     def is_ready(self) -> bool:
-        """Tell whether the strategy can be asked for questions."""
+        """Return whether the strategy can be asked for questions."""
         return self.preparation.state == "ready"
 
-    # --- what concerns several parts -------------------------------------------------------
+    # --- operations that concern several parts -----------------------------------------------
 
-    def join(self, name: str) -> dict[str, Any]:
-        """Let an expert sit down under a name."""
-        expert = expert_name(name)
-        self.presence.heard_of(expert)
-        self.desk.changed()
-        return {"name": expert}
+    def join(self, name: str) -> ExpertReply:
+        """Register an expert under a name."""
+        expert = cast(str, expert_name(name))
+        self.presence.mark_active(expert)
+        self.shared.changed()
+        return ExpertReply(expert)
 
     def question(
         self, expert: str | None, row: int | None = None, source: str = "strategy"
-    ) -> dict[str, Any]:
-        """Give an expert a question: about a row, one that is unknown, or the strategy's."""
+    ) -> QuestionReply:
+        """Return a question for an expert: about a given row, an unknown row, or the strategy's."""
         expert = expert_name(expert)
         if row is not None or source == "strategy":
             return self.questions.question(expert, row)
-        with self.desk.lock:
+        with self.shared.lock:
             unknown = self.learning.next_unknown()
             if unknown is None:
-                return {"question": None, "message": "No unknown row is left to be asked."}
+                return QuestionReply(None, "No unknown rows are left to ask about.")
             return self.questions.question(expert, unknown.row, unknown.reason)
 
-    def state(self, since: int | None = None, expert: str | None = None) -> dict[str, Any]:
-        """Give everything that changes; a sign of life of the expert, if one is named."""
+    def state(
+        self, since: int | None = None, expert: str | None = None
+    ) -> StateReply | UnchangedReply:
+        """Return everything that changes; naming an expert marks them as active."""
         return self.overview.state(since, expert_name(expert))
 
-    def rename(self, expert: str | None, old: str, new: str, key: str | None) -> dict[str, Any]:
-        """Give a category another name; it keeps its colour."""
-        with self.desk.lock:  # whoever looked in between would see another colour
-            said = self.corrections.rename(expert, old, new, key)
+    def rename(self, expert: str | None, old: str, new: str, key: str | None) -> SavedReply:
+        """Rename a category; it keeps its colour."""
+        with self.shared.lock:  # a reader in between would see another colour
+            reply = self.corrections.rename(expert, old, new, key)
             self.overview.rename(category_name(old), category_name(new))
-        return said
+        return reply
 
     def close(self) -> None:
-        """Let go of the project and of all files; everything is on the disk already."""
-        with self.desk.lock:
+        """Close the project and all media files; every answer is on disk already."""
+        with self.shared.lock:
             self.discovery.session.close()
         self.media.close()

@@ -38,7 +38,7 @@ def test_categories_are_renamed_merged_and_deleted(corrector, digits):
     screen.catch_up()
     screen.push(_category(screen, "first kind").get_by_test_id("rename"))
     screen.name("best kind")
-    screen.wait_for_words("saved", "first kind is called best kind.")
+    screen.wait_for_words("saved", "first kind was renamed to best kind.")
     expect(_category(screen, "best kind")).to_be_visible()
     expect(_category(screen, "first kind")).to_have_count(0)
     expect(_category(screen, "best kind").get_by_test_id("rename")).to_be_focused()
@@ -50,7 +50,7 @@ def test_categories_are_renamed_merged_and_deleted(corrector, digits):
     screen.press("Space")
     expect(screen.at("merge-into-name")).to_have_value("best kind")
     screen.push(screen.at("merge-go"))
-    screen.wait_for_words("saved", "second sort became part of best kind.")
+    screen.wait_for_words("saved", "second sort was merged into best kind.")
     expect(_category(screen, "second sort")).to_have_count(0)
     expect(_category(screen, "best kind")).to_contain_text("2 rows")
 
@@ -80,7 +80,7 @@ def test_a_rename_to_a_known_name_offers_a_merge(corrector, digits):
     screen.name("second sort")
     expect(screen.at("confirm")).to_contain_text("Merge into “second sort”?")
     screen.press("Enter")
-    screen.wait_for_words("saved", "third became part of second sort.")
+    screen.wait_for_words("saved", "third was merged into second sort.")
     expect(_category(screen, "second sort")).to_contain_text("2 rows")
 
 
@@ -93,19 +93,19 @@ def test_an_answer_is_found_in_the_history_and_changed(corrector, digits):
     screen.catch_up("history-list")
     screen.push(entry.get_by_test_id("change"))
     screen.name("first kind")
-    screen.wait_for_words("saved", "became: first kind.")
+    screen.wait_for_words("saved", "was changed to: first kind.")
     expect(entry.get_by_test_id("label-now")).to_have_text("now “first kind”")
     expect(entry.get_by_test_id("change")).to_be_focused()
     assert digits.get(f"api/rows/{named[1]['row']}")["label"] == "first kind"
     screen.catch_up("history-list")
     screen.push(screen.at("history-undo"))
-    screen.wait_for_words("saved", "Taken back")
+    screen.wait_for_words("saved", "Undone")
     assert digits.get(f"api/rows/{named[1]['row']}")["label"] == "second sort"
     # Once more, to nothing: it counts as skipped.
     screen.catch_up("history-list")
     screen.push(entry.get_by_test_id("change"))
     screen.push(screen.at("change-skip"))
-    screen.wait_for_words("saved", "became: skipped.")
+    screen.wait_for_words("saved", "was changed to: skipped.")
     assert digits.get(f"api/rows/{named[1]['row']}")["label"] is None
     # Out of the field, single keys work again.
     screen.tab_to(screen.at("history-find"))

@@ -37,7 +37,7 @@ def test_a_disagreement_is_listed_and_settled(new_screen, digits):
     expect(finn.at("name-row")).to_be_focused()
     finn.press("Enter")
     finn.name("Finn's word")
-    finn.wait_for_words("saved", f"{asked.id}: Finn's word, out of turn.")
+    finn.wait_for_words("saved", f"{asked.id}: Finn's word, labelled directly.")
     expect(finn.page.locator("#disagreement-badge")).to_have_text("1")
     eva.go("experts")
     line = eva.at("disagreements").locator("li[data-row]")
@@ -46,7 +46,7 @@ def test_a_disagreement_is_listed_and_settled(new_screen, digits):
     eva.catch_up("disagreements")
     eva.push(line.get_by_test_id("settle").filter(has_text="Eva's word"))
     expect(line).to_have_count(0)
-    eva.wait_for_words("saved", f"{asked.id} is settled: Eva's word.")
+    eva.wait_for_words("saved", f"The disagreement about {asked.id} was settled: Eva's word.")
     expect(finn.page.locator("#disagreement-badge")).to_be_hidden()
     assert digits.get(f"api/rows/{asked.row}")["label"] == "Eva's word"
     _take_back([eva], 2)

@@ -36,7 +36,7 @@ def test_rows_are_drawn_looked_at_and_named(layer, screen, digits):
     expect(screen.at("row-dialog").get_by_role("heading").first).to_have_text(card["id"])
     screen.at("name-row").click()
     screen.name(f"out of turn on {layer}")
-    screen.wait_for_words("saved", f"{card['id']}: out of turn on {layer}, out of turn.")
+    screen.wait_for_words("saved", f"{card['id']}: out of turn on {layer}, labelled directly.")
     expect(screen.at("legend")).to_contain_text(f"out of turn on {layer}")
     assert digits.get(f"api/rows/{row}")["label"] == f"out of turn on {layer}"
     screen.press("u")

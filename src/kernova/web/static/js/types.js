@@ -6,7 +6,7 @@
  */
 
 /**
- * Whether to go on; what is known and what is guessed are kept apart.
+ * Stopping advice; what is known and what is estimated are separate.
  * @typedef {object} Advice
  * @property {string[]} known
  * @property {string[]} guessed
@@ -14,19 +14,19 @@
  */
 
 /**
- * To which category the row of a question belongs, and perhaps others of its cluster.
+ * The category of a question's row, and optionally of other rows of its cluster.
  * @typedef {object} Answer
- * @property {string|null} [expert] Who says it; without a name, the expert who has none.
- * @property {string|null} [key] A text of your own for this request, for example a UUID. A request that is repeated
- *   with its key is recorded once, and answered again; another with the same key is refused.
- * @property {number} row The row's place in the table, counted from 0.
- * @property {string} label A category's name. Spaces around it go, and spaces within become single.
- * @property {"all"|number[]|null} [members] Rows that get the same name: all that the question stands for and that have
- *   none, or these; null: the row alone.
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number} row Row index, counted from 0.
+ * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {"all"|number[]|null} [members] Rows that get the same label: all unlabelled rows that the question
+ *   represents, or these; null for the row alone.
  */
 
 /**
- * Whether a better map is being drawn.
+ * Progress of the neighbour map.
  * @typedef {object} BetterMap
  * @property {"none"|"running"|"ready"|"failed"} state
  * @property {number} done
@@ -39,51 +39,51 @@
  * @property {number} row
  * @property {string} id
  * @property {string|null} label
- * @property {number|null} question The question that gave the label.
+ * @property {number|null} question Number of the question that gave the label.
  * @property {Opinion[]} opinions
- * @property {Feature[]} features
+ * @property {Feature[]} features The most unusual values first.
  * @property {Media} media
  */
 
 /**
- * A category met so far.
+ * A category discovered so far.
  * @typedef {object} Category
  * @property {string} name
- * @property {number} rows How many rows are known to belong to it.
- * @property {number} asked How many of them were asked.
+ * @property {number} rows Number of rows with this label.
+ * @property {number} asked Number of those that were asked about.
  * @property {number} first_row
- * @property {number} colour A number that the category keeps as long as it is there.
+ * @property {number} colour Number of its colour, constant while the category exists.
  */
 
 /**
- * How many rows have a category.
+ * Fraction of rows with a category, of those that have any.
  * @typedef {object} CategoryShare
  * @property {string} name
  * @property {number} share
  */
 
 /**
- * Another answer to an earlier question.
+ * A new answer to an earlier question.
  * @typedef {object} Change
- * @property {string|null} [expert] Who says it; without a name, the expert who has none.
- * @property {string|null} [key] A text of your own for this request, for example a UUID. A request that is repeated
- *   with its key is recorded once, and answered again; another with the same key is refused.
- * @property {string|null} label The category; null: as if skipped.
- * @property {number|null} [row] The row that the question was about. Numbers of questions change when an earlier answer
- *   is taken back: with its row, no other answer is changed.
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string|null} label The category; null for skipped.
+ * @property {number|null} [row] Row of the question. Questions are renumbered when an earlier answer is undone; with
+ *   the row given, no other answer can be changed by mistake.
  */
 
 /**
- * A category goes; rows that were asked count as skipped, others are open again.
+ * A category to delete; its asked rows count as skipped, the others become open again.
  * @typedef {object} Delete
- * @property {string|null} [expert] Who says it; without a name, the expert who has none.
- * @property {string|null} [key] A text of your own for this request, for example a UUID. A request that is repeated
- *   with its key is recorded once, and answered again; another with the same key is refused.
- * @property {string} name A category's name. Spaces around it go, and spaces within become single.
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string} name Name of a category. Surrounding spaces are removed, repeated ones collapsed.
  */
 
 /**
- * A row that experts name differently.
+ * A row that experts label differently.
  * @typedef {object} Disagreement
  * @property {number} row
  * @property {string} id
@@ -92,35 +92,35 @@
  */
 
 /**
- * All rows that experts name differently.
+ * All rows that experts label differently.
  * @typedef {object} DisagreementsReply
  * @property {Disagreement[]} disagreements
  */
 
 /**
- * Someone who works here, or has worked here.
+ * An expert who works, or has worked, on the project.
  * @typedef {object} ExpertHere
  * @property {string} name
- * @property {number} questions How many questions they answered or skipped.
- * @property {boolean} is_here
+ * @property {number} questions Number of questions answered or skipped.
+ * @property {boolean} is_here Whether the expert is active now.
  */
 
 /**
- * An expert's name as it is kept.
+ * An expert's name in its normalised form.
  * @typedef {object} ExpertReply
  * @property {string} name
  */
 
 /**
- * Why a request was not met.
+ * Reason of a failed request.
  * @typedef {object} Fault
- * @property {string} code What kind of fault it is, for programs.
+ * @property {string} code The kind of error, for programs.
  * @property {string} message The sentence for people.
- * @property {Object<string, string>|null} [fields] What is wrong with each field at fault.
+ * @property {Object<string, string>|null} [fields] The error of each invalid field.
  */
 
 /**
- * The one shape of everything that went wrong.
+ * The reply to every failed request.
  * @typedef {object} FaultReply
  * @property {Fault} error
  */
@@ -128,34 +128,35 @@
 /**
  * One value of a row, and what is needed to draw it against all rows.
  * @typedef {object} Feature
- * @property {string} name
+ * @property {string} name The column.
  * @property {"number"|"category"} kind
- * @property {string} value
- * @property {string} usual
- * @property {string} place
- * @property {number} surprise
- * @property {number[]} histogram
- * @property {number|null} lowest
- * @property {number|null} highest
- * @property {string} lowest_words
- * @property {string} highest_words
- * @property {number|null} position
- * @property {number|null} usual_position
- * @property {"linear"|"log"|"clipped"} axis
- * @property {string} axis_words
- * @property {CategoryShare[]} shares
- * @property {number} n_categories
- * @property {number|null} own_share
+ * @property {string} value The row's value, and the median or most frequent one.
+ * @property {string} usual The row's value, and the median or most frequent one.
+ * @property {string} place The value's percentile, the percentage of rows with the same category, or "missing".
+ * @property {number} surprise The fraction of rows with values as unusual is ``2 ** -surprise``.
+ * @property {number[]} histogram Number of rows in each of at most 30 equal bins of the axis; empty for a category.
+ * @property {number|null} lowest The ends of the axis, in the column's own units.
+ * @property {number|null} highest The ends of the axis, in the column's own units.
+ * @property {string} lowest_words The same as short texts.
+ * @property {string} highest_words The same as short texts.
+ * @property {number|null} position Positions of the value and of the usual one on the axis, from 0 to 1.
+ * @property {number|null} usual_position Positions of the value and of the usual one on the axis, from 0 to 1.
+ * @property {"linear"|"log"|"clipped"} axis Skewed columns have a logarithmic axis, or one clipped to the middle of the
+ *   rows, whose first and last bins count the rows beyond.
+ * @property {string} axis_words A note on the axis; empty for a linear one.
+ * @property {CategoryShare[]} shares The most frequent categories, and the row's own if it is not among them.
+ * @property {number} n_categories Number of categories.
+ * @property {number|null} own_share Fraction of rows with the row's category.
  */
 
 /**
- * Rows whose id holds the text; those that begin with it come first.
+ * Rows whose id contains a text; ids that begin with it come first.
  * @typedef {object} FoundReply
  * @property {FoundRow[]} rows
  */
 
 /**
- * A row that was looked for.
+ * A row found by its id.
  * @typedef {object} FoundRow
  * @property {number} row
  * @property {string} id
@@ -163,47 +164,47 @@
  */
 
 /**
- * Something that was said.
+ * A log entry.
  * @typedef {object} HistoryEntry
  * @property {number} number
  * @property {string} at
  * @property {string|null} by
- * @property {string} words
+ * @property {string} words The entry as a sentence.
  * @property {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"undo"} kind
- * @property {boolean} counts False for what was undone, and for undoing it.
- * @property {number|null} question The number by which the answer can be changed.
+ * @property {boolean} counts False for entries that were undone, and for the undo itself.
+ * @property {number|null} question Number of the question, by which the answer can be changed.
  * @property {number|null} row
  * @property {string|null} id
  * @property {number} n_rows
  * @property {string|null} label
- * @property {string|null} label_now The category that the row has by now.
+ * @property {string|null} label_now The current label of the row.
  */
 
 /**
- * What was said, the newest first.
+ * Log entries, the newest first.
  * @typedef {object} HistoryReply
  * @property {number} total
  * @property {HistoryEntry[]} entries
  */
 
 /**
- * Rows that are named out of turn, in one step.
+ * Rows that are labelled directly, in one step.
  * @typedef {object} Labels
- * @property {string|null} [expert] Who says it; without a name, the expert who has none.
- * @property {string|null} [key] A text of your own for this request, for example a UUID. A request that is repeated
- *   with its key is recorded once, and answered again; another with the same key is refused.
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
  * @property {number[]} rows
- * @property {string} label A category's name. Spaces around it go, and spaces within become single.
+ * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
  */
 
 /**
- * A wish to learn from the answers so far.
+ * A request to learn from the answers so far.
  * @typedef {object} Learn
- * @property {string|null} [expert] Who says it; without a name, the expert who has none.
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
  */
 
 /**
- * How many of the rows without a label are known, ambiguous and unknown.
+ * Number of unlabelled rows that are known, ambiguous and unknown.
  * @typedef {object} LearnCounts
  * @property {number} known
  * @property {number} ambiguous
@@ -211,154 +212,154 @@
  */
 
 /**
- * What was learnt from the answers so far.
+ * The state of learning and its result.
  * @typedef {object} LearnReply
  * @property {"none"|"running"|"ready"|"failed"} state
- * @property {string} message
+ * @property {string} message Reason of a failure.
  * @property {string} task
  * @property {number} done
  * @property {number} total
  * @property {string} summary
  * @property {string[]} notes
- * @property {Object<string, unknown>[]} classes
+ * @property {Object<string, unknown>[]} classes One line per category.
  * @property {LearnCounts|null} counts
- * @property {number} n_labelled From how many named rows it was learnt.
- * @property {boolean} is_stale Whether something was said since.
+ * @property {number} n_labelled Number of labelled rows that the model was learnt from.
+ * @property {boolean} is_stale Whether there are newer log entries.
  * @property {number} version
  */
 
 /**
- * What was learnt says of a row.
+ * The verdict on a row.
  * @typedef {object} LearntRow
  * @property {number} row
  * @property {string} id
- * @property {"known"|"ambiguous"|"unknown"} verdict
- * @property {string|null} recognized
- * @property {number|null} membership
+ * @property {"named"|"known"|"ambiguous"|"unknown"} verdict "named" for a labelled row.
+ * @property {string|null} recognized The category that claims the row.
+ * @property {number|null} membership Membership in the best category, from 0 to 1.
  */
 
 /**
- * Rows without a label, those most worth asking first.
+ * Unlabelled rows with one verdict, the most informative first.
  * @typedef {object} LearntRowsReply
  * @property {number} total
  * @property {LearntRow[]} rows
  */
 
 /**
- * What the map shows.
+ * Description of the map.
  * @typedef {object} MapReply
- * @property {"axes"|"neighbours"} kind
- * @property {string} words
+ * @property {"axes"|"neighbours"} kind Principal components, or the layout of nearest neighbours.
+ * @property {string} words Note for the reader of the map.
  * @property {number} rows
  * @property {number} version
  * @property {BetterMap} better
  */
 
 /**
- * Where a row's picture or sound is, or its outline.
+ * Addresses of a row's picture or sound, or its outline.
  * @typedef {object} Media
  * @property {"none"|"picture"|"sound"|"outline"} kind
- * @property {string|null} [picture]
- * @property {string|null} [sound]
- * @property {string|null} [spectrogram]
- * @property {Object<string, unknown>|null} [outline]
+ * @property {string|null} [picture] Addresses.
+ * @property {string|null} [sound] Addresses.
+ * @property {string|null} [spectrogram] Addresses.
+ * @property {Object<string, unknown>|null} [outline] As from :meth:`kernova.media.row_media.RowMedia.outline`.
  */
 
 /**
- * Several categories become one.
+ * Categories to merge into one.
  * @typedef {object} Merge
- * @property {string|null} [expert] Who says it; without a name, the expert who has none.
- * @property {string|null} [key] A text of your own for this request, for example a UUID. A request that is repeated
- *   with its key is recorded once, and answered again; another with the same key is refused.
- * @property {string} into A category's name. Spaces around it go, and spaces within become single.
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string} into Name of a category. Surrounding spaces are removed, repeated ones collapsed.
  * @property {string[]} others
  */
 
 /**
- * An expert who sits down at the workbench.
+ * An expert who joins.
  * @typedef {object} NewExpert
- * @property {string} name What the expert is called.
+ * @property {string} name Name of the expert.
  */
 
 /**
- * What an expert last said of a row.
+ * The last label that an expert gave to a row.
  * @typedef {object} Opinion
  * @property {string|null} expert
  * @property {string} label
  */
 
 /**
- * How far the work before the first question is.
+ * Progress of the work before the first question.
  * @typedef {object} Preparation
  * @property {"preparing"|"ready"|"failed"} state
  * @property {string} task
  * @property {number} done
  * @property {number} total
- * @property {string} message
+ * @property {string} message Reason of a failure.
  */
 
 /**
- * The question that is open now; null with a reason if there is none.
+ * The open question, or null with the reason why there is none.
  * @typedef {object} QuestionReply
  * @property {QuestionShown|null} question
  * @property {string|null} message
  */
 
 /**
- * A question: why it is asked, and what it stands for.
+ * A question with its reason, and the cluster that it represents.
  * @typedef {object} QuestionShown
  * @property {number} row
  * @property {string} id
  * @property {number} number
  * @property {string} reason
  * @property {Object<string, number>} evidence
- * @property {number[]} members Rows without a name that the question stands for, nearest first; 60.
- * @property {string[]} member_ids The ids of those rows.
- * @property {number} n_members How many there are of those in all.
- * @property {Object<string, number>} known_members Rows of the cluster that have a name, by name.
+ * @property {number[]} members Unlabelled rows that the question represents, nearest first; at most 60.
+ * @property {string[]} member_ids Ids of those rows.
+ * @property {number} n_members Number of unlabelled rows that the question represents.
+ * @property {Object<string, number>} known_members Number of labelled rows of the cluster, by label.
  * @property {Card} card
  */
 
 /**
- * A wish for a question.
+ * A request for a question.
  * @typedef {object} QuestionWanted
- * @property {string|null} [expert] Who says it; without a name, the expert who has none.
- * @property {number|null} [row] Ask about this row, which nobody has named yet.
- * @property {"strategy"|"unknown"} [source] Where the question comes from: the strategy, or the rows that what was
- *   learnt does not know.
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {number|null} [row] Ask about this row, which must be unlabelled.
+ * @property {"strategy"|"unknown"} [source] Source of the question: the strategy, or the rows that the learnt model
+ *   does not know.
  */
 
 /**
- * Another name for a category.
+ * A new name for a category.
  * @typedef {object} Rename
- * @property {string|null} [expert] Who says it; without a name, the expert who has none.
- * @property {string|null} [key] A text of your own for this request, for example a UUID. A request that is repeated
- *   with its key is recorded once, and answered again; another with the same key is refused.
- * @property {string} old A category's name. Spaces around it go, and spaces within become single.
- * @property {string} new A category's name. Spaces around it go, and spaces within become single.
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string} old Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {string} new Name of a category. Surrounding spaces are removed, repeated ones collapsed.
  */
 
 /**
- * What is on the disk now.
+ * The log entry that is on disk now.
  * @typedef {object} Saved
  * @property {number} number Its number in the log, counted from 1.
- * @property {string} words
- * @property {boolean} is_new Whether it brought a new category.
- * @property {number} n_rows How many rows it named.
+ * @property {string} words The entry as a sentence.
+ * @property {boolean} is_new Whether it added a new category.
+ * @property {number} n_rows Number of rows that it labels.
  */
 
 /**
- * What was saved, and the next question; null while the table is being prepared.
+ * The entry that was saved and the next question, null while the table is being prepared.
  * @typedef {object} SavedReply
  * @property {QuestionShown|null} question
  * @property {string|null} message
  * @property {Saved} saved
  * @property {number} version
- * @property {boolean} repeated Whether it had been saved under its key before.
+ * @property {boolean} repeated Whether the request had been saved under its key before.
  */
 
 /**
- * What is asked about, and how.
+ * The table, the strategy and the project file.
  * @typedef {object} SessionReply
  * @property {number} version
  * @property {string} data
@@ -366,7 +367,7 @@
  * @property {number} columns
  * @property {string} strategy
  * @property {number} seed
- * @property {string} project The file that keeps the answers.
+ * @property {string} project The file that stores the answers.
  * @property {"none"|"picture"|"sound"|"outline"} media
  * @property {Preparation} preparation
  * @property {boolean} is_resumed
@@ -375,33 +376,33 @@
  */
 
 /**
- * The end of a disagreement.
+ * The label that settles a disagreement.
  * @typedef {object} Settle
- * @property {string|null} [expert] Who says it; without a name, the expert who has none.
- * @property {string|null} [key] A text of your own for this request, for example a UUID. A request that is repeated
- *   with its key is recorded once, and answered again; another with the same key is refused.
- * @property {string} label A category's name. Spaces around it go, and spaces within become single.
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
  */
 
 /**
- * A question that is passed over.
+ * A skipped question.
  * @typedef {object} Skip
- * @property {string|null} [expert] Who says it; without a name, the expert who has none.
- * @property {string|null} [key] A text of your own for this request, for example a UUID. A request that is repeated
- *   with its key is recorded once, and answered again; another with the same key is refused.
- * @property {number} row The row's place in the table, counted from 0.
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number} row Row index, counted from 0.
  */
 
 /**
- * Everything that changes.
+ * Everything that changes during a session.
  * @typedef {object} StateReply
  * @property {number} version
  * @property {false} unchanged
  * @property {Preparation} preparation
  * @property {Category[]} categories
- * @property {number[]} curve Categories met after each question.
- * @property {number} known_before Categories known before any question.
- * @property {number[]} by_lot Categories that asking by lot is expected to have met by then.
+ * @property {number[]} curve Number of categories discovered after each question.
+ * @property {number} known_before Number of categories known before the first question.
+ * @property {number[]} by_lot Random baseline: expected number of categories discovered by random sampling.
  * @property {number} asked
  * @property {number} skipped
  * @property {number} named
@@ -413,7 +414,7 @@
  */
 
 /**
- * Nothing has changed since the version named.
+ * Nothing has changed since the given version.
  * @typedef {object} UnchangedReply
  * @property {number} version
  * @property {true} unchanged
@@ -421,11 +422,11 @@
  */
 
 /**
- * What this expert said last is taken back.
+ * Undo of the expert's last entry.
  * @typedef {object} Undo
- * @property {string|null} [expert] Who says it; without a name, the expert who has none.
- * @property {string|null} [key] A text of your own for this request, for example a UUID. A request that is repeated
- *   with its key is recorded once, and answered again; another with the same key is refused.
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
  */
 
 /**

@@ -1,8 +1,8 @@
-"""Twenty experts at once: scripted clients that answer a server as fast as it goes.
+"""Load test: twenty scripted experts who answer a server as fast as possible.
 
-Run as a program of its own, so that clients do not take turns with the server for one interpreter.
-Each expert has a thread and one connection. Prints one JSON line: how long answers took, how long
-empty requests took in the same run, and what was asked of whom.
+Run as a separate program, so that clients do not share the server's interpreter lock. Each expert
+has a thread and one connection. Prints one JSON line: the times of answers and of empty requests in
+the same run, and counts of rows that were asked twice.
 """
 
 import http.client
@@ -15,11 +15,11 @@ from collections import Counter
 
 import numpy as np
 
-_NEVER = 300.0  # seconds; only something that hangs takes so long
+_NEVER = 300.0  # seconds; a timeout for hangs
 
 
 class Connection:
-    """One expert's line to the server."""
+    """One expert's connection to the server."""
 
     def __init__(self, port, token):
         self._line = http.client.HTTPConnection("127.0.0.1", port, timeout=_NEVER)
@@ -38,8 +38,8 @@ class Connection:
         return json.loads(text), seconds
 
 
-class Crowd:
-    """What all experts did, gathered from their threads."""
+class Load:
+    """Concurrent experts and the results of their threads."""
 
     def __init__(self, port, token, n_experts):
         self.port, self.token, self.n_experts = port, token, n_experts
@@ -48,7 +48,7 @@ class Crowd:
         self.lock = threading.Lock()
 
     def together(self, work):
-        """Let every expert do the work at the same time."""
+        """Let all experts do the work at the same time."""
         gate = threading.Barrier(self.n_experts)
 
         def run(number):
@@ -56,7 +56,7 @@ class Crowd:
             gate.wait()
             try:
                 work(line, f"expert {number:02d}")
-            except Exception as error:  # noqa: BLE001 - told in the main thread
+            except Exception as error:  # noqa: BLE001 - reported by the main thread
                 self.errors.append(repr(error))
 
         threads = [threading.Thread(target=run, args=(n,)) for n in range(self.n_experts)]
@@ -66,7 +66,7 @@ class Crowd:
             thread.join()
 
     def send_nothing(self, n):
-        """Send empty requests, which are refused as soon as they are read."""
+        """Send empty requests, which are rejected at once, and return their times."""
         taken = []
 
         def work(line, expert):
@@ -78,14 +78,14 @@ class Crowd:
         return taken
 
     def answer(self, n):
-        """Answer so many questions each; note which rows were open at two experts at once."""
+        """Answer ``n`` questions each; record rows that were open at two experts at once."""
 
         def work(line, expert):
             question = line.say("/api/question", expert=expert)[0]["question"]
             self.take(question["row"])
             for number in range(n):
                 row = question["row"]
-                # No longer ours once the server has read this: nobody else may have it before.
+                # Released before the request: the server may reassign the row from then on.
                 with self.lock:
                     self.open_rows[row] -= 1
                 reply, seconds = line.say(
@@ -115,16 +115,16 @@ def percentiles(seconds):
 
 
 def run(port, token, n_experts, n_answers):
-    crowd = Crowd(port, token, n_experts)
-    before = crowd.send_nothing(n_answers)
-    crowd.answer(n_answers)
-    after = crowd.send_nothing(n_answers)
+    load = Load(port, token, n_experts)
+    before = load.send_nothing(n_answers)
+    load.answer(n_answers)
+    after = load.send_nothing(n_answers)
     return {
-        "answers": len(crowd.rows),
-        "rows_asked_twice": len(crowd.rows) - len(set(crowd.rows)),
-        "rows_open_at_two": len(crowd.clashes),
-        "errors": crowd.errors,
-        "answer_ms": percentiles(crowd.seconds),
+        "answers": len(load.rows),
+        "rows_asked_twice": len(load.rows) - len(set(load.rows)),
+        "rows_open_at_two": len(load.clashes),
+        "errors": load.errors,
+        "answer_ms": percentiles(load.seconds),
         "empty_ms": percentiles([*before, *after]),
     }
 

@@ -1,6 +1,4 @@
-"""Maps of all rows: within their square, the same every time, and readable despite far rows."""
-
-import re
+"""Maps of all rows: within the square, deterministic, and readable despite outlying rows."""
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from kernova.progress import reporting
 from kernova.workbench.row_map import MOST_ROWS, axes_map, near_rows, neighbours_map
+from tests.workbench import messages
 
 
 @pytest.mark.parametrize("shape", [(300, 5), (300, 1), (50, 700), (2, 3), (1, 4), (450, 450)])
@@ -34,10 +33,8 @@ def test_the_axes_are_the_principal_ones():
     pca = PCA(2).fit(X)
     for ours, theirs in zip(drawn.points.T, pca.transform(X).T, strict=True):
         assert abs(np.corrcoef(ours, theirs)[0, 1]) == pytest.approx(1, abs=1e-5)
-    share = 100 * pca.explained_variance_ratio_.sum()
-    assert drawn.words == (
-        f"The two axes along which rows differ most: {share:.0f} % of all differences."
-    )
+    variance = 100 * pca.explained_variance_ratio_.sum()
+    assert drawn.words == messages.PRINCIPAL_AXES.format(percent=variance)
 
 
 def test_many_columns_give_the_same_axes():
@@ -49,18 +46,18 @@ def test_many_columns_give_the_same_axes():
     assert abs(np.corrcoef(points[:, 1], X[:, 1])[0, 1]) > 0.99
 
 
-def test_one_far_row_does_not_squeeze_all_others():
+def test_one_outlying_row_does_not_squeeze_all_others():
     X = np.random.default_rng(3).normal(size=(1000, 4))
     X[17] = 1e5
     drawn = axes_map(X)
-    assert drawn.words.endswith(" Rows far out are drawn nearer.")
+    assert drawn.words.endswith(messages.OUTLYING_ROWS)
     others = np.delete(drawn.points, 17, axis=0)
     assert np.ptp(others, axis=0).max() > 0.1
     assert np.linalg.norm(others - drawn.points[17], axis=1).min() > 0.3
 
 
 @pytest.mark.parametrize("value", [0.0, 3.0, 1e300, 1e-300])
-def test_rows_that_are_all_alike_lie_in_the_middle(value):
+def test_equal_rows_lie_in_the_middle(value):
     drawn = axes_map(np.full((7, 3), value))
     assert not drawn.points.any()
 
@@ -70,8 +67,8 @@ def test_huge_numbers_do_not_overflow():
     assert np.isfinite(axes_map(X).points).all()
 
 
-def share_kept(X, points, k=10):
-    """The same by scikit-learn: how many of the ten nearest are among the ten nearest points."""
+def fraction_kept(X, points, k=10):
+    """Oracle by scikit-learn: fraction of nearest neighbours among the nearest points."""
     true, drawn = (
         NearestNeighbors(n_neighbors=k + 1).fit(Z).kneighbors(Z, return_distance=False)[:, 1:]
         for Z in (X, points)
@@ -85,15 +82,11 @@ def test_neighbours_stay_neighbours():
     assert drawn.kind == "neighbours"
     assert drawn.points.dtype == np.float32
     assert np.abs(drawn.points).max() <= 1
-    kept, on_axes = share_kept(X, drawn.points), share_kept(X, axes_map(X).points)
+    kept, on_axes = fraction_kept(X, drawn.points), fraction_kept(X, axes_map(X).points)
     assert kept > 0.4 > 2 * on_axes
-    said = re.fullmatch(
-        r"Rows that are alike lie together: (\d+) % of each row's 10 nearest are among its nearest "
-        r"here \((\d+) % on the map of the axes\)\. Distances between far groups mean nothing\.",
-        drawn.words,
-    )
-    # Not all neighbours are found, so that what is said is measured on nearly all of them.
-    assert [int(share) for share in said.groups()] == pytest.approx(
+    stated = messages.NEIGHBOURS.fullmatch(drawn.words)
+    # The search is approximate, so the stated fractions are, too.
+    assert [int(percent) for percent in stated.groups()] == pytest.approx(
         [100 * kept, 100 * on_axes], abs=6
     )
     assert np.array_equal(drawn.points, neighbours_map(X.copy()).points)
@@ -109,25 +102,25 @@ def test_nearly_all_neighbours_are_found():
     assert all(len({*line}) == 10 for line in found.tolist())
 
 
-def test_copies_lie_on_one_another():
+def test_duplicate_rows_coincide():
     X = np.random.default_rng(6).normal(size=(200, 6))
     points = neighbours_map(np.concatenate([X, X[:50], np.repeat(X[:1], 500, axis=0)])).points
     assert np.array_equal(points[200:250], points[:50])
     assert (points[250:] == points[0]).all()
 
 
-def test_rows_that_are_alike_on_the_strong_axes_are_told_apart():
+def test_rows_that_are_equal_on_the_strong_axes_are_separated():
     indicators = np.eye(80)[np.arange(400) % 80]
     X = np.column_stack([indicators, np.arange(400) // 80 / 100])
     assert np.isfinite(neighbours_map(X).points).all()
 
 
 @pytest.mark.parametrize("n_rows", [1, 49, MOST_ROWS + 1])
-def test_too_few_or_too_many_rows_get_no_such_map(n_rows):
+def test_too_few_or_too_many_rows_get_no_neighbour_map(n_rows):
     assert neighbours_map(np.random.default_rng(7).normal(size=(n_rows, 2))) is None
 
 
-def test_no_map_is_offered_that_is_not_better_than_the_axes():
+def test_a_neighbour_map_that_is_not_better_is_dropped():
     assert neighbours_map(np.random.default_rng(8).uniform(size=(300, 2))) is None
 
 

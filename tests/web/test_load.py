@@ -1,4 +1,4 @@
-"""Many experts at once: nothing is lost, nobody is asked what another is being asked."""
+"""Load test: with many experts at once no answer is lost and no row is asked twice."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ def table(tmp_path, long_bar):
     n_rows = long_bar(20_000)
     centers = rng.normal(scale=4, size=(23, 12))
     rows = centers[rng.integers(23, size=n_rows)] + rng.normal(size=(n_rows, 12))
-    frame = pd.DataFrame(rows.round(4), columns=[f"c{place}" for place in range(12)])
+    frame = pd.DataFrame(rows.round(4), columns=[f"c{column}" for column in range(12)])
     frame.insert(0, "id", [f"{5877 * 10**14 + row}" for row in range(n_rows)])
     frame.to_csv(tmp_path / "rows.csv", index=False)
     return tmp_path
@@ -33,7 +33,7 @@ def test_twenty_experts_at_once(table, long_bar):
     with workbench(table, "rows.csv", "--id-column", "id") as server:
         arguments = [str(server.port), TOKEN, str(N_EXPERTS), str(n_answers)]
         done = subprocess.run(
-            [sys.executable, "-m", "tests.web.crowd", *arguments],
+            [sys.executable, "-m", "tests.web.load_clients", *arguments],
             capture_output=True,
             text=True,
             check=False,

@@ -1,9 +1,9 @@
-"""Kill a server that is being answered, again and again, and see what is left of the answers.
+"""Crash test: kill a server during answers, again and again, and compare the project file.
 
-Run as a program of its own, which has one thread and so can fork: importing once, each server is
-there within a moment. The one who answers is a client like any other: a request without a reply is
-sent again with its key, to the next server, until it is acknowledged. While no server runs, the
-project is opened and compared with what was acknowledged. Prints one JSON line of counts.
+Run as a separate program with one thread, so that it can fork servers without importing again. A
+request without a reply is sent again with its key to the next server, until it is acknowledged.
+Between two servers, the project file is compared with the acknowledged answers. Prints one JSON
+line of counts.
 """
 
 import http.client
@@ -23,17 +23,17 @@ import pandas as pd
 from kernova.discover.events import Answered
 from kernova.discover.store import open_project
 from kernova.tables.table import Table
-from kernova.web.serve import Place, find_place, serve
+from kernova.web.serve import Endpoint, bind_endpoint, serve
 from kernova.workbench import Workbench
 from kernova.workbench.discovery import open_discovery
 
 TOKEN = "a token for tests"
 N_ROWS = 3000
-_NEVER = 120.0  # seconds; only something that hangs takes so long
+_NEVER = 120.0  # seconds; a timeout for hangs
 
 
 class LostError(AssertionError):
-    """An answer that was acknowledged is not there, or there twice, or out of order."""
+    """An acknowledged answer is missing, duplicated or out of order."""
 
 
 def table():
@@ -43,8 +43,8 @@ def table():
     return Table(features, ids, None, "rows.csv")
 
 
-def born(project, place):
-    """Fork a server that listens at the place; give its process."""
+def start_server(project, endpoint):
+    """Fork a server that listens at the endpoint; return its process id."""
     child = os.fork()
     if child:
         return child
@@ -52,20 +52,20 @@ def born(project, place):
         discovery = open_discovery(table(), project, strategy="random")
         workbench = Workbench(discovery)
         workbench.prepare()
-        serve(workbench, Place(place.listener.dup(), place.host, place.token))
+        serve(workbench, Endpoint(endpoint.listener.dup(), endpoint.host, endpoint.token))
     finally:
         os._exit(1)
 
 
 class Client:
-    """Says one thing after another, each until it is acknowledged."""
+    """Client that reconnects after a crash."""
 
     def __init__(self, port):
         self.port = port
         self.connection = None
 
     def post(self, path, body):
-        """Send a request; None if the server went away before its reply."""
+        """Send a request; return None if the server ended before its reply."""
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
         try:
             if self.connection is None:
@@ -97,7 +97,7 @@ def first_row(client):
 
 
 def check(project, acknowledged, pending):
-    """Compare the project with what was acknowledged; tell whether the pending one is in it."""
+    """Compare the project with the acknowledged answers; return whether it has the pending one."""
     with open_project(project) as store:
         kept = [
             (record.key, record.event.row, record.event.label)
@@ -110,42 +110,42 @@ def check(project, acknowledged, pending):
         raise LostError(
             f"{len(acknowledged)} were acknowledged, {len(kept)} are there, or out of order"
         )
-    unheard = kept[len(acknowledged) :]
-    if unheard not in ([], [pending]):
-        raise LostError(f"nobody said {unheard}; {pending} was on its way")
-    return bool(unheard)
+    pending_kept = kept[len(acknowledged) :]
+    if pending_kept not in ([], [pending]):
+        raise LostError(f"unexpected {pending_kept}; {pending} was pending")
+    return bool(pending_kept)
 
 
-class Ordeal:
-    """A project, the server that is killed over and over, and the client that goes on."""
+class CrashTest:
+    """A project, a server that is killed repeatedly, and a client that continues."""
 
     def __init__(self, seed):
         self.chance = random.Random(seed)
         self.project = Path(tempfile.mkdtemp()) / "rows.kernova-project"
-        self.place = find_place(port=0, token=TOKEN)
+        self.endpoint = bind_endpoint(port=0, token=TOKEN)
         self.acknowledged = []
         self.pending = None
-        self.counts = {"kills": 0, "on_their_way": 0, "saved_but_unheard": 0}
-        self.server = born(self.project, self.place)
-        self.client = Client(self.place.port)
+        self.counts = {"kills": 0, "without_reply": 0, "saved_without_reply": 0}
+        self.server = start_server(self.project, self.endpoint)
+        self.client = Client(self.endpoint.port)
         self.row = first_row(self.client)
 
     def answer(self):
-        """Say the next thing, or once more what has had no reply."""
+        """Send the next answer, or again the one without a reply."""
         if self.pending is None:
             number = len(self.acknowledged)
             self.pending = (f"key-{number}", self.row, f"category {number % 7}")
         key, row, label = self.pending
-        said = {"expert": "Ada", "row": row, "label": label, "key": key}
-        status, reply = self.client.post("/api/answers", said) or (0, None)
+        body = {"expert": "Ada", "row": row, "label": label, "key": key}
+        status, reply = self.client.post("/api/answers", body) or (0, None)
         if status == 200:
             self.acknowledged.append(self.pending)
             self.pending, self.row = None, reply["question"]["row"]
         elif status != 0:
-            raise LostError(f"{self.pending} was refused: {status} {reply}")
+            raise LostError(f"{self.pending} was rejected: {status} {reply}")
 
     def answer_and_kill(self):
-        # From before the request is read to after its reply is sent: some tens of milliseconds.
+        # Covers the time from before the request is read until after its reply is sent.
         moment = self.chance.random() ** 2 * 0.03
         bomb = threading.Timer(moment, os.kill, (self.server, signal.SIGKILL))
         bomb.start()
@@ -154,34 +154,34 @@ class Ordeal:
         os.waitpid(self.server, 0)
         self.client.forget()
         self.counts["kills"] += 1
-        self.counts["on_their_way"] += self.pending is not None
+        self.counts["without_reply"] += self.pending is not None
         is_kept = check(self.project, self.acknowledged, self.pending)
-        self.counts["saved_but_unheard"] += is_kept
-        self.server = born(self.project, self.place)
+        self.counts["saved_without_reply"] += is_kept
+        self.server = start_server(self.project, self.endpoint)
         self.row = first_row(self.client)
 
     def end(self):
         os.kill(self.server, signal.SIGTERM)
         os.waitpid(self.server, 0)
         check(self.project, self.acknowledged, None)
-        for place, what in enumerate(("request", "row")):
-            if len({said[place] for said in self.acknowledged}) < len(self.acknowledged):
+        for position, what in enumerate(("request", "row")):
+            if len({entry[position] for entry in self.acknowledged}) < len(self.acknowledged):
                 raise LostError(f"a {what} counts twice")
 
 
 def run(n_kills, n_answers, seed=0):
-    ordeal = Ordeal(seed)
-    # Chosen by what has been answered, so that all kills come, however fast the machine is.
-    moments = set(ordeal.chance.sample(range(n_answers), n_kills))
-    while len(ordeal.acknowledged) < n_answers:
-        number = len(ordeal.acknowledged)
+    test = CrashTest(seed)
+    # By number of answers, so that all kills happen whatever the speed of the machine.
+    moments = set(test.chance.sample(range(n_answers), n_kills))
+    while len(test.acknowledged) < n_answers:
+        number = len(test.acknowledged)
         if number in moments:
             moments.remove(number)
-            ordeal.answer_and_kill()
+            test.answer_and_kill()
         else:
-            ordeal.answer()
-    ordeal.end()
-    return {**ordeal.counts, "answers": len(ordeal.acknowledged)}
+            test.answer()
+    test.end()
+    return {**test.counts, "answers": len(test.acknowledged)}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Models that were learnt from landmarks or sounds judge new landmarks and sounds."""
+"""Models learnt from landmarks or sounds, applied to new landmarks and sounds."""
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.tps import write_tps
 from kernova.workbench.recognizer import learn_from_answers
 from kernova.workflows.recognize import load_recognizer, read_new, recognize_rows
+from tests.media import messages
 
 soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 
@@ -37,7 +38,7 @@ def specimens(path, kinds, seed):
 
 
 def songs(folder, kinds, seed):
-    """Write a recording of notes and a table of them; the kinds are told by pitch."""
+    """Write a recording of notes of different pitch, and a table of them."""
     rng = np.random.default_rng(seed)
     folder.mkdir()
     samples = rng.normal(0, 0.001, (len(kinds) + 1) * RATE // 4)
@@ -68,7 +69,7 @@ def sound_model(tmp_path):
     return tmp_path / "model.kernova"
 
 
-def test_new_specimens_are_laid_over_the_consensus_that_was_learnt(shape_model, tmp_path):
+def test_new_specimens_are_superimposed_on_the_learnt_consensus(shape_model, tmp_path):
     kinds = ["leaf"] * 8 + ["arrow"] * 8 + ["heart"] * 8
     new = specimens(tmp_path / "new.tps", kinds, 1)
     model = load_recognizer(shape_model)
@@ -86,7 +87,7 @@ def test_known_specimens_have_the_columns_they_were_learnt_with(shape_model, tmp
     np.testing.assert_allclose(again.features[:60], model.known_table, atol=1e-9)
 
 
-def test_the_command_takes_landmarks(shape_model, tmp_path):
+def test_the_command_reads_landmarks(shape_model, tmp_path):
     new = specimens(tmp_path / "new.tps", ["heart"] * 3, 1)
     result = CliRunner().invoke(app, ["recognize", str(shape_model), str(new)])
     assert result.exit_code == 0
@@ -95,7 +96,7 @@ def test_the_command_takes_landmarks(shape_model, tmp_path):
     )
 
 
-def test_new_sounds_are_heard_as_those_that_were_learnt(sound_model, tmp_path):
+def test_new_sounds_are_measured_like_the_learnt_ones(sound_model, tmp_path):
     kinds = ["low"] * 6 + ["middle"] * 6 + ["high"] * 6
     new = songs(tmp_path / "new", kinds, 1)
     model = load_recognizer(sound_model)
@@ -107,7 +108,7 @@ def test_new_sounds_are_heard_as_those_that_were_learnt(sound_model, tmp_path):
     assert (found[:12] != "unknown").sum() >= 4
 
 
-def test_the_command_takes_sounds(sound_model, tmp_path):
+def test_the_command_reads_sounds(sound_model, tmp_path):
     new = songs(tmp_path / "new", ["high"] * 3, 1)
     words = ["recognize", str(sound_model), str(new), "--audio", str(tmp_path / "new")]
     result = CliRunner().invoke(app, words)
@@ -115,59 +116,49 @@ def test_the_command_takes_sounds(sound_model, tmp_path):
     assert "3 unknown." in result.stdout
 
 
-def test_other_landmarks_are_refused(shape_model, tmp_path):
+def test_other_landmarks_are_rejected(shape_model, tmp_path):
     write_tps(
         Landmarks(("a",), np.random.default_rng(0).normal(size=(1, 5, 2))), tmp_path / "n.tps"
     )
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as rejected:
         read_new(tmp_path / "n.tps", load_recognizer(shape_model))
-    assert str(refused.value) == (
-        "The specimens have 5 landmarks in the plane, and those learnt from have 6 landmarks in "
-        "the plane; digitise the same landmarks in the same order."
-    )
+    assert str(rejected.value) == messages.OTHER_LANDMARKS
 
 
-def test_recordings_of_too_few_samples_are_refused(sound_model, tmp_path):
+def test_recordings_with_a_low_sample_rate_are_rejected(sound_model, tmp_path):
     soundfile.write(tmp_path / "low.wav", np.zeros(2000), 2000)
     (tmp_path / "low.csv").write_text("start,end\n0.1,0.2\n")
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as rejected:
         read_new(tmp_path / "low.csv", load_recognizer(sound_model), audio=tmp_path / "low.wav")
-    assert str(refused.value) == (
-        "Some recordings reach up to 1,000 Hz only, and what was learnt is heard up to 8,000 Hz; "
-        "leave out recordings of fewer samples per second."
-    )
+    assert str(rejected.value) == messages.LOW_RATE
 
 
-def test_what_a_model_has_not_learnt_from_is_refused(shape_model, tmp_path):
+def test_other_kinds_of_data_are_rejected(shape_model, tmp_path):
     model = load_recognizer(shape_model)
     new = songs(tmp_path / "new", ["low"] * 3, 1)
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as rejected:
         read_new(new, model, audio=tmp_path / "new")
-    assert str(refused.value) == (
-        f"{new} is about sounds, and the model was learnt from landmarks. Name a file like the "
-        "one it was learnt from."
+    assert str(rejected.value) == messages.OTHER_DATA.format(
+        file=new, got="sounds", known="landmarks"
     )
 
 
-def test_a_model_of_sounds_asks_for_them(sound_model, tmp_path):
-    with pytest.raises(InputError) as refused:
+def test_a_model_of_sounds_requires_audio(sound_model, tmp_path):
+    with pytest.raises(InputError) as rejected:
         read_new(tmp_path / "known" / "notes.csv", load_recognizer(sound_model))
-    assert str(refused.value) == (
-        f"The model was learnt from sounds; say where the recordings of "
-        f"{tmp_path / 'known' / 'notes.csv'} are (--audio)."
-    )
+    table = tmp_path / "known" / "notes.csv"
+    assert str(rejected.value) == messages.NO_AUDIO.format(file=table)
 
 
-def test_models_of_tables_have_no_reader_and_refuse_landmarks(tmp_path):
+def test_models_of_tables_have_no_reader_and_reject_landmarks(tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("length\n" + "".join(f"{k % 2 * 10 + k / 10}\n" for k in range(20)))
     data = open_discovery_data(table)
     learn_from_answers(data.table, ["a", "b"] * 10).save(tmp_path / "model.kernova")
     assert load_model(tmp_path / "model.kernova").reader is None
     new = specimens(tmp_path / "new.tps", ["leaf"] * 3, 1)
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as rejected:
         read_new(new, load_recognizer(tmp_path / "model.kernova"))
-    assert str(refused.value) == (
-        f"{new} is about landmarks, and the model was learnt from a table of features. Name a "
-        "file like the one it was learnt from."
+    assert str(rejected.value) == messages.OTHER_DATA.format(
+        file=new, got="landmarks", known="a table of features"
     )

@@ -1,4 +1,4 @@
-"""Tables of selections: each heard where it lies, measured where nobody has."""
+"""Tables of sounds: recordings matched with rows, times, and measured features."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from kernova.audio.annotations import Segment, read_annotations, write_annotatio
 from kernova.discover.simulation import simulate
 from kernova.errors import InputError
 from kernova.media.opening import open_discovery_data
+from tests.media import messages
 
 soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 
@@ -34,12 +35,12 @@ def songs(tmp_path):
     return folder, segments
 
 
-def stretches(data):
-    return [(heard.start + heard.note_start, heard.note_end - heard.note_start)
-            for heard in map(data.media.heard, range(len(data.table.ids)))]  # fmt: skip
+def intervals(data):
+    return [(clip.start + clip.note_start, clip.note_end - clip.note_start)
+            for clip in map(data.media.clip, range(len(data.table.ids)))]  # fmt: skip
 
 
-def test_ravens_table_and_a_folder_are_enough_to_begin(songs, tmp_path):
+def test_a_raven_table_and_a_folder_are_sufficient(songs, tmp_path):
     folder, segments = songs
     path = tmp_path / "songs.selections.txt"
     write_annotations(segments, path, format="raven", sample_rate=RATE)
@@ -48,19 +49,17 @@ def test_ravens_table_and_a_folder_are_enough_to_begin(songs, tmp_path):
     assert data.table.ids.tolist()[:2] == ["1", "2"]
     assert data.table.features.columns[:3].tolist() == ["duration (s)", "centre (Hz)", "sound 1"]
     assert data.notes == [
-        "Column 'Annotation' is left out, since categories are to be asked; name it as label "
-        "column to begin with what it says.",
-        "There are no measurements, so the sounds were measured: duration, centre, and 8 "
-        "components of their spectra.",
-        "Column 'Begin File' names files and is no feature.",
+        messages.LABELS_LEFT_OUT.format(column="Annotation"),
+        messages.MEASURED,
+        messages.NOT_A_FEATURE.format(column="Begin File"),
     ]
-    for found, segment in zip(stretches(data), segments, strict=True):
+    for found, segment in zip(intervals(data), segments, strict=True):
         assert found == pytest.approx((segment.start, segment.end - segment.start), abs=1e-4)
     kinds = [segment.label for segment in segments]
     assert simulate(data.table.features.to_numpy(), kinds).questions_to_all <= 6
 
 
-def test_measurements_that_are_there_are_kept_and_times_are_none(songs, tmp_path):
+def test_existing_measurements_are_kept_and_times_are_no_features(songs, tmp_path):
     folder, segments = songs
     path = tmp_path / "measured.csv"
     lines = [f"{s.file},{s.start},{s.end},{HERTZ[s.label]},{s.label}" for s in segments]
@@ -69,11 +68,11 @@ def test_measurements_that_are_there_are_kept_and_times_are_none(songs, tmp_path
     assert list(data.table.features) == ["peak"]
     assert data.table.ids.tolist()[:2] == ["a.wav 0.200 s", "a.wav 0.700 s"]
     assert data.table.labels.tolist()[:3] == ["low", "middle", "high"]
-    assert data.notes == ["Column 'file' names files and is no feature."]
+    assert data.notes == [messages.NOT_A_FEATURE.format(column="file")]
     assert data.table.reader is None
 
 
-def test_a_selection_that_raven_lists_for_each_view_is_one_row(songs, tmp_path):
+def test_selections_that_raven_lists_per_view_are_one_row(songs, tmp_path):
     folder, segments = songs
     write_annotations(segments, tmp_path / "once.txt", format="raven")
     lines = (tmp_path / "once.txt").read_text().splitlines()
@@ -87,7 +86,7 @@ def test_a_selection_that_raven_lists_for_each_view_is_one_row(songs, tmp_path):
     np.testing.assert_array_equal(once.table.features, twice.table.features)
 
 
-def test_times_in_a_row_of_recordings_count_from_each_ones_own_start(songs, tmp_path):
+def test_times_of_concatenated_recordings_are_relative_to_each(songs, tmp_path):
     folder, segments = songs
     head = "Selection\tBegin Time (s)\tEnd Time (s)\tFile Offset (s)\tBegin File\tPeak Freq (Hz)"
     lines = [head]
@@ -99,14 +98,14 @@ def test_times_in_a_row_of_recordings_count_from_each_ones_own_start(songs, tmp_
     path.write_text("\n".join(lines) + "\n")
     data = open_discovery_data(path, audio=folder)
     assert list(data.table.features) == ["Peak Freq (Hz)"]
-    starts = [start for start, _ in stretches(data)]
+    starts = [start for start, _ in intervals(data)]
     np.testing.assert_allclose(starts, [segment.start for segment in segments], atol=1e-4)
     own = [segment.start for segment in read_annotations(path, columns={"label": "Begin File"})]
     np.testing.assert_allclose(starts, own, atol=1e-4)
 
 
 @pytest.mark.parametrize("audio", ["songs", "songs/a.wav"])
-def test_a_table_of_one_recording_finds_it_by_its_name(songs, tmp_path, audio):
+def test_the_recording_of_a_table_is_found_by_its_name(songs, tmp_path, audio):
     _, segments = songs
     path = tmp_path / "a.Table.1.selections.txt"
     one = [segment._replace(file=None) for segment in segments if segment.file == "a.wav"]
@@ -115,7 +114,7 @@ def test_a_table_of_one_recording_finds_it_by_its_name(songs, tmp_path, audio):
     assert [data.media.has(row) for row in range(10)] == [True] * 10
 
 
-def test_a_table_without_sounds_is_asked_about_by_what_it_says(songs, tmp_path):
+def test_a_table_without_audio_uses_its_own_features(songs, tmp_path):
     _, segments = songs
     path = tmp_path / "songs.selections.txt"
     boxed = [s._replace(low_hz=HERTZ[s.label] - 200, high_hz=5500) for s in segments[1:]]
@@ -124,25 +123,22 @@ def test_a_table_without_sounds_is_asked_about_by_what_it_says(songs, tmp_path):
     assert list(data.table.features) == ["Low Freq (Hz)", "High Freq (Hz)"]
     assert data.media.kind == "none"
     write_annotations(segments, path, format="raven", sample_rate=RATE)
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as rejected:
         open_discovery_data(path)
-    assert str(refused.value) == (
-        f"{path} says when sounds are to be heard, but holds no measurements of them. Name their "
-        "recordings with --audio, and they are measured."
-    )
+    assert str(rejected.value) == messages.TIMES_ONLY.format(table=path)
 
 
-def test_whole_recordings_go_with_rows_by_their_names(songs, tmp_path):
+def test_whole_recordings_are_matched_by_their_names(songs, tmp_path):
     folder, _ = songs
     path = tmp_path / "birds.csv"
     path.write_text("bird,weight\na,12.5\nb,13\nc,14\n")
     data = open_discovery_data(path, id_column="bird", audio=folder)
     assert [data.media.has(row) for row in range(3)] == [True, True, False]
-    assert data.media.heard(0).seconds == pytest.approx(6)
-    assert data.notes == ["1 of 3 rows has no recording."]
+    assert data.media.clip(0).seconds == pytest.approx(6)
+    assert data.notes == [messages.WITHOUT.format(n="1 of 3", have="has", what="recording")]
 
 
-def test_a_folder_of_recordings_is_enough(songs):
+def test_a_folder_of_recordings_is_sufficient(songs):
     folder, segments = songs
     for number, segment in enumerate(segments):
         samples, _ = soundfile.read(folder / segment.file)
@@ -164,87 +160,41 @@ def test_whole_recordings_without_measurements_are_measured(songs, tmp_path):
     data = open_discovery_data(path, audio=folder)
     assert list(data.table.features)[:2] == ["duration (s)", "centre (Hz)"]
     assert data.table.features["duration (s)"].tolist() == [6.0, 6.0]
-    assert data.notes[0].startswith("Column 'species' is left out, since categories")
+    assert data.notes[0] == messages.LABELS_LEFT_OUT.format(column="species")
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (
-            {"audio": "x", "drop": ["y"]},
-            "{folder} is a folder, and every recording in it is a row; leave out audio and columns "
-            "to drop, or name a table.",
-        ),
-        ({}, "{folder}/empty is a folder without recordings; name a table, or a folder of "
-             "recordings."),
-    ],
-)  # fmt: skip
-def test_a_folder_is_no_table(songs, words, sentence):
+@pytest.mark.parametrize(("options", "message"), messages.UNUSABLE_FOLDERS)
+def test_unusable_folders_are_rejected(songs, options, message):
     folder, _ = songs
     (folder / "empty").mkdir()
-    with pytest.raises(InputError) as refused:
-        open_discovery_data(folder if words else folder / "empty", **words)
-    assert str(refused.value) == sentence.format(folder=folder)
+    with pytest.raises(InputError) as rejected:
+        open_discovery_data(folder if options else folder / "empty", **options)
+    assert str(rejected.value) == message.format(folder=folder)
 
 
-def test_rows_left_out_take_their_sounds_with_them(songs, tmp_path):
+def test_sounds_follow_the_rows_that_are_kept(songs, tmp_path):
     folder, _ = songs
     path = tmp_path / "notes.csv"
     path.write_text("file,start,end,peak\na.wav,0.2,0.3,1\nb.wav,0.7,0.8,\nb.wav,1.2,1.3,3\n")
     data = open_discovery_data(path, missing="drop", audio=folder)
     assert data.table.ids.tolist() == ["a.wav 0.200 s", "b.wav 1.200 s"]
-    assert [start for start, _ in stretches(data)] == pytest.approx([0.2, 1.2])
+    assert [start for start, _ in intervals(data)] == pytest.approx([0.2, 1.2])
 
 
-@pytest.mark.parametrize(
-    ("table", "audio", "sentence"),
-    [
-        (
-            "file,start,end\na.wav,2,1\n",
-            "songs",
-            "Row 1 of {table} goes from 2 s to 1 s; a sound begins at 0 s or later and ends after "
-            "that. Correct it.",
-        ),
-        (
-            "bird,weight\na,1\n",
-            "songs/a.wav",
-            "{folder}/songs/a.wav is one recording for all rows, but {table} does not say from "
-            "when to when each row goes; add columns start and end, in seconds.",
-        ),
-        (
-            "bird,weight\na,1\n",
-            "t.csv",
-            "{table} is no recording that can be read; take one of .wav, .flac, .ogg, .oga, .aif, "
-            ".aiff, .mp3.",
-        ),
-        (
-            "bird,weight\na,1\n",
-            "nowhere",
-            "'{folder}/nowhere' is neither a folder nor a recording, nor a column of {table}, "
-            "whose columns are 'bird', 'weight'; check its name.",
-        ),
-        (
-            "bird,weight\nx,1\ny,2\n",
-            "songs",
-            "No row of {table} has a recording in {folder}/songs: rows are called '1', '2', and "
-            "files there are called 'a.wav', 'b.wav'. Name the files by the rows' ids "
-            "(--id-column), or name a column that holds their names.",
-        ),
-    ],
-)
-def test_what_cannot_be_heard_is_refused_in_a_sentence(songs, tmp_path, table, audio, sentence):
+@pytest.mark.parametrize(("table", "audio", "message"), messages.UNUSABLE_SOUNDS)
+def test_unusable_recordings_are_rejected(songs, tmp_path, table, audio, message):
     path = tmp_path / "t.csv"
     path.write_text(table)
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as rejected:
         open_discovery_data(path, audio=tmp_path / audio)
-    assert str(refused.value) == sentence.format(table=path, folder=tmp_path)
+    assert str(rejected.value) == message.format(table=path, folder=tmp_path)
 
 
-def test_finch_notes_are_met_in_few_questions(data_folder):
+def test_finch_notes_are_discovered_in_few_questions(data_folder):
     folder = data_folder / "notes" / "bengalese_finch_bird0"
     unneeded = ["source_song", "source_start"]
     data = open_discovery_data(folder / "index.csv", drop=unneeded, audio=folder)
     kinds = [segment.label for segment in read_annotations(folder / "index.csv")]
     assert len(kinds) == len(data.table.ids) == 270
-    # By lot it takes 24; with luck, 9.
+    # By random sampling about 24.
     assert simulate(data.table.features.to_numpy(), kinds).questions_to_all <= 18

@@ -1,18 +1,19 @@
-"""Whatever is sent to the server, it answers with a sentence in the one shape."""
+"""Invalid requests: every error has a message in the one JSON form."""
 
 import json
 
 import pytest
 
-from tests.web.in_process import fish, opened, refused, served
+from tests.web import messages
+from tests.web.in_process import fish, opened, rejected, served
 
 JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture(scope="module")
-def unmoved(tmp_path_factory):
-    """A server to which nothing is said that counts."""
-    folder = tmp_path_factory.mktemp("unmoved")
+def idle(tmp_path_factory):
+    """A server whose state does not change."""
+    folder = tmp_path_factory.mktemp("idle")
     fish(folder)
     with served(opened(folder, strategy="random")) as client:
         yield client
@@ -32,9 +33,9 @@ def unmoved(tmp_path_factory):
         ({"row": 1, "label": "x", "more": 1}, {"more": "Extra inputs are not permitted"}),
     ],
 )
-def test_fields_at_fault_are_named(unmoved, body, fields):
-    reply = unmoved.post("/api/answers", json=body)
-    assert refused(reply, 422) == f"The request cannot be read as it is: see {next(iter(fields))}."
+def test_invalid_fields_are_named(idle, body, fields):
+    reply = idle.post("/api/answers", json=body)
+    assert rejected(reply, 422) == messages.INVALID.format(field=next(iter(fields)))
     assert reply.json()["error"]["fields"] == fields
 
 
@@ -59,10 +60,10 @@ def test_fields_at_fault_are_named(unmoved, body, fields):
         (b'{"row": 2147483648, "label": "x"}', 422),
     ],
 )
-def test_whatever_is_sent_has_a_sentence_for_an_answer(unmoved, body, status):
-    sentence = refused(unmoved.post("/api/answers", content=body, headers=JSON), status)
-    assert sentence.endswith(".")
-    assert unmoved.get("/api/state").json()["asked"] == 0
+def test_every_invalid_body_gets_a_message(idle, body, status):
+    message = rejected(idle.post("/api/answers", content=body, headers=JSON), status)
+    assert message.endswith(".")
+    assert idle.get("/api/state").json()["asked"] == 0
 
 
 @pytest.mark.parametrize(
@@ -72,11 +73,11 @@ def test_whatever_is_sent_has_a_sentence_for_an_answer(unmoved, body, status):
      "/api/history?limit=1001", "/api/media/0/picture?largest=9999",
      "/api/media/0/sound?slowness=3"],
 )  # fmt: skip
-def test_parameters_that_are_not_there_or_not_so_are_refused(unmoved, path):
-    assert refused(unmoved.get(path), 422).startswith("The request cannot be read as it is: see ")
+def test_missing_unknown_and_invalid_parameters_are_rejected(idle, path):
+    assert rejected(idle.get(path), 422).startswith(messages.INVALID_PREFIX)
 
 
-def test_a_whole_number_may_be_written_as_json_writes_it(unmoved):
+def test_whole_numbers_may_be_written_with_a_fraction_of_zero(idle):
     body = json.dumps({"row": 3.0})
-    reply = unmoved.post("/api/question", content=body, headers=JSON)
+    reply = idle.post("/api/question", content=body, headers=JSON)
     assert (reply.status_code, reply.json()["question"]["row"]) == (200, 3)

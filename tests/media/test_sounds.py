@@ -1,4 +1,4 @@
-"""Sounds of rows: the right stretch, slow or not, and drawn where it sounds."""
+"""Sounds of rows: clips, slowed-down WAV files, and spectrograms."""
 
 import io
 import sys
@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from kernova.audio.reading import AUDIO_SUFFIXES
 from kernova.errors import InputError, MediaError, MissingMediaError
 from kernova.media.files import FolderFiles
 from kernova.media.opening import open_discovery_data
-from kernova.media.sounds import SOUND_ENDINGS, SoundRows, Stretch
+from kernova.media.sounds import SoundInterval, SoundRows
 from kernova.media.spectrogram import colours, spectrogram_picture
+from tests.media import messages
 
 soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 
@@ -34,9 +36,9 @@ def song(tmp_path):
     return tmp_path
 
 
-def rows(folder, *stretches):
-    ids = [f"note-{k}" for k in range(len(stretches))]
-    return SoundRows(ids, FolderFiles(folder, SOUND_ENDINGS), stretches)
+def rows(folder, *intervals):
+    ids = [f"note-{k}" for k in range(len(intervals))]
+    return SoundRows(ids, FolderFiles(folder, AUDIO_SUFFIXES), intervals)
 
 
 def played(content):
@@ -49,13 +51,13 @@ def loudest_hertz(samples, rate):
     return float(np.abs(np.fft.rfft(samples)).argmax() * rate / len(samples))
 
 
-# --- to hear ---------------------------------------------------------------------------------
+# --- sounds ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("slowness", [1, 2, 4, 8])
-def test_slow_sounds_are_as_many_times_longer_and_lower(song, slowness):
-    samples, rate = played(rows(song, Stretch("song.wav", 0.5, 0.6)).sound(0, slowness))
-    # A little of what is around it is heard, too: 60 ms before and after.
+def test_slowed_sounds_are_longer_and_lower_by_the_factor(song, slowness):
+    samples, rate = played(rows(song, SoundInterval("song.wav", 0.5, 0.6)).sound(0, slowness))
+    # With a context of 60 ms before and after.
     assert len(samples) / rate == pytest.approx(slowness * 0.22)
     assert loudest_hertz(samples, rate) == pytest.approx(2000 / slowness, rel=0.01)
     assert rate >= 8000
@@ -64,31 +66,31 @@ def test_slow_sounds_are_as_many_times_longer_and_lower(song, slowness):
 
 
 def test_a_stretch_at_the_edge_has_nothing_before_it(song):
-    heard = rows(song, Stretch("song.wav", 0.0, 0.2)).heard(0)
-    assert (heard.start, heard.note_start, heard.note_end) == (0.0, 0.0, 0.2)
-    assert heard.seconds == pytest.approx(0.3)
-    assert len(heard.note) == 6400
+    clip = rows(song, SoundInterval("song.wav", 0.0, 0.2)).clip(0)
+    assert (clip.start, clip.note_start, clip.note_end) == (0.0, 0.0, 0.2)
+    assert clip.seconds == pytest.approx(0.3)
+    assert len(clip.note) == 6400
 
 
-def test_a_whole_recording_is_heard_up_to_half_a_minute(tmp_path):
+def test_a_whole_recording_is_cut_to_half_a_minute(tmp_path):
     soundfile.write(tmp_path / "hour.wav", np.zeros(40 * 4000), 4000)
-    heard = rows(tmp_path, Stretch("hour.wav")).heard(0)
-    assert heard.seconds == pytest.approx(30.5)
+    clip = rows(tmp_path, SoundInterval("hour.wav")).clip(0)
+    assert clip.seconds == pytest.approx(30.5)
 
 
-def test_fewer_samples_than_slowness_are_no_endless_work(tmp_path):
+def test_a_sample_rate_below_the_slowness_terminates(tmp_path):
     with wave.open(str(tmp_path / "odd.wav"), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(1)
         file.writeframes(b"\1\2" * 3)
-    samples, rate = played(rows(tmp_path, Stretch("odd.wav")).sound(0, 8))
+    samples, rate = played(rows(tmp_path, SoundInterval("odd.wav")).sound(0, 8))
     assert (len(samples), rate) == (3 * 8192, 8192)
 
 
 def test_silence_stays_silent(tmp_path):
     soundfile.write(tmp_path / "quiet.wav", np.zeros(4000), 4000)
-    sounds = rows(tmp_path, Stretch("quiet.wav"))
+    sounds = rows(tmp_path, SoundInterval("quiet.wav"))
     samples, rate = played(sounds.sound(0, 8))
     assert not samples.any()
     assert rate == 8000
@@ -96,64 +98,66 @@ def test_silence_stays_silent(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("stretch", "sentence"),
+    ("interval", "sentence"),
     [
         (
-            Stretch("song.wav", 2.5, 3.0),
-            "Row 'note-0' lies at 2.5 s of song.wav, which ends at 2 s; correct its times or its "
-            "file.",
+            SoundInterval("song.wav", 2.5, 3.0),
+            messages.BEYOND_THE_END,
         ),
         (
-            Stretch("broken.wav"),
+            SoundInterval("broken.wav"),
             "{folder}/broken.wav cannot be read as a recording: Format not recognised. Save it as "
             "WAV, FLAC or OGG.",
         ),
         (
-            Stretch("gone.wav"),
-            "gone.wav is no file within {folder}, or no longer; put it there, or leave the row "
-            "without.",
+            SoundInterval("gone.wav"),
+            messages.NO_FILE.replace("{name}", "gone.wav"),
         ),
     ],
 )
-def test_what_cannot_be_heard_is_said(song, stretch, sentence):
+def test_unreadable_sounds_are_errors(song, interval, sentence):
     (song / "broken.wav").write_bytes(b"no sound at all" * 10)
-    with pytest.raises(MediaError) as refused:
-        rows(song, stretch).sound(0)
-    assert str(refused.value) == sentence.format(folder=song)
+    with pytest.raises(MediaError) as rejected:
+        rows(song, interval).sound(0)
+    assert str(rejected.value) == sentence.format(folder=song)
 
 
-def test_rows_without_a_sound_and_odd_slownesses_are_refused(song):
-    sounds = rows(song, None, Stretch("song.wav"))
+def test_rows_without_a_sound_and_other_slownesses_are_rejected(song):
+    sounds = rows(song, None, SoundInterval("song.wav"))
     assert [sounds.has(row) for row in (0, 1, 2)] == [False, True, False]
-    with pytest.raises(MissingMediaError, match=r"^Row 'note-0' has no sound\.$"):
+    with pytest.raises(
+        MissingMediaError, match=messages.NOTHING_OF_ROW.format(id="note-0", what="sound")
+    ):
         sounds.sound(0)
-    with pytest.raises(MissingMediaError, match=r"^There is no row 2; rows"):
+    with pytest.raises(MissingMediaError, match=messages.NO_ROW.format(row=2, last=1)):
         sounds.spectrogram(2)
-    with pytest.raises(MediaError, match=r"^Sounds are played 1, 2, 4 or 8 times as slowly; got 3"):
+    with pytest.raises(MediaError, match=messages.OTHER_SLOWNESS):
         sounds.sound(1, 3)
 
 
-def test_without_soundfile_a_sentence_says_what_to_install(song, monkeypatch):
+def test_without_soundfile_the_error_names_the_package(song, monkeypatch):
     (song / "notes.csv").write_text("file,start,end,low\nsong.wav,0.5,0.6,1\n")
     monkeypatch.setitem(sys.modules, "soundfile", None)
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as rejected:
         open_discovery_data(song / "notes.csv", audio=song)
-    assert str(refused.value) == (
+    assert str(rejected.value) == (
         "Reading recordings needs soundfile, which is not installed: pip install 'kernova[audio]'."
     )
 
 
-# --- to see ----------------------------------------------------------------------------------
+# --- spectrograms ----------------------------------------------------------------------------
 
 
 def brightness(png):
-    """Give how bright each pixel is, low frequencies first."""
+    """Return the brightness of each pixel, low frequencies first."""
     image = Image.open(io.BytesIO(png)).convert("RGB")
     return np.asarray(image, dtype=float).sum(axis=2)[::-1]
 
 
-def test_a_note_is_bright_where_it_sounds(song):
-    drawn = rows(song, Stretch("song.wav", 0.5, 0.6), Stretch("song.wav", 1.5, 1.6)).spectrogram(1)
+def test_a_note_is_bright_at_its_time_and_frequency(song):
+    drawn = rows(
+        song, SoundInterval("song.wav", 0.5, 0.6), SoundInterval("song.wav", 1.5, 1.6)
+    ).spectrogram(1)
     assert (drawn.lowest_hz, drawn.highest_hz) == (0.0, 5000.0)
     assert (drawn.start, drawn.seconds) == pytest.approx((1.44, 0.22))
     bright = brightness(drawn.png)
@@ -166,23 +170,23 @@ def test_a_note_is_bright_where_it_sounds(song):
     np.testing.assert_allclose([loud[0], loud[-1]], borders, atol=0.05 * width)
 
 
-def test_a_faint_note_in_noise_is_as_clear_as_a_loud_one(song):
+def test_a_faint_note_is_as_bright_as_a_loud_one(song):
     samples, _ = soundfile.read(song / "song.wav")
     soundfile.write(song / "faint.flac", samples / 300, RATE, subtype="PCM_24")
     loud, faint = (
-        brightness(rows(song, Stretch(name, 0.5, 0.6)).spectrogram(0).png)
+        brightness(rows(song, SoundInterval(name, 0.5, 0.6)).spectrogram(0).png)
         for name in ("song.wav", "faint.flac")
     )
     assert np.abs(loud - faint).mean() < 0.02 * loud.max()
 
 
 def test_small_spectrograms_are_pictures(song):
-    picture = rows(song, Stretch("song.wav", 0.5, 0.6)).picture(0, 96)
+    picture = rows(song, SoundInterval("song.wav", 0.5, 0.6)).picture(0, 96)
     assert picture.media_type == "image/png"
     assert Image.open(io.BytesIO(picture.content)).size == (128, 85)
 
 
-def test_a_long_recording_misses_no_short_call():
+def test_a_short_call_is_visible_in_a_long_recording():
     samples = np.zeros(30 * RATE)
     samples[15 * RATE : 15 * RATE + 300] = tone(3000, 300 / RATE)
     bright = brightness(spectrogram_picture(samples, RATE, 16000, 200, 64).content)

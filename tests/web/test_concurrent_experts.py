@@ -1,4 +1,4 @@
-"""Experts whose words cross: what one says is never taken for something else."""
+"""Concurrent experts: keys, renumbered questions, late answers, and authors of labels."""
 
 import io
 
@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from kernova.workbench.shared import Presence
-from tests.web.in_process import Expert, fish, opened, refused, served
+from tests.web import messages
+from tests.web.in_process import Expert, fish, opened, rejected, served
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def label_of(client, row):
     return client.get(f"/api/rows/{row}").json()["label"]
 
 
-def test_no_other_answer_is_changed_where_numbers_moved_meanwhile(client):
+def test_renumbering_does_not_change_another_answer(client):
     bob, anna = Expert(client, "Bob"), Expert(client, "Anna")
     bob.answer("carp")
     first = anna.ask()["row"]
@@ -36,10 +37,7 @@ def test_no_other_answer_is_changed_where_numbers_moved_meanwhile(client):
     assert entries[first]["question"] == 2
     bob.say("undo")
     wish = {"expert": "Anna", "label": "pike", "row": first}
-    assert refused(client.patch("/api/answers/2", json=wish), 409) == (
-        "Question 2 is about another row by now: an earlier answer was taken back meanwhile. Look "
-        "in the history which number it has."
-    )
+    assert rejected(client.patch("/api/answers/2", json=wish), 409) == messages.RENUMBERED
     assert (label_of(client, first), label_of(client, second)) == ("carp", "carp")
     anna.say("answers/1", label="pike", row=first)
     assert (label_of(client, first), label_of(client, second)) == ("pike", "carp")
@@ -47,16 +45,12 @@ def test_no_other_answer_is_changed_where_numbers_moved_meanwhile(client):
     assert (newest["kind"], newest["question"], newest["row"]) == ("change", 1, first)
 
 
-def test_a_key_that_stands_for_something_else_loses_no_words(client):
+def test_a_key_of_another_request_is_rejected(client):
     anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
     row = anna.ask()["row"]
     said = {"row": row, "label": "carp", "key": "1"}
     anna.say("answers", **said)
     other = bob.ask()["row"]
-    sentence = (
-        "The key '1' was used for something else before. Give every request a key of its own, for "
-        "example a UUID."
-    )
     for path, words in (
         ("answers", {"expert": "Bob", "row": other, "label": "carp", "key": "1"}),
         ("answers", {"expert": "Bob", **said}),
@@ -66,8 +60,8 @@ def test_a_key_that_stands_for_something_else_loses_no_words(client):
         ("labels", {"expert": "Anna", "rows": [other], "label": "carp", "key": "1"}),
         ("categories/delete", {"expert": "Anna", "name": "carp", "key": "1"}),
     ):
-        assert refused(client.post(f"/api/{path}", json=words), 409) == sentence
-    # The same words, spaced otherwise, are the same.
+        assert rejected(client.post(f"/api/{path}", json=words), 409) == messages.KEY_USED
+    # The same label with other spaces is the same request.
     assert anna.say("answers", **said | {"label": " carp "})["repeated"]
     assert bob.say("answers", row=other, label="carp", key="2")["saved"]["number"] == 2
 
@@ -84,7 +78,7 @@ def test_a_key_that_stands_for_something_else_loses_no_words(client):
         ("undo", {}),
     ],
 )
-def test_whatever_is_said_can_be_repeated_with_its_key(client, path, words):
+def test_every_request_can_be_repeated_with_its_key(client, path, words):
     anna = Expert(client, "Anna")
     anna.answer("carp")
     anna.answer("pike")
@@ -93,7 +87,7 @@ def test_whatever_is_said_can_be_repeated_with_its_key(client, path, words):
     assert replies[0]["saved"]["number"] == replies[1]["saved"]["number"] == 3
 
 
-def test_rows_named_meanwhile_keep_their_name_when_a_cluster_comes_late(folder):
+def test_rows_labelled_meanwhile_keep_their_label_in_a_late_cluster(folder):
     times = [0.0]
     with served(opened(folder, presence=Presence(900, clock=lambda: times[0]))) as client:
         anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
@@ -106,16 +100,16 @@ def test_rows_named_meanwhile_keep_their_name_when_a_cluster_comes_late(folder):
         assert [label_of(client, one) for one in (row, near, far)] == ["carp", "pike", "carp"]
 
 
-# --- whose word it is --------------------------------------------------------------------------
+# --- authors of labels -----------------------------------------------------------------------
 
 
 def experts(client):
-    """Give who named each row, by its place."""
+    """Return the expert who labelled each row."""
     text = client.get("/api/downloads/labels.csv").text
     return pd.read_csv(io.StringIO(text), dtype=str)["expert"].to_dict()
 
 
-def test_who_passes_over_a_row_has_not_named_it(client):
+def test_skipping_a_row_is_not_labelling_it(client):
     anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
     row = anna.ask()["row"]
     bob.say("labels", rows=[row], label="carp")
@@ -123,7 +117,7 @@ def test_who_passes_over_a_row_has_not_named_it(client):
     assert experts(client)[row] == "Bob"
 
 
-def test_who_changes_an_answer_names_all_that_changes_with_it(client):
+def test_changing_an_answer_makes_its_author_that_of_all_its_rows(client):
     anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
     row = anna.ask()["row"]
     others = [one for one in range(4) if one != row][:3]
@@ -134,7 +128,7 @@ def test_who_changes_an_answer_names_all_that_changes_with_it(client):
     assert [found[one] for one in (row, *others)] == ["Bob", "Cleo", "Bob", "Bob"]
 
 
-def test_a_word_that_stands_again_is_its_experts(client):
+def test_a_restored_opinion_has_its_own_author(client):
     anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
     anna.say("labels", rows=[5, 6], label="carp")
     bob.say("labels", rows=[5, 6], label="pike")
@@ -144,20 +138,20 @@ def test_a_word_that_stands_again_is_its_experts(client):
     assert (experts(client)[5], label_of(client, 5)) == ("Anna", "carp")
 
 
-def test_pages_hear_of_who_comes_and_goes_though_nobody_says_anything(folder):
+def test_the_version_changes_when_experts_come_and_go(folder):
     times = [0.0]
     with served(opened(folder, presence=Presence(900, clock=lambda: times[0]))) as client:
         Expert(client, "Bob").ask()
 
         def seen(**parameters):
             state = client.get("/api/state", params={"expert": "Anna", **parameters}).json()
-            here = {one["name"]: one["is_here"] for one in state.get("experts", [])}
-            return state["version"], state["unchanged"], here
+            present = {one["name"]: one["is_here"] for one in state.get("experts", [])}
+            return state["version"], state["unchanged"], present
 
-        version, _, here = seen()
-        assert here == {"Anna": True, "Bob": True}
+        version, _, present = seen()
+        assert present == {"Anna": True, "Bob": True}
         assert seen(since=version) == (version, True, {})
         times[0] = 600.0
-        version, is_unchanged, here = seen(since=version)
-        assert (is_unchanged, here) == (False, {"Anna": True, "Bob": False})
+        version, is_unchanged, present = seen(since=version)
+        assert (is_unchanged, present) == (False, {"Anna": True, "Bob": False})
         assert seen(since=version)[1]

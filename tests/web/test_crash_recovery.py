@@ -1,4 +1,4 @@
-"""Whatever kills the server, what it acknowledged is there afterwards, in order, and once."""
+"""Crash test: acknowledged answers survive kills of the server, in order and once."""
 
 import json
 import os
@@ -9,10 +9,10 @@ import pytest
 
 
 @pytest.mark.soak
-def test_killed_servers_lose_nothing(long_bar):
+def test_killed_servers_lose_no_answers(long_bar):
     n_kills, n_answers = long_bar(100), long_bar(2000)
     done = subprocess.run(
-        [sys.executable, "-m", "tests.web.killed_servers", str(n_kills), str(n_answers)],
+        [sys.executable, "-m", "tests.web.crash_recovery", str(n_kills), str(n_answers)],
         capture_output=True,
         text=True,
         timeout=1800,

@@ -1,4 +1,4 @@
-"""Learning from the answers so far: verdicts on all other rows, and a model that others can use."""
+"""Model learnt from the answers so far: verdicts on unlabelled rows, notes, and the saved file."""
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from kernova.tables.table import Table
 from kernova.workbench.recognizer import VERDICTS, learn_from_answers
 from kernova.workflows.learn import LearnSettings
 from kernova.workflows.recognize import load_recognizer, recognize_rows
+from tests.workbench import messages
 
 
 def table_of(features):
@@ -20,7 +21,7 @@ def table_of(features):
 
 @pytest.fixture(scope="module")
 def three_kinds():
-    """Three clusters of 40 rows; the third is not named by anybody."""
+    """Three clusters of 40 rows; the third is unlabelled."""
     rng = np.random.default_rng(0)
     centres = np.repeat([[0.0, 0.0], [8.0, 0.0], [0.0, 30.0]], 40, axis=0)
     features = pd.DataFrame(rng.normal(size=(120, 2)) + centres, columns=["x", "y"])
@@ -29,7 +30,7 @@ def three_kinds():
     return table_of(features), labels
 
 
-def test_rows_are_known_or_honestly_not(three_kinds):
+def test_rows_of_learnt_categories_are_known_and_others_unknown(three_kinds):
     table, labels = three_kinds
     learnt = learn_from_answers(table, labels)
     assert learnt.names == ["tit", "wren"]
@@ -41,10 +42,7 @@ def test_rows_are_known_or_honestly_not(three_kinds):
     assert is_known.mean() > 0.6
     assert {learnt.names[code] for code in learnt.recognized[15:40][is_known]} == {"wren"}
     assert sum(learnt.counts.values()) == 90
-    assert learnt.summary.endswith(
-        f" Of the 90 other rows, {learnt.counts['known']} are known, "
-        f"{learnt.counts['ambiguous']} ambiguous and {learnt.counts['unknown']} unknown."
-    )
+    assert learnt.summary.endswith(messages.VERDICTS.format(**learnt.counts))
     assert [(line["class"], line["rows"]) for line in learnt.classes] == [("tit", 15), ("wren", 15)]
     assert sum(line["claimed"] for line in learnt.classes) == 90 - learnt.counts["unknown"]
 
@@ -57,19 +55,19 @@ def test_the_verdicts_are_those_of_recognize(three_kinds, tmp_path):
     for row in range(len(labels)):
         if labels[row] is None:
             line = learnt.line_of(row)
-            assert line["recognized"] == (
+            assert line.recognized == (
                 None if rows["recognized"][row] == "unknown" else rows["recognized"][row]
             )
-            assert (line["verdict"] == "ambiguous") == rows["ambiguous"][row]
-            assert line["membership"] == pytest.approx(rows["membership"][row])
-            assert line["id"] == rows["id"][row]
+            assert (line.verdict == "ambiguous") == rows["ambiguous"][row]
+            assert line.membership == pytest.approx(rows["membership"][row])
+            assert line.id == rows["id"][row]
     assert load_model(tmp_path / "birds.kernova").ids_.tolist() == [
         *(f"r{i:03}" for i in range(15)),
         *(f"r{i:03}" for i in range(40, 55)),
     ]
 
 
-def test_unknown_rows_come_least_known_first_and_spread_out():
+def test_unknown_rows_are_ordered_by_membership_and_distance():
     rng = np.random.default_rng(1)
     centres = np.repeat([[0.0, 0.0], [40.0, 0.0], [0.0, 25.0], [-25.0, 0.0]], 50, axis=0)
     features = pd.DataFrame(rng.normal(size=(200, 2)) + centres)
@@ -82,18 +80,16 @@ def test_unknown_rows_come_least_known_first_and_spread_out():
     assert len({row // 50 for row in asked[:3].tolist()}) == 3
 
 
-def test_known_and_ambiguous_rows_come_least_sure_first(three_kinds):
+def test_known_and_ambiguous_rows_are_ordered_by_membership(three_kinds):
     learnt = learn_from_answers(*three_kinds)
     membership = learnt.membership[learnt.rows_of("known")]
     assert (np.diff(membership) >= 0).all()
     with pytest.raises(InputError) as error:
         learnt.rows_of("odd")
-    assert str(error.value) == (
-        "There is no verdict 'odd'; choose one of known, ambiguous, unknown."
-    )
+    assert str(error.value) == messages.NO_VERDICT
 
 
-def test_more_unknown_rows_than_are_spread_out_are_all_there():
+def test_all_unknown_rows_are_listed_beyond_the_ordered_ones():
     rng = np.random.default_rng(2)
     features = pd.DataFrame({"x": np.append(rng.normal(size=10), 100 + rng.normal(size=400) * 30)})
     learnt = learn_from_answers(table_of(features), [*["wren"] * 10, *[None] * 400])
@@ -101,67 +97,37 @@ def test_more_unknown_rows_than_are_spread_out_are_all_there():
     assert len(set(asked.tolist())) == len(asked) == learnt.counts["unknown"] > 300
 
 
-def test_categories_of_one_or_two_rows_work_and_are_named():
+def test_categories_of_one_or_two_rows_are_learnt_with_a_note():
     features = pd.DataFrame({"x": [0.0, 0.1, 0.2, 0.3, 5.0, 9.0, 9.1, 5.02, 50.0]})
     labels = ["wren", "wren", "wren", "wren", "tit", "jay", "jay", None, None]
     learnt = learn_from_answers(table_of(features), labels)
-    assert learnt.notes == [
-        "Known by one or two rows only, so that what they claim is a guess: jay, tit."
-    ]
-    assert learnt.line_of(7)["recognized"] == "tit"
-    assert learnt.line_of(8)["verdict"] == "unknown"
+    assert learnt.notes == [messages.FEW_ROWS]
+    assert learnt.line_of(7).recognized == "tit"
+    assert learnt.line_of(8).verdict == "unknown"
 
 
-def test_one_category_is_enough_and_no_other_rows_need_be_left():
+def test_one_category_without_other_rows_can_be_learnt():
     features = pd.DataFrame({"x": [0.0, 0.1, 0.2]})
     learnt = learn_from_answers(table_of(features), ["wren"] * 3)
     assert learnt.notes == [
-        "There is one class only, wren: rows will be recognised as that or as unknown."
+        "There is only one class, wren: rows will be recognised as that or called unknown."
     ]
-    assert learnt.summary.endswith("called unknown. No other rows are left.")
+    assert learnt.summary.endswith(messages.NO_OTHER_ROWS)
     assert learnt.rows_of("unknown").tolist() == []
 
 
-@pytest.mark.parametrize(
-    ("labels", "sentence"),
-    [
-        (
-            [None] * 6,
-            "Too few answers to learn from: 0 rows have a name so far, and at least 3 are needed, "
-            "two of them of the same category.",
-        ),
-        (
-            ["wren", *[None] * 5],
-            "Too few answers to learn from: 1 row has a name so far, and at least 3 are needed, "
-            "two of them of the same category.",
-        ),
-        (
-            ["wren", "tit", "jay", None, None, None],
-            "Too few answers to learn from: 3 rows have a name so far, each of another category. "
-            "How far a category reaches is only seen where one has two rows: name another row of "
-            "one.",
-        ),
-        (
-            ["wren", "wren", "wren", "unknown", None, None],
-            "A category is called 'unknown', which is what rows of no category are called. Rename "
-            "it, then learn again.",
-        ),
-    ],
-)
-def test_too_few_answers_are_refused_with_how_many_would_do(labels, sentence):
+@pytest.mark.parametrize(("labels", "message"), messages.TOO_FEW_LABELS)
+def test_too_few_labels_are_rejected_with_the_number_required(labels, message):
     with pytest.raises(InputError) as error:
         learn_from_answers(table_of(pd.DataFrame({"x": np.arange(6.0)})), labels)
-    assert str(error.value) == sentence
+    assert str(error.value) == message
 
 
-def test_many_categories_of_single_rows_are_refused():
+def test_many_categories_of_single_rows_are_rejected():
     labels = [*(f"kind {i}" for i in range(60)), "kind 0", None]
     with pytest.raises(InputError) as error:
         learn_from_answers(table_of(pd.DataFrame({"x": np.arange(62.0)})), labels)
-    assert str(error.value) == (
-        "Too few answers to learn from: 61 rows have a name so far, of 60 categories. Name 59 "
-        "more rows of known categories, so that there are two of each on average."
-    )
+    assert str(error.value) == messages.MANY_CATEGORIES
 
 
 def test_mixed_columns_with_missing_values():
@@ -177,15 +143,15 @@ def test_mixed_columns_with_missing_values():
     labels = [*["wren"] * 12, *[None] * 18, *["tit"] * 10, *[None] * 20]
     learnt = learn_from_answers(table_of(features), labels)
     assert sum(learnt.counts.values()) == 38
-    assert learnt.notes[0] == "Left out, since no row that has a name has a value there: 'song'."
+    assert learnt.notes[0] == messages.EMPTY_COLUMN
     assert learnt.model.columns == ["x", "sex", "weight"]
 
 
-def test_rows_without_any_value_are_refused():
+def test_labelled_rows_without_any_value_are_rejected():
     features = pd.DataFrame({"x": [np.nan, np.nan, np.nan, 1.0]})
     with pytest.raises(InputError) as error:
         learn_from_answers(table_of(features), ["a", "a", "b", None])
-    assert str(error.value) == "The rows that have a name have no values at all: name others, too."
+    assert str(error.value) == messages.NO_VALUES
 
 
 def test_settings_reach_the_model(three_kinds):
@@ -193,8 +159,8 @@ def test_settings_reach_the_model(three_kinds):
     assert learnt.model.description_.reject == 0.4
 
 
-def test_one_odd_answer_does_not_make_everything_ambiguous():
-    """Rows are asked because they are odd; a category that accepts its oddest claims all others."""
+def test_one_outlying_answer_does_not_make_everything_ambiguous():
+    """Asked rows are unusual; a category that accepts its outliers would claim all others."""
     rng = np.random.default_rng(4)
     features = pd.DataFrame(rng.normal(size=(200, 2)), columns=["x", "y"])
     features.loc[100:, "x"] += 8.0
@@ -209,21 +175,17 @@ def test_one_odd_answer_does_not_make_everything_ambiguous():
     assert np.mean([learnt.names[learnt.recognized[row]] == right[row] for row in known]) > 0.95
 
 
-def test_where_answers_contradict_one_another_nothing_is_called_known():
+def test_contradictory_answers_make_no_row_known():
     rng = np.random.default_rng(5)
     features = pd.DataFrame(rng.normal(size=(120, 2)), columns=["x", "y"])
     labels = [*rng.permutation(["wren", "tit", "jay"] * 20), *[None] * 60]
     learnt = learn_from_answers(table_of(features), labels)
     assert learnt.counts["known"] == 0
-    assert learnt.notes == [
-        "No row can be called known yet: your answers, each left out in turn, are not recognised "
-        "rightly 90 times in 100, however clear they look. More answers may help, and so may whole "
-        "clusters."
-    ]
+    assert learnt.notes == [messages.NOTHING_KNOWN]
 
 
-def test_rows_named_in_one_step_do_not_vouch_for_one_another():
-    """Ten tight clusters, each named at once and by lot: nothing is known of rows elsewhere."""
+def test_rows_labelled_in_one_step_are_left_out_together():
+    """Ten tight clusters with random labels, each labelled at once: no other row is known."""
     rng = np.random.default_rng(6)
     centres = np.repeat(rng.normal(size=(10, 2)) * 5, 6, axis=0)
     features = pd.DataFrame(
@@ -235,16 +197,16 @@ def test_rows_named_in_one_step_do_not_vouch_for_one_another():
     alone = learn_from_answers(table_of(features), labels)
     groups = np.append(clusters, 100 + np.arange(60))
     together = learn_from_answers(table_of(features), labels, groups=groups)
-    assert np.isfinite(alone.model.lead)
-    assert np.isinf(together.model.lead)
+    assert np.isfinite(alone.model.margin)
+    assert np.isinf(together.model.margin)
     assert together.counts["known"] == 0
 
 
 class StoppedError(Exception):
-    """Raised by somebody who no longer wants to wait."""
+    """Raised by a progress listener to cancel."""
 
 
-def test_judging_reports_its_progress_and_can_be_stopped():
+def test_classification_reports_progress_and_can_be_stopped():
     features = pd.DataFrame({"x": np.linspace(0, 1, 5000)})
     labels = [*["a"] * 5, *[None] * 4995]
     seen = []

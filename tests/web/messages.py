@@ -1,0 +1,51 @@
+"""Messages of the server, as its tests expect them."""
+
+# --- access ----------------------------------------------------------------------------------
+
+NOTICE = (
+    "This page needs the token that kernova printed at startup. Open the address from that "
+    "terminal, including ?token=; a script sends 'Authorization: Bearer TOKEN'."
+)
+NOTICE_ON_PAGE = "Open the address from that terminal"
+OTHER_HOST = "This host name is not allowed. Use the address that kernova printed."
+OTHER_ORIGIN = "Only kernova's own page may send this request."
+TOO_LARGE = "The request is larger than 1 MB. Send less at a time."
+OTHER_METHOD = "This address does not support this method"
+
+# --- requests --------------------------------------------------------------------------------
+
+INVALID = "The request is invalid: see {field}."
+INVALID_PREFIX = "The request is invalid: see "
+NO_ROW_60 = "There is no row 60: the table has 60 rows, counted from 0."
+NO_CATEGORY = "There is no category 'no'. There are 'z', 'c', 'a'."
+NO_QUESTION_9 = "There is no question 9 to change: there are questions 1 to 4."
+RESERVED = "The row '{id}' is being labelled by another expert; choose another row."
+NOTHING_TO_UNDO = "There is nothing by 'Anna' to undo."
+NO_LONGER_OPEN = "is no longer open: it has been labelled meanwhile."
+RENUMBERED = (
+    "Question 2 is about another row now, because an earlier answer has been undone. Find its new "
+    "number in the history."
+)
+KEY_USED = (
+    "The key '1' has been used for another request. Use a new key for every request, for example a "
+    "UUID."
+)
+
+# --- states ----------------------------------------------------------------------------------
+
+PREPARING = (
+    "The table is still being prepared. Ask again in a moment; /api/session reports the progress."
+)
+NOT_PREPARED = "The table could not be prepared, so there are no questions. It is too odd."
+ALL_RESERVED = "All remaining rows are being labelled by other experts."
+NOTHING_LEFT = "No questions are left: every row has been asked or labelled."
+NO_UNKNOWN_ROWS = "No unknown rows are left to ask about."
+NOTHING_LEARNT = "Nothing has been learnt yet. Start with POST /api/learn."
+UNKNOWN_REASON = "None of the categories that were learnt"
+
+# --- log entries and media -------------------------------------------------------------------
+
+TWO_ROWS = "2 rows: eel, labelled directly."
+SKIPPED = "was skipped."
+NO_PICTURE = "Row '{id}' has no picture."
+SIZE_LIMIT = "64 MB"
