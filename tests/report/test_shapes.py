@@ -100,7 +100,7 @@ def test_a_grid_point_on_a_landmark_moves_with_it():
 
 
 @pytest.mark.parametrize(
-    ("share", "words"),
+    ("fraction", "text"),
     [
         (0.2, ""),
         (0.05, ", differences enlarged 2 times"),
@@ -111,9 +111,9 @@ def test_a_grid_point_on_a_landmark_moves_with_it():
 )
 def test_small_differences_are_enlarged_and_the_legend_states_it(fraction, text):
     target = SHAPE.copy()
-    target[1, 0] += share * np.ptp(SHAPE[:, 0])
+    target[1, 0] += fraction * np.ptp(SHAPE[:, 0])
     ax = plot_deformation(SHAPE, target)
-    assert legend_texts(ax)[1] == f"mean of the unknown{words}"
+    assert legend_texts(ax)[1] == f"mean of the unknown{text}"
     assert picture_png(ax.figure)
 
 
