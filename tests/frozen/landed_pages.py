@@ -47,7 +47,8 @@ def _shown_commands(text):
     for _, block in (found for blocks in _CODE_BLOCKS for found in blocks.findall(text)):
         for line in inspect.cleandoc(block).replace("\\\n", " ").splitlines():
             if line.startswith("$ kernova "):
-                commands.append(Command(shlex.split(line[2:], comments=True)[1:]))
+                words = shlex.split(line[2:], comments=True)[1:]
+                commands.append(Command(words))
     return commands
 
 

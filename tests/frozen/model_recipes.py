@@ -171,7 +171,9 @@ def _shapes_and_frames():
     procrustes, dynamics = kernova.GeneralizedProcrustes, kernova.HierarchicalLinearDynamics
     return {
         "procrustes": (procrustes().fit(flat[:30]), flat[30:40]),
-        "procrustes-reflection": (procrustes(scaling=False, reflection=True).fit(flat[:30]), flat[30:40]),
+        "procrustes-reflection": (
+            procrustes(scaling=False, reflection=True).fit(flat[:30]), flat[30:40],
+        ),
         "procrustes-space": (procrustes(dimensions=3).fit(solid), solid),
         "dynamics": (dynamics().fit(frames), frames),
         "dynamics-all": (dynamics((8, 4, 2), "all", 10.0).fit(frames), frames),
@@ -210,7 +212,8 @@ def _recognizers():
     asked = table[75:].reset_index(drop=True)
     found = {}
     for name, settings in {
-        "recognizer": LearnSettings(), "recognizer-robust": LearnSettings(robust=True, scale="common"),
+        "recognizer": LearnSettings(),
+        "recognizer-robust": LearnSettings(robust=True, scale="common"),
         "recognizer-fill": LearnSettings(missing="fill", scale="none", max_rows_per_class=15),
     }.items():  # fmt: skip
         found[name] = (learn_classes(whole, settings).model, asked)
@@ -239,7 +242,11 @@ def learnt_from_files(folder):
         n_named = 3 if labels is None else 1  # of four
         said = [one if k % 4 < n_named else None for k, one in enumerate(named)]
         learnt = learn_from_answers(opened.table, said)
-        model = learnt.model.read_by(opened.table.reader) if learnt.model.reader is None else learnt.model
+        model = (
+            learnt.model.read_by(opened.table.reader)
+            if learnt.model.reader is None
+            else learnt.model
+        )
         found[name] = (model, opened.table.features[:15])
         opened.media.close()
     return found

@@ -49,7 +49,9 @@ def _write_stand_ins(folder):
     yeast.to_parquet(folder / "yeast.parquet")
     rows = np.hstack([i["rows"], i["rows"][::-1]])
     values = pd.DataFrame(np.vstack([rows, rows[:5] + 8])).rename(columns=str)
-    values.assign(label=[-1] * 120 + [1] * 5).to_parquet(folder / "mammography.parquet", index=False)
+    values.assign(label=[-1] * 120 + [1] * 5).to_parquet(
+        folder / "mammography.parquet", index=False
+    )
 
 
 def write_sounds(folder):

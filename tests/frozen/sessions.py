@@ -109,7 +109,7 @@ def state(session):
             one.question,
             _plain(dataclasses.astuple(one.event)),
         ]
-        for one in session.said_
+        for one in (session.entries_ if hasattr(session, "entries_") else session.said_)
     ]
     return {
         "asked": _plain(session.asked_),

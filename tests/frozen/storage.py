@@ -136,36 +136,36 @@ def _summary(array):
 # Comparing
 
 
-def differences(result, packed, rtol=RTOL):
+def differences(result, packed, rtol=RTOL, bit_equal=BIT_EQUAL):
     """List in words how a result differs from a packed one; an empty list if it does not."""
     flat = flatten(result)
     found = [f"{path}: missing" for path in sorted(unpack_names(packed) - set(flat))]
     found += [f"{path}: not stored" for path in sorted(set(flat) - unpack_names(packed))]
     for path, array in flat.items():
         if path in packed:
-            found += _unlike(path, array, packed[path], rtol)
+            found += _unlike(path, array, packed[path], rtol, bit_equal)
         elif f"{path}#hash" in packed:
-            found += _unlike_big(path, array, packed, rtol)
+            found += _unlike_big(path, array, packed, rtol, bit_equal)
     return found
 
 
-def _unlike(path, array, expected, rtol):
+def _unlike(path, array, expected, rtol, bit_equal):
     if array.shape != expected.shape:
         return [f"{path}: shape {array.shape}, was {expected.shape}"]
     is_number = {array.dtype.kind, expected.dtype.kind} <= set("biuf")
-    if not is_number or BIT_EQUAL or (array.dtype.kind in "biu" and expected.dtype.kind in "biu"):
+    if not is_number or bit_equal or (array.dtype.kind in "biu" and expected.dtype.kind in "biu"):
         is_same = np.array_equal(array, expected, equal_nan=is_number)
         return [] if is_same else [_words(path, array, expected)]
     return [] if _is_close(array, expected, rtol) else [_words(path, array, expected)]
 
 
-def _unlike_big(path, array, packed, rtol):
+def _unlike_big(path, array, packed, rtol, bit_equal):
     shape = tuple(packed[f"{path}#shape"].tolist())
     if array.shape != shape:
         return [f"{path}: shape {array.shape}, was {shape}"]
     if _hash(array) == str(packed[f"{path}#hash"]):
         return []
-    if BIT_EQUAL or array.dtype.kind != "f":
+    if bit_equal or array.dtype.kind != "f":
         return [f"{path}: the hash of {array.size} values differs"]
     now, then = _summary(array), packed[f"{path}#summary"]
     n_totals = len(then) - N_SAMPLED

@@ -1,0 +1,142 @@
+"""Play a session at the page of ``kernova discover`` over HTTP, and keep what the server answers.
+
+The command runs in a process of its own; nothing but its addresses is used.
+"""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pandas as pd
+
+import kernova
+
+from .running import condensed, condensed_table, outcome_of, working_in
+from .storage import inputs
+
+WORDS = ["discover", "rare.csv", "--id-column", "row", "--drop", "kind", "--no-browser", "--json"]
+TOKEN = "frozen-session-token-of-the-tests"
+# What differs from run to run: moments, and how often something had changed.
+_PASSING = {"at", "time", "version"}
+
+
+class Page:
+    """The server of a page in a folder; use it as a context manager."""
+
+    def __init__(self, folder):
+        self._folder = folder
+
+    def __enter__(self):
+        # The kernova that is tested here, whichever is installed.
+        source = str(Path(kernova.__file__).parents[1])
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "kernova", *WORDS, "--port", "0", "--token", TOKEN],
+            cwd=self._folder, stdout=subprocess.PIPE, text=True, start_new_session=True,
+            env={**os.environ, "PYTHONPATH": source},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )  # fmt: skip
+        self._base = json.loads(self._process.stdout.readline())["address"].rstrip("/")
+        return self
+
+    def __exit__(self, *error):
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+        self.rest, _ = self._process.communicate(timeout=60)
+
+    def ask(self, method, path, body=None):
+        """Send a request; give the status and the content."""
+        request = urllib.request.Request(
+            f"{self._base}/api{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=60) as reply:
+                return reply.status, reply.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+
+def played(folder):
+    """Play the session, and give all that was answered, condensed."""
+    found = {}
+    truth = inputs()["rare_labels"]
+    with Page(folder) as page:
+
+        def say(name, method, path, body=None):
+            status, content = page.ask(method, path, body)
+            answer = json.loads(content)
+            found[name] = {"status": status, "answer": condensed(_without_passing(answer))}
+            return answer
+
+        for name in ("Anna", "Bob"):
+            say(f"join {name}", "POST", "/experts", {"name": name})
+        for number in range(14):
+            expert = ("Anna", "Bob")[number % 2]
+            asked = say(f"question {number}", "POST", "/question", {"expert": expert})
+            row = asked["question"]["row"]
+            said = {"expert": expert, "row": row, "key": f"key-{number}"}
+            if number == 3:
+                say(f"skip {number}", "POST", "/skips", said)
+            else:
+                said |= {"label": f"kind-{truth[row]}"}
+                if number in (5, 8):
+                    said["members"] = asked["question"]["members"][:6]
+                say(f"answer {number}", "POST", "/answers", said)
+        say("change", "PATCH", "/answers/2", {"expert": "Bob", "label": "kind-z"})
+        say("undo", "POST", "/undo", {"expert": "Anna"})
+        say(
+            "labels", "POST", "/labels", {"expert": "Anna", "rows": [50, 51, 52], "label": "kind-y"}
+        )
+        say("contradict", "POST", "/labels", {"expert": "Bob", "rows": [50], "label": "kind-a"})
+        say("disagreements", "GET", "/disagreements")
+        say("settle", "POST", "/disagreements/50", {"expert": "Bob", "label": "kind-y"})
+        say("rename", "POST", "/categories/rename", {"old": "kind-y", "new": "kind-x"})
+        say("merge", "POST", "/categories/merge", {"into": "kind-a", "others": ["kind-x"]})
+        say("delete", "POST", "/categories/delete", {"name": "kind-z"})
+        say("bad", "POST", "/categories/delete", {"name": "nobody"})
+        for path in ("/session", "/state", "/history?limit=60", "/rows/7", "/rows?find=r01"):
+            say(path, "GET", path)
+        found["learn"] = page.ask("POST", "/learn", {"expert": "Anna"})[0]
+        _wait_until_learnt(page)
+        say("learnt", "GET", "/learn")
+        for verdict in ("known", "ambiguous", "unknown"):
+            say(verdict, "GET", f"/learn/rows?verdict={verdict}&limit=20")
+        codes = page.ask("GET", "/map/labels")[1], page.ask("GET", "/map/labels?colour=learnt")[1]
+        found["codes"] = condensed([list(memoryview(one).cast("H")) for one in codes])
+        labels = pd.read_csv(io.BytesIO(page.ask("GET", "/downloads/labels.csv")[1]))
+        found["labels.csv"] = condensed_table(labels.assign(time=labels["time"].notna()))
+        columns = pd.read_parquet(io.BytesIO(page.ask("GET", "/downloads/labels.parquet")[1]))
+        found["labels.parquet"] = condensed_table(columns.assign(time=columns["time"].notna()))
+        (folder / "page.kernova").write_bytes(page.ask("GET", "/downloads/model.kernova")[1])
+    found["end"] = condensed(json.loads(page.rest))
+    words = ["recognize", "page.kernova", "rare.csv", "--id-column", "row", "--drop", "kind"]
+    with working_in(folder):
+        found["recognized"] = outcome_of([*words, "--json"])
+    return json.loads(json.dumps(found))
+
+
+def _wait_until_learnt(page):
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if json.loads(page.ask("GET", "/learn")[1])["summary"]:
+            return
+        time.sleep(0.1)
+
+
+def _without_passing(value):
+    if isinstance(value, list):
+        return [_without_passing(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: "passing" if key in _PASSING else _without_passing(one) for key, one in value.items()
+    }

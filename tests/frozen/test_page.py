@@ -1,0 +1,24 @@
+"""The page of ``kernova discover`` answers over HTTP as it did in the landed version."""
+
+import json
+import shutil
+
+import pytest
+
+from .page import played
+from .running import unlike
+from .storage import DATA
+
+# Old names must go on working; that they say what they are called now is no fault here.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+pytest.importorskip("fastapi", reason="the extra `web` is not installed")
+pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
+
+GOLDEN = json.loads((DATA / "golden_page.json").read_text())
+
+
+def test_a_session_at_the_page_is_that_of_the_landed_version(tmp_path):
+    shutil.copyfile(DATA / "tables" / "rare.csv", tmp_path / "rare.csv")
+    found = unlike(played(tmp_path), GOLDEN)
+    assert not found, "\n".join(found)
