@@ -1,17 +1,17 @@
-"""What an expert would write down during a session, with nothing known of logs or ledgers."""
+"""Plain model of a session: the notes of an expert, without logs or states."""
 
 import copy
 
 
 class NonsenseError(Exception):
-    """Something was said that makes no sense as things stand."""
+    """A request that does not fit the present state."""
 
 
 class Model:
-    """A label per row, which rows came with which, and the last word of each expert."""
+    """A label per row, rows labelled together, and the latest opinion of each expert."""
 
     def __init__(self):
-        self.labels = {}  # row -> name, or None where passed over; in the order of hearing
+        self.labels = {}  # row -> label, or None where skipped; in the order of labelling
         self.asked = []  # rows of the questions
         self.cluster = {}  # row named with a question's row -> that row
         self.words = {}  # row -> {expert: (name, the row it came with)}, the latest last
@@ -20,7 +20,7 @@ class Model:
     def prior(self, known):
         self.labels.update(known)
 
-    # --- what can be said, by whom --------------------------------------------------------
+    # --- requests -------------------------------------------------------------------------
 
     def answer(self, by, row, name, others=()):
         _only_if(row not in self.labels)
@@ -75,7 +75,7 @@ class Model:
         self.settled[row] = self.labels[row] = name
         self.cluster.pop(row, None)
 
-    # --- what is then so ------------------------------------------------------------------
+    # --- results --------------------------------------------------------------------------
 
     @property
     def categories(self):
@@ -142,7 +142,7 @@ def _only_if(makes_sense):
 
 
 class Notebook:
-    """A model and how it came about, so that anything in it can be taken back."""
+    """A model and its requests, so that any of them can be undone."""
 
     def __init__(self, known):
         self.known = known
@@ -158,7 +158,7 @@ class Notebook:
         self.steps.append((self.n_said, by, what, arguments))
 
     def undo(self, by):
-        """Take back the last step, of an expert if one is named; False if there is none."""
+        """Undo the last request, of an expert if one is named; False if there is none."""
         mine = [step for step in self.steps if by in (None, step[1])]
         if not mine:
             return False

@@ -42,7 +42,7 @@ def test_an_event_has_one_json_form(event):
         '{"event": "merged", "into": "carp", "others": [1]}',
     ],
 )
-def test_whatever_else_is_no_event(text):
+def test_other_text_is_rejected(text):
     with pytest.raises(InputError) as caught:
         event_from_json(text)
     assert str(caught.value) == messages.NOT_AN_EVENT.format(text=text)

@@ -15,7 +15,7 @@ from tests.discover.scripted import InTurn
 from tests.discover.sessions import X, answered_by, rejected, started
 
 
-def test_everything_said_has_a_number_a_name_and_a_time(tmp_path):
+def test_every_record_has_a_number_an_expert_and_a_time(tmp_path):
     with started(InTurn(), project=tmp_path / "fish") as session:
         session.next_question("Anna")
         assert session.answer("carp", expert="Anna", key="k1") == 1
@@ -53,11 +53,11 @@ def test_a_repeated_request_is_recorded_once():
 
 
 @pytest.mark.parametrize("key", ["", "a\nb", "x" * 201, 7])
-def test_what_can_be_no_key_is_refused(key):
+def test_a_bad_key_is_rejected(key):
     assert rejected(started().undo, key=key) == (messages.BAD_KEY.format(key=key))
 
 
-def test_what_was_said_can_be_read_page_by_page():
+def test_the_history_can_be_read_page_by_page():
     session = started(InTurn(), known={"h": "eel"})
     for who in ("Anna", "Bob", "Anna"):
         answered_by(session, "carp", who)
@@ -82,7 +82,7 @@ def test_what_was_said_can_be_read_page_by_page():
     ]
 
 
-def test_undo_takes_back_ones_own_last_word_wherever_it_stands():
+def test_undo_reverts_the_last_record_of_an_expert():
     session = started()
     first, second, third = (answered_by(session, "carp", who) for who in ("Anna", "Bob", "Bob"))
     session.undo(expert="Anna")
@@ -97,7 +97,7 @@ def test_undo_takes_back_ones_own_last_word_wherever_it_stands():
     assert replayed.asked_ == session.asked_
 
 
-def test_a_change_keeps_its_meaning_when_an_earlier_question_goes():
+def test_a_change_keeps_its_meaning_when_an_earlier_question_is_undone():
     session = started()
     for who in ("Anna", "Bob", "Cleo"):
         answered_by(session, "carp", who)
@@ -144,7 +144,7 @@ def test_a_change_keeps_its_meaning_when_an_earlier_question_goes():
         ),
     ],
 )
-def test_what_others_built_on_cannot_be_taken_back(say, sentence):
+def test_a_record_that_others_depend_on_cannot_be_undone(say, sentence):
     session = started()
     answered_by(session, "carp", "Anna")
     answered_by(session, "pike", "Bob")
@@ -157,7 +157,7 @@ def test_what_others_built_on_cannot_be_taken_back(say, sentence):
     assert session.categories_ == {"pike": (1,)}
 
 
-def test_a_settlement_and_an_answer_stand_in_the_way_too():
+def test_a_settlement_and_an_answer_can_prevent_an_undo():
     session = started()
     session.label_row("a", "carp", expert="Anna")
     session.label_row("a", "pike", expert="Bob")
@@ -176,6 +176,6 @@ def test_a_settlement_and_an_answer_stand_in_the_way_too():
 
 
 @pytest.mark.parametrize("number", [2, 3, 9])
-def test_a_log_that_undoes_what_does_not_count_is_refused(number):
+def test_a_log_that_undoes_what_is_not_in_effect_is_rejected(number):
     log = [Record(Skipped(1)), Record(Undone(1)), Record(Undone(number))]
     assert rejected(CategoryDiscovery(InTurn()).replay, log, X) == (messages.UNDOES_TOO_MUCH)

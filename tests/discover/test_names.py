@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 
 from kernova.discover.names import category_name
-from kernova.errors import InputError
 from tests.discover import messages
-
-
-def refused(act, *args, **kwargs):
-    with pytest.raises(InputError) as caught:
-        act(*args, **kwargs)
-    return str(caught.value)
+from tests.discover.sessions import rejected
 
 
 @pytest.mark.parametrize(
@@ -47,5 +41,5 @@ def test_a_label_becomes_a_readable_name(label, name):
         (b"carp", messages.NOT_A_NAME.format(label=b"carp", kind="bytes")),
     ],
 )
-def test_a_label_that_is_no_text_is_refused(label, sentence):
-    assert refused(category_name, label) == sentence
+def test_a_label_that_is_not_text_is_rejected(label, sentence):
+    assert rejected(category_name, label) == sentence

@@ -31,7 +31,7 @@ def test_each_expert_has_a_question_of_their_own():
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_no_row_is_asked_of_two_and_every_row_of_somebody(name):
+def test_every_row_is_asked_of_exactly_one_expert(name):
     table = np.concatenate([X, X[:3] + 9])
     session = CategoryDiscovery(name).start(table)
     experts = ["Anna", "Bob", "Cleo"]
@@ -50,7 +50,7 @@ def test_no_row_is_asked_of_two_and_every_row_of_somebody(name):
 
 
 @pytest.mark.parametrize("strategy", [ShuffledRows(), FarthestRow()])
-def test_a_strategy_made_for_one_expert_serves_several(strategy):
+def test_a_strategy_for_one_expert_works_for_several(strategy):
     session = started(strategy)
     rows = [session.next_question(who).row for who in "ABCDEFGH"]
     assert sorted(rows) == list(range(8))
@@ -82,7 +82,7 @@ def test_a_row_can_be_asked_for():
     assert rejected(session.ask_row, "z", "What?") == messages.NO_SUCH_ID.format(id="z")
 
 
-def test_what_is_said_closes_ones_own_question_only():
+def test_a_record_closes_only_the_question_of_its_expert():
     session = started(InTurn())
     bob = session.next_question("Bob")
     session.next_question("Anna")
@@ -91,7 +91,7 @@ def test_what_is_said_closes_ones_own_question_only():
     assert session.next_question("Bob").row == bob.row
 
 
-def test_a_row_that_was_labelled_meanwhile_gets_one_more_opinion():
+def test_a_row_labelled_in_the_meantime_gets_a_further_opinion():
     session = started(InTurn())
     row = session.next_question("Bob").row
     session.label_row(IDS[row], "carp", expert="Anna")
@@ -104,7 +104,7 @@ def test_a_row_that_was_labelled_meanwhile_gets_one_more_opinion():
     assert (session.n_questions_, session.label_of(row)) == (0, "pike")
 
 
-def test_whoever_asks_anew_does_not_get_what_was_labelled_meanwhile():
+def test_the_next_question_is_not_about_a_row_labelled_in_the_meantime():
     session = started(InTurn())
     session.next_question("Bob")
     session.label_rows(["a", "b"], "carp", expert="Anna")
@@ -113,7 +113,7 @@ def test_whoever_asks_anew_does_not_get_what_was_labelled_meanwhile():
     assert session.next_question("Bob").row == 2
 
 
-def test_skipping_what_was_labelled_meanwhile_lets_the_label_stand():
+def test_skipping_a_row_labelled_in_the_meantime_keeps_its_label():
     session = started(InTurn())
     session.next_question("Bob")
     session.label_row("a", "carp", expert="Anna")
@@ -123,7 +123,7 @@ def test_skipping_what_was_labelled_meanwhile_lets_the_label_stand():
     assert session.next_question("Bob").row == 1
 
 
-def test_naming_a_cluster_leaves_rows_to_those_who_look_at_them():
+def test_labelling_a_cluster_leaves_out_rows_open_for_others():
     session = started(InTurn())
     session.next_question("Anna")  # a, for a to c
     session.ask_row("b", "Bob shall see it.", expert="Bob")
@@ -138,7 +138,7 @@ def test_naming_a_cluster_leaves_rows_to_those_who_look_at_them():
     assert session.label_of(1) == "perch"
 
 
-def test_the_first_rows_are_prepared_beside_other_work():
+def test_preparation_runs_alongside_other_calls():
     has_begun, go_on = threading.Event(), threading.Event()
 
     class Slow(ShuffledRows):
@@ -160,7 +160,7 @@ def test_the_first_rows_are_prepared_beside_other_work():
 
 
 @pytest.mark.parametrize("name", ["", " \n", "a\x00b", 7, "x" * 101])
-def test_what_can_be_no_name_of_an_expert_is_refused(name):
+def test_a_bad_expert_name_is_rejected(name):
     sentence = messages.BAD_EXPERT.format(name=name)
     session = started()
     for act in (session.next_question, session.release):

@@ -30,7 +30,7 @@ def test_the_expectation_is_exact(sizes, data):
 
 
 @pytest.mark.parametrize("drawn", [1, 200, 50_000, 99_000, 99_999, 100_000])
-def test_large_tables_lose_no_digits_that_matter(drawn):
+def test_the_expectation_is_precise_for_large_tables(drawn):
     n_rows, sizes = 100_000, [1, 7, 120, 99_872]
     exact = sum(1 - Fraction(comb(n_rows - size, drawn), comb(n_rows, drawn)) for size in sizes)
     assert expected_by_random_sampling(sizes, n_rows, [drawn])[0] == pytest.approx(
@@ -40,7 +40,7 @@ def test_large_tables_lose_no_digits_that_matter(drawn):
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.floats(0, 50), min_size=1, max_size=5))
-def test_sizes_between_whole_numbers_give_rising_curves(sizes):
+def test_fractional_sizes_give_rising_curves(sizes):
     n_rows = int(np.ceil(sum(sizes))) + 1
     curve = expected_by_random_sampling(sizes, n_rows, np.arange(n_rows + 1))
     assert (np.diff(curve) >= -1e-9).all()
@@ -48,7 +48,7 @@ def test_sizes_between_whole_numbers_give_rising_curves(sizes):
     assert curve[-1] == sum(size > 0 for size in sizes)
 
 
-def test_simulated_lots_meet_as_many_as_expected():
+def test_random_samples_contain_as_many_categories_as_expected():
     rng = np.random.default_rng(0)
     labels = np.repeat(list("abcd"), [60, 25, 10, 5])
     n_met = [len(set(labels[rng.permutation(100)[:12]])) for _ in range(4000)]
@@ -68,16 +68,16 @@ def test_simulated_lots_meet_as_many_as_expected():
         ([3], [1, 11], messages.BAD_SAMPLE_SIZE),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(sizes, questions, sentence):
+def test_bad_sizes_are_rejected(sizes, questions, sentence):
     with pytest.raises(InputError) as error:
         expected_by_random_sampling(sizes, 10, questions)
     assert str(error.value) == sentence
 
 
 def labelled(labels, rows):
-    said = np.full(len(labels), None, dtype=object)
-    said[rows] = labels[rows]
-    return said
+    given_labels = np.full(len(labels), None, dtype=object)
+    given_labels[rows] = labels[rows]
+    return given_labels
 
 
 def test_sizes_add_up_to_all_rows():
@@ -88,7 +88,7 @@ def test_sizes_add_up_to_all_rows():
     assert list(sizes) == ["a", "b"]
 
 
-def test_nothing_named_and_everything_named():
+def test_nothing_labelled_and_everything_labelled():
     Z = np.zeros((3, 2))
     assert estimated_sizes(Z, [None, None, None]) == {}
     assert estimated_sizes(Z, ["a", "b", "b"]) == {"a": 1, "b": 2}
@@ -96,7 +96,7 @@ def test_nothing_named_and_everything_named():
     assert random_baseline_curve(Z, [None, None, None], 2).tolist() == [0, 0]
 
 
-def test_copies_and_huge_numbers_are_shared_out():
+def test_duplicates_and_huge_numbers():
     Z = np.array([[0.0], [0.0], [1e300], [1e300]])
     sizes = estimated_sizes(Z, ["a", None, "b", None])
     assert sizes == pytest.approx({"a": 2, "b": 2})
@@ -110,7 +110,7 @@ def test_a_sample_of_many_rows_gives_nearly_the_same():
     assert sizes["b"] == pytest.approx(6_000, rel=0.2)
 
 
-def test_categories_known_before_are_met_from_the_beginning():
+def test_prior_categories_count_from_the_beginning():
     Z = np.array([[0.0], [0.1], [5.0], [5.1], [5.2], [9.0]])
     labels = ["a", None, "b", None, None, "c"]
     curve = random_baseline_curve(Z, labels, 3, prior_rows=[0])
@@ -119,7 +119,7 @@ def test_categories_known_before_are_met_from_the_beginning():
     assert random_baseline_curve(Z, labels, 5, prior_rows=[0])[-1] == 3
 
 
-def test_the_estimate_is_close_once_all_are_met():
+def test_the_estimate_is_close_once_all_are_found():
     rng = np.random.default_rng(3)
     truth = np.repeat(list("abcde"), [600, 250, 100, 40, 10])
     centres = rng.normal(scale=4, size=(5, 4))[np.repeat(range(5), [600, 250, 100, 40, 10])]

@@ -8,7 +8,7 @@ from tests.discover.scripted import InTurn
 from tests.discover.sessions import X, started
 
 
-def test_a_row_tells_the_question_that_named_it():
+def test_the_question_that_labelled_a_row():
     session = started()
     first = session.next_question().id
     session.answer("carp")

@@ -5,21 +5,12 @@ import pandas as pd
 import pytest
 
 from kernova.discover.session import CategoryDiscovery
-from kernova.errors import InputError
 from tests.discover import messages
 from tests.discover.scripted import ShuffledRows
-
-X = np.random.default_rng(1).normal(size=(8, 2))
-IDS = list("abcdefgh")
+from tests.discover.sessions import IDS, X, rejected
 
 
-def refused(act, *args, **kwargs):
-    with pytest.raises(InputError) as caught:
-        act(*args, **kwargs)
-    return str(caught.value)
-
-
-def test_ids_come_from_a_frames_index_or_are_places():
+def test_ids_are_the_index_of_a_data_frame_or_row_indices():
     frame = pd.DataFrame(X, columns=["u", "v"], index=[f"fish {i}" for i in range(8)])
     session = CategoryDiscovery(ShuffledRows()).start(frame)
     question = session.next_question()
@@ -53,7 +44,7 @@ def test_prior_labels_by_id_or_one_for_each_row(known):
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("options", "sentence"),
     [
         (
             {"ids": list("abcdefgc")},
@@ -95,7 +86,7 @@ def test_prior_labels_by_id_or_one_for_each_row(known):
         ),
     ],
 )
-def test_a_session_that_cannot_begin_says_why(words, sentence):
-    words = {"X": X, "ids": IDS, "strategy": ShuffledRows(), **words}
-    strategy, table = words.pop("strategy"), words.pop("X")
-    assert refused(CategoryDiscovery(strategy).start, table, **words) == sentence
+def test_bad_input_is_rejected(options, sentence):
+    options = {"X": X, "ids": IDS, "strategy": ShuffledRows(), **options}
+    strategy, table = options.pop("strategy"), options.pop("X")
+    assert rejected(CategoryDiscovery(strategy).start, table, **options) == sentence

@@ -30,7 +30,7 @@ def answered(session, *labels):
     return session
 
 
-def test_a_question_names_the_users_row_and_stays_open_until_something_is_said():
+def test_a_question_has_the_id_of_its_row_and_stays_open_until_a_record():
     session = started(FarthestRow())
     question = session.next_question()
     assert question is session.next_question()
@@ -42,7 +42,7 @@ def test_a_question_names_the_users_row_and_stays_open_until_something_is_said()
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_every_strategy_asks_each_row_once_and_comes_back_from_its_log(name):
+def test_every_strategy_asks_each_row_once_and_is_restored_from_its_log(name):
     rng = np.random.default_rng(3)
     table = np.concatenate([rng.normal(size=(25, 3)), rng.normal(9, 0.1, size=(5, 3))])
     session = CategoryDiscovery(name).start(table)
@@ -87,7 +87,7 @@ def test_the_hierarchy_is_built_once_whatever_is_undone(monkeypatch):
     assert isinstance(seen[0], Preparation)
 
 
-def test_when_all_rows_are_heard_of_there_is_no_question():
+def test_there_is_no_question_when_all_rows_are_labelled_or_skipped():
     session = answered(started(ShuffledRows()), *["carp"] * 3, *[None] * 3)
     for row in set(range(8)) - set(session.asked_):
         session.label_row(IDS[row], "eel")
@@ -98,7 +98,7 @@ def test_when_all_rows_are_heard_of_there_is_no_question():
     assert CategoryDiscovery(ShuffledRows()).start([[1.0]], known=["a"]).next_question() is None
 
 
-def test_a_strategy_that_repeats_itself_is_told_so():
+def test_a_strategy_that_repeats_a_row_raises():
     class Stubborn:
         name = "stubborn"
 
@@ -117,7 +117,7 @@ def test_a_strategy_that_repeats_itself_is_told_so():
     )
 
 
-def test_every_kind_of_thing_said_is_one_event():
+def test_every_call_records_one_event():
     session = started(ShuffledRows(), known={"h": "carp", "a": 3})
     answered(session, "pike", None)
     first, second = session.asked_
@@ -148,7 +148,7 @@ def test_every_kind_of_thing_said_is_one_event():
     }
 
 
-def test_undo_goes_back_to_the_beginning_but_not_behind_prior_labels():
+def test_undo_reverts_everything_but_prior_labels():
     session = answered(started(ShuffledRows(), known=[None, "carp", *[np.nan] * 6]), "pike", None)
     session.rename("carp", "Carp")
     before = session.asked_
@@ -161,7 +161,7 @@ def test_undo_goes_back_to_the_beginning_but_not_behind_prior_labels():
     assert answered(session, "x", "y").asked_ == before
 
 
-def test_changing_an_answer_takes_the_rows_named_with_it_along_unless_relabelled_since():
+def test_changing_an_answer_changes_rows_labelled_with_it_unless_relabelled_since():
     session = started(ShuffledRows())
     question = session.next_question()
     others = [row for row in range(8) if row != question.row][:3]
@@ -187,7 +187,7 @@ def test_a_skipped_question_can_be_answered_later():
     assert session.n_skipped_ == 0
 
 
-def test_a_category_without_rows_is_gone_and_its_name_free():
+def test_a_category_without_rows_is_removed_and_its_name_free():
     session = answered(started(ShuffledRows()), "carp", "pike")
     session.change(1, "pike")
     assert list(session.categories_) == ["pike"]
@@ -205,7 +205,7 @@ def test_labelling_the_open_row_answers_the_question():
 
 
 @pytest.mark.parametrize("label", ["", " \n", None, float("nan"), np.nan, pd.NA, pd.NaT])
-def test_a_label_that_says_nothing_is_refused(label):
+def test_an_empty_label_is_rejected(label):
     session = started(ShuffledRows())
     session.next_question()
     assert rejected(session.answer, label) == messages.NEEDS_NAME.format(label=label)
@@ -243,14 +243,14 @@ NO_COD = messages.NO_SUCH_CATEGORY.format(name="cod", known="'carp', 'pike'")
         (lambda s: s.merge("carp", "cod"), NO_COD),
     ],
 )
-def test_what_makes_no_sense_is_refused_and_changes_nothing(act, sentence):
+def test_bad_requests_are_rejected_and_change_nothing(act, sentence):
     session = answered(started(ShuffledRows()), "carp", None, "pike")
     before = (session.log_, session.categories_, session.curve_)
     assert rejected(act, session) == sentence
     assert (session.log_, session.categories_, session.curve_) == before
 
 
-def test_before_anything_was_said():
+def test_an_empty_session():
     session = started(ShuffledRows())
     assert (session.categories_, session.curve_, session.log_) == ({}, [], ())
     assert rejected(session.rename, "a", "b") == (messages.NO_CATEGORY_YET.format(name="a"))
@@ -261,7 +261,7 @@ def test_before_anything_was_said():
     unbegun.close()
 
 
-def test_a_project_goes_on_where_it_stood(tmp_path):
+def test_a_project_is_resumed(tmp_path):
     path = tmp_path / "fish"
     with started(ShuffledRows(), known={"a": "carp"}, project=path) as session:
         answered(session, "pike", None)
@@ -278,7 +278,7 @@ def test_a_project_goes_on_where_it_stood(tmp_path):
     started(ShuffledRows(), project=path).close()  # a refusal leaves no lock behind
 
 
-def test_a_second_start_lets_go_of_the_first(tmp_path):
+def test_a_second_start_closes_the_first(tmp_path):
     session = answered(started(ShuffledRows(), project=tmp_path / "one"), "carp")
     assert rejected(session.start, X, ids=["a"]) == (
         messages.WRONG_NUMBER_OF_IDS.format(n_ids=1, n_rows=8)
@@ -308,12 +308,12 @@ def test_a_second_start_lets_go_of_the_first(tmp_path):
         ([Skipped(1), Answered(1, "x")], messages.ASKED_BUT_CLOSED.format(row=1)),
     ],
 )
-def test_a_log_of_another_table_is_refused(log, reason):
+def test_a_log_of_another_table_is_rejected(log, reason):
     session = CategoryDiscovery(ShuffledRows())
     assert rejected(session.replay, log, X) == (messages.LOG_DOES_NOT_FIT.format(reason=reason))
 
 
-def test_a_log_that_undoes_too_much_is_refused():
+def test_a_log_that_undoes_too_much_is_rejected():
     for log in ([Undone()], [PriorLabels((1,), ("x",)), Undone()]):
         assert rejected(CategoryDiscovery(ShuffledRows()).replay, log, X) == (
             messages.UNDOES_TOO_MUCH

@@ -1,4 +1,4 @@
-"""Random things said by several experts, against a plain model, with restarts in between."""
+"""Random requests of several experts, against a plain model, with restarts in between."""
 
 import os
 import shutil
@@ -55,8 +55,8 @@ class SessionMachine(RuleBasedStateMachine):
     def model(self):
         return self.notes.model
 
-    def words(self, who):
-        """Give the words that every call takes; the key is the number its record will have."""
+    def keywords(self, who):
+        """Return the keywords of every call; the key is the number its record will have."""
         return {"expert": who, "key": f"key {self.notes.n_said + 1}"}
 
     def said(self, who, number, what, *arguments):
@@ -64,7 +64,7 @@ class SessionMachine(RuleBasedStateMachine):
         assert number == self.notes.n_said
         self.open.pop(who, None)
 
-    def refused(self, act, *arguments, match=None, **words):
+    def rejected(self, act, *arguments, match=None, **words):
         n_before = len(self.session.records_)
         with pytest.raises(InputError, match=match):
             act(*arguments, **words)
@@ -87,21 +87,23 @@ class SessionMachine(RuleBasedStateMachine):
         self.open[who] = question
 
     def looked(self, who, looks):
-        """Let an expert look, or go on with what they looked at; give that, if anything."""
+        """Ask for an expert, or keep the open question; return it, if any."""
         if looks:
             self.asked(who)
         if who not in self.open:
-            self.refused(self.session.skip, **self.words(who), match="^No question is open: call ")
+            self.rejected(
+                self.session.skip, **self.keywords(who), match="^No question is open: call "
+            )
         return self.open.get(who)
 
-    # --- what can be said ------------------------------------------------------------------
+    # --- answers ---------------------------------------------------------------------------
 
     @rule(who=EXPERTS, name=NAMES, looks=st.booleans())
     def answer(self, who, name, looks):
         question = self.looked(who, looks)
         if question is not None:
-            number = self.session.answer(f" {name} ", **self.words(who))
-            self.heard(who, number, question.row, name, [])
+            number = self.session.answer(f" {name} ", **self.keywords(who))
+            self.labelled(who, number, question.row, name, [])
 
     @rule(
         who=EXPERTS, name=NAMES, looks=st.booleans(), chosen=st.none() | st.sets(ROWS, max_size=4)
@@ -112,12 +114,12 @@ class SessionMachine(RuleBasedStateMachine):
             return
         rows = question.members.tolist() if chosen is None else sorted(chosen)
         ids = None if chosen is None else [IDS[row] for row in rows]
-        number = self.session.name_cluster(name, ids, **self.words(who))
+        number = self.session.name_cluster(name, ids, **self.keywords(who))
         left = {question.row, *self.taken(who)}
         free = [row for row in rows if self.model.labels.get(row) is None and row not in left]
-        self.heard(who, number, question.row, name, free)
+        self.labelled(who, number, question.row, name, free)
 
-    def heard(self, who, number, row, name, others):
+    def labelled(self, who, number, row, name, others):
         if row in self.model.labels:  # somebody was quicker
             self.said(who, number, "give", [row, *others], name)
         else:
@@ -127,7 +129,7 @@ class SessionMachine(RuleBasedStateMachine):
     def skip(self, who, looks):
         question = self.looked(who, looks)
         if question is not None:
-            number = self.session.skip(**self.words(who))
+            number = self.session.skip(**self.keywords(who))
             if question.row in self.model.labels:
                 self.said(who, number, "pass_over", question.row)
             else:
@@ -140,7 +142,7 @@ class SessionMachine(RuleBasedStateMachine):
         elif elsewhere and self.open:  # and so is one that somebody looks at
             row = _one_of({question.row for question in self.open.values()}, row)
         is_open = who in self.open and self.open[who].row == row
-        number = self.session.label_row(IDS[row], name, **self.words(who))
+        number = self.session.label_row(IDS[row], name, **self.keywords(who))
         if is_open and row not in self.model.labels:
             self.said(who, number, "answer", row, name)
         else:
@@ -150,15 +152,15 @@ class SessionMachine(RuleBasedStateMachine):
     def label_rows(self, who, rows, name):
         ids = [IDS[row] for row in rows]
         if not rows:
-            self.refused(self.session.label_rows, ids, name, match=r"^There is no row to label: ")
+            self.rejected(self.session.label_rows, ids, name, match=r"^There is no row to label: ")
             return
-        number = self.session.label_rows(ids, name, **self.words(who))
+        number = self.session.label_rows(ids, name, **self.keywords(who))
         self.said(who, number, "give", list(dict.fromkeys(rows)), name)
 
     @rule(who=EXPERTS, row=ROWS)
     def ask_row(self, who, row):
         if row in self.model.labels or row in self.taken(who):
-            self.refused(self.session.ask_row, IDS[row], "Why not?", expert=who)
+            self.rejected(self.session.ask_row, IDS[row], "Why not?", expert=who)
         else:
             self.open[who] = self.session.ask_row(IDS[row], "Why not?", expert=who)
             assert self.open[who].row == row
@@ -177,18 +179,18 @@ class SessionMachine(RuleBasedStateMachine):
         if 1 <= number <= len(self.model.asked):
             row = self.model.asked[number - 1]
             self.said(
-                who, self.session.change(number, name, **self.words(who)), "change", row, name
+                who, self.session.change(number, name, **self.keywords(who)), "change", row, name
             )
         else:
             match = f"^There is no question {number} to change: "
-            self.refused(self.session.change, number, name, match=match)
+            self.rejected(self.session.change, number, name, match=match)
 
     def corrected(self, who, act, what, *arguments):
-        words = self.words(who)
+        words = self.keywords(who)
         try:
             self.notes.say(who, what, *arguments)
         except NonsenseError:
-            self.refused(act, **words)
+            self.rejected(act, **words)
         else:
             assert act(**words) == self.notes.n_said
             self.open.pop(who, None)
@@ -221,17 +223,17 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(who=EXPERTS)
     def undo(self, who):
-        words = self.words(who)
+        words = self.keywords(who)
         try:
             is_done = self.notes.undo(who)
         except NonsenseError:
-            self.refused(self.session.undo, **words, match=r"^Log entry \d+ cannot be undone: ")
+            self.rejected(self.session.undo, **words, match=r"^Log entry \d+ cannot be undone: ")
             return
         if is_done:
             assert self.session.undo(**words) == self.notes.n_said
             self.open.pop(who, None)
         else:
-            self.refused(self.session.undo, **words, match=r"^There is nothing ")
+            self.rejected(self.session.undo, **words, match=r"^There is nothing ")
 
     @rule(who=EXPERTS, number=st.integers(1, 50))
     def repeat(self, who, number):
@@ -308,7 +310,7 @@ def _check_same_question(one, other):
 
 
 @pytest.mark.soak
-def test_a_session_is_what_a_plain_model_says(long_bar):
+def test_a_session_agrees_with_a_plain_model(long_bar):
     """10,000 random operations in runs of up to 50; the model knows nothing of logs."""
     n_runs = long_bar(400)
     run_machine(

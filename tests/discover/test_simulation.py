@@ -56,7 +56,7 @@ def table(labels):
     st.integers(0, 50),
     st.one_of(st.none(), st.integers(1, 40)),
 )
-def test_both_ways_of_running_count_literally(labels, error_rate, seed, limit):
+def test_both_ways_of_running_agree_with_a_literal_count(labels, error_rate, seed, limit):
     strategy = InTurn()
     options = {"error_rate": error_rate, "random_state": seed, "max_questions": limit}
     result = simulate(table(labels), labels, strategy, **options)
@@ -84,7 +84,7 @@ def test_both_ways_of_running_count_literally(labels, error_rate, seed, limit):
     assert fixed.classes_seen.tolist() == result.classes_seen.tolist()
 
 
-def test_errors_are_as_frequent_as_asked_for_and_never_the_right_name():
+def test_errors_have_the_given_rate_and_are_never_the_correct_label():
     labels = np.repeat(["a", "b", "c"], 2000)
     strategy = InTurn()
     # The last class has no rightly named row before its own, so all rows up to it are asked.
@@ -97,11 +97,11 @@ def test_errors_are_as_frequent_as_asked_for_and_never_the_right_name():
     assert np.mean(among == "b") == pytest.approx(0.5, abs=0.1)
 
 
-def test_one_class_cannot_be_mistaken():
+def test_a_single_class_cannot_be_confused():
     assert simulate(table("aaa"), list("aaa"), InTurn(), error_rate=0.99).questions_to_all == 1
 
 
-def test_the_curve_stays_at_its_end():
+def test_the_curve_is_constant_after_the_end():
     run = Simulation("x", np.array([4, 2, 0]), np.array([1, 1, 2]), 2)
     assert run.curve(5).tolist() == [1, 1, 2, 2, 2]
     assert run.curve(2).tolist() == [1, 1]
@@ -109,7 +109,7 @@ def test_the_curve_stays_at_its_end():
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_every_strategy_meets_every_class_and_again_the_same(name):
+def test_every_strategy_finds_every_class_reproducibly(name):
     rng = np.random.default_rng(1)
     X = np.concatenate([rng.normal(0, 1, (50, 2)), rng.normal(6, 0.3, (6, 2))])
     labels = np.repeat([7, 3], [50, 6])
@@ -137,7 +137,7 @@ def test_many_simulations_share_one_hierarchy(monkeypatch):
     assert len(n_fits) == 1
 
 
-def test_lots_follow_the_preparation_or_the_strategy():
+def test_the_seed_is_that_of_the_preparation_or_the_strategy():
     shared, labels = table(range(40)), np.arange(40)
     one = simulate(shared, labels, RandomOrder(), max_questions=10).asked.tolist()
     assert simulate(shared, labels, RandomOrder(0), max_questions=10).asked.tolist() == one
@@ -155,7 +155,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("change", "sentence"), BAD)
-def test_bad_input_is_refused(change, sentence):
+def test_bad_input_is_rejected(change, sentence):
     arguments = {"X": [[1.0], [2.0], [3.0]], "labels": list("abc"), **change}
     with pytest.raises(InputError) as caught:
         simulate(arguments.pop("X"), arguments.pop("labels"), **arguments)

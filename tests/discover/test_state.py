@@ -51,7 +51,7 @@ def disputed():
     return session
 
 
-def test_the_last_word_stands_until_the_disagreement_is_settled():
+def test_the_latest_opinion_is_the_label_until_the_disagreement_is_settled():
     session = disputed()
     session.label_row("a", "eel")  # whoever gives no name is one expert
     opinions = {"Anna": "carp", "Bob": "pike", None: "eel"}
@@ -86,7 +86,7 @@ def test_a_disagreement_can_end_by_itself(say, label):
     assert session.label_of(0) == label
 
 
-def test_changing_anothers_answer_is_an_opinion_and_skipping_it_ends_all():
+def test_changing_another_experts_answer_is_an_opinion():
     session = started()
     session.next_question("Anna")
     session.name_cluster("carp", expert="Anna")
@@ -103,13 +103,13 @@ def test_changing_anothers_answer_is_an_opinion_and_skipping_it_ends_all():
     assert session.n_skipped_ == 1
 
 
-def test_labels_known_before_are_nobodys_opinion():
+def test_prior_labels_are_not_an_opinion():
     session = started(known={"a": "carp"})
     session.label_row("a", "pike", expert="Anna")
     assert session.disagreements_ == []
 
 
-def test_an_opinion_that_changes_nothing_does_not_start_the_strategy_anew():
+def test_an_opinion_that_changes_no_label_does_not_restart_the_strategy():
     class Counted(InTurn):
         n_started = 0
 
@@ -137,7 +137,7 @@ def test_an_opinion_that_changes_nothing_does_not_start_the_strategy_anew():
         ([Settled(1, "x")], messages.SETTLED_TOO_SOON.format(row=1)),
     ],
 )
-def test_a_log_of_another_table_is_refused(log, reason):
+def test_a_log_of_another_table_is_rejected(log, reason):
     assert rejected(CategoryDiscovery(InTurn()).replay, log, X) == (
         messages.LOG_DOES_NOT_FIT.format(reason=reason)
     )

@@ -92,7 +92,7 @@ def test_numbers_are_those_of_a_literal_count(labels, n_more):
     assert advice.missed_fraction == (0.0 if n_unseen == 0 else None)
 
 
-def test_a_new_category_among_rows_drawn_by_lot_leaves_no_bound():
+def test_a_new_category_in_the_random_sample_gives_no_bound():
     labels = ["a"] * 20 + ["b"] + ["a"] * 19
     assert stopping_advice(labels, 100, n_random=20).missed_fraction is None
     assert stopping_advice(labels, 100, n_random=19).missed_fraction == pytest.approx(
@@ -104,7 +104,7 @@ def test_a_new_category_among_rows_drawn_by_lot_leaves_no_bound():
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 @pytest.mark.parametrize("n_random", [1, 7, 59, 300])
-def test_more_than_the_bound_would_seldom_hide_from_lots(n_random, confidence):
+def test_more_rows_than_the_bound_are_seldom_missed(n_random, confidence):
     """Were more rows unmet than the bound says, drawing none would be as unlikely as promised."""
     n_rows = 2_000
     labels = ["a", *["a"] * n_random]
@@ -124,7 +124,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("sentence", REFUSED)
-def test_what_makes_no_sense_is_refused(sentence):
+def test_bad_input_is_rejected(sentence):
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
         stopping_advice(["a", "b", "a"], **REFUSED[sentence])
 

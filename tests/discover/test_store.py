@@ -35,7 +35,7 @@ def project(tmp_path):
     return path
 
 
-def test_a_closed_project_is_one_file_that_holds_everything(project):
+def test_a_closed_project_is_one_complete_file(project):
     assert [path.name for path in project.parent.iterdir()] == [project.name]
     assert project.stat().st_mode & 0o777 == 0o666 & ~_umask()
     with open_project(project) as store:
@@ -73,7 +73,7 @@ def test_nothing_acknowledged_is_lost_to_a_kill(tmp_path, long_bar):
     assert counts["at work"] >= n_kills // 3  # the test is about those
 
 
-def test_an_event_that_cannot_be_saved_does_not_count(tmp_path):
+def test_a_record_that_cannot_be_saved_has_no_effect(tmp_path):
     X = np.arange(40.0).reshape(20, 2)
     with CategoryDiscovery(ShuffledRows()).start(X, project=tmp_path / "full") as session:
         session.next_question()
@@ -115,7 +115,7 @@ def test_an_open_project_is_locked_for_others(project):
     open_project(project).close()
 
 
-def test_two_that_begin_at_once_end_up_with_one_file(tmp_path, monkeypatch):
+def test_two_simultaneous_starts_end_with_one_file(tmp_path, monkeypatch):
     path = tmp_path / "fish"
     link = Path.hardlink_to
 
@@ -131,7 +131,7 @@ def test_two_that_begin_at_once_end_up_with_one_file(tmp_path, monkeypatch):
     assert [one.name for one in tmp_path.iterdir()] == ["fish"]
 
 
-def test_a_project_begins_where_files_cannot_be_linked(tmp_path, monkeypatch):
+def test_a_project_is_created_without_hard_links(tmp_path, monkeypatch):
     def no_links(self, target):
         raise PermissionError(1, "Operation not permitted")
 
@@ -186,7 +186,7 @@ def _change_file(statement):
         (_change_file("UPDATE events SET event = 'carp' WHERE number = 2"), messages.DAMAGED),
     ],
 )
-def test_no_project_or_a_damaged_one_is_refused_and_left_alone(project, spoil, sentence):
+def test_other_or_damaged_files_are_rejected_and_unchanged(project, spoil, sentence):
     spoil(project)
     before = None if project.is_dir() else project.read_bytes()
     with pytest.raises(InputError) as caught:
@@ -195,7 +195,7 @@ def test_no_project_or_a_damaged_one_is_refused_and_left_alone(project, spoil, s
     assert project.is_dir() or project.read_bytes() == before
 
 
-def test_no_truncated_project_passes_for_a_whole_one(project):
+def test_every_truncated_project_is_rejected(project):
     whole = project.read_bytes()
     for n_bytes in [*range(1, len(whole), 331), len(whole) - 1]:
         project.write_bytes(whole[:n_bytes])
@@ -229,14 +229,14 @@ def test_no_truncated_project_passes_for_a_whole_one(project):
         ),
     ],
 )
-def test_another_table_or_strategy_is_refused(project, head, sentence):
+def test_another_table_or_strategy_is_rejected(project, head, sentence):
     with pytest.raises(InputError) as caught:
         open_project(project, head)
     assert str(caught.value) == sentence.format(path=project, **asdict(head))
     open_project(project, HEAD).close()
 
 
-def test_places_where_no_project_can_be(tmp_path):
+def test_missing_paths_are_rejected(tmp_path):
     with pytest.raises(InputError) as caught:
         open_project(tmp_path / "none")
     assert str(caught.value) == (messages.NO_SUCH_PROJECT.format(path=tmp_path / "none"))
@@ -248,7 +248,7 @@ def test_places_where_no_project_can_be(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["SQLITE_IOERR_LOCK", "SQLITE_READONLY_DIRECTORY"])
-def test_a_project_that_may_only_be_read_is_not_called_damaged(tmp_path, monkeypatch, name):
+def test_a_read_only_project_is_not_reported_as_damaged(tmp_path, monkeypatch, name):
     path = tmp_path / "p"
     open_project(path, HEAD).close()
     error = sqlite3.OperationalError("disk I/O error")

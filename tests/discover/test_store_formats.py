@@ -62,13 +62,13 @@ def version_of(path):
     return version
 
 
-def test_looking_leaves_an_old_project_as_it_is(old_project):
+def test_reading_leaves_an_old_project_unchanged(old_project):
     with open_project(old_project) as store:
         assert (store.records, store.head, store.digest) == (RECORDS, HEAD, None)
     assert version_of(old_project) == 1
 
 
-def test_another_table_leaves_an_old_project_as_it_is(old_project):
+def test_another_table_leaves_an_old_project_unchanged(old_project):
     with pytest.raises(InputError) as caught:
         CategoryDiscovery(ShuffledRows()).start(X + 1, project=old_project)
     assert str(caught.value) == (
@@ -79,7 +79,7 @@ def test_another_table_leaves_an_old_project_as_it_is(old_project):
     assert version_of(old_project) == 1
 
 
-def test_work_brings_an_old_project_to_this_format(old_project):
+def test_a_session_converts_an_old_project(old_project):
     with CategoryDiscovery(ShuffledRows()).start(X, project=old_project) as session:
         assert session.categories_ == {"carp": (3, 4)}
         assert version_of_open(session) == FORMAT
@@ -99,7 +99,7 @@ def version_of_open(session):
     return session.project_._connection.execute("PRAGMA user_version").fetchone()[0]
 
 
-def test_whoever_only_looked_may_still_write(old_project):
+def test_an_old_project_can_be_written_after_reading(old_project):
     with open_project(old_project) as store:
         store.append(Record(Skipped(0), by="Anna"))
         store.append(Record(Skipped(2)))
@@ -108,7 +108,7 @@ def test_whoever_only_looked_may_still_write(old_project):
     assert version_of(old_project) == FORMAT
 
 
-def test_a_project_brought_up_halfway_is_the_old_one(old_project):
+def test_a_failed_conversion_leaves_the_old_project(old_project):
     with open_project(old_project) as store:
         (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
         store._connection.execute(f"PRAGMA max_page_count = {pages}")  # a disk that is full
@@ -132,7 +132,7 @@ def test_a_project_brought_up_halfway_is_the_old_one(old_project):
         "ALTER TABLE events DROP COLUMN expert",
     ],
 )
-def test_who_said_it_is_read_with_care(tmp_path, statement):
+def test_a_damaged_expert_name_is_rejected(tmp_path, statement):
     path = tmp_path / "fish"
     with open_project(path, HEAD) as store:
         store.append(*RECORDS)
@@ -144,7 +144,7 @@ def test_who_said_it_is_read_with_care(tmp_path, statement):
         open_project(path)
 
 
-def test_a_digest_that_cannot_be_read_is_made_anew(tmp_path):
+def test_a_damaged_digest_is_replaced(tmp_path):
     path = tmp_path / "fish"
     CategoryDiscovery(ShuffledRows()).start(X, project=path).close()
     connection = sqlite3.connect(path)

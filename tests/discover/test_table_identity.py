@@ -85,16 +85,16 @@ CASES = [
 
 
 @pytest.mark.parametrize(("table", "ids", "sentence"), CASES)
-def test_what_changed_is_said(table, ids, sentence):
+def test_changes_are_described(table, ids, sentence):
     assert changed(table, ids) == sentence
 
 
-def test_what_did_not_change_is_not_said():
+def test_equal_tables_have_no_changes():
     same = FISH.assign(length=pd.array([10, None, -0.0, 7.5], dtype="Float64"))
     assert changed(same.astype({"sex": "category"}), pd.Series(IDS)) == ""
 
 
-def test_of_many_names_only_a_few_are_given():
+def test_long_lists_of_names_are_shortened():
     table = pd.DataFrame(np.arange(40.0).reshape(20, 2), columns=["x", "y"])
     ids = [f"{10**17 + row}" for row in range(20)]
     later = changed(table.assign(y=0.0).iloc[5:], ids[5:], table, ids)
@@ -127,13 +127,13 @@ def tables(draw):
 
 @settings(max_examples=200, deadline=None)
 @given(tables(), tables())
-def test_something_is_said_whenever_the_fingerprint_differs(one, other):
+def test_every_other_fingerprint_has_a_description(one, other):
     sentence = describe_changes(table_digest(*one), table_digest(*other))
     is_same = table_fingerprint(*one) == table_fingerprint(*other)
     assert (sentence == "") == is_same
 
 
-def test_a_digest_comes_back_from_its_parts_and_nothing_else_does():
+def test_a_digest_is_restored_from_its_parts_only():
     digest = table_digest(FISH, IDS)
     parts = digest.to_parts()
     again = TableDigest.from_parts(parts)
@@ -148,7 +148,7 @@ def test_a_digest_comes_back_from_its_parts_and_nothing_else_does():
     assert TableDigest.from_parts({}) is None
 
 
-def test_a_session_refuses_a_changed_table_with_what_changed(tmp_path):
+def test_a_session_rejects_a_changed_table_and_describes_the_change(tmp_path):
     path = tmp_path / "fish"
     X = np.arange(12.0).reshape(6, 2)
     session = CategoryDiscovery(ShuffledRows())
@@ -181,11 +181,11 @@ FEW_IDS = ["a", "b", "c"]
         (FEW_FISH.iloc[::-1], FEW_IDS),
     ],
 )
-def test_a_fingerprint_tells_tables_apart(table, ids):
+def test_a_fingerprint_distinguishes_tables(table, ids):
     assert table_fingerprint(table, ids) != table_fingerprint(FEW_FISH, FEW_IDS)
 
 
-def test_a_fingerprint_does_not_see_how_a_table_was_stored():
+def test_a_fingerprint_does_not_depend_on_storage():
     wanted = table_fingerprint(FEW_FISH, FEW_IDS)
     same = FEW_FISH.assign(length=pd.array([10, None, 0], dtype="Int64"))
     assert table_fingerprint(same, pd.Series(FEW_IDS)) == wanted

@@ -237,11 +237,11 @@ class _Builder:
         self.n_clusters = [len(self.inverse)]
         self.path = np.zeros(len(self.rows))
         self.extent = float(np.ptp(self.rows, axis=0).max(initial=0.0))
-        self.first_copy = _firsts(self.inverse, np.zeros(len(self.inverse)))
-        self.shown_copy = self.first_copy if away is None else _firsts(self.inverse, away)
+        self.first_row = _firsts(self.inverse, np.zeros(len(self.inverse)))
+        self.shown_row = self.first_row if away is None else _firsts(self.inverse, away)
         nearest = nearest_distances(self.rows) if len(self.rows) > 1 else np.full(1, np.inf)
-        self.level = _Level(self.rows, self.first_copy.copy(), np.arange(len(self.rows)), nearest)
-        self.copies = self.counts
+        self.level = _Level(self.rows, self.first_row.copy(), np.arange(len(self.rows)), nearest)
+        self.multiplicity = self.counts
         self.nodes = self._single_rows()
         self.n_nodes = len(self.inverse)
         if away is not None:
@@ -255,15 +255,15 @@ class _Builder:
         self.n_nodes += len(together)
         self.level.node[together] = numbers
         nodes.size[numbers] = counts[together]
-        nodes.first_member[numbers] = self.first_copy[together]
-        nodes.representative[numbers] = self.shown_copy[together]
+        nodes.first_member[numbers] = self.first_row[together]
+        nodes.representative[numbers] = self.shown_row[together]
         inside = np.flatnonzero(counts[self.inverse] > 1)
         nodes.parent[inside] = self.level.node[self.inverse[inside]]
         nodes.last[inside] = -1  # never clusters of their own
         for column in nodes.criteria:
             column[inside] = 0
         self.n_clusters[0] = len(self.rows)
-        self.copies = np.ones(len(self.rows))
+        self.multiplicity = np.ones(len(self.rows))
         self._update_criteria(0, self.bandwidths[0])
 
     def _single_rows(self) -> Nodes:
@@ -296,7 +296,7 @@ class _Builder:
         ends = self._ends(bandwidth)
         groups = self._groups(ends, bandwidth)
         # Duplicates are separate centres before they merge at level 1.
-        votes = self.copies if level == 1 else np.ones(len(ends))
+        votes = self.multiplicity if level == 1 else np.ones(len(ends))
         total = np.bincount(groups, weights=votes)
         node = np.empty(len(total), dtype=np.intp)
         node[groups] = before.node
@@ -342,7 +342,7 @@ class _Builder:
         owner, nodes = self.level.owner, self.nodes
         inside = np.flatnonzero(is_merged[owner])
         firsts = np.full(len(is_merged), len(self.inverse))
-        np.minimum.at(firsts, owner[inside], self.first_copy[inside])
+        np.minimum.at(firsts, owner[inside], self.first_row[inside])
         newborn = np.flatnonzero(is_merged)
         newborn = newborn[np.argsort(firsts[newborn])]
         numbers = self.n_nodes + np.arange(len(newborn))
@@ -367,10 +367,12 @@ class _Builder:
     def _set_parents(self, groups: Indices, is_merged: Mask, before: _Level) -> None:
         ended = is_merged[groups]
         self.nodes.parent[before.node[ended]] = self.level.node[groups[ended]]
-        if len(self.bandwidths) == 1 and self.copies.max() > 1:  # duplicates of a row end with it
+        if (
+            len(self.bandwidths) == 1 and self.multiplicity.max() > 1
+        ):  # duplicates end with their row
             owner = self.level.owner[self.inverse]
-            copies = np.flatnonzero(is_merged[owner])
-            self.nodes.parent[copies] = self.level.node[owner[copies]]
+            duplicates = np.flatnonzero(is_merged[owner])
+            self.nodes.parent[duplicates] = self.level.node[owner[duplicates]]
 
     def _shortest_paths(self, inside: Indices, n_groups: int) -> Indices:
         """Return the row with the shortest path of each group; of tied ones the first."""
@@ -380,10 +382,10 @@ class _Builder:
         is_shortest = self.path[inside] <= shortest[owner] * (1 + _PATH_TIE)
         rows = np.full(n_groups, len(self.inverse))
         inside, owner = inside[is_shortest], owner[is_shortest]
-        np.minimum.at(rows, owner, self.first_copy[inside])
+        np.minimum.at(rows, owner, self.first_row[inside])
         # A micro-cluster is represented by its row nearest to the centre.
         shown = np.full(len(self.inverse), -1)
-        shown[self.first_copy] = self.shown_copy
+        shown[self.first_row] = self.shown_row
         rows[owner] = shown[rows[owner]]
         return rows
 

@@ -16,25 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from kernova.discover.events import (
-    Answered,
-    Changed,
-    Deleted,
-    Event,
-    LogEntry,
-    Merged,
-    Passed,
-    PriorLabels,
-    Record,
-    Renamed,
-    RowLabelled,
-    RowsLabelled,
-    Settled,
-    Skipped,
-    Undone,
-    checked_key,
-    now,
-)
+from kernova.discover import events
 from kernova.discover.log import EventLog
 from kernova.discover.names import category_name, expert_name
 from kernova.discover.preparation import Preparation
@@ -173,7 +155,7 @@ class CategoryDiscovery:
 
     def replay(
         self,
-        log: Sequence[Record | Event],
+        log: Sequence[events.Record | events.Event],
         X: ArrayLike | pd.DataFrame,
         ids: Iterable[Hashable] | None = None,
     ) -> Self:
@@ -292,7 +274,7 @@ class CategoryDiscovery:
         label keep it, and rows open for other experts are left out.
         """
 
-        def event(name: str | None) -> Event:
+        def event(name: str | None) -> events.Event:
             question = self._open_question(name)
             named = question.members.tolist() if rows is None else map(self._ids.row_of, rows)
             excluded = {question.row, *self._open.rows_besides(name).tolist()}
@@ -305,9 +287,9 @@ class CategoryDiscovery:
     def skip(self, *, expert: str | None = None, key: str | None = None) -> int:
         """Skip the open question; its row is not asked again."""
 
-        def event(name: str | None) -> Event:
+        def event(name: str | None) -> events.Event:
             row = self._open_question(name).row
-            return Passed(row) if row in self._state.entries else Skipped(row)
+            return events.Passed(row) if row in self._state.entries else events.Skipped(row)
 
         return self._record(event, expert, key)
 
@@ -320,11 +302,11 @@ class CategoryDiscovery:
         names that one and nothing changes.
         """
 
-        def event(name: str | None) -> Undone:
+        def event(name: str | None) -> events.Undone:
             number = None if name is None else self._log.effective.last_by(name)
             if name is not None and number is None:
                 raise InputError(f"There is nothing by {name!r} to undo.")
-            return Undone(number)
+            return events.Undone(number)
 
         return self._record(event, expert, key)
 
@@ -338,7 +320,7 @@ class CategoryDiscovery:
         """
         if isinstance(question, bool) or not isinstance(question, Integral):
             raise InputError(f"question must be its number, counted from 1; got {question!r}.")
-        event = Changed(int(question), None if label is None else category_name(label))
+        event = events.Changed(int(question), None if label is None else category_name(label))
         return self._record(lambda _: event, expert, key)
 
     def label_row(
@@ -348,9 +330,11 @@ class CategoryDiscovery:
         self._started()
         row, category = self._ids.row_of(row_id), category_name(label)
 
-        def event(name: str | None) -> Event:
+        def event(name: str | None) -> events.Event:
             is_answer = name in self._open.holder_of(row) and row not in self._state.entries
-            return Answered(row, category) if is_answer else RowLabelled(row, category)
+            return (
+                events.Answered(row, category) if is_answer else events.RowLabelled(row, category)
+            )
 
         return self._record(event, expert, key)
 
@@ -367,21 +351,21 @@ class CategoryDiscovery:
         rows = tuple(dict.fromkeys(map(self._ids.row_of, row_ids)))
         if not rows:
             raise InputError("There is no row to label: give at least one id.")
-        event = RowsLabelled(rows, category_name(label))
+        event = events.RowsLabelled(rows, category_name(label))
         return self._record(lambda _: event, expert, key)
 
     def rename(
         self, old: object, new: object, *, expert: str | None = None, key: str | None = None
     ) -> int:
         """Rename a category; the new name must not be in use."""
-        event = Renamed(category_name(old), category_name(new))
+        event = events.Renamed(category_name(old), category_name(new))
         return self._record(lambda _: event, expert, key)
 
     def merge(
         self, into: object, *others: object, expert: str | None = None, key: str | None = None
     ) -> int:
         """Merge other categories into one."""
-        event = Merged(category_name(into), tuple(dict.fromkeys(map(category_name, others))))
+        event = events.Merged(category_name(into), tuple(dict.fromkeys(map(category_name, others))))
         return self._record(lambda _: event, expert, key)
 
     def delete(self, name: object, *, expert: str | None = None, key: str | None = None) -> int:
@@ -389,7 +373,7 @@ class CategoryDiscovery:
 
         A row that another expert has labelled differently gets that label.
         """
-        event = Deleted(category_name(name))
+        event = events.Deleted(category_name(name))
         return self._record(lambda _: event, expert, key)
 
     def settle(
@@ -399,13 +383,13 @@ class CategoryDiscovery:
         self._started()
         row, category = self._ids.row_of(row_id), category_name(label)
 
-        def event(_: str | None) -> Event:
+        def event(_: str | None) -> events.Event:
             if self._state.opinions.n_experts(row) < 2:
                 raise InputError(
                     f"There is no disagreement about the row {row_id!r} to settle: fewer than two "
                     "experts have labelled it."
                 )
-            return Settled(row, category)
+            return events.Settled(row, category)
 
         return self._record(event, expert, key)
 
@@ -461,7 +445,7 @@ class CategoryDiscovery:
     number_of_key = ResultAttribute(lambda results: results.number_of_key)
 
     @property
-    def said_(self) -> list[LogEntry]:
+    def said_(self) -> list[events.LogEntry]:
         """Former name of ``entries_``."""
         warnings.warn("said_ is now called entries_.", DeprecationWarning, stacklevel=2)
         return self.entries_
@@ -496,13 +480,15 @@ class CategoryDiscovery:
             project, table, self._ids.ids, self._strategy.name, self.random_state
         )
 
-    def _begin(self, log: Sequence[Record | Event], store: ProjectStore | None = None) -> None:
+    def _begin(
+        self, log: Sequence[events.Record | events.Event], store: ProjectStore | None = None
+    ) -> None:
         self._open = OpenQuestions()
         self._proposer = Proposer(self._strategy, self._preparation)
         self._log = EventLog(len(self._ids.ids), log, store)
         self._results = SessionResults(self._ids, self._log, self._open)
 
-    def _record_prior(self, prior: PriorLabels) -> None:
+    def _record_prior(self, prior: events.PriorLabels) -> None:
         records = self._log.records
         if prior.rows and not records:
             self._append(prior)
@@ -513,26 +499,34 @@ class CategoryDiscovery:
             )
 
     def _record(
-        self, event_by: Callable[[str | None], Event], expert: str | None, key: str | None
+        self, event_by: Callable[[str | None], events.Event], expert: str | None, key: str | None
     ) -> int:
         """Record an expert's event, unless a request with the same key was recorded."""
-        number = self._started().number_of_key(checked_key(key))
+        number = self._started().number_of_key(events.checked_key(key))
         if number is not None:
             return number
         name = expert_name(expert)
         return self._append(event_by(name), name, key)
 
-    def _append(self, event: Event, expert: str | None = None, key: str | None = None) -> int:
-        new_answers = self._log.append(Record(event, expert, key, now()))
+    def _append(
+        self, event: events.Event, expert: str | None = None, key: str | None = None
+    ) -> int:
+        new_answers = self._log.append(events.Record(event, expert, key, events.now()))
         self._open.close(expert)
         self._proposer.observe(new_answers)
         return len(self._log.records)
 
-    def _answered(self, name: str | None, label: object, others: tuple[int, ...] = ()) -> Event:
+    def _answered(
+        self, name: str | None, label: object, others: tuple[int, ...] = ()
+    ) -> events.Event:
         row, category = self._open_question(name).row, category_name(label)
         if row not in self._state.entries:
-            return Answered(row, category, others)
-        return RowsLabelled((row, *others), category) if others else RowLabelled(row, category)
+            return events.Answered(row, category, others)
+        return (
+            events.RowsLabelled((row, *others), category)
+            if others
+            else events.RowLabelled(row, category)
+        )
 
     def _open_question(self, name: str | None) -> AskedQuestion:
         question = self._open.by_expert.get(name)

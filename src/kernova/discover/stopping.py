@@ -48,7 +48,7 @@ class Advice:
     questions_left : int
         Further answers without a new category until the rule of thumb would stop; 0 when it would
         stop now.
-    missed_share : float or None
+    missed_fraction : float or None
         With 95 % confidence, at most this fraction of the unlabelled rows belongs to undiscovered
         categories. None without a random sample.
     known : tuple of str

@@ -110,10 +110,9 @@ class ProjectStore:
 
         A file of an older format is converted in the same transaction.
         """
-        first = len(self.records) + 1
         lines = [
-            (first + place, one.at, event_to_json(one.event), one.by, one.key)
-            for place, one in enumerate(records)
+            (number, one.at, event_to_json(one.event), one.by, one.key)
+            for number, one in enumerate(records, start=len(self.records) + 1)
         ]
         self._save("INSERT INTO events VALUES (?, ?, ?, ?, ?)", lines)
         self.records.extend(records)
@@ -229,7 +228,8 @@ def open_table_project(
     seed: int,
 ) -> ProjectStore:
     """Open the project of a table, or create it; see :func:`open_project`."""
-    head = ProjectHead(table_fingerprint(table, ids), *table.shape, strategy, seed)
+    n_rows, n_columns = table.shape
+    head = ProjectHead(table_fingerprint(table, ids), n_rows, n_columns, strategy, seed)
     return open_project(path, head, lambda: table_digest(table, ids))
 
 

@@ -138,15 +138,7 @@ class TableDigest:
 def table_digest(table: pd.DataFrame | NDArray[np.float64], ids: Iterable[object]) -> TableDigest:
     """Return the digest of a table.
 
-    As for :func:`table_fingerprint`, numbers are compared as 64-bit floats, and all missing values
-    are equal.
-
-    Parameters
-    ----------
-    table : DataFrame or array of shape (n_rows, n_columns)
-        Numbers and texts.
-    ids : iterable
-        Ids of the rows.
+    Parameters and the comparison of values are those of :func:`table_fingerprint`.
 
     Examples
     --------

@@ -85,7 +85,7 @@ def test_ranking_follows_its_rules_literally(numbers, tolerance):
         assert end == sum(good)
 
 
-def test_the_farthest_mode_wins_and_equals_go_by_level_then_row():
+def test_the_farthest_mode_wins_and_ties_go_by_level_then_row():
     ranking = ranked_nodes([1.0] * 4, [0, 2, 1, 2], [0, 5, 1, 3], [0, 5, 1, 3])
     positions = np.arange(4)  # nodes 3, 1, 2, 0: the higher level first, then the smaller row
     assert ranking.nodes.tolist() == [3, 1, 2, 0]
@@ -123,7 +123,7 @@ def test_first_rows_are_what_the_asker_asks(name, preparation):
         assert strategy.first_rows(preparation, n).tolist() == expected[:n]
 
 
-def test_a_reason_says_what_the_numbers_say(preparation):
+def test_a_reason_agrees_with_its_evidence(preparation):
     asker = HierarchyOrder("compactness_isolation", farthest=True).start(preparation)
     labels = groups()[1]
     whole = asker.propose()

@@ -35,7 +35,7 @@ def test_log_densities_are_those_of_scipy():
         np.testing.assert_allclose(log_densities(Z, mixture)[:, which], frozen.logpdf(Z))
 
 
-def test_memberships_neither_overflow_nor_let_a_clamped_row_go():
+def test_memberships_do_not_overflow_and_respect_clamped_rows():
     densities = np.array([[-1e6, -1e6 + np.log(3)], [-5.0, -900.0], [0.0, 0.0]])
     shares = memberships(densities, np.array([0.5, 0.5]), np.array([-1, 1, 0]))
     np.testing.assert_allclose(shares, [[0.25, 0.75], [0.0, 1.0], [1.0, 0.0]], atol=1e-9)
@@ -57,7 +57,7 @@ def test_a_small_component_takes_the_common_shape_and_a_large_one_its_own():
     np.testing.assert_allclose(np.diag(mixture.covariances[1]), 6, rtol=0.15)
 
 
-def test_em_never_lowers_what_it_maximises_but_for_the_shrinking():
+def test_em_raises_the_likelihood():
     rng = np.random.default_rng(1)
     Z = np.concatenate([rng.normal(c, 0.5, (150, 2)) for c in (-4, 0, 4)])
     nobody = np.full(len(Z), -1)
@@ -87,7 +87,7 @@ def test_clamped_rows_hold_their_component_in_place():
     np.testing.assert_allclose(fitted.means[1], [6, 6], atol=0.5)
 
 
-def test_interleave_gives_a_category_without_a_component_one_of_its_own():
+def test_a_category_without_a_component_gets_a_new_one():
     X, labels = groups(sizes=(60, 20, 10))
     asker = Interleave(n_components=1, seed=0).start(Preparation(X))
     assert " of 1 fits" in asker.propose().reason
@@ -106,7 +106,7 @@ def test_interleave_gives_a_category_without_a_component_one_of_its_own():
     assert seen == {0, 1, 2}
 
 
-def test_interleave_starts_elsewhere_with_another_seed():
+def test_another_seed_starts_elsewhere():
     preparation = Preparation(groups()[0], random_state=3)
     rows = [
         asked_rows(Interleave(4, seed=seed).start(preparation), groups()[1], 8)
@@ -115,7 +115,7 @@ def test_interleave_starts_elsewhere_with_another_seed():
     assert rows[0] == rows[1] != rows[2]
 
 
-def test_interleave_asks_what_a_component_explains_worst(preparation):
+def test_the_row_with_the_lowest_density_of_a_component_is_asked(preparation):
     asker = Interleave(n_components=3, seed=1).start(preparation)
     asked, is_open = [], np.ones(preparation.n_rows, dtype=bool)
     for _ in range(3):

@@ -27,7 +27,7 @@ def test_nearest_level(bandwidth, level):
     assert nearest_level(np.array([0.5, 1.5, 4.5]), bandwidth) == level
 
 
-def test_mean_shift_interleave_asks_the_row_farthest_from_its_centre(preparation):
+def test_the_row_farthest_from_its_centre_is_asked(preparation):
     strategy = strategy_named("ms-interleave")
     clusters = strategy.clusters(preparation)
     model, Z = preparation.hierarchy(), preparation.rows()

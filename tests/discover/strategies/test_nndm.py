@@ -63,7 +63,7 @@ def test_many_rows_are_counted_by_a_tree_as_few_are_by_blocks(monkeypatch):
         assert sampled.radius >= other.radius  # fewer centres, no smaller ball among them
 
 
-def test_density_jumps_told_of_a_rare_class_ask_for_it_first():
+def test_with_priors_the_rare_class_is_asked_first():
     rng = np.random.default_rng(4)
     X = np.concatenate([rng.normal(0, 1, (400, 2)), rng.normal(1.5, 0.02, (8, 2))])
     labels = np.repeat(["common", "rare"], [400, 8])
@@ -73,7 +73,7 @@ def test_density_jumps_told_of_a_rare_class_ask_for_it_first():
     assert "rare" in labels[blind]
 
 
-def test_density_jumps_turn_to_the_next_class_when_one_is_found():
+def test_the_next_class_follows_when_one_is_found():
     X, _ = groups(sizes=(300, 30, 6))
     shares = {"class 0": 300 / 336, "class 1": 30 / 336, "class 2": 6 / 336}
     asker = DensityJumps(shares).start(Preparation(X))
@@ -85,13 +85,13 @@ def test_density_jumps_turn_to_the_next_class_when_one_is_found():
 
 
 @pytest.mark.parametrize("priors", [{}, {"a": 0.0}, {"a": 1.5}])
-def test_priors_that_are_no_shares_are_refused(priors):
+def test_priors_that_are_not_fractions_are_rejected(priors):
     with pytest.raises(InputError) as caught:
         DensityJumps(priors)
     assert str(caught.value) == (messages.BAD_PRIORS.format(priors=priors))
 
 
-def test_density_jumps_pass_over_what_lies_near_an_answer(preparation):
+def test_rows_near_an_answer_are_skipped(preparation):
     asker = DensityJumps().start(preparation)
     Z = preparation.rows()
     asked, n_passed = [], 0
@@ -105,7 +105,7 @@ def test_density_jumps_pass_over_what_lies_near_an_answer(preparation):
     assert n_passed > 0
 
 
-def test_the_search_for_a_fall_widens_with_every_question(preparation):
+def test_the_search_widens_with_every_question(preparation):
     asker = DensityJumps({"common": 0.9, "rare": 0.1}).start(preparation)
     steps = []
     for _ in range(3):

@@ -29,7 +29,7 @@ def asker_for(X, standardize="none"):
 
 
 def run(asker, answers):
-    """Ask to the end; give rows, and the questions they came with."""
+    """Ask to the end; return the questions."""
     questions = []
     while (question := asker.propose()) is not None:
         questions.append(question)
@@ -142,7 +142,7 @@ def test_questions_in_dense_regions_go_on_while_they_find_new_categories():
     assert dense == list(range(2, 60))
 
 
-def test_answers_out_of_turn_change_what_is_novel_but_not_whose_turn_it_is():
+def test_unasked_labels_change_novelty_but_not_the_turn():
     X = np.array([[0.0], [0.1], [0.2], [0.3], [5.0], [9.0], [9.5]])
     asker = asker_for(X)
     asker.observe(Answer(asker.propose().row, "common"))
@@ -192,7 +192,7 @@ def test_the_learned_metric_does_not_depend_on_how_many_answers_come_at_once():
         assert one.evidence == pytest.approx(other.evidence, rel=1e-9)
 
 
-def test_a_row_by_itself_does_not_stand_for_the_bulk_it_is_nearest_to():
+def test_an_isolated_row_does_not_represent_the_nearest_bulk():
     bulk = np.random.default_rng(0).normal(size=(60, 2)) * 0.1
     X = np.vstack([bulk, [[5.0, 5.0]]])
     asker = asker_for(X)
@@ -202,7 +202,7 @@ def test_a_row_by_itself_does_not_stand_for_the_bulk_it_is_nearest_to():
     assert question.members.tolist() == [60]
 
 
-def test_what_was_passed_over_is_not_asked_next_door():
+def test_neighbours_of_a_skipped_row_are_not_asked_next():
     X = np.array([[0.0], [0.1], [0.2], [0.3], [8.0], [8.0], [8.001], [-6.0]])
     asker = asker_for(X)
     asker.observe(Answer(0, "common"))
@@ -212,7 +212,7 @@ def test_what_was_passed_over_is_not_asked_next_door():
     assert asker.propose().row not in (4, 5, 6)
 
 
-def test_reasons_members_and_alternatives_in_words():
+def test_reasons_members_and_alternatives():
     X = np.array([*range(8), 40, 42, 44], dtype=float)[:, None]
     asker = asker_for(X)
     first = asker.propose()
@@ -313,9 +313,7 @@ def geometric_mean(values):
 
 @pytest.mark.soak
 @pytest.mark.parametrize("error_rate", [0.0, 0.05])
-def test_the_default_beats_the_papers_on_draws_it_was_not_chosen_on(
-    data_folder, long_bar, error_rate
-):
+def test_the_default_beats_the_paper_on_other_draws(data_folder, long_bar, error_rate):
     """Bar: 15 % fewer questions than the better of CI and CI+HAD, on no set over 1.5 times."""
     seeds = range(3, 3 + long_bar(5))
     names = ("optdigits", "segment", "yeast") if len(seeds) < 5 else None
@@ -336,7 +334,7 @@ def test_the_default_beats_the_papers_on_draws_it_was_not_chosen_on(
 
 
 @pytest.mark.soak
-def test_sets_that_were_kept_back_are_no_exception(long_bar):
+def test_the_default_beats_random_sampling_on_held_out_sets(long_bar):
     sets = [one for seed in range(long_bar(8)) for one in kept_back_sets(seed).values()]
     ours = questions_to_all(sets, DEFAULT_STRATEGY, 0.0)
     by_lot = questions_to_all(sets, "random", 0.0)

@@ -18,14 +18,14 @@ def test_the_default_is_one_of_the_strategies_and_names_are_their_own():
     assert [strategy_named(name).name for name in STRATEGIES] == list(STRATEGIES)
 
 
-def test_an_unknown_strategy_is_refused():
+def test_an_unknown_strategy_is_rejected():
     with pytest.raises(InputError) as caught:
         strategy_named("oracle")
     assert str(caught.value) == (messages.NO_SUCH_STRATEGY.format(name="oracle"))
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_questions_are_whole_and_every_row_is_asked_once(name, preparation):
+def test_questions_are_complete_and_every_row_is_asked_once(name, preparation):
     labels = groups()[1]
     asker = strategy_named(name).start(preparation)
     n_rows = preparation.n_rows
@@ -78,7 +78,7 @@ def test_replaying_answers_leads_to_the_same_question(name, preparation, data):
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3])
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_tiny_tables_and_tables_of_copies(name, n_rows):
+def test_tiny_tables_and_tables_of_duplicates(name, n_rows):
     for X in (np.arange(2.0 * n_rows).reshape(n_rows, 2), np.ones((n_rows, 2))):
         asker = strategy_named(name).start(Preparation(X))
         assert sorted(asked_rows(asker, ["a"] * n_rows)) == list(range(n_rows))
@@ -114,7 +114,7 @@ def as_values(question):
 
 @pytest.mark.parametrize("n_answers", [0, 1, 7, 30])
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_rows_elsewhere_are_not_proposed_and_nothing_is_remembered(name, table, n_answers):
+def test_excluded_rows_are_not_proposed_and_not_remembered(name, table, n_answers):
     asker, alone = (observed(name, table, n_answers) for _ in range(2))
     asked = set()
     while len(asked) < 5:  # five experts at once
@@ -135,7 +135,7 @@ def test_rows_elsewhere_are_not_proposed_and_nothing_is_remembered(name, table, 
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_when_all_open_rows_are_elsewhere_there_is_nothing_to_ask(name):
+def test_there_is_no_question_when_all_open_rows_are_excluded(name):
     few = Preparation(X[::5])
     asker, left = strategy_named(name).start(few), [1, 8, 9]
     for row in set(range(few.n_rows)) - set(left):
@@ -150,13 +150,13 @@ def test_when_all_open_rows_are_elsewhere_there_is_nothing_to_ask(name):
 
 
 @pytest.mark.parametrize("name", ["hms-ci", "hms-out", "ms-interleave", "random"])
-def test_what_heeds_no_answer_goes_on_down_its_order(name, table):
+def test_a_fixed_order_continues_past_excluded_rows(name, table):
     order = strategy_named(name).first_rows(table, 6).tolist()
     asker = strategy_named(name).start(table)
     assert [asker.propose(besides=order[:n]).row for n in range(6)] == order
 
 
-def test_the_default_sends_experts_apart(table):
+def test_the_default_sends_experts_to_different_regions(table):
     asker = observed(DEFAULT_STRATEGY, table, 2)
     first = asker.propose()
     second = asker.propose(besides=[first.row])
@@ -167,7 +167,7 @@ def test_the_default_sends_experts_apart(table):
     assert second.evidence["novelty"] <= gap
 
 
-def test_before_any_answer_the_second_expert_looks_far_from_the_first(table):
+def test_before_any_answer_the_second_question_is_far_from_the_first(table):
     asker = observed(DEFAULT_STRATEGY, table, 0)
     first = asker.propose()
     second = asker.propose(besides=[first.row])

@@ -84,14 +84,14 @@ def density_scales(Z: Matrix, sizes: Sequence[int]) -> list[DensityScale]:
 
 def _densest_balls(Z: Matrix, sizes: Sequence[int]) -> Vector:
     """Return for each size the smallest squared radius around a row that contains so many."""
-    places = np.unique([size - 1 for size in sizes])
-    nearest = np.full(len(places), np.inf)
+    ranks = np.unique([size - 1 for size in sizes])
+    nearest = np.full(len(ranks), np.inf)
     centres = Z[:: max(1, len(Z) // _SAMPLED_CENTRES)] if len(Z) > _MANY_ROWS else Z
     for block in track(row_blocks(len(centres), 2 * len(Z)), "distances"):
-        squared = np.partition(squared_distances(centres[block], Z), places, axis=1)[:, places]
+        squared = np.partition(squared_distances(centres[block], Z), ranks, axis=1)[:, ranks]
         nearest = np.minimum(nearest, squared.min(axis=0))
     # Distances are rounded differently in other blocks; the ball must contain its own edge.
-    found: Vector = nearest[np.searchsorted(places, np.subtract(sizes, 1))]
+    found: Vector = nearest[np.searchsorted(ranks, np.subtract(sizes, 1))]
     return found * (1 + 1e-9)
 
 
