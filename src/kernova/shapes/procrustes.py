@@ -115,16 +115,7 @@ class Similarity(NamedTuple):
 
 
 def fit_similarity(source: Matrix, target: Matrix, *, reflection: bool = False) -> Similarity:
-    """Return the similarity that maps source landmarks onto target ones, by least squares.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> source = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> similarity = fit_similarity(source, 2 * source[:, ::-1] + 5, reflection=True)
-    >>> similarity.apply(np.array([[3.0, 0.0]])).round(9)
-    array([[ 5., 11.]])
-    """
+    """Return the similarity that maps source landmarks onto target ones, by least squares."""
     center, target_center = source.mean(axis=0), target.mean(axis=0)
     centred = source - center
     covariance = centred.T @ (target - target_center)
@@ -244,22 +235,17 @@ def _align(frames: Frames, options: Superposition) -> _GroupAlignment:
     n, n_landmarks, d = frames.specimens.shape
     by_axis = np.ascontiguousarray(frames.specimens.transpose(0, 2, 1)).reshape(n * d, n_landmarks)
     consensus, turns = frames.specimens[0], np.zeros((n, d, d))
-    n_rounds, is_converged = 0, False
+    tolerance, n_rounds, is_converged = options.tolerance, 0, False
     while n_rounds < options.max_iter and not is_converged:
         before, old = turns, consensus
         turns = rotations((by_axis @ old).reshape(n, d, d), reflection=options.reflection)
         consensus = by_axis.T @ turns.reshape(n * d, d) / n
         # No coordinate is larger than its specimen, so none moves farther than this ...
-        is_converged = float(np.abs(turns - before).max()) * d <= options.tolerance
-        if (
-            not is_converged
-            and np.abs(consensus - old).max() <= options.tolerance * np.abs(old).max()
-        ):
+        is_converged = float(np.abs(turns - before).max()) * d <= tolerance
+        if not is_converged and np.abs(consensus - old).max() <= tolerance * np.abs(old).max():
             # ... but a specimen on one line may rotate about it without moving.
             moves = np.matmul(frames.specimens, turns - before)
-            is_converged = (
-                float(np.abs(moves).max()) <= options.tolerance * lengths(frames.specimens).max()
-            )
+            is_converged = float(np.abs(moves).max()) <= tolerance * lengths(frames.specimens).max()
         n_rounds += 1
     return _GroupAlignment(np.matmul(frames.specimens, turns), consensus, n_rounds, is_converged)
 
@@ -534,19 +520,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         return aligned if _is_three_d(X) else aligned.reshape(len(aligned), -1)
 
     def align(self, X: ArrayLike) -> Alignment:
-        """Align specimens to the consensus, and return their sizes too.
-
-        Parameters
-        ----------
-        X : array-like
-            As for ``fit``.
-
-        Returns
-        -------
-        Alignment
-            ``coordinates`` of shape (n_specimens, n_landmarks, dimensions), and
-            ``centroid_sizes``.
-        """
+        """Align specimens (``X`` as for ``fit``) to the consensus, and return their sizes too."""
         check_is_fitted(self)
         model = ShapeModel(self.consensus_, self.precision_, self.examples_)
         return aligned_to(model, self._specimens(X, reset=False), self._options())

@@ -51,6 +51,12 @@ _FORMATS: Final[dict[str, Format]] = {
     **dict.fromkeys(("depth", "threshold"), ".5f"),
 }
 _WITHOUT_FORMAT: Final = ("specimens",)
+_SPLITS: Final = (
+    "The known specimens are split in half at random, group by group. One half is the reference: "
+    "alignment, components and depths are learnt from it alone. The other half is held out and, "
+    "like the unknown, only projected, so that both are new to the model. A depth is high in the "
+    "centre of the reference and low far from it."
+)
 _WEIGHTED: Final = (
     "The components are weighted: directions in which specimens of one group hardly vary count "
     "more, by the fourth root of the variance within groups."
@@ -128,45 +134,43 @@ def _aligned(figures: Mapping[str, Figure]) -> Html:
 def _method(settings: SpeciesSettings, space: ShapeSpace, *, one_by_one: bool = False) -> Section:
     """Return the section on method and settings; single specimens use one split."""
     features = settings.features
-    columns = (
-        f"{space.components.shape[1]} principal components of the aligned landmarks"
-        if features is None
-        else f"{len(features.names)} features, measured on aligned shapes"
-    )
     parts: list[str] = [
-        paragraph(
-            "The known specimens are split in half at random, group by group. One half is the "
-            "reference: alignment, components and depths are learnt from it alone. The other half "
-            "is held out and, like the unknown, only projected, so that both are new to the "
-            "model. A depth is high in the centre of the reference and low far from it."
-        ),
+        paragraph(_SPLITS),
         *([paragraph(_WEIGHTED)] if features is None and settings.weighting == "within" else []),
         *([paragraph(_REMAINDER)] if space.has_remainder else []),
-        facts(
-            {
-                "described by": columns,
-                "remainder beyond the components": space.has_remainder,
-                "size as a column": settings.size,
-                "mirror images allowed": settings.reflection,
-                "directions weighted": _weighting(settings),
-                "kernel width": settings.bandwidth,
-                **(
-                    {"false discovery rate": settings.false_discovery_rate}
-                    if one_by_one
-                    else {
-                        "confidence": settings.confidence,
-                        "halvings": settings.halvings,
-                        "largest error of separable groups": settings.largest_error,
-                    }
-                ),
-                "seed": settings.seed,
-            }
-        ),
+        facts(_settings(settings, space, one_by_one=one_by_one)),
     ]
     if features is not None:
         formulas = pd.DataFrame({"feature": features.names, "formula": features.formulas})
         parts.append(table(formulas, "Features"))
     return Section("How it was decided", parts)
+
+
+def _settings(
+    settings: SpeciesSettings, space: ShapeSpace, *, one_by_one: bool
+) -> dict[str, object]:
+    features = settings.features
+    errors = {
+        "confidence": settings.confidence,
+        "random splits": settings.halvings,
+        "largest error of separable groups": settings.largest_error,
+    }
+    if one_by_one:
+        errors = {"false discovery rate": settings.false_discovery_rate}
+    return {
+        "described by": (
+            f"{space.components.shape[1]} principal components of the aligned landmarks"
+            if features is None
+            else f"{len(features.names)} features, measured on aligned shapes"
+        ),
+        "remainder beyond the components": space.has_remainder,
+        "size as a column": settings.size,
+        "mirror images allowed": settings.reflection,
+        "directions weighted": _weighting(settings),
+        "kernel width": settings.bandwidth,
+        **errors,
+        "seed": settings.seed,
+    }
 
 
 def _unknown_page(answer: UnknownAnswer) -> str:
