@@ -25,6 +25,6 @@ def aviary(tmp_path_factory):
 
 @pytest.fixture
 def birds(aviary, tmp_path, monkeypatch):
-    here = shutil.copytree(aviary, tmp_path / "here")
-    monkeypatch.chdir(here)
-    return here
+    present = shutil.copytree(aviary, tmp_path / "here")
+    monkeypatch.chdir(present)
+    return present

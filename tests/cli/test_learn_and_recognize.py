@@ -1,4 +1,4 @@
-"""``kernova learn`` and ``kernova recognize`` as a user and as a program meet them."""
+"""``kernova learn`` and ``kernova recognize``: text, JSON, files and errors."""
 
 import json
 from pathlib import Path
@@ -10,9 +10,13 @@ from typer.testing import CliRunner
 
 from kernova import SpatialDepth, save_model
 from kernova.cli.app import app
+from kernova.cli.learn import learn
+from kernova.cli.options import in_options, running
+from kernova.cli.recognize import recognize
 from kernova.description.recognizer import TableRecognizer
-from tests.tables.bad_files import BAD_FILES
-from tests.workflows.test_learn import two_kinds
+from tests.cli import messages
+from tests.tables.messages import BAD_FILES
+from tests.workflows.tables import two_kinds
 
 LEARN = ["learn", "labelled.csv", "--label-column", "kind", "--id-column", "fish"]
 RECOGNIZE = ["recognize", "model.kernova", "new.csv", "--id-column", "fish"]
@@ -42,24 +46,21 @@ def run(*arguments):
     return result.stdout
 
 
-def test_the_road_for_people(folder):
+def test_text_for_people(folder):
     text = run(*LEARN, "-o", "model.kernova")
-    assert text.startswith(
-        "2 classes were learnt from 60 rows of labelled.csv. Each row judged by a description "
-        "without it, "
-    )
+    assert text.startswith(messages.LEARNT)
     assert text.endswith("\nmodel: model.kernova\n")
     text = run(*RECOGNIZE, "--label-column", "kind", "--top", "2")
     lines = text.splitlines()
     assert lines[0].startswith("Of 20 new rows, ")
     assert lines[0].endswith(" unknown.")
-    assert "Rows of classes never met in learning (eel): 5, of which 5 (100.0 %) rightly" in text
+    assert messages.UNKNOWN_CLASS in text
     assert "b = 6" in text
     assert "eel (5)" in text
     assert lines[-1] == "Write them all with -o classes.csv; see them with --report report.html."
 
 
-def test_the_road_for_programs(folder):
+def test_json_for_programs(folder):
     answer = json.loads(run(*LEARN, "-o", "model.kernova", "--reject", "0.1", "--json"))
     assert answer["settings"]["reject"] == 0.1
     assert answer["files"] == {"model": "model.kernova"}
@@ -84,7 +85,7 @@ def test_the_road_for_programs(folder):
 
 
 @pytest.mark.parametrize("name", ["recognized", "group", "membership", "membership_carp"])
-def test_ids_and_labels_survive_under_any_name(folder, name):
+def test_ids_and_labels_are_written_under_any_name(folder, name):
     run(*LEARN, "-o", "model.kernova")
     for role, column in (("--id-column", "fish"), ("--label-column", "kind")):
         new = pd.read_csv("new.csv").rename(columns={column: name})
@@ -96,7 +97,7 @@ def test_ids_and_labels_survive_under_any_name(folder, name):
         assert out[f"{name}_"].tolist() == new[name].tolist()
 
 
-def test_a_lonely_class_is_said_on_the_terminal(folder):
+def test_a_class_of_one_row_is_noted(folder):
     frame = pd.read_csv("labelled.csv")
     frame.loc[0, "kind"] = "eel"
     frame.to_csv("labelled.csv", index=False)
@@ -123,71 +124,37 @@ def other_model():
     save_model(SpatialDepth().fit(np.eye(3)), "model.kernova")
 
 
-REFUSALS = {
+BAD_INPUT = {
     "no label column": (
         None, ["learn", "labelled.csv", "-o", "out.kernova", "--drop", "fish", "--drop", "kind"],
-        "labelled.csv has no labels, so there are no classes to learn. Say which column holds "
-        "them (--label-column).",
     ),
-    "no labels": (
-        no_labels, [*LEARN, "-o", "out.kernova"],
-        "No row of labelled.csv has a label in column 'kind'. Fill in the classes of some rows.",
-    ),
-    "ending": (
-        None, [*LEARN, "-o", "out.pkl"],
-        "Cannot write a model to out.pkl: its ending is '.pkl'. Take one of .kernova.",
-    ),
-    "no folder": (
-        None, [*LEARN, "-o", "nowhere/out.kernova"],
-        "Cannot write nowhere/out.kernova: there is no folder nowhere. Name a place that can be "
-        "written.",
-    ),
-    "reject": (
-        None, [*LEARN, "-o", "out.kernova", "--reject", "1.5"],
-        "reject is 1.5; it is a share of each class's own rows, from 0 to below 1.",
-    ),
-    "no model": (
-        None, ["recognize", "labelled.csv", "new.csv", "-o", "out.csv"],
-        "labelled.csv is not a kernova model. Name a file that save_model wrote.",
-    ),
-    "other model": (
-        other_model, [*RECOGNIZE, "-o", "out.csv"],
-        "model.kernova holds a SpatialDepth, which recognises no classes. Name a file that kernova "
-        "learn wrote.",
-    ),
-    "other columns": (
-        None, [*RECOGNIZE, "-o", "out.csv"],
-        "new.csv does not match what was learnt: The columns of the new table are not those of the "
-        "known one: extra 'kind'. Give both tables the same columns.",
-    ),
-    "over its input": (
-        None, [*RECOGNIZE, "-o", "new.csv"],
-        "Cannot write new.csv: it is one of the tables to read. Name a place that can be written.",
-    ),
+    "no labels": (no_labels, [*LEARN, "-o", "out.kernova"]),
+    "suffix": (None, [*LEARN, "-o", "out.pkl"]),
+    "no folder": (None, [*LEARN, "-o", "nowhere/out.kernova"]),
+    "reject": (None, [*LEARN, "-o", "out.kernova", "--reject", "1.5"]),
+    "no model": (None, ["recognize", "labelled.csv", "new.csv", "-o", "out.csv"]),
+    "other model": (other_model, [*RECOGNIZE, "-o", "out.csv"]),
+    "other columns": (None, [*RECOGNIZE, "-o", "out.csv"]),
+    "over its input": (None, [*RECOGNIZE, "-o", "new.csv"]),
     "text for numbers": (
         lambda: table("new.csv", "fish,a,b,c\nx,1,2,high\ny,1,2,low\n"),
         [*RECOGNIZE, "-o", "out.csv"],
-        "Column 'c' held numbers in fit, but row 1 now holds 'high'; correct it or drop the "
-        "column.",
     ),
     "missing values": (
-        lambda: table("new.csv", "fish,a,b,c\nx,1,2,\n"),
-        [*RECOGNIZE, "-o", "out.csv"],
-        "new.csv has missing values, counted by column: 'c' 1. Fill them in, or pass --missing "
-        "drop or --missing fill.",
+        lambda: table("new.csv", "fish,a,b,c\nx,1,2,\n"), [*RECOGNIZE, "-o", "out.csv"],
     ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSALS)
-def test_refusals_are_one_sentence_and_leave_nothing(folder, name):
+@pytest.mark.parametrize("name", BAD_INPUT)
+def test_bad_input_is_reported_in_one_sentence_and_leaves_nothing(folder, name):
     run(*LEARN, "-o", "model.kernova")
-    change, words, sentence = REFUSALS[name]
+    change, words = BAD_INPUT[name]
     if change is not None:
         change()
     before = {path: path.read_bytes() for path in folder.iterdir()}
     result = CliRunner().invoke(app, words)
-    assert (result.exit_code, result.stderr) == (2, f"kernova: {sentence}\n")
+    assert (result.exit_code, result.stderr) == (2, f"kernova: {messages.RECOGNIZE[name]}\n")
     assert result.stdout == ""
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
@@ -197,13 +164,14 @@ def test_refusals_are_one_sentence_and_leave_nothing(folder, name):
     [case[:2] + case[3:] for case in BAD_FILES if not case[2]],
     ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
 )
-def test_bad_files_are_refused_by_both(folder, model_of_two_kinds, name, content, sentence):
+def test_bad_files_are_rejected_by_both(folder, model_of_two_kinds, name, content, sentence):
     (folder / name).write_bytes(content)
     (folder / "model.kernova").write_bytes(model_of_two_kinds)
     for words in (["learn", name, "-o", "out.kernova"],
                   ["recognize", "model.kernova", name, "-o", "out.csv"]):  # fmt: skip
         result = CliRunner().invoke(app, words)
-        assert (result.exit_code, result.stderr) == (2, f"kernova: {sentence}\n")
+        with running(learn if words[0] == "learn" else recognize):
+            assert (result.exit_code, result.stderr) == (2, f"kernova: {in_options(sentence)}\n")
     assert not list(folder.glob("out.*"))
 
 
@@ -218,7 +186,7 @@ def model_of_two_kinds(tmp_path_factory):
 def test_rows_that_are_all_one_row_can_be_learnt(folder):
     same_rows()
     text = run(*LEARN, "-o", "model.kernova")
-    assert "60 rows have copies with another label; rows like them are ambiguous." in text
+    assert "60 rows have duplicates with another label; rows like them are ambiguous." in text
     table("new.csv", "fish,a,b,c\nx,1,1,1\ny,1,1,2\n")
     rows = json.loads(run(*RECOGNIZE, "--json"))["rows"]
     assert [row["ambiguous"] for row in rows] == [True, False]

@@ -1,4 +1,4 @@
-"""``kernova notes`` as a user and as a program meet it, on made-up birds."""
+"""``kernova notes``: text, JSON and files, on synthetic bird song."""
 
 import json
 import shutil
@@ -15,10 +15,8 @@ from tests.cli.aviary import CHECK, CLASSES, DUSK, FIND, LEARN, run
 
 soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 
-# --- the road ---------------------------------------------------------------------------------
 
-
-def test_the_road_for_people(birds):
+def test_text_for_people(birds):
     text = run(*LEARN, "-o", "again.kernova")
     assert text.startswith("3 classes were learnt from 33 notes in 1 recording.\n")
     assert text.endswith("\nmodel: again.kernova\n")
@@ -30,14 +28,14 @@ def test_the_road_for_people(birds):
     }  # fmt: skip
     assert Path("found/dusk.png").read_bytes().startswith(b"\x89PNG")
     again = run(*FIND, "night/dusk.wav", "-o", "found", "--plot")
-    assert "Done before, and not again: 1." in again
+    assert "Searched before and skipped: 1." in again
     text = run(*FIND, "night/dusk.wav")
     assert text.endswith(
         "\nWrite them with -o FOLDER, or all to one table with --combined notes.csv.\n"
     )
 
 
-def test_the_road_for_programs_and_what_is_found_is_there(birds):
+def test_json_for_programs_and_the_detections_are_correct(birds):
     answer = json.loads(run(*FIND, "night", "-o", "found", "--combined", "all.csv", "--json"))
     assert answer["classes"] == CLASSES
     assert answer["files"] == {"folder": "found", "combined": "all.csv"}
@@ -58,7 +56,7 @@ def test_the_road_for_programs_and_what_is_found_is_there(birds):
     assert len(combined) == sum(len(one["notes"]) for one in answer["recordings"])
 
 
-def test_what_check_says_is_what_find_finds(birds):
+def test_check_counts_what_find_finds(birds):
     found = json.loads(run(*FIND, "night/dusk.wav", "--json"))["recordings"][0]["notes"]
     answer = json.loads(run(*CHECK, *DUSK, "--json", "-o", "checked"))
     assert {line["class"]: line["found"] for line in answer["notes"]} == {
@@ -76,7 +74,7 @@ def test_what_check_says_is_what_find_finds(birds):
     assert confusion["annotated"].tolist() == [*CLASSES, "none"]
     text = run(*CHECK, *DUSK)
     assert text.startswith(f"Of 30 notes, {sum(line['right'] for line in answer['notes'])} were ")
-    assert text.endswith("\nWrite tables and pictures with -o FOLDER.\n")
+    assert text.endswith("\nWrite tables and figures with -o FOLDER.\n")
 
 
 def test_several_recordings_are_checked_together_by_one_table(birds):
@@ -155,7 +153,7 @@ def test_one_channel_is_learnt_from_and_searched(birds):
     table = pd.read_csv("found/stereo.selections.txt", sep="\t")
     assert set(table["Channel"]) == {2}
     assert set(table["View"]) == {"Spectrogram 2"}
-    assert "Done before" not in run(*find, "-o", "found", "--channel", "mean")
+    assert "Searched before" not in run(*find, "-o", "found", "--channel", "mean")
 
 
 def test_the_paper_preset_can_be_learnt_and_searched_with(birds):

@@ -1,4 +1,4 @@
-"""``kernova outliers`` as a user and as a program meet it."""
+"""``kernova outliers``: text, JSON, files and interruption."""
 
 import json
 import os
@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kernova.cli.app import app
+from tests.cli import messages
 from tests.cli.at_work import wait_until_at_work
 
 
@@ -38,10 +39,10 @@ def run(*arguments):
 COLUMNS = ["--id-column", "fish", "--label-column", "kind"]
 
 
-def test_the_strangest_first_for_people(folder):
+def test_text_for_people(folder):
     text = run("--top", "2")
     lines = text.splitlines()
-    assert "rows are outliers; it takes a factor above 1.5 to be one." in lines[0]
+    assert messages.OUTLIERS_BY_FACTOR in lines[0]
     assert "nothing is proven" in lines[1]
     table = [line for line in lines if "0000" in line]
     assert len(table) == 2
@@ -50,12 +51,12 @@ def test_the_strangest_first_for_people(folder):
     assert lines[-1] == "Write them all with -o outliers.csv; see them with --report report.html."
 
 
-def test_notes_reach_people(folder):
+def test_notes_are_printed(folder):
     text = run("--neighbors", "150", "--top", "0")
-    assert "150 neighbours were asked for, but each row has 119 others; all are taken." in text
+    assert messages.TOO_MANY_NEIGHBOURS in text
 
 
-def test_everything_for_programs(folder):
+def test_json_for_programs(folder):
     words = ["--max-false-alarm", "0.1", "--neighbors", "5", "--neighbors", "10,20", "--top", "3",
              "--json", "-o", "ranked.csv", "--report", "page.html"]  # fmt: skip
     answer = json.loads(run(*words))
@@ -84,7 +85,7 @@ def test_everything_for_programs(folder):
 
 
 @pytest.mark.parametrize("name", ["rank", "factor", "p_value", "verdict", "because"])
-def test_ids_survive_under_any_name(folder, name):
+def test_ids_are_written_under_any_name(folder, name):
     ids = ["=cmd()", "[bold]x[/bold]", "[/red]", "日本", *(f"fish {i}" for i in range(116))]
     rows = pd.read_csv("fish.csv").drop(columns=["fish", "kind"])
     rows.iloc[:4] = [[50, 0], [0, 50], [-50, 0], [0, -50]]

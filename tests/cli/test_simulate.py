@@ -1,4 +1,4 @@
-"""``kernova simulate``: table, files, JSON, and refusals in one sentence."""
+"""``kernova simulate``: text, files, JSON and errors."""
 
 import json
 
@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kernova.cli.app import app
+from tests.cli import messages
 
 
 @pytest.fixture
@@ -46,20 +47,8 @@ def test_json_for_programs(data):
     assert all(len(one["curve"]) <= 3 for one in answer["runs"])
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (
-            ["--picture", "curves.txt"],
-            "Cannot write a picture to curves.txt: its ending is '.txt'. "
-            "Take one of .png, .svg, .pdf.",
-        ),
-        (["--error-rate", "1.5"], "error_rate must be at least 0 and below 1; got 1.5."),
-        (["--strategies", "luck"], "There is no strategy named 'luck'. Take one of hms-ci,"),
-    ],
-)
-def test_refusals(data, words, sentence, monkeypatch, tmp_path):
+@pytest.mark.parametrize("options", messages.SIMULATE)
+def test_bad_options(data, options, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    result = run(data, "--label-column", "kind", *words)
-    assert result.exit_code == 2
-    assert result.stderr.startswith(f"kernova: {sentence}")
+    result = run(data, "--label-column", "kind", *options.split())
+    assert (result.exit_code, result.stderr) == (2, f"kernova: {messages.SIMULATE[options]}\n")

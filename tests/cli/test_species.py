@@ -1,4 +1,4 @@
-"""The command about species: answers for people and programs, and refusals in one sentence."""
+"""``kernova species``: text, JSON, files and errors."""
 
 import json
 import os
@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from kernova import Landmarks, read_tps, write_tps
 from kernova.cli.app import app
-from kernova.cli.console import warnings_in_words
+from kernova.cli.console import printing_warnings
+from tests.cli import messages
 from tests.cli.at_work import wait_until_at_work
 from tests.species.drawn_shapes import drawn
 
@@ -66,7 +67,7 @@ def test_one_group_for_people(folder):
         "fish.tps", *GROUPS, "--unknown", "newt", *QUICK, "--report", "r.html", "-o", "o.csv"
     )
     assert text.startswith("newt looks new: at 95% confidence its 12 specimens are not of any of ")
-    assert "Known groups, the hardest to tell apart first" in text
+    assert "Known groups, the hardest to separate first" in text
     assert text.endswith("\noutput: o.csv\nreport: r.html\n")
     page = Path("r.html").read_text()
     assert "<h1>Is newt new?</h1>" in page
@@ -106,8 +107,8 @@ def test_every_group_in_turn(folder):
     rows = pd.read_csv("o.csv")
     assert rows["verdict"].tolist() == [line["verdict"] for line in answer["groups"]]
     text = run("fish.tps", *GROUPS, "--each", "--least-specimens", "13", *QUICK, "--top", "2")
-    assert text.startswith("3 of 3 groups would look new if nobody knew them.\n")
-    assert "1 smaller group was known throughout and not held out." in text
+    assert text.startswith("3 of 3 groups would look new if they were unknown.\n")
+    assert "1 smaller group was never held out." in text
     assert "... and 1 more." in text
 
 
@@ -145,116 +146,52 @@ def test_missing_landmarks_are_estimated_and_counted(folder):
     assert "landmarks of fish.tps are missing, in 1 of 80 specimens" in said
 
 
-def test_warnings_are_sentences_each_said_once(capsys):
-    with warnings_in_words():
+def test_warnings_are_printed_once_each(capsys):
+    with printing_warnings():
         for words in ("It still moved.", "It is thin.", "It still moved."):
             warnings.warn(words, UserWarning, stacklevel=1)
     assert capsys.readouterr().err == "kernova: It still moved.\nkernova: It is thin.\n"
 
 
-# --- refusals --------------------------------------------------------------------------------
+# --- bad input -------------------------------------------------------------------------------
 
 
-# n stands for the number of landmarks of the specimens.
-_QUESTION = "Ask one question: --unknown NAME whether a group is new, --each whether every " \
-    "group would be, or --test FILE whether single specimens are. "  # fmt: skip
 _UNKNOWN = ["--unknown", "newt"]
-BAD_INPUT = [
-    (["fish.tps", *GROUPS], _QUESTION + "Here is none."),
-    (["fish.tps", *GROUPS, *_UNKNOWN, "--each"], _QUESTION + "Here are --unknown and --each."),
-    (
-        ["fish.tps", *_UNKNOWN],
-        "The groups of the specimens of fish.tps are not known. Give --groups with "
-        "--group-column, or --id-pattern.",
-    ),
-    (
-        ["fish.tps", "--groups", "groups.csv", *_UNKNOWN],
-        "Which column of groups.csv is it? Give --group-column.",
-    ),
-    (
-        ["fish.tps", "--groups", "groups.csv", "--group-column", "genus", *_UNKNOWN],
-        "groups.csv has no column 'genus' to use as group column. Its columns are 'specimen', "
-        "'species'.",
-    ),
-    (
-        ["wide.csv", "--group-column", "genus", *_UNKNOWN],
-        "wide.csv has no column 'genus' to use as group column.",
-    ),
-    (
-        ["fish.tps", "--groups", "short.csv", "--group-column", "species", *_UNKNOWN],
-        "79 of 80 specimens are not in column 'specimen' of short.csv: ",
-    ),
-    (
-        ["fish.tps", *GROUPS, "--unknown", "Newts"],
-        "No specimen is of a group 'Newts'. Near it: 'newt'.",
-    ),
-    (
-        ["fish.tps", *GROUPS, "--unknown", "trout"],
-        "No specimen is of a group 'trout'. There are 'carp', 'eel', 'newt', 'pike'.",
-    ),
-    (
-        ["fish.tps", *GROUPS, "--id-pattern", "(a)", *_UNKNOWN],
-        "Groups come either from a column or from a pattern in the ids. Give --id-pattern "
-        "alone, or leave it out.",
-    ),
-    (
-        ["lonely.csv", "--group-column", "species", "--unknown", "s1"],
-        "There are too few known specimens beside 's1': 4, no two of one group. Half of a "
-        "group is learnt from and half is held out, so some group must have 2 or more.",
-    ),
-    (
-        ["lonely.csv", "--group-column", "species", "--each", "--least-specimens", "1"],
-        "There are too few known specimens beside 's0': 4, no two of one group.",
-    ),
-    (
-        ["pins.csv", "--group-column", "species", "--unknown", "b"],
-        "The specimens of pins.csv have 2 landmarks each; to compare shapes takes at least 3.",
-    ),
-    (
-        ["fish.tps", *GROUPS, "--each", "--least-specimens", "99"],
-        "No group has 99 specimens; the largest has 24.",
-    ),
-    (
-        ["fish.tps", *GROUPS, "--test", "few.tps"],
-        "fish.tps has {n} landmarks of 2 coordinates, but few.tps has 3 of 2. Give "
-        "specimens with the same landmarks.",
-    ),
-    (
-        ["fish.tps", *GROUPS, "--test", "newts.tps"],
-        "12 of 12 specimens of newts.tps are in fish.tps too, coordinate for coordinate: "
-        "'newt_68' is 'newt_68'. Leave them out of one of the files.",
-    ),
-    (
-        ["fish.tps", *GROUPS, *_UNKNOWN, "--features", "f.txt"],
-        "Feature 'long' (line 1 of f.txt) needs landmark {one_more}, but the specimens have {n}; "
-        "correct the formula, or digitise the landmark.",
-    ),
-    (
-        ["fish.tps", *GROUPS, *_UNKNOWN, "--features", "nofile.toml"],
-        "There is no file nofile.toml; check its name and folder. Features that ship: "
-        "'cichlids'.",
-    ),
-    (["nofile.tps", *GROUPS, *_UNKNOWN], "There is no file nofile.tps"),
-    (
-        ["fish.tps", *GROUPS, *_UNKNOWN, "--confidence", "0.3"],
-        "The confidence must be at least 0.5; got 0.3.",
-    ),
-    (
-        ["fish.tps", *GROUPS, *_UNKNOWN, "--bandwidth", "wide"],
-        "There is no bandwidth rule named 'wide'.",
-    ),
-    (
-        ["fish.tps", *GROUPS, *_UNKNOWN, "-o", "groups.csv"],
-        "Cannot write groups.csv: it is one of the tables to read.",
-    ),
-    (
-        ["fish.tps", *GROUPS, *_UNKNOWN, "--report", "page.pdf"],
-        "Cannot write a page to page.pdf: its ending is '.pdf'.",
-    ),
-]  # fmt: skip
+BAD_INPUT = {
+    "no question": ["fish.tps", *GROUPS],
+    "two questions": ["fish.tps", *GROUPS, *_UNKNOWN, "--each"],
+    "no groups": ["fish.tps", *_UNKNOWN],
+    "no group column": ["fish.tps", "--groups", "groups.csv", *_UNKNOWN],
+    "wrong group column": [
+        "fish.tps", "--groups", "groups.csv", "--group-column", "genus", *_UNKNOWN,
+    ],
+    "wrong column of a wide table": ["wide.csv", "--group-column", "genus", *_UNKNOWN],
+    "specimens without a group": [
+        "fish.tps", "--groups", "short.csv", "--group-column", "species", *_UNKNOWN,
+    ],
+    "misspelt group": ["fish.tps", *GROUPS, "--unknown", "Newts"],
+    "no such group": ["fish.tps", *GROUPS, "--unknown", "trout"],
+    "pattern and column": ["fish.tps", *GROUPS, "--id-pattern", "(a)", *_UNKNOWN],
+    "single specimens": ["lonely.csv", "--group-column", "species", "--unknown", "s1"],
+    "single specimens, each": [
+        "lonely.csv", "--group-column", "species", "--each", "--least-specimens", "1",
+    ],
+    "two landmarks": ["pins.csv", "--group-column", "species", "--unknown", "b"],
+    "no large group": ["fish.tps", *GROUPS, "--each", "--least-specimens", "99"],
+    "other landmarks": ["fish.tps", *GROUPS, "--test", "few.tps"],
+    "known specimens": ["fish.tps", *GROUPS, "--test", "newts.tps"],
+    "feature of a missing landmark": ["fish.tps", *GROUPS, *_UNKNOWN, "--features", "f.txt"],
+    "no feature file": ["fish.tps", *GROUPS, *_UNKNOWN, "--features", "nofile.toml"],
+    "no file": ["nofile.tps", *GROUPS, *_UNKNOWN],
+    "low confidence": ["fish.tps", *GROUPS, *_UNKNOWN, "--confidence", "0.3"],
+    "false discovery rate": ["fish.tps", *GROUPS, *_UNKNOWN, "--false-discovery-rate", "2"],
+    "bandwidth rule": ["fish.tps", *GROUPS, *_UNKNOWN, "--bandwidth", "wide"],
+    "over its input": ["fish.tps", *GROUPS, *_UNKNOWN, "-o", "groups.csv"],
+    "report suffix": ["fish.tps", *GROUPS, *_UNKNOWN, "--report", "page.pdf"],
+}  # fmt: skip
 
 
-def test_bad_input_is_one_sentence_and_leaves_nothing(folder):
+def test_bad_input_is_reported_in_one_sentence_and_leaves_nothing(folder):
     n = read_tps("fish.tps").n_landmarks
     Path("short.csv").write_text("specimen,species\ncarp_0,carp\n")
     Path("lonely.csv").write_text(
@@ -264,13 +201,11 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(folder):
     Path("f.txt").write_text(f"long = |1-{n + 1}|\n")
     Path("pins.csv").write_text("id,species,x1,y1,x2,y2\n1,a,0,0,1,1\n2,a,0,0,2,1\n3,b,0,0,1,3\n")
     before = {path.name for path in folder.iterdir()}
-    for words, sentence in BAD_INPUT:
+    for case, words in BAD_INPUT.items():
         result = CliRunner().invoke(app, ["species", *words])
         assert "Traceback" not in result.output
-        assert result.exit_code == 2, words
-        said = result.stderr.removeprefix("kernova: ").rstrip("\n")
-        assert said.startswith(sentence.format(n=n, one_more=n + 1)), said
-        assert said.endswith(".")
+        sentence = messages.SPECIES[case].format(n=n, one_more=n + 1)
+        assert (result.exit_code, result.stderr) == (2, f"kernova: {sentence}\n"), case
         assert result.stdout == ""
     assert {path.name for path in folder.iterdir()} == before
 

@@ -1,4 +1,4 @@
-"""The ``kernova`` command: one small file per subcommand, gathered here."""
+"""The ``kernova`` command and its subcommands, one file each."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ from kernova.cli import (
     simulate,
     species,
 )
-from kernova.cli.console import end_as_if_interrupted, ready_streams
+from kernova.cli.console import prepare_streams, treat_termination_as_interrupt
 
 app = typer.Typer(
     name="kernova",
@@ -29,8 +29,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help=(
         "Find what is new in data, with a proven bound on false alarms.\n\n"
-        "Give it rows you know and rows you wonder about: it says which of the new ones are "
-        "unlike all known ones, how sure that is, and shows why in a page with pictures."
+        "Compare new rows with known ones: kernova reports which are unlike all known rows, how "
+        "certain that is, and shows why in a report with figures. Other commands find outliers, "
+        "recognise classes, discover categories, compare species and detect notes in recordings."
     ),
     epilog=(
         "\b\nFirst steps:\n"
@@ -52,47 +53,47 @@ def _kernova(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version and leave.", callback=_print_version, is_eager=True
+            "--version", help="Print the version and exit.", callback=_print_version, is_eager=True
         ),
     ] = False,
 ) -> None:
     pass
 
 
-app.command("novelty", short_help="Judge new rows against known ones.", epilog=novelty.EXAMPLE)(
+app.command("novelty", short_help="Find new rows unlike all known ones.", epilog=novelty.EXAMPLE)(
     novelty.novelty
 )
 app.command(
-    "outliers", short_help="Rank the rows of one table by strangeness.", epilog=outliers.EXAMPLE
+    "outliers", short_help="Rank the rows of one table as outliers.", epilog=outliers.EXAMPLE
 )(outliers.outliers)
 app.command("learn", short_help="Learn the classes of a labelled table.", epilog=learn.EXAMPLE)(
     learn.learn
 )
 app.command(
     "recognize",
-    short_help="Say of which known class new rows are, or that they are of none.",
+    short_help="Assign new rows to known classes, or to none.",
     epilog=recognize.EXAMPLE,
 )(recognize.recognize)
 app.command(
     "simulate",
-    short_help="Count the questions each strategy needs to meet every class.",
+    short_help="Count the questions each strategy needs to find every class.",
     epilog=simulate.EXAMPLE,
 )(simulate.simulate)
 app.command(
-    "discover", short_help="Meet every category in few questions.", epilog=discover.EXAMPLE
+    "discover", short_help="Find every category in few questions.", epilog=discover.EXAMPLE
 )(discover.discover)
 app.command(
-    "species", short_help="Say whether a group of specimens is new.", epilog=species.EXAMPLE
+    "species", short_help="Test whether a group of specimens is new.", epilog=species.EXAMPLE
 )(species.species)
-app.command("demo", short_help="See it at work, on data that is here.", epilog=demo.EXAMPLE)(
+app.command("demo", short_help="Run the main commands on built-in data.", epilog=demo.EXAMPLE)(
     demo.demo
 )
 app.add_typer(notes.app, name="notes", short_help="Find known notes in long recordings.")
-app.add_typer(reproduce.app, name="reproduce", short_help="Make a paper's figures again.")
+app.add_typer(reproduce.app, name="reproduce", short_help="Reproduce the papers' results.")
 
 
 def main() -> None:
     """Run the command line."""
-    ready_streams()
-    end_as_if_interrupted()
+    prepare_streams()
+    treat_termination_as_interrupt()
     app()

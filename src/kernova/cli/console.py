@@ -1,84 +1,88 @@
-"""What is printed is read, never obeyed: names from a table must not move a terminal's cursor.
+"""Command output: errors in one sentence, text for people, JSON for programs.
 
-Standard input and output as they may be: closed, full, of few letters, or left by the reader.
-
-A console for people on which names from a table are shown, never obeyed.
-
-How commands speak: errors in one sentence, progress on a terminal, tables for people.
-
-Answers go to standard output; progress and errors go to standard error. Nothing here, nor in any
-command's own file, imports the library before the command runs: ``--help`` stays quick.
-
-Folders and JSON files that commands leave behind.
-
-A progress bar for the recording that is being searched, and one for all of them.
+Results go to standard output; progress and errors go to standard error. Neither this module nor
+any command's own file imports the library or Rich before a command runs: ``--help`` stays quick.
 """
 
-import errno
 import functools
-import json
 import os
 import re
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TextIO, TypeVar
 
 import typer
-from rich.console import Console
-from rich.text import Text
+
+from kernova.cli.options import in_options, running
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     import pandas as pd
-    from rich.console import Console
 
-    from kernova.progress import Step
+    from kernova.cli.terminal import EscapingConsole
+    from kernova.progress import Listener, Step
+
+    class Reportable(Protocol):
+        """Result of a command that can be printed as JSON."""
+
+        def to_json_dict(self) -> dict[str, Any]:
+            """Return the result as values that JSON has."""
 
 
-# Control characters, halves of characters, separators of lines, and what turns the direction of
-# everything after it; spaces, tabs and ends of lines stay.
-_OBEYED: Final = re.compile(
+BAD_INPUT: Final = 2
+INTERRUPTED: Final = 130
+_PIPED_WIDTH: Final = 160
+# Control characters, lone surrogates, line separators and marks that reverse the direction of the
+# text after them; spaces, tabs and ends of lines stay.
+_CONTROLS: Final = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-_BREAKS: Final = str.maketrans({"\n": r"\n", "\t": r"\t"})
+_LINE_BREAKS: Final = str.maketrans({"\n": r"\n", "\t": r"\t"})
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
-def readable(text: str) -> str:
-    r"""Write out what a terminal would obey instead of show.
+# --- escaping --------------------------------------------------------------------------------
+
+
+def escaped(text: str) -> str:
+    r"""Escape control characters before printing: a name in a table must not move the cursor.
 
     Examples
     --------
-    >>> from kernova.cli.console import readable
-    >>> print(readable("\x1b[31mred"))
+    >>> from kernova.cli.console import escaped
+    >>> print(escaped("\x1b[31mred"))
     \x1b[31mred
     """
-    return _OBEYED.sub(_written_out, text)
+    return re.sub(_CONTROLS, lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def in_one_line(text: str) -> str:
-    r"""Write out ends of lines, too: a name must not look like the next answer.
+def escaped_line(text: str) -> str:
+    r"""Escape ends of lines, too: a name must not look like the next line of output.
 
     Examples
     --------
-    >>> from kernova.cli.console import in_one_line
-    >>> print(in_one_line("a name\nSaved: another"))
+    >>> from kernova.cli.console import escaped_line
+    >>> print(escaped_line("a name\nSaved: another"))
     a name\nSaved: another
     """
-    return readable(text).translate(_BREAKS)
+    return escaped(text).translate(_LINE_BREAKS)
 
 
-def _written_out(found: re.Match[str]) -> str:
-    return found[0].encode("unicode_escape").decode()
+# --- standard streams ------------------------------------------------------------------------
 
 
-def ready_streams() -> None:
-    """Make sure that there is something to read from and to write to, and that any text fits.
+def prepare_streams() -> None:
+    """Replace closed standard streams by the null device, and print any character somehow.
 
-    A stream that was closed leaves its number to the next file that is opened: what is printed
-    would go into it.
+    A stream that was closed leaves its file number to the next file that is opened: output would
+    go into it.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -87,208 +91,131 @@ def ready_streams() -> None:
         sys.stdout.reconfigure(errors="replace")
 
 
-def end_as_if_interrupted() -> None:
-    """Let a process that is told to end put its files in order, as after Ctrl-C."""
+def treat_termination_as_interrupt() -> None:
+    """Let a process that is asked to terminate clean up its files, as after Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
-def words_for(error: OSError) -> str:
-    """Say what the system refused, where no one could say it better before.
-
-    Examples
-    --------
-    >>> from kernova.cli.console import words_for
-    >>> words_for(OSError(28, "No space left on device"))
-    'Nothing more can be printed: No space left on device. What was saved stays.'
-    """
-    reason = error.strerror or str(error)
-    if error.filename is not None:
-        return f"Cannot work with {error.filename}: {reason}. What was saved stays."
-    if isinstance(error, FileNotFoundError):  # the folder a process was started in may go
-        return f"Cannot work in this folder: {reason}. What was saved stays."
-    # Files have names, streams have not.
-    return f"Nothing more can be printed: {reason}. What was saved stays."
-
-
-def give_up_printing(stream: TextIO) -> None:
-    """Let what is still to be printed go nowhere, instead of failing once more at the end."""
+def discard_output(stream: TextIO) -> None:
+    """Send what is still buffered to the null device, instead of failing again at exit."""
     try:
         stream.flush()
     except (OSError, ValueError):
         with suppress(OSError, ValueError):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, stream.fileno())
-            os.close(nowhere)
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
+            os.close(null)
 
 
-class ReadableConsole(Console):
-    """A console on which every text, also in a table, is only shown."""
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        """Take a text as it is to be seen."""
-        return super().render_str(readable(text), **options)
-
-    def on_broken_pipe(self) -> None:
-        """Tell that the reader left, as whoever prints otherwise would be told."""
-        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+# --- errors and warnings ---------------------------------------------------------------------
 
 
-BAD_INPUT = 2
-INTERRUPTED = 130
-MAX_SEED = 2**32 - 1  # NumPy's generator takes no larger one
-_PIPED_WIDTH = 160
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
-
-
-def answering(command: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Turn what can go wrong into one sentence and an exit code: 2 bad input, 130 interrupted."""
+def reporting_errors(command: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Turn errors of a command into one sentence and an exit code: 2 bad input, 130 interrupted."""
 
     @functools.wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        from kernova.errors import KernovaError, MissingValuesError
+        from kernova.errors import KernovaError
 
-        try:
-            answer = command(*args, **kwargs)
-            sys.stdout.flush()  # what cannot be printed is told here, not by Python at the end
-            return answer
-        except MissingValuesError as error:
-            complain(f"{error.found} Fill them in, or pass --missing drop or --missing fill.")
-            raise typer.Exit(BAD_INPUT) from None
-        except KernovaError as error:
-            complain(str(error))
-            raise typer.Exit(BAD_INPUT) from None
-        except MemoryError:
-            complain("There is not enough memory for this. Take fewer rows or columns.")
-            raise typer.Exit(BAD_INPUT) from None
-        except OSError as error:
-            give_up_printing(sys.stdout)
-            complain(words_for(error))
-            raise typer.Exit(BAD_INPUT) from None
-        except KeyboardInterrupt:
-            complain("Interrupted; no file was left half-written.")
-            raise typer.Exit(INTERRUPTED) from None
+        with running(command):
+            try:
+                result = command(*args, **kwargs)
+                sys.stdout.flush()  # a full disk is reported here, not by Python at exit
+                return result
+            except KeyboardInterrupt:
+                print_error("Interrupted; no file was left half-written.")
+                raise typer.Exit(INTERRUPTED) from None
+            except (KernovaError, MemoryError, OSError) as error:
+                if isinstance(error, OSError):
+                    discard_output(sys.stdout)
+                print_error(_error_message(error))
+                raise typer.Exit(BAD_INPUT) from None
 
     return run
 
 
-def complain(sentence: str) -> None:
-    """Print an error for people, in one line, whatever the names in it hold."""
+def _error_message(error: Exception) -> str:
+    from kernova.errors import MissingValuesError
+
+    if isinstance(error, MissingValuesError):
+        return f"{error.found} Fill them in, or pass --missing drop or --missing fill."
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this. Use fewer rows or columns."
+    return describe_os_error(error) if isinstance(error, OSError) else str(error)
+
+
+def describe_os_error(error: OSError) -> str:
+    """Return a sentence about an error of the operating system that no caller has explained.
+
+    Examples
+    --------
+    >>> from kernova.cli.console import describe_os_error
+    >>> print(describe_os_error(OSError(28, "No space left on device")))
+    Cannot write to standard output: No space left on device. Saved files are unaffected.
+    """
+    reason = error.strerror or str(error)
+    if error.filename is not None:
+        failed = f"Cannot use {error.filename}"
+    elif isinstance(error, FileNotFoundError):  # the folder a process was started in may be gone
+        failed = "Cannot work in this folder"
+    else:  # files have names, streams have none
+        failed = "Cannot write to standard output"
+    return f"{failed}: {reason}. Saved files are unaffected."
+
+
+def print_error(message: str) -> None:
+    """Print an error or a warning on one line of standard error, with options for parameters."""
     try:
-        print(f"kernova: {in_one_line(sentence)}", file=sys.stderr)
-    except OSError:  # where nobody can be told, the exit code still says it
-        give_up_printing(sys.stderr)
+        print(f"kernova: {escaped_line(in_options(message))}", file=sys.stderr)
+    except OSError:  # the exit code still reports the error
+        discard_output(sys.stderr)
 
 
 @contextmanager
-def warnings_in_words() -> Iterator[None]:
-    """Print what the library warns of while the block runs, each sentence once."""
+def printing_warnings() -> Iterator[None]:
+    """Print the library's warnings at the end of the block, each message once."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for sentence in dict.fromkeys(str(warning.message) for warning in caught):
-        complain(sentence)
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        print_error(message)
 
 
-def console(*, stderr: bool = False) -> "Console":
-    """Give the console that answers are printed on, or what is asked while they are to be JSON."""
-    pass
+# --- text for people -------------------------------------------------------------------------
+
+
+def console(*, stderr: bool = False) -> "EscapingConsole":
+    """Return the console for results, or for questions while standard output is for JSON."""
+    from kernova.cli.terminal import EscapingConsole
 
     # A file or a pipe has no width of its own: wide enough that tables need not break lines.
     is_piped = not (sys.stderr if stderr else sys.stdout).isatty()
     width = _PIPED_WIDTH if is_piped else None
-    return ReadableConsole(stderr=stderr, highlight=False, soft_wrap=is_piped, width=width)
+    return EscapingConsole(stderr=stderr, highlight=False, soft_wrap=is_piped, width=width)
 
 
 @contextmanager
 def progress_bars() -> Iterator[None]:
-    """Show the library's progress as bars while the block runs, if a person is watching."""
+    """Show the library's progress as bars while the block runs, if standard error is a terminal."""
     from kernova.progress import reporting
 
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
-
-        def show(step: "Step") -> None:
-            if step.task not in tasks:
-                tasks[step.task] = bars.add_task(step.task, total=step.total)
-            bars.update(tasks[step.task], completed=step.done, total=step.total)
-
+    with progress_listener() as show:
+        if show is None:
+            yield
+            return
         with reporting(show):
             yield
 
 
-def print_json(answer: dict[str, Any], *, in_one_line: bool = False) -> None:
-    """Print an answer for programs."""
-    indent = None if in_one_line else 2
-    print(json.dumps(answer, indent=indent, allow_nan=False, default=_plain), flush=True)
-
-
-def _plain(value: Any) -> Any:
-    """Turn NumPy's and pandas' scalars into Python's; whatever else it is, into its text."""
-    return value.item() if hasattr(value, "item") else str(value)
-
-
-def print_table(rows: "pd.DataFrame", title: str) -> None:
-    """Print a table for people; cells are text, never markup."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title=escape(title), title_justify="left")
-    for name, column in rows.items():
-        is_number = column.dtype.kind in "fiu"
-        table.add_column(escape(str(name)), justify="right" if is_number else "left")
-    for values in rows.itertuples(index=False):
-        table.add_row(*(escape(_cell(value)) for value in values))
-    console().print(table)
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def made_folder(path: Path) -> Path:
-    """Give the folder, made if need be; if that cannot be, say why."""
-    from kernova.errors import InputError
-
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"Cannot make the folder {path}: {reason}. Name another.") from error
-    return path
-
-
-def save_json(answer: dict[str, Any], path: Path) -> None:
-    """Write an answer for programs; the file is either whole or not there."""
-    from kernova.files import replacing
-
-    with replacing(path) as scratch:
-        scratch.write_text(json.dumps(answer, indent=2, allow_nan=False) + "\n")
-
-
 @contextmanager
-def bars_by_file() -> Iterator[None]:
-    """Show progress as bars, if a person is watching; a bar that is full makes room for the next.
+def progress_listener() -> "Iterator[Listener | None]":
+    """Yield a function that draws steps as progress bars, or None if nobody is watching.
 
-    A folder may hold thousands of recordings, and a terminal has some forty lines.
+    A bar that is full makes room for the next: a folder may hold thousands of recordings, and a
+    terminal has some forty lines.
     """
-    from kernova.progress import reporting
-
     if not sys.stderr.isatty():
-        yield
+        yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -304,10 +231,146 @@ def bars_by_file() -> Iterator[None]:
 
         def show(step: "Step") -> None:
             if step.task not in tasks:
-                tasks[step.task] = bars.add_task(step.task, total=step.total)
+                tasks[step.task] = bars.add_task(escaped_line(step.task), total=step.total)
             bars.update(tasks[step.task], completed=step.done, total=step.total)
             if step.done >= step.total:
                 bars.remove_task(tasks.pop(step.task))
 
-        with reporting(show):
-            yield
+        yield show
+
+
+# --- JSON for programs -----------------------------------------------------------------------
+
+
+def print_json(answer: Mapping[str, Any], *, one_line: bool = False) -> None:
+    """Print a result for programs."""
+    print(_json_text(answer, indent=None if one_line else 2), flush=True)
+
+
+def save_json(answer: Mapping[str, Any], path: Path) -> None:
+    """Write a result for programs; the file is either whole or not there."""
+    from kernova.files import replacing
+
+    with replacing(path) as scratch:
+        scratch.write_text(_json_text(answer, indent=2) + "\n")
+
+
+def _json_text(answer: Mapping[str, Any], indent: int | None) -> str:
+    import json
+
+    return json.dumps(_plain_values(answer), indent=indent, allow_nan=False, default=str)
+
+
+def _plain_values(value: Any) -> Any:
+    """Return nested values as JSON has them, by the rule that all tables follow."""
+    from kernova.tables.records import json_value
+
+    if isinstance(value, Mapping):
+        return {key: _plain_values(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain_values(inner) for inner in value]
+    return value if isinstance(value, str | int) else json_value(value)
+
+
+# --- the end of a command --------------------------------------------------------------------
+
+
+class Target(NamedTuple):
+    """File that a command writes if the user gave its path."""
+
+    path: Path | None
+    write: Callable[[Path], object]
+
+
+def table_target(path: Path | None, rows: "pd.DataFrame") -> Target:
+    """Return the target for a table."""
+
+    def write(path: Path) -> None:
+        from kernova.tables.formats import save_table
+
+        save_table(rows, path)
+
+    return Target(path, write)
+
+
+def page_target(path: Path | None, make_page: Callable[[], str]) -> Target:
+    """Return the target for a report, which is made only if it is to be written."""
+
+    def write(path: Path) -> None:
+        from kernova.report.page import save_page
+
+        save_page(make_page(), path)
+
+    return Target(path, write)
+
+
+def model_target(path: Path | None, model: object) -> Target:
+    """Return the target for a fitted model."""
+
+    def write(path: Path) -> None:
+        from kernova.persist.models import save_model
+
+        save_model(model, path)
+
+    return Target(path, write)
+
+
+def finish(
+    result: "Reportable",
+    targets: Mapping[str, Target],
+    *,
+    as_json: bool,
+    show: "Callable[[EscapingConsole], None]",
+    hint: str = "",
+) -> None:
+    """Write a command's files, then print its result.
+
+    Parameters
+    ----------
+    result : Reportable
+        What the command computed.
+    targets : dict of str to Target
+        Files to write, by the names under which they are listed.
+    as_json : bool
+        Print JSON instead of text.
+    show : callable
+        Prints the result for people.
+    hint : str
+        Printed where no file was asked for.
+    """
+    with progress_bars():
+        written = write_targets(targets)
+    print_result(result, written, as_json=as_json, show=show, hint=hint)
+
+
+def write_targets(targets: Mapping[str, Target]) -> dict[str, str]:
+    """Write the files that the user asked for, and return their paths."""
+    written = {}
+    for name, target in targets.items():
+        if target.path is not None:
+            target.write(target.path)
+            written[name] = str(target.path)
+    return written
+
+
+def print_result(
+    result: "Reportable",
+    written: dict[str, str],
+    *,
+    as_json: bool,
+    show: "Callable[[EscapingConsole], None]",
+    hint: str = "",
+) -> None:
+    """Print a result and the files written; see :func:`finish`."""
+    if as_json:
+        answer = result.to_json_dict()
+        if "notes" in answer:
+            answer["notes"] = [in_options(str(note)) for note in answer["notes"]]
+        print_json({**answer, "files": written})
+        return
+    out = console()
+    show(out)
+    lines = [f"{name}: {path}" for name, path in written.items()] or [hint]
+    if any(lines):
+        out.print()
+        out.print_lines(*lines)

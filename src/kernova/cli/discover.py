@@ -1,127 +1,29 @@
-"""``kernova discover`` with a page: where it is, how far the preparation is, what came of it.
+"""``kernova discover``: every category of a table in few questions, on a page or at a prompt."""
 
-``kernova discover``: meet every category of a table in few questions.
-"""
-
-import json
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kernova.cli.console import MAX_SEED, answering, complain, console, print_json, progress_bars
-from kernova.cli.options import Drop, IdColumn, Missing, check_targets
+from kernova.cli.console import (
+    console,
+    print_error,
+    print_json,
+    progress_bars,
+    progress_listener,
+    reporting_errors,
+    table_target,
+    write_targets,
+)
+from kernova.cli.options import MAX_SEED, Drop, IdColumn, Missing, check_targets
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from kernova.cli.terminal import EscapingConsole
     from kernova.media.row_media import RowMedia
-    from kernova.progress import Listener, Step
-    from kernova.web.serve import Place
+    from kernova.web.serve import Endpoint
     from kernova.workbench.discovery import Discovery
-
-
-def place_for_page(host: str, port: int | None, token: str | None) -> "Place":
-    """Find where the page is to be served, before any work is done."""
-    from kernova.errors import InputError
-
-    try:
-        from kernova.web.access import is_loopback
-        from kernova.web.serve import find_place
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"The page needs {error.name}, which is not installed: pip install 'kernova[web]', or "
-            "pass --terminal."
-        ) from error
-    place = find_place(host, port, token)
-    if not is_loopback(host):
-        complain(
-            f"There is no TLS: whoever listens on the way to {host} sees the token and all answers."
-        )
-    return place
-
-
-def show_page(
-    discovery: "Discovery", media: "RowMedia", place: "Place", *, as_json: bool, opens: bool
-) -> None:
-    """Serve the page until someone leaves."""
-    from kernova.web.serve import open_browser, serve
-    from kernova.workbench import Workbench
-
-    workbench = Workbench(discovery, media)
-
-    def tell() -> None:
-        _print_address(discovery, place, as_json)
-        if opens:
-            open_browser(place.url)
-
-    with _bars() as watch:
-        workbench.prepare(watch=watch)
-        serve(workbench, place, on_ready=tell)
-    if not as_json:
-        print_end(discovery, console())
-
-
-def _print_address(discovery: "Discovery", place: "Place", as_json: bool) -> None:
-    if as_json:
-        answer: dict[str, Any] = {
-            "url": place.url,
-            "address": place.address,
-            "token": place.token,
-            "project": str(discovery.project),
-        }
-        print(json.dumps(answer), flush=True)
-        return
-    out = console()
-    for note in discovery.notes:
-        out.print(note, markup=False)
-    if discovery.is_resumed:
-        out.print(f"Going on with {discovery.project}: {discovery.summary}", markup=False)
-    else:
-        out.print(f"Answers are kept in {discovery.project}.", markup=False)
-    # An address that breaks over two lines cannot be clicked.
-    out.print(f"Open {place.url} in a browser; Ctrl-C leaves.", markup=False, soft_wrap=True)
-    sys.stdout.flush()
-
-
-def print_end(discovery: "Discovery", out: "Console") -> None:
-    """Say how far it is, whether to go on, and where everything is."""
-    out.print()
-    out.print(discovery.summary, markup=False)
-    for sentence in (*discovery.advice.known, *discovery.advice.guessed):
-        out.print(sentence, markup=False)
-    out.print(
-        f"Everything is saved in {discovery.project}; the same command goes on from here.",
-        markup=False,
-    )
-
-
-@contextmanager
-def _bars() -> "Iterator[Listener | None]":
-    """Show how far the preparation is, if a person is watching; it runs in another thread."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
-
-        def show(step: "Step") -> None:
-            if step.task not in tasks:
-                tasks[step.task] = bars.add_task(step.task, total=step.total)
-            is_done = step.done >= step.total
-            bars.update(
-                tasks[step.task], completed=step.done, total=step.total, visible=not is_done
-            )
-
-        yield show
-
 
 EXAMPLE = (
     "\b\nExamples:\n"
@@ -131,100 +33,107 @@ EXAMPLE = (
 )
 
 
-@answering
+@reporting_errors
 def discover(
     data: Annotated[
         Path | None,
         typer.Argument(
             metavar="[DATA]",
-            help="Table of rows (CSV, TSV, Parquet, Arrow, NPY or NPZ), landmarks (TPS), or a "
-            "selection table of Raven.",
+            help="Table of rows (CSV, TSV, Parquet, Arrow, NPY or NPZ), landmarks (TPS), a Raven "
+            "selection table, or a folder of recordings.",
         ),
     ] = None,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Ask about handwritten digits that are here already.")
+        bool, typer.Option("--demo", help="Use built-in images of handwritten digits.")
     ] = False,
     terminal: Annotated[
-        bool, typer.Option("--terminal", help="Ask here, at the terminal, or from a pipe.")
+        bool,
+        typer.Option("--terminal", help="Ask at the terminal, or read answers from a pipe."),
     ] = False,
     project: Annotated[
         Path | None,
         typer.Option(
-            help="File that keeps the answers; if it is there, go on where it stands "
-            "(DATA's name with .kernova-project, in this folder)."
+            help="File with the answers; an existing one is continued (by default DATA's name with "
+            ".kernova-project, in this folder)."
         ),
     ] = None,
     strategy: Annotated[
-        str | None, typer.Option(help="How questions are chosen; a project remembers it.")
+        str | None,
+        typer.Option(
+            help="Strategy that chooses the questions: novelty-density (default), hms-ci, "
+            "hms-ci-had, hms-out, hms-out-had, nndm, interleave, ms-interleave or random; stored "
+            "in the project."
+        ),
     ] = None,
     images: Annotated[
         str | None,
         typer.Option(
             metavar="DIR|ZIP|COLUMN",
-            help="Pictures of the rows: a folder, an archive, or the column that names the files.",
+            help="Images of the rows: a folder, an archive, or a column of file names.",
         ),
     ] = None,
     audio: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR|COLUMN",
-            help="Sounds of the rows: a folder, or the column that names the files.",
+            metavar="DIR|COLUMN", help="Sounds of the rows: a folder, or a column of file names."
         ),
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option(
-            min=0, max=65535, help="Where the page is served (8317, or the next that is free)."
-        ),
+        typer.Option(min=0, max=65535, help="Port of the page (8317, or the next free one)."),
     ] = None,
     host: Annotated[
         str,
-        typer.Option(help="Address to serve the page at; others than this machine need a token."),
+        typer.Option(help="Address to serve the page at; any but this machine's needs --token."),
     ] = "127.0.0.1",
     token: Annotated[
-        str | None, typer.Option(help="What must be known to see the page (drawn by lot).")
+        str | None, typer.Option(help="Access token for the page (random by default).")
     ] = None,
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Print the page's address, and open nothing.")
+        bool, typer.Option("--no-browser", help="Print the page's address without opening it.")
     ] = False,
     questions: Annotated[
         int | None,
-        typer.Option(min=1, help="Ask so many questions at most, this time; with --terminal."),
+        typer.Option(min=1, help="With --terminal: stop after this number of questions."),
     ] = None,
     id_column: IdColumn = None,
     label_column: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column of categories known before, empty where none is; no feature.",
+            help="Column of categories known in advance, empty where unknown; it is not a feature.",
         ),
     ] = None,
     drop: Drop = None,
     missing: Missing = "refuse",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write every row's category here.")
+        Path | None,
+        typer.Option("-o", "--output", help="Write a table with every row's category here."),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
-            min=0, max=MAX_SEED, help="For strategies that draw lots; a project remembers it (0)."
+            min=0,
+            max=MAX_SEED,
+            help="Random seed of strategies that sample at random (0); stored in the project.",
         ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print a summary as JSON at the end; ask on stderr.")
+        bool,
+        typer.Option("--json", help="Print a summary as JSON at the end; ask on standard error."),
     ] = False,
 ) -> None:
-    """Ask about the rows of DATA, one at a time, so that every category is met soon.
+    """Ask about the rows of DATA, one at a time, to find every category in few questions.
 
-    A page opens in the browser; --terminal asks at a prompt instead. Each question shows a row:
-    its picture, sound or outline, what stands out in it, why it is asked, and which rows it stands
-    for. Name its category, a known one or a new one. Each answer is on the disk before the next
-    question; leave when you like, and the same command goes on from there.
+    A page opens in the browser; --terminal asks at a prompt instead. Each question shows a row
+    with its picture, sound or outline, its unusual values, the reason for the question, and the
+    rows that it represents. Answer with a category, a known one or a new one. Each answer is saved
+    before the next question; stop at any time, and run the same command to continue.
     """
     from kernova.media.opening import demo_data, open_discovery_data
     from kernova.workbench.discovery import default_project, open_discovery
 
-    _check_words(data, demo, terminal, questions)
+    _check_combination(data, demo, terminal, questions)
     if demo:
         _check_demo(
             {
@@ -232,10 +141,10 @@ def discover(
                 "--label-column": label_column, "--drop": drop,
             }
         )  # fmt: skip
-    kept_in = project or default_project("digits" if data is None else data)
-    check_targets(output, None, kept=[kept_in] if data is None else [data, kept_in])
-    with ExitStack() as left:
-        place = None if terminal else left.enter_context(place_for_page(host, port, token))
+    project_path = project or default_project("digits" if data is None else data)
+    check_targets(output, None, kept=[project_path] if data is None else [data, project_path])
+    with ExitStack() as stack:
+        endpoint = None if terminal else stack.enter_context(_bind_endpoint(host, port, token))
         opened = (
             demo_data()
             if data is None
@@ -249,70 +158,161 @@ def discover(
                 audio=audio,
             )
         )
-        left.callback(opened.media.close)
+        stack.callback(opened.media.close)
         discovery = open_discovery(
-            opened.table, kept_in, strategy=strategy, seed=seed, missing=missing, notes=opened.notes
+            opened.table,
+            project_path,
+            strategy=strategy,
+            seed=seed,
+            missing=missing,
+            notes=opened.notes,
         )
-        left.callback(discovery.session.close)
-        if place is None:
+        stack.callback(discovery.session.close)
+        if endpoint is None:
             # JSON has standard output to itself.
-            _converse(discovery, console(stderr=as_json), questions)
+            _ask_at_terminal(discovery, console(stderr=as_json), questions)
         else:
-            show_page(discovery, opened.media, place, as_json=as_json, opens=not no_browser)
+            _serve_page(discovery, opened.media, endpoint, as_json=as_json, opens=not no_browser)
         _finish(discovery, output, as_json, terminal=terminal)
 
 
-def _check_words(data: Path | None, demo: bool, terminal: bool, questions: int | None) -> None:
+# --- checks ----------------------------------------------------------------------------------
+
+
+def _check_combination(
+    data: Path | None, demo: bool, terminal: bool, questions: int | None
+) -> None:
     from kernova.errors import InputError
 
     if data is None and not demo:
         raise InputError("There is no table to ask about. Name one, or pass --demo.")
     if data is not None and demo:
-        raise InputError(f"--demo brings its own table; leave out {data}, or leave out --demo.")
+        raise InputError(f"--demo has its own table; leave out {data}, or leave out --demo.")
     if questions is not None and not terminal:
         raise InputError(
-            "--questions counts what is asked at the terminal: pass --terminal with it. A page is "
-            "left when you like."
+            "--questions limits the questions at the terminal: pass --terminal with it, or leave "
+            "it out."
         )
 
 
-def _check_demo(of_a_table: "dict[str, object]") -> None:
+def _check_demo(table_options: "dict[str, object]") -> None:
     from kernova.errors import InputError
 
-    given = [name for name, value in of_a_table.items() if value]
+    given = [name for name, value in table_options.items() if value]
     if given:
         raise InputError(
-            f"--demo brings its own table and pictures; leave out {' and '.join(given)}, or leave "
-            "out --demo."
+            f"--demo has its own table and images; leave out {' and '.join(given)}, or leave out "
+            "--demo."
         )
 
 
-def _converse(discovery: "Discovery", out: "Console", questions: int | None) -> None:
+# --- on a page -------------------------------------------------------------------------------
+
+
+def _bind_endpoint(host: str, port: int | None, token: str | None) -> "Endpoint":
+    """Reserve the address of the page before any work is done."""
+    from kernova.errors import InputError
+
+    try:
+        from kernova.web.access import is_loopback
+        from kernova.web.serve import bind_endpoint
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"The page needs {error.name}, which is not installed: pip install 'kernova[web]', or "
+            "pass --terminal."
+        ) from error
+    endpoint = bind_endpoint(host, port, token)
+    if not is_loopback(host):
+        print_error(
+            "The page is served without TLS: anyone on the network path to "
+            f"{host} can read the token and all answers."
+        )
+    return endpoint
+
+
+def _serve_page(
+    discovery: "Discovery", media: "RowMedia", endpoint: "Endpoint", *, as_json: bool, opens: bool
+) -> None:
+    """Serve the page until it is stopped."""
+    from kernova.web.serve import open_browser, serve
+    from kernova.workbench import Workbench
+
+    workbench = Workbench(discovery, media)
+
+    def announce() -> None:
+        _print_address(discovery, endpoint, as_json)
+        if opens:
+            open_browser(endpoint.url)
+
+    # The preparation runs in a thread of its own, and is given the progress bars by hand.
+    with progress_listener() as watch:
+        workbench.prepare(watch=watch)
+        serve(workbench, endpoint, on_ready=announce)
+    if not as_json:
+        _print_end(discovery, console())
+
+
+def _print_address(discovery: "Discovery", endpoint: "Endpoint", as_json: bool) -> None:
+    if as_json:
+        answer = {
+            "url": endpoint.url,
+            "address": endpoint.address,
+            "token": endpoint.token,
+            "project": str(discovery.project),
+        }
+        print_json(answer, one_line=True)
+        return
+    out = console()
+    _print_beginning(discovery, out)
+    # An address that breaks over two lines cannot be clicked.
+    out.print(
+        f"Open {endpoint.url} in a browser; press Ctrl-C to stop.", markup=False, soft_wrap=True
+    )
+    sys.stdout.flush()
+
+
+# --- at the terminal -------------------------------------------------------------------------
+
+
+def _ask_at_terminal(discovery: "Discovery", out: "EscapingConsole", questions: int | None) -> None:
     from kernova.cli.prompt import Dialogue, line_reader
 
-    for note in discovery.notes:
-        out.print(note, markup=False)
-    if discovery.is_resumed:
-        out.print(f"Going on with {discovery.project}: {discovery.summary}", markup=False)
-    else:
-        out.print(f"Answers are kept in {discovery.project}.", markup=False)
+    _print_beginning(discovery, out)
     is_person = sys.stdin.isatty()
     if is_person:
-        out.print("Choosing the first question; the first time ever, that takes a while longer.")
+        out.print("Choosing the first question; this takes longer the first time.")
     with progress_bars():
         discovery.prepare()
     dialogue = Dialogue(discovery, out, line_reader(discovery, out), is_person=is_person)
     dialogue.run(questions)
-    print_end(discovery, out)
+    _print_end(discovery, out)
+
+
+# --- beginning and end -----------------------------------------------------------------------
+
+
+def _print_beginning(discovery: "Discovery", out: "EscapingConsole") -> None:
+    out.print_notes(discovery.notes)
+    if discovery.is_resumed:
+        out.print_lines(f"Continuing {discovery.project}: {discovery.summary}")
+    else:
+        out.print_lines(f"Answers are saved in {discovery.project}.")
+
+
+def _print_end(discovery: "Discovery", out: "EscapingConsole") -> None:
+    """Print the progress so far, advice on stopping, and where the answers are."""
+    out.print()
+    out.print_lines(
+        discovery.summary,
+        *discovery.advice.known,
+        *discovery.advice.guessed,
+        f"All answers are saved in {discovery.project}; run the same command to continue.",
+    )
 
 
 def _finish(discovery: "Discovery", output: Path | None, as_json: bool, *, terminal: bool) -> None:
-    from kernova.tables.formats import save_table
-
-    if output is not None:
-        save_table(discovery.rows, output)
+    written = write_targets({"output": table_target(output, discovery.rows)})
     if as_json:
-        files = {} if output is None else {"output": str(output)}
-        print_json({**discovery.to_json_dict(), "files": files}, in_one_line=not terminal)
-    elif output is not None:
-        console().print(f"output: {output}", markup=False)
+        print_json({**discovery.to_json_dict(), "files": written}, one_line=not terminal)
+    else:
+        console().print_lines(*(f"{name}: {path}" for name, path in written.items()))

@@ -1,14 +1,24 @@
-"""``kernova learn``: the classes of a labelled table, as a model to recognise them with."""
+"""``kernova learn``: a model of the classes of a labelled table, for ``kernova recognize``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kernova.cli.console import MAX_SEED, answering, console, print_json, print_table, progress_bars
-from kernova.cli.options import AsJson, Drop, IdColumn, Missing, check_targets
+from kernova.cli.console import finish, model_target, progress_bars, reporting_errors
+from kernova.cli.options import (
+    MAX_SEED,
+    AsJson,
+    Drop,
+    IdColumn,
+    Missing,
+    ModelOutput,
+    check_targets,
+)
+from kernova.workflows.settings import LearnSettings, Scale
 
 if TYPE_CHECKING:
+    from kernova.cli.terminal import EscapingConsole
     from kernova.workflows.learn import LearnResult
 
 EXAMPLE = (
@@ -17,53 +27,54 @@ EXAMPLE = (
 )
 
 
-@answering
+@reporting_errors
 def learn(
     labelled: Annotated[
         Path,
         typer.Argument(
             metavar="LABELLED",
-            help="Table of rows and their classes: CSV, TSV, Parquet, Arrow, NPY or NPZ.",
+            help="Table of rows with their classes: CSV, TSV, Parquet, Arrow, NPY or NPZ.",
         ),
     ],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Write the model here (.kernova).")
-    ],
+    output: ModelOutput,
     label_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column that holds the classes.")
     ] = None,
     reject: Annotated[
-        float, typer.Option(help="Share of its own rows that each class may turn away.")
-    ] = 0.05,
+        float, typer.Option(help="Fraction of its own rows that each class may reject.")
+    ] = LearnSettings.reject,
     scale: Annotated[
-        Literal["feature", "common", "none"],
+        Scale,
         typer.Option(
-            help="Number columns: each by its own spread, all by one (pixels), or as they are."
+            help="Scale each number column by its own spread, all by one spread (for like columns "
+            "such as pixels), or not."
         ),
-    ] = "feature",
+    ] = LearnSettings.scale,
     max_rows_per_class: Annotated[
-        int, typer.Option(min=1, help="Describe a class by at most so many rows.")
-    ] = 1000,
+        int | None, typer.Option(min=1, help="Largest number of rows that describe a class.")
+    ] = LearnSettings.max_rows_per_class,
     robust: Annotated[
         bool, typer.Option("--robust", help="Leave out rows that lie far from their class.")
-    ] = False,
-    missing: Missing = "refuse",
+    ] = LearnSettings.robust,
+    missing: Missing = LearnSettings.missing,
     id_column: IdColumn = None,
     drop: Drop = None,
     seed: Annotated[
-        int, typer.Option(min=0, max=MAX_SEED, help="Decides on which rows the width is fitted.")
-    ] = 0,
+        int,
+        typer.Option(
+            min=0, max=MAX_SEED, help="Random seed of the rows that the kernel width is fitted to."
+        ),
+    ] = LearnSettings.seed,
     as_json: AsJson = False,
 ) -> None:
-    """Learn what the classes of LABELLED look like, and how to tell rows of none of them.
+    """Train a model of the classes of LABELLED that also detects rows of none of them.
 
-    Each class is described in one space that all share, so that new rows can be recognised as one
-    of them or, with kernova recognize, be called unknown. No row of an unknown class is needed
-    here. Every class is tried on its own rows, each left out in turn.
+    All classes are described in one kernel space, so that kernova recognize can assign new rows
+    to one of them or call them unknown. No rows of unknown classes are needed. Every class is
+    tested on its own rows by leaving each out in turn.
     """
     from kernova.files import check_ending
-    from kernova.persist.models import save_model
-    from kernova.workflows.learn import LearnSettings, learn_classes, read_labelled
+    from kernova.workflows.learn import learn_classes, read_labelled
 
     check_ending(output, (".kernova",), "a model")
     check_targets(None, None, output, kept=[labelled])
@@ -80,21 +91,18 @@ def learn(
     )
     with progress_bars():
         result = learn_classes(table, settings)
-        save_model(result.model, output)
-    if as_json:
-        print_json({**result.to_json_dict(), "files": {"model": str(output)}})
-    else:
-        _print(result, output)
+    finish(
+        result,
+        {"model": model_target(output, result.model)},
+        as_json=as_json,
+        show=lambda out: _show(out, result),
+    )
 
 
-def _print(result: "LearnResult", output: Path) -> None:
-    out = console()
-    out.print(result.summary, markup=False)
-    for note in result.notes:
-        out.print(note, markup=False)
+def _show(out: "EscapingConsole", result: "LearnResult") -> None:
+    out.print_lines(result.summary)
+    out.print_notes(result.notes)
     out.print()
     # Thresholds are often within a thousandth of 1.
     classes = result.classes.assign(threshold=result.classes["threshold"].map("{:.6f}".format))
-    print_table(classes, "Class by class, each row left out in turn")
-    out.print()
-    out.print(f"model: {output}", markup=False)
+    out.print_table(classes, "Class by class, each row left out in turn")

@@ -1,23 +1,19 @@
-"""``kernova notes check``: how well learnt notes are found, against an annotation.
-
-``kernova notes``: known notes in long recordings, learnt, found and checked.
-"""
+"""``kernova notes``: known notes in long recordings, learnt, found and checked."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from kernova.cli import notes_find
 from kernova.cli.console import (
-    answering,
-    bars_by_file,
     console,
+    finish,
+    model_target,
     print_json,
-    print_table,
     progress_bars,
+    reporting_errors,
 )
-from kernova.cli.notes_find import EXAMPLE as FIND_EXAMPLE
-from kernova.cli.notes_find import find
 from kernova.cli.options import (
     AnnotationFormat,
     AsJson,
@@ -26,112 +22,46 @@ from kernova.cli.options import (
     Columns,
     Labels,
     Model,
+    ModelOutput,
     Sources,
     Threshold,
     Tier,
     check_targets,
+    configure_finder,
     read_channel,
     read_sources,
-    set_channel,
-    set_threshold,
     split_labels,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kernova.cli.terminal import EscapingConsole
     from kernova.notes.check import CheckedFinder
+    from kernova.notes.training import LearntNotes
 
-
-EXAMPLE = (
+LEARN_EXAMPLE = (
+    "\b\nExamples:\n"
+    "  kernova notes learn song.wav song.selections.txt -o model.kernova\n"
+    "  kernova notes learn monday.wav monday.TextGrid tuesday.wav tuesday.TextGrid "
+    "-o model.kernova\n"
+    "  kernova notes learn index.csv --labels trill,whistle -o model.kernova"
+)
+CHECK_EXAMPLE = (
     "\b\nExamples:\n"
     "  kernova notes check model.kernova song.wav song.selections.txt\n"
     "  kernova notes check model.kernova songs/annotations.csv --tolerance 0.01 -o checked"
 )
 
-
-@answering
-def check(
-    model: Model,
-    sources: Sources,
-    tolerance: Annotated[
-        float, typer.Option(help="How far onsets may be apart, in seconds.")
-    ] = 0.02,
-    threshold: Threshold = None,
-    labels: Labels = None,
-    channel: ChannelToSearch = None,
-    annotation_format: AnnotationFormat = None,
-    column: Columns = None,
-    tier: Tier = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Folder for tables and pictures, made if need be."),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Find notes where it is known where they are, and count what is right and what is wrong.
-
-    A found note is right if its onset is close to that of a true note of its class, one to one;
-    windows are right or wrong on their own, every 2 ms. Labels that were never learnt count as
-    none. The mean F over windows is over the classes and none, that over notes over the classes.
-    """
-    from kernova.cli.console import made_folder
-    from kernova.notes.check import check_finder, save_check
-    from kernova.notes.training import known_labels, load_note_finder
-
-    finder = load_note_finder(model)
-    classes = known_labels(finder, split_labels(labels))
-    set_threshold(finder, threshold)
-    set_channel(finder, channel)
-    lessons = read_sources(sources, annotation_format, column, tier, may_be_empty=True)
-    folder = None if output is None else made_folder(output)
-    with bars_by_file():
-        checked = check_finder(finder, lessons, classes, tolerance=tolerance)
-        written = [] if folder is None else save_check(checked, folder)
-    if as_json:
-        files = [str(path) for path in written]
-        print_json({**checked.to_json_dict(), "files": files})
-    else:
-        _print(checked, written)
-
-
-def _print(checked: "CheckedFinder", written: list[Path]) -> None:
-    out = console()
-    for sentence in checked.sentences:
-        out.print(sentence, markup=False)
-    out.print()
-    tolerance = f"{1000 * checked.check.tolerance:.6g} ms"
-    print_table(checked.check.notes, f"Note by note (onset within {tolerance})")
-    print_table(checked.check.windows, "Window by window")
-    print_table(
-        _with_names(checked.check.confusion), "Notes: annotated (lines) and found (columns)"
-    )
-    out.print()
-    for path in written:
-        out.print(f"written: {path}", markup=False)
-    if not written:
-        out.print("Write tables and pictures with -o FOLDER.")
-
-
-def _with_names(confusion: "pd.DataFrame") -> "pd.DataFrame":
-    import pandas as pd
-
-    columns: dict[str, Any] = {"annotated": [str(name) for name in confusion.index]}
-    for name in confusion.columns:
-        columns[f"as {name}"] = confusion[name].tolist()
-    return pd.DataFrame(columns)
-
-
-CHECK_EXAMPLE = EXAMPLE  # SELF-ALIAS
-
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help=(
-        "Find every instance of known notes in recordings.\n\n"
-        "Mark a few examples of each note; all others are found, and everything else is nothing."
+        "Find every occurrence of known notes in recordings.\n\n"
+        "Annotate a few examples of each note; kernova finds the others, and ignores every other "
+        "sound."
     ),
-    epilog="\b\nTry it on made-up birds:\n  kernova notes demo\n"
+    epilog="\b\nTry it on synthetic bird song:\n  kernova notes demo\n"
     "  kernova notes learn notes-demo/lesson.wav notes-demo/lesson.selections.txt "
     "-o notes.kernova\n"
     "  kernova notes find notes.kernova notes-demo/night -o found --plot",
@@ -143,21 +73,11 @@ def _notes() -> None:
     pass
 
 
-@app.command(
-    "learn",
-    short_help="Learn notes from examples marked in recordings.",
-    epilog="\b\nExamples:\n"
-    "  kernova notes learn song.wav song.selections.txt -o model.kernova\n"
-    "  kernova notes learn monday.wav monday.TextGrid tuesday.wav tuesday.TextGrid "
-    "-o model.kernova\n"
-    "  kernova notes learn index.csv --labels trill,whistle -o model.kernova",
-)
-@answering
+@app.command("learn", short_help="Learn notes from annotated examples.", epilog=LEARN_EXAMPLE)
+@reporting_errors
 def learn(
     sources: Sources,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Write the model here (.kernova).")
-    ],
+    output: ModelOutput,
     labels: Labels = None,
     annotation_format: AnnotationFormat = None,
     column: Columns = None,
@@ -165,75 +85,148 @@ def learn(
     channel: ChannelToLearn = "mean",
     preset: Annotated[
         Literal["song", "paper"],
-        typer.Option(help="song: for real song; paper: to the letter of the paper."),
+        typer.Option(help="Settings: song for real recordings, paper for those of the paper."),
     ] = "song",
     as_json: AsJson = False,
 ) -> None:
-    """Learn notes from a few examples of each, to find all others with kernova notes find.
+    """Learn notes from a few examples of each, for kernova notes find.
 
-    Give recordings and, behind each, its annotation: a Raven selection table, Audacity labels, a
-    Praat TextGrid or CSV. Or give a table of clips, or of notes in several recordings, with the
-    columns file, label, start and end; files are looked for from the table's folder on.
+    SOURCES are recordings, each followed by its annotation: a Raven selection table, Audacity
+    labels, a Praat TextGrid or CSV. Or a table of clips, or of notes in several recordings, with
+    the columns file, label, start and end; its file names are relative to its folder.
     """
     from kernova.files import check_ending
     from kernova.notes.finder import NoteFinder
     from kernova.notes.training import learn_notes
-    from kernova.persist.models import save_model
 
     check_ending(output, (".kernova",), "a model")
     check_targets(None, None, output, kept=sources)
     finder = NoteFinder(preset=preset, channel=read_channel(channel))
-    lessons = read_sources(sources, annotation_format, column, tier, split_labels(labels))
+    training = read_sources(sources, annotation_format, column, tier, split_labels(labels))
     with progress_bars():
-        learnt = learn_notes(lessons, finder)
-        save_model(learnt.finder, output)
-    if as_json:
-        print_json({**learnt.to_json_dict(), "files": {"model": str(output)}})
-        return
-    out = console()
-    out.print(learnt.summary, markup=False)
-    for remark in lessons.remarks:
-        out.print(remark, markup=False)
-    out.print()
-    print_table(learnt.classes, "Class by class, durations in seconds")
-    out.print()
-    out.print(f"model: {output}", markup=False)
+        learnt = learn_notes(training, finder)
+    finish(
+        learnt,
+        {"model": model_target(output, learnt.finder)},
+        as_json=as_json,
+        show=lambda out: _show_learnt(out, learnt, training.remarks),
+    )
 
 
-app.command("find", short_help="Find learnt notes in recordings.", epilog=FIND_EXAMPLE)(find)
-app.command("check", short_help="Compare what is found with an annotation.", epilog=CHECK_EXAMPLE)(
-    check
+def _show_learnt(out: "EscapingConsole", learnt: "LearntNotes", remarks: list[str]) -> None:
+    out.print_lines(learnt.summary)
+    out.print_notes(remarks)
+    out.print()
+    out.print_table(learnt.classes, "Class by class, durations in seconds")
+
+
+app.command("find", short_help="Find learnt notes in recordings.", epilog=notes_find.EXAMPLE)(
+    notes_find.find
 )
+
+
+@app.command("check", short_help="Compare detections with an annotation.", epilog=CHECK_EXAMPLE)
+@reporting_errors
+def check(
+    model: Model,
+    sources: Sources,
+    tolerance: Annotated[
+        float, typer.Option(help="Largest difference between matching onsets, in seconds.")
+    ] = 0.02,
+    threshold: Threshold = None,
+    labels: Labels = None,
+    channel: ChannelToSearch = None,
+    annotation_format: AnnotationFormat = None,
+    column: Columns = None,
+    tier: Tier = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Folder for tables and figures; created if it does not exist."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find notes in annotated recordings, and count correct and wrong detections.
+
+    A detection is correct if its onset is close to that of an annotated note of its class, one to
+    one; windows are compared separately, every 2 ms. Labels that the model does not know count as
+    none. The mean F over windows includes the class none; the mean F over notes does not.
+    """
+    from kernova.files import made_folder
+    from kernova.notes.check import check_finder, save_check
+    from kernova.notes.training import known_labels, load_note_finder
+
+    finder = load_note_finder(model)
+    classes = known_labels(finder, split_labels(labels))
+    configure_finder(finder, threshold, channel)
+    annotated = read_sources(sources, annotation_format, column, tier, may_be_empty=True)
+    folder = None if output is None else made_folder(output)
+    with progress_bars():
+        checked = check_finder(finder, annotated, classes, tolerance=tolerance)
+        written = [] if folder is None else save_check(checked, folder)
+    if as_json:
+        print_json({**checked.to_json_dict(), "files": [str(path) for path in written]})
+    else:
+        _show_checked(console(), checked, written)
+
+
+def _show_checked(out: "EscapingConsole", checked: "CheckedFinder", written: list[Path]) -> None:
+    out.print_notes(checked.sentences)
+    out.print()
+    tolerance = f"{1000 * checked.check.tolerance:.6g} ms"
+    out.print_table(checked.check.notes, f"Note by note (onset within {tolerance})")
+    out.print_table(checked.check.windows, "Window by window")
+    out.print_table(
+        _with_labels(checked.check.confusion), "Notes: annotated (rows) and found (columns)"
+    )
+    out.print()
+    out.print_lines(
+        *(f"written: {path}" for path in written)
+        if written
+        else ("Write tables and figures with -o FOLDER.",)
+    )
+
+
+def _with_labels(confusion: "pd.DataFrame") -> "pd.DataFrame":
+    import pandas as pd
+
+    columns: dict[str, Any] = {"annotated": [str(label) for label in confusion.index]}
+    for label in confusion.columns:
+        columns[f"as {label}"] = confusion[label].tolist()
+    return pd.DataFrame(columns)
 
 
 @app.command(
     "demo",
-    short_help="Write recordings of made-up birds to try it on.",
+    short_help="Write synthetic bird song to try it on.",
     epilog="\b\nExample:\n  kernova notes demo --folder notes-demo",
 )
-@answering
+@reporting_errors
 def demo(
-    folder: Annotated[Path, typer.Option(help="Where the recordings go; made if need be.")] = Path(
-        "notes-demo"
-    ),
+    folder: Annotated[
+        Path, typer.Option(help="Folder for the recordings; created if it does not exist.")
+    ] = Path("notes-demo"),
 ) -> None:
-    """Write recordings of three made-up birds and a stranger, to learn from and to search.
+    """Write synthetic recordings of three known birds and an unknown one.
 
-    In one recording the notes of the three birds are marked; two others are to be searched. What
-    is in those stands in annotations of their own, for comparison.
+    One recording is annotated, to learn the notes of the three birds from; two others are to be
+    searched. Their own annotations are written, too, for comparison.
     """
-    from kernova.cli.console import made_folder
+    from kernova.files import made_folder
     from kernova.notes.demo import write_note_demo
 
     files = write_note_demo(made_folder(folder))
     out = console()
-    out.print("What is there now", style="bold")
-    for path in (files.lesson, files.marks, files.night, *files.truth):
-        out.print(f"  {path}", markup=False)
-    out.print("\nWhat to try next", style="bold")
-    for command in (
-        f"kernova notes learn {files.lesson} {files.marks} -o notes.kernova",
-        f"kernova notes find notes.kernova {files.night} -o found --plot",
-        f"kernova notes check notes.kernova {files.night / 'dusk.wav'} {files.truth[0]}",
-    ):
-        out.print(f"  {command}", markup=False)
+    out.print_section(
+        "Files written", map(str, (files.training, files.annotations, files.night, *files.truth))
+    )
+    out.print()
+    out.print_section(
+        "Commands to try next",
+        (
+            f"kernova notes learn {files.training} {files.annotations} -o notes.kernova",
+            f"kernova notes find notes.kernova {files.night} -o found --plot",
+            f"kernova notes check notes.kernova {files.night / 'dusk.wav'} {files.truth[0]}",
+        ),
+    )

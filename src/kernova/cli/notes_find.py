@@ -1,4 +1,4 @@
-"""``kernova notes find``: where learnt notes are in recordings."""
+"""``kernova notes find``: every occurrence of learnt notes in recordings."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,12 +8,11 @@ import typer
 from kernova.cli.console import (
     BAD_INPUT,
     INTERRUPTED,
-    answering,
-    bars_by_file,
-    complain,
     console,
+    print_error,
     print_json,
-    print_table,
+    progress_bars,
+    reporting_errors,
 )
 from kernova.cli.options import (
     AsJson,
@@ -22,8 +21,7 @@ from kernova.cli.options import (
     Labels,
     Model,
     Threshold,
-    set_channel,
-    set_threshold,
+    configure_finder,
     split_labels,
 )
 
@@ -45,52 +43,52 @@ _NOTES_SHOWN = 20
 _CLASSES_SHOWN = 12
 
 
-@answering
+@reporting_errors
 def find(
     model: Model,
     files: Annotated[
         list[Path],
         typer.Argument(
             metavar="FILES",
-            help="Recordings (WAV, FLAC, OGG), and folders of them, searched to the bottom.",
+            help="Recordings (WAV, FLAC, OGG, OGA, AIF, AIFF, MP3), or folders, searched "
+            "recursively.",
         ),
     ],
     format: Annotated[
-        Format, typer.Option("--format", help="How the notes of each recording are written.")
+        Format, typer.Option("--format", help="Format of the annotations to write.")
     ] = "raven",
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Folder for the notes of each recording."),
+        typer.Option("-o", "--output", help="Folder for one annotation file per recording."),
     ] = None,
     plot: Annotated[
-        bool, typer.Option("--plot", help="Draw a picture of each recording, too.")
+        bool, typer.Option("--plot", help="Also draw a figure of each recording.")
     ] = False,
     combined: Annotated[
-        Path | None, typer.Option(help="Write one table of all recordings here (.csv).")
+        Path | None, typer.Option(help="Write one table for all recordings here (.csv).")
     ] = None,
     threshold: Threshold = None,
     labels: Labels = None,
     channel: ChannelToSearch = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the notes that MODEL knows in FILES; everything else is nothing.
+    """Find the notes that MODEL knows in FILES; every other sound is ignored.
 
-    With -o, the notes of each recording are written to a file in that folder, named like it.
-    Interrupted or killed, the same command goes on where it stopped: what is done is not done
-    again unless the recording, the model or an option changed. A file that cannot be read is
-    reported, and the rest is done; then the exit code is 1, or 2 if nothing could be read.
+    With -o, the notes of each recording are written to a file in that folder, named like the
+    recording. If interrupted, run the same command again: finished recordings are skipped unless
+    the recording, the model or an option changed. A file that cannot be read is reported, and the
+    others are searched; then the exit code is 1, or 2 if no file could be read.
     """
     from kernova.notes.search import SearchSettings, fingerprint_of, recordings_in
     from kernova.notes.training import known_labels, load_note_finder
 
     _check_targets(output, plot, combined, kept=[model, *files])
     finder = load_note_finder(model)
-    set_threshold(finder, threshold)
-    set_channel(finder, channel)
-    kept = split_labels(labels)
-    classes = known_labels(finder, kept)
+    configure_finder(finder, threshold, channel)
+    wanted = split_labels(labels)
+    classes = known_labels(finder, wanted)
     fingerprint = fingerprint_of(model, {"threshold": threshold})
-    settings = SearchSettings(format, kept, fingerprint, finder.channel)
+    settings = SearchSettings(format, wanted, fingerprint, finder.channel)
     recordings = recordings_in(files)
     results = _search(finder, recordings, output, settings, plot=plot)
     if combined is not None:
@@ -98,19 +96,19 @@ def find(
     if as_json:
         print_json(_answer(results, classes, output, combined))
     else:
-        _print(results, classes, output, combined)
-    _leave(results)
+        _show(results, classes, output, combined)
+    _exit_with_code(results)
 
 
 def _check_targets(
     output: Path | None, plot: bool, combined: Path | None, kept: list[Path]
 ) -> None:
-    """Refuse, before the work and not after it, what can never be written."""
+    """Reject files that can never be written, before any work is done."""
     from kernova.errors import InputError
     from kernova.files import check_ending, ensure_distinct, ensure_writable
 
     if plot and output is None:
-        raise InputError("Pictures need a folder to go to; name one with -o.")
+        raise InputError("Figures need a folder; name one with -o.")
     if output is not None and output.exists() and not output.is_dir():
         raise InputError(f"{output} is a file; -o needs a folder for the notes of each recording.")
     if combined is not None:
@@ -139,23 +137,24 @@ def _search(
         draw = partial(save_notes_picture, finder)
     results: list[SearchedFile] = []
     try:
-        with bars_by_file():
+        with progress_bars():
             for result in search_recordings(finder, recordings, output, settings, draw=draw):
                 results.append(result)
                 if result.remark:
-                    complain(result.remark)
+                    print_error(result.remark)
     except KeyboardInterrupt:
-        complain(_interrupted(len(results), len(recordings), output))
+        print_error(interruption_message(len(results), len(recordings), output))
         raise typer.Exit(INTERRUPTED) from None
     return results
 
 
-def _interrupted(n_done: int, n_recordings: int, output: Path | None) -> str:
+def interruption_message(n_done: int, n_recordings: int, output: Path | None) -> str:
+    """Return the message for Ctrl-C: how many recordings are done, and how to continue."""
     if output is None:
-        return "Interrupted; nothing was to be written."
+        return "Interrupted; no output was requested with -o."
     return (
         f"Interrupted. {n_done} of {n_recordings} recordings are done, and their notes are in "
-        f"{output}; the same command goes on from there."
+        f"{output}; run the same command again to continue."
     )
 
 
@@ -166,8 +165,8 @@ def _write_combined(results: "list[SearchedFile]", path: Path) -> None:
     write_annotations(combined_segments(results), path, format="csv")
 
 
-def _leave(results: "list[SearchedFile]") -> None:
-    """Say by the exit code whether some could not be read, or none could."""
+def _exit_with_code(results: "list[SearchedFile]") -> None:
+    """Exit with code 1 if some recordings could not be read, with 2 if none could."""
     from kernova.notes.search import FAILED
 
     n_failed = sum(result.outcome == FAILED for result in results)
@@ -178,42 +177,40 @@ def _leave(results: "list[SearchedFile]") -> None:
 # --- for people ------------------------------------------------------------------------------
 
 
-def _print(
+def _show(
     results: "list[SearchedFile]", classes: list[str], output: Path | None, combined: Path | None
 ) -> None:
     out = console()
-    out.print(_summary(results), markup=False)
+    out.print_lines(_summary(results))
     out.print()
-    print_table(_file_table(results, classes), "Recording by recording")
+    out.print_table(_file_table(results, classes), "Recording by recording")
     notes = _note_table(results)
     if output is None and len(notes):
         more = len(notes) - _NOTES_SHOWN
         title = "Notes, times in seconds" + (f" (the first {_NOTES_SHOWN})" if more > 0 else "")
-        print_table(notes.head(_NOTES_SHOWN), title)
+        out.print_table(notes.head(_NOTES_SHOWN), title)
     out.print()
-    for name, path in (("folder", output), ("combined", combined)):
-        if path is not None:
-            out.print(f"{name}: {path}", markup=False)
+    written = {"folder": output, "combined": combined}
+    out.print_lines(*(f"{name}: {path}" for name, path in written.items() if path is not None))
     if output is None and combined is None:
         out.print("Write them with -o FOLDER, or all to one table with --combined notes.csv.")
 
 
 def _summary(results: "list[SearchedFile]") -> str:
     from kernova.notes.search import DONE_BEFORE, FAILED
+    from kernova.text import quantity
 
     n_notes = sum(len(result.segments) for result in results)
     minutes = sum(result.seconds for result in results) / 60
     n_failed = sum(result.outcome == FAILED for result in results)
     n_before = sum(result.outcome == DONE_BEFORE for result in results)
-    n_read = len(results) - n_failed
-    recordings = "1 recording" if n_read == 1 else f"{n_read} recordings"
-    notes = "1 note" if n_notes == 1 else f"{n_notes} notes"
-    said = f"{notes} found in {recordings} ({minutes:.1f} minutes)."
+    recordings = quantity(len(results) - n_failed, "recording")
+    summary = f"{quantity(n_notes, 'note')} found in {recordings} ({minutes:.1f} minutes)."
     if n_before:
-        said += f" Done before, and not again: {n_before}."
+        summary += f" Searched before and skipped: {n_before}."
     if n_failed:
-        said += f" Could not be searched: {n_failed}."
-    return said
+        summary += f" Could not be searched: {n_failed}."
+    return summary
 
 
 def _file_table(results: "list[SearchedFile]", classes: list[str]) -> "pd.DataFrame":
@@ -228,8 +225,8 @@ def _file_table(results: "list[SearchedFile]", classes: list[str]) -> "pd.DataFr
             "notes": len(result.segments),
         }
         if len(classes) <= _CLASSES_SHOWN:
-            for name in classes:
-                line[f"'{name}'"] = sum(note.label == name for note in result.segments)
+            for label in classes:
+                line[f"'{label}'"] = sum(note.label == label for note in result.segments)
         lines.append(line)
     return pd.DataFrame(lines)
 

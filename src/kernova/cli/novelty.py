@@ -1,11 +1,18 @@
-"""``kernova novelty``: the new rows that are unlike all known ones."""
+"""``kernova novelty``: new rows that are unlike all known ones."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from kernova.cli.console import answering, console, print_json, print_table, progress_bars
+from kernova.cli.console import (
+    finish,
+    model_target,
+    page_target,
+    progress_bars,
+    reporting_errors,
+    table_target,
+)
 from kernova.cli.options import (
     AsJson,
     Bandwidth,
@@ -21,8 +28,11 @@ from kernova.cli.options import (
     check_targets,
     number_or_name,
 )
+from kernova.workflows.detectors import detector_help, detector_names
+from kernova.workflows.settings import Bound, NoveltySettings
 
 if TYPE_CHECKING:
+    from kernova.cli.terminal import EscapingConsole
     from kernova.workflows.novelty import NoveltyResult
 
 EXAMPLE = (
@@ -30,10 +40,13 @@ EXAMPLE = (
     "  kernova novelty known.csv new.csv --id-column specimen -o verdicts.csv --report page.html"
 )
 
-Method = Literal["depth", "spatial-depth", "isolation-forest", "one-class-svm", "lof"]
+if TYPE_CHECKING:
+    Method = str
+else:
+    Method = Literal[detector_names("novelty")]
 
 
-@answering
+@reporting_errors
 def novelty(
     known: Annotated[
         Path,
@@ -44,47 +57,45 @@ def novelty(
     new: Annotated[
         Path, typer.Argument(metavar="NEW", help="Table of rows to judge, with the same columns.")
     ],
-    method: Annotated[
-        Method, typer.Option(help="What scores the rows; depth is kernelized spatial depth.")
-    ] = "depth",
-    bandwidth: Bandwidth = "nearest",
+    method: Annotated[Method, typer.Option(help=detector_help("novelty"))] = NoveltySettings.method,
+    bandwidth: Bandwidth = str(NoveltySettings.bandwidth),
     max_false_alarm: Annotated[
-        float, typer.Option(help="Largest share of ordinary rows that may be called novel.")
-    ] = 0.05,
-    confidence: Confidence = 0.95,
+        float, typer.Option(help="Largest fraction of ordinary rows that may be called novel.")
+    ] = NoveltySettings.max_false_alarm,
+    confidence: Confidence = NoveltySettings.confidence,
     bound: Annotated[
-        Literal["binomial", "hoeffding"],
-        typer.Option(help="How it is proven; binomial needs far fewer rows."),
-    ] = "binomial",
+        Bound, typer.Option(help="Statistical bound; binomial needs far fewer rows.")
+    ] = NoveltySettings.bound,
     holdout: Annotated[
-        float, typer.Option(help="Share of the known rows held out for the proof.")
-    ] = 0.5,
+        float, typer.Option(help="Fraction of the known rows held out to set the threshold.")
+    ] = NoveltySettings.holdout,
     false_discovery_rate: Annotated[
         float | None,
-        typer.Option(help="Also mark discoveries, of which at most this share is ordinary."),
-    ] = None,
-    scaling: Scaling = "standard",
-    missing: Missing = "refuse",
+        typer.Option(
+            help="Also mark discoveries, of which at most this fraction is ordinary on average."
+        ),
+    ] = NoveltySettings.false_discovery_rate,
+    scaling: Scaling = NoveltySettings.scaling,
+    missing: Missing = NoveltySettings.missing,
     id_column: IdColumn = None,
     label_column: LabelColumn = None,
     drop: Drop = None,
     output: Output = None,
     report: Report = None,
     save_model: Annotated[
-        Path | None, typer.Option(help="Keep the fitted detector here (.kernova).")
+        Path | None, typer.Option(help="Save the fitted detector here (.kernova).")
     ] = None,
-    top: Annotated[int, typer.Option(min=0, help="How many of the most novel rows to show.")] = 10,
-    seed: SplittingSeed = 0,
+    top: Annotated[int, typer.Option(min=0, help="Number of most novel rows to print.")] = 10,
+    seed: SplittingSeed = NoveltySettings.seed,
     as_json: AsJson = False,
 ) -> None:
-    """Say which rows of NEW are unlike all rows of KNOWN, with a bound on false alarms.
+    """Find the rows of NEW that are unlike all rows of KNOWN, with a bound on false alarms.
 
-    KNOWN holds ordinary rows. Half of them are held out to set a threshold, so that, with the
-    confidence you ask for, no more ordinary rows than you allow are ever called novel. Each row
-    of NEW gets a novelty (0 is the threshold, -1 is typical of known rows), a p-value and a
-    verdict.
+    KNOWN holds ordinary rows. Half of them are held out to set a threshold such that, with the
+    chosen confidence, at most the chosen fraction of ordinary rows is called novel. Each row of
+    NEW gets a novelty (0 is the threshold, -1 is typical of known rows), a p-value and a verdict.
     """
-    from kernova.workflows.novelty import NoveltySettings, find_novelties, read_known_and_new
+    from kernova.workflows.novelty import find_novelties, read_known_and_new
 
     check_targets(output, report, save_model, kept=[known, new])
     settings = NoveltySettings(
@@ -102,46 +113,30 @@ def novelty(
     tables = read_known_and_new(
         known, new, id_column=id_column, label_column=label_column, drop=drop or (), missing=missing
     )
-    files = {"output": output, "report": report, "model": save_model}
     with progress_bars():
         result = find_novelties(*tables, settings)
-        _write(result, **files)
-    written = {name: str(path) for name, path in files.items() if path is not None}
-    if as_json:
-        print_json({**result.to_json_dict(), "files": written})
-    else:
-        _print(result, top, written)
+    finish(
+        result,
+        {
+            "output": table_target(output, result.rows),
+            "report": page_target(report, lambda: _page(result)),
+            "model": model_target(save_model, result.detector),
+        },
+        as_json=as_json,
+        show=lambda out: _show(out, result, top),
+        hint="Write them all with -o verdicts.csv; see them with --report report.html.",
+    )
 
 
-def _write(
-    result: "NoveltyResult", output: Path | None, report: Path | None, model: Path | None
-) -> None:
-    if output is not None:
-        from kernova.tables.formats import save_table
+def _page(result: "NoveltyResult") -> str:
+    from kernova.workflows.novelty_page import novelty_page
 
-        save_table(result.rows, output)
-    if model is not None:
-        from kernova.persist.models import save_model
-
-        save_model(result.detector, model)
-    if report is not None:
-        from kernova.report.page import save_page
-        from kernova.workflows.novelty_page import novelty_page
-
-        save_page(novelty_page(result), report)
+    return novelty_page(result)
 
 
-def _print(result: "NoveltyResult", top: int, written: dict[str, Any]) -> None:
-    out = console()
-    out.print(result.summary, markup=False)
-    out.print(result.detector.guarantee(), markup=False)
-    for note in result.notes:
-        out.print(note, markup=False)
+def _show(out: "EscapingConsole", result: "NoveltyResult", top: int) -> None:
+    out.print_lines(result.summary, result.detector.guarantee())
+    out.print_notes(result.notes)
     if top:
         out.print()
-        print_table(result.most_novel_first.head(top), "Most novel first")
-    out.print()
-    for name, path in written.items():
-        out.print(f"{name}: {path}", markup=False)
-    if not written:
-        out.print("Write them all with -o verdicts.csv; see them with --report report.html.")
+        out.print_table(result.most_novel_first.head(top), "Most novel first")

@@ -1,84 +1,75 @@
-"""Options that several commands share, worded once.
+"""Options that several commands share, and the options that stand for the library's parameters.
 
-Options that the commands about notes share, worded once.
+The library's messages name parameters (``missing='fill'``). :func:`in_options` writes them as
+options of the running command (``--missing fill``) where messages are printed.
 """
 
+import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import typer
+from typer.models import OptionInfo
 
-from kernova.cli.console import MAX_SEED
+from kernova.workflows import settings
 
 if TYPE_CHECKING:
     from kernova.audio.reading import Channel
     from kernova.notes.finder import NoteFinder
-    from kernova.notes.training import Lessons
+    from kernova.notes.training import TrainingSet
 
+MAX_SEED: Final = 2**32 - 1  # NumPy's generator takes no larger one
+
+# --- tables ----------------------------------------------------------------------------------
 
 Scaling = Annotated[
-    Literal["standard", "minmax", "none"], typer.Option(help="How number columns are scaled.")
+    settings.Scaling,
+    typer.Option(help="Scale number columns to unit variance, to the range 0 to 1, or not."),
 ]
 Missing = Annotated[
-    Literal["refuse", "drop", "fill"],
-    typer.Option(help="Missing values: refuse the file, drop such rows, or fill them in."),
+    settings.Missing,
+    typer.Option(
+        help="Missing values: refuse reports an error, drop leaves out such rows, fill imputes."
+    ),
 ]
-IdColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names the rows.")]
+IdColumn = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Column with an identifier for each row.")
+]
 LabelColumn = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Column kept out of the features and carried along."),
+    typer.Option(metavar="COLUMN", help="Column to copy to the results; it is not a feature."),
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="Column that is no feature; may be repeated."),
+    typer.Option(metavar="COLUMN", help="Column to ignore; may be repeated."),
 ]
 Output = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Write every row's verdict here.")
+    Path | None, typer.Option("-o", "--output", help="Write a table with every row's verdict here.")
+]
+ModelOutput = Annotated[
+    Path, typer.Option("-o", "--output", help="Write the model here (.kernova).")
 ]
 Report = Annotated[
-    Path | None, typer.Option(help="Write a page with pictures here (one HTML file).")
+    Path | None, typer.Option(help="Write a report with figures here (one HTML file).")
 ]
-Confidence = Annotated[float, typer.Option(help="How sure that promise is to be, below 1.")]
+Confidence = Annotated[float, typer.Option(help="Confidence of the bound, between 0 and 1.")]
 Bandwidth = Annotated[
     str, typer.Option(help="Kernel width for depth: nearest, reach, median, or a number.")
 ]
 SplittingSeed = Annotated[
-    int, typer.Option(min=0, max=MAX_SEED, help="Decides which rows are held out.")
+    int, typer.Option(min=0, max=MAX_SEED, help="Random seed of the hold-out split.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
-
-def number_or_name(text: str) -> "str | float":
-    """Read an option that takes a number or a word."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def check_targets(
-    output: Path | None, report: Path | None, *others: Path | None, kept: list[Path]
-) -> None:
-    """Refuse, before the work and not after it, files that can never be written."""
-    from kernova.files import check_ending, ensure_distinct, ensure_writable
-    from kernova.tables.formats import check_table_path
-
-    if output is not None:
-        check_table_path(output)
-    if report is not None:
-        check_ending(report, (".html", ".htm"), "a page")
-    wanted = [path for path in (output, report, *others) if path is not None]
-    ensure_distinct(wanted, kept=kept)
-    for path in wanted:
-        ensure_writable(path)
-
+# --- recordings and annotations --------------------------------------------------------------
 
 Format = Literal["raven", "audacity", "textgrid", "csv"]
-
 Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Model that kernova notes learn wrote (.kernova).")
+    Path, typer.Argument(metavar="MODEL", help="Model from kernova notes learn (.kernova).")
 ]
 Sources = Annotated[
     list[Path],
@@ -89,44 +80,97 @@ Sources = Annotated[
     ),
 ]
 Labels = Annotated[
-    str | None, typer.Option(metavar="A,B,...", help="Only these labels, by commas.")
+    str | None,
+    typer.Option(metavar="A,B,...", help="Use only these labels, separated by commas."),
 ]
 AnnotationFormat = Annotated[
     Format | None,
-    typer.Option(help="Format of the annotation; recognised by its content if not given."),
+    typer.Option(help="Format of the annotation; detected from its content by default."),
 ]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
         "--column",
         metavar="ROLE=NAME",
-        help="Column of the annotation that is not called as usual, such as label=Species; roles: "
-        "start, end, label, file. May be repeated.",
+        help="Column of the annotation with another name than expected, such as label=Species; "
+        "roles: start, end, label, file. May be repeated.",
     ),
 ]
-Tier = Annotated[str | None, typer.Option(help="Tier of a TextGrid; all of them by default.")]
+Tier = Annotated[str | None, typer.Option(help="Tier of a TextGrid; all tiers by default.")]
 Threshold = Annotated[
     float | None,
-    typer.Option(help="Least score of a note; by default found out from the recording."),
+    typer.Option(help="Minimum score of a note; estimated from each recording by default."),
 ]
-
+_CHANNELS: Final = "mean|1|2|..."
 ChannelToLearn = Annotated[
     str,
     typer.Option(
-        "--channel",
-        metavar="mean|1|2|...",
-        help="Channel of the recordings to listen to, or the mean of all.",
+        "--channel", metavar=_CHANNELS, help="Channel of the recordings, or the mean of all."
     ),
 ]
 ChannelToSearch = Annotated[
     str | None,
     typer.Option(
         "--channel",
-        metavar="mean|1|2|...",
-        help="Channel of the recordings to listen to, or the mean of all; by default what the "
-        "model was learnt from.",
+        metavar=_CHANNELS,
+        help="Channel of the recordings, or the mean of all; the model's by default.",
     ),
 ]
+
+
+# --- reading option values -------------------------------------------------------------------
+
+
+def number_or_name(text: str) -> "str | float":
+    """Read an option that takes a number or a name."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def split_names(text: str) -> list[str]:
+    """Read names separated by commas.
+
+    Examples
+    --------
+    >>> from kernova.cli.options import split_names
+    >>> split_names("a, b,c")
+    ['a', 'b', 'c']
+    """
+    return [name.strip() for name in text.split(",")]
+
+
+def split_labels(text: str | None) -> list[str] | None:
+    """Read distinct labels separated by commas; None where the option was not given."""
+    if text is None:
+        return None
+    from kernova.errors import InputError
+
+    labels = [label for label in split_names(text) if label]
+    if not labels:
+        raise InputError(f"--labels got {text!r}; name at least one label.")
+    return list(dict.fromkeys(labels))
+
+
+def read_columns(pairs: Sequence[str] | None) -> dict[str, str] | None:
+    """Read ``role=name`` pairs; None if there are none.
+
+    Examples
+    --------
+    >>> from kernova.cli.options import read_columns
+    >>> read_columns(["label=Species", "start=Begin"])
+    {'label': 'Species', 'start': 'Begin'}
+    """
+    from kernova.errors import InputError
+
+    columns = {}
+    for pair in pairs or ():
+        role, equals, name = pair.partition("=")
+        if not (equals and role.strip() and name):
+            raise InputError(f"--column got {pair!r}; write ROLE=NAME, such as label=Species.")
+        columns[role.strip()] = name
+    return columns or None
 
 
 def read_channel(text: str) -> "Channel":
@@ -143,48 +187,8 @@ def read_channel(text: str) -> "Channel":
     if text.strip().lower() == "mean":
         return "mean"
     if not (text.strip().isdecimal() and int(text) >= 1):
-        raise InputError(
-            f"--channel is {text!r}; it is mean, or the number of a channel from 1 on."
-        )
+        raise InputError(f"--channel must be mean or a channel number of at least 1; got {text!r}.")
     return int(text)
-
-
-def set_channel(finder: "NoteFinder", text: str | None) -> None:
-    """Let the finder listen to this channel, if one was given."""
-    if text is not None:
-        finder.set_params(channel=read_channel(text))
-
-
-def set_threshold(finder: "NoteFinder", threshold: float | None) -> None:
-    """Let the finder take this threshold, if one was given."""
-    import math
-
-    from kernova.errors import InputError
-
-    if threshold is None:
-        return
-    if not (math.isfinite(threshold) and threshold >= 0):
-        raise InputError(f"--threshold is {threshold}; it is a number from 0 on.")
-    finder.set_params(threshold=threshold)
-
-
-def split_labels(text: str | None) -> list[str] | None:
-    """Read labels separated by commas; None if there is no such option.
-
-    Examples
-    --------
-    >>> from kernova.cli.options import split_labels
-    >>> split_labels("a, b,c")
-    ['a', 'b', 'c']
-    """
-    if text is None:
-        return None
-    from kernova.errors import InputError
-
-    labels = [label.strip() for label in text.split(",") if label.strip()]
-    if not labels:
-        raise InputError(f"--labels got {text!r}; name at least one label.")
-    return list(dict.fromkeys(labels))
 
 
 def read_sources(
@@ -195,34 +199,149 @@ def read_sources(
     labels: Sequence[str] | None = None,
     *,
     may_be_empty: bool = False,
-) -> "Lessons":
-    """Read recordings and annotations; what the library says of arguments is said of options."""
+) -> "TrainingSet":
+    """Read recordings and their annotations."""
+    from kernova.notes.training import AnnotationReading, read_training_annotations
+
+    reading = AnnotationReading(format, read_columns(columns), tier)
+    return read_training_annotations(sources, reading, labels=labels, may_be_empty=may_be_empty)
+
+
+def configure_finder(finder: "NoteFinder", threshold: float | None, channel: str | None) -> None:
+    """Set the finder's threshold and channel where these options were given."""
+    import math
+
     from kernova.errors import InputError
-    from kernova.notes.training import AnnotationReading, read_lessons
 
-    reading = AnnotationReading(format, named_columns(columns), tier)
+    if threshold is not None:
+        if not (math.isfinite(threshold) and threshold >= 0):
+            raise InputError(f"--threshold must be a number of at least 0; got {threshold}.")
+        finder.set_params(threshold=threshold)
+    if channel is not None:
+        finder.set_params(channel=read_channel(channel))
+
+
+def check_targets(
+    output: Path | None, report: Path | None, *others: Path | None, kept: Sequence[Path]
+) -> None:
+    """Reject files that can never be written, before any work is done."""
+    from kernova.files import check_ending, ensure_distinct, ensure_writable
+    from kernova.tables.formats import check_table_path
+
+    if output is not None:
+        check_table_path(output)
+    if report is not None:
+        check_ending(report, (".html", ".htm"), "a page")
+    targets = [path for path in (output, report, *others) if path is not None]
+    ensure_distinct(targets, kept=kept)
+    for path in targets:
+        ensure_writable(path)
+
+
+# --- from parameters to options --------------------------------------------------------------
+
+# Parameters whose option has another name. All others are named like their option.
+_OPTION_OF_PARAMETER: Final = {
+    "columns": "--column",
+    "format": "--annotation-format",
+    "n_nearest": "--nearest",
+    "n_neighbors": "--neighbors",
+    "random_state": "--seed",
+}
+_VALUE: Final = r"'[^']*'|\"[^\"]*\"|\{[^{}]*\}|\.\.\.|[\w+-]+(?:\.\w+)*|"
+_ROLE: Final = r"\{'(\w+)': (?:\.\.\.|'([^']*)')\}"
+
+_command: ContextVar[Callable[..., object] | None] = ContextVar("kernova_command", default=None)
+
+
+class _Option(NamedTuple):
+    name: str
+    metavar: str
+    is_flag: bool
+
+
+@contextmanager
+def running(command: Callable[..., object]) -> Iterator[None]:
+    """Let messages printed inside the block name the options of this command."""
+    token = _command.set(command)
     try:
-        return read_lessons(sources, reading, labels=labels, may_be_empty=may_be_empty)
-    except InputError as error:
-        said = re.sub(r"columns=\{'(\w+)': \.\.\.\}", r"--column \1=NAME", str(error))
-        raise InputError(said.replace("with format=,", "with --annotation-format,")) from error
+        yield
+    finally:
+        _command.reset(token)
 
 
-def named_columns(pairs: Sequence[str] | None) -> dict[str, str] | None:
-    """Read ``role=name`` pairs; None if there are none.
+def in_options(message: str) -> str:
+    """Replace the library's parameters in a message by options of the running command.
+
+    Parameters are recognised with a value (``missing='fill'``), between backquotes, by an
+    underscore in the name, or at the start of a sentence about a value.
 
     Examples
     --------
-    >>> from kernova.cli.options import named_columns
-    >>> named_columns(["label=Species", "start=Begin"])
-    {'label': 'Species', 'start': 'Begin'}
+    >>> from kernova.cli.novelty import novelty
+    >>> from kernova.cli.options import in_options, running
+    >>> with running(novelty):
+    ...     print(in_options("holdout must be below 1. Pass missing='fill' or label_column."))
+    --holdout must be below 1. Pass --missing fill or --label-column.
     """
-    from kernova.errors import InputError
+    command = _command.get()
+    options = {} if command is None else _options_of(command)
+    if not options:
+        return message
+    names = "|".join(sorted(options, key=len, reverse=True))
+    long_names = "|".join(name for name in options if "_" in name) or "(?!)"
+    message = re.sub(
+        rf"(?<![\w'\"./-])(`*)({names})=({_VALUE})\1",
+        lambda found: _assigned(options[found[2]], found[3]) or found[0],
+        message,
+    )
+    return re.sub(
+        rf"`+({names})`+"
+        rf"|(?<![\w'\"./-])({long_names})(?![\w'\"/=-]|\.\w)"
+        rf"|(?:^|(?<=[.;:] ))({names})(?= (?:must|is [-+\d'\"]|is (?:nan|inf)\b))",
+        lambda found: options[found[found.lastindex or 0]].name,
+        message,
+    )
 
-    named = {}
-    for pair in pairs or ():
-        role, equals, name = pair.partition("=")
-        if not (equals and role.strip() and name):
-            raise InputError(f"--column got {pair!r}; write ROLE=NAME, such as label=Species.")
-        named[role.strip()] = name
-    return named or None
+
+def _assigned(option: _Option, value: str) -> str | None:
+    """Write an option with its value, None where no option means the same."""
+    if option.is_flag:
+        return option.name if value == "True" else None
+    if value in ("None", "False", "True"):
+        return None
+    if value == "...":
+        return f"{option.name} {option.metavar}"
+    if role := re.fullmatch(_ROLE, value):
+        return f"{option.name} {role[1]}={role[2] or 'NAME'}"
+    if value[:1] in ("'", '"'):
+        from shlex import quote
+
+        value = quote(value[1:-1])
+    return f"{option.name} {value}".rstrip()
+
+
+def _options_of(command: Callable[..., object]) -> dict[str, _Option]:
+    """Return the options of a command by the library's names of their parameters."""
+    own = {}
+    for parameter in inspect.signature(command).parameters.values():
+        option = _declared(parameter.name, parameter.annotation)
+        if option is not None:
+            own[parameter.name] = option
+    by_option = {option.name: option for option in own.values()}
+    others = {
+        parameter: by_option[name]
+        for parameter, name in _OPTION_OF_PARAMETER.items()
+        if name in by_option
+    }
+    return {**others, **own}
+
+
+def _declared(name: str, annotation: Any) -> _Option | None:
+    declared, *details = get_args(annotation) or (None,)
+    info = next((one for one in details if isinstance(one, OptionInfo)), None)
+    if info is None:
+        return None
+    spelled = [text for text in info.param_decls or () if text.startswith("--")]
+    option = spelled[0] if spelled else f"--{name.replace('_', '-')}"
+    return _Option(option, info.metavar or name.upper(), declared is bool)

@@ -1,11 +1,11 @@
-"""``kernova outliers``: the rows of one table that are unlike the others."""
+"""``kernova outliers``: rows of one table that are unlike the others."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from kernova.cli.console import answering, console, print_json, print_table, progress_bars
+from kernova.cli.console import finish, page_target, progress_bars, reporting_errors, table_target
 from kernova.cli.options import (
     AsJson,
     Bandwidth,
@@ -21,8 +21,11 @@ from kernova.cli.options import (
     check_targets,
     number_or_name,
 )
+from kernova.workflows.detectors import detector_help, detector_names
+from kernova.workflows.settings import OutlierKernel, OutlierSettings
 
 if TYPE_CHECKING:
+    from kernova.cli.terminal import EscapingConsole
     from kernova.workflows.outliers import OutlierResult
 
 EXAMPLE = (
@@ -30,25 +33,28 @@ EXAMPLE = (
     "  kernova outliers wines.csv --id-column wine --top 10 -o outliers.csv --report page.html"
 )
 
-Method = Literal["rkof", "lof", "ldf", "lpf", "depth"]
+if TYPE_CHECKING:
+    Method = str
+else:
+    Method = Literal[detector_names("outliers")]
+_N_NEIGHBORS = ",".join(map(str, OutlierSettings.n_neighbors))
 
 
-@answering
+@reporting_errors
 def outliers(
     data: Annotated[
         Path,
         typer.Argument(metavar="DATA", help="Table of rows: CSV, TSV, Parquet, Arrow, NPY or NPZ."),
     ],
     method: Annotated[
-        Method,
-        typer.Option(help="What scores the rows; rkof is the robust kernel outlier factor."),
-    ] = "rkof",
+        Method, typer.Option(help=detector_help("outliers"))
+    ] = OutlierSettings.method,
     neighbors: Annotated[
         list[str] | None,
         typer.Option(
             metavar="K",
-            help="Neighbours to compare each row with (20); of several, such as 10,20,40, the "
-            "factor is the geometric mean.",
+            help=f"Number of neighbours to compare each row with ({_N_NEIGHBORS}). With several, "
+            "such as 10,20,40, the factor is the geometric mean.",
         ),
     ] = None,
     path: Annotated[
@@ -60,45 +66,46 @@ def outliers(
         ),
     ] = None,
     kernel: Annotated[
-        Literal["volcano", "gaussian", "epanechnikov"], typer.Option(help="Kernel for rkof.")
-    ] = "volcano",
-    bandwidth: Bandwidth = "nearest",
+        OutlierKernel, typer.Option(help="Kernel for rkof.")
+    ] = OutlierSettings.kernel,
+    bandwidth: Bandwidth = str(OutlierSettings.bandwidth),
     max_false_alarm: Annotated[
         float | None,
-        typer.Option(help="Set the threshold so that no larger share of such rows is flagged."),
-    ] = None,
-    confidence: Confidence = 0.95,
+        typer.Option(help="Set the threshold so that at most this fraction of rows is flagged."),
+    ] = OutlierSettings.max_false_alarm,
+    confidence: Confidence = OutlierSettings.confidence,
     contamination: Annotated[
         str,
-        typer.Option(help="Or so that this share is; auto is the method's own convention."),
-    ] = "auto",
-    scaling: Scaling = "minmax",
-    missing: Missing = "refuse",
+        typer.Option(
+            help="Flag this fraction of the rows, without a bound; auto: the method's convention."
+        ),
+    ] = str(OutlierSettings.contamination),
+    scaling: Scaling = OutlierSettings.scaling,
+    missing: Missing = OutlierSettings.missing,
     id_column: IdColumn = None,
     label_column: LabelColumn = None,
     drop: Drop = None,
     output: Output = None,
     report: Report = None,
     top: Annotated[
-        int, typer.Option(min=0, help="How many of the strangest rows to show and explain.")
-    ] = 50,
-    seed: SplittingSeed = 0,
+        int, typer.Option(min=0, help="Number of most unusual rows to print and explain.")
+    ] = OutlierSettings.top,
+    seed: SplittingSeed = OutlierSettings.seed,
     as_json: AsJson = False,
 ) -> None:
-    """Rank the rows of DATA by how strange each is among the others, and say why.
+    """Rank the rows of DATA by how unusual each is among the others, with reasons.
 
-    Each row gets an outlier factor: about 1 inside a cluster, larger the sparser it is around a
-    row than around its neighbours. The strangest rows come first, with the features that speak
-    most against each. With --max-false-alarm, the threshold is proven on rows that the detector
-    had not seen, and each row gets a p-value.
+    Each row gets an outlier factor: about 1 inside a cluster, larger where the data are sparser
+    around a row than around its neighbours. The most unusual rows come first, with the features
+    that contribute most to each factor. With --max-false-alarm, the threshold is proven on rows
+    that the detector had not seen, and each row gets a p-value.
     """
-    from kernova.workflows.outlier_verdicts import OutlierSettings
     from kernova.workflows.outliers import find_outliers, read_rows
 
     check_targets(output, report, kept=[data])
     settings = OutlierSettings(
         method=method,
-        n_neighbors=_neighbor_numbers("--neighbors", neighbors or ["20"]),
+        n_neighbors=_neighbor_numbers("--neighbors", neighbors or [_N_NEIGHBORS]),
         path=_neighbor_numbers("--path", path or []),
         kernel=kernel,
         bandwidth=number_or_name(bandwidth),
@@ -115,51 +122,40 @@ def outliers(
     )
     with progress_bars():
         result = find_outliers(table, settings)
-        _write(result, output, report)
-    files = {"output": output, "report": report}
-    written = {name: str(path) for name, path in files.items() if path is not None}
-    if as_json:
-        print_json({**result.to_json_dict(), "files": written})
-    else:
-        _print(result, written)
+    finish(
+        result,
+        {
+            "output": table_target(output, result.rows),
+            "report": page_target(report, lambda: _page(result)),
+        },
+        as_json=as_json,
+        show=lambda out: _show(out, result),
+        hint="Write them all with -o outliers.csv; see them with --report report.html.",
+    )
 
 
 def _neighbor_numbers(option: str, texts: list[str]) -> tuple[int, ...]:
     from kernova.errors import InputError
 
-    words = [word for text in texts for word in text.split(",")]
+    numbers = [number for text in texts for number in text.split(",")]
     try:
-        return tuple(int(word) for word in words)
+        return tuple(int(number) for number in numbers)
     except ValueError:
         raise InputError(
-            f"{option} takes whole numbers with commas between them, such as 10,20,40; "
-            f"got {','.join(words)!r}."
+            f"{option} takes whole numbers separated by commas, such as 10,20,40; "
+            f"got {','.join(numbers)!r}."
         ) from None
 
 
-def _write(result: "OutlierResult", output: Path | None, report: Path | None) -> None:
-    if output is not None:
-        from kernova.tables.formats import save_table
+def _page(result: "OutlierResult") -> str:
+    from kernova.workflows.outliers_page import outliers_page
 
-        save_table(result.rows, output)
-    if report is not None:
-        from kernova.report.page import save_page
-        from kernova.workflows.outliers_page import outliers_page
-
-        save_page(outliers_page(result), report)
+    return outliers_page(result)
 
 
-def _print(result: "OutlierResult", written: dict[str, str]) -> None:
-    out = console()
-    out.print(result.summary, markup=False)
-    out.print(result.worth, markup=False)
-    for note in result.notes:
-        out.print(note, markup=False)
+def _show(out: "EscapingConsole", result: "OutlierResult") -> None:
+    out.print_lines(result.summary, result.worth)
+    out.print_notes(result.notes)
     if result.n_top:
         out.print()
-        print_table(result.rows.head(result.n_top), "Strangest first")
-    out.print()
-    for name, path in written.items():
-        out.print(f"{name}: {path}", markup=False)
-    if not written:
-        out.print("Write them all with -o outliers.csv; see them with --report report.html.")
+        out.print_table(result.rows.head(result.n_top), "Most outlying first")

@@ -1,119 +1,118 @@
-"""How a question looks at the terminal: the row against all others, and why it is asked.
-
-The dialogue at the terminal: a question is shown, a line is typed, and it is saved.
-"""
+"""Dialogue of ``kernova discover --terminal``: show a question, read a line, save the answer."""
 
 import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from kernova.cli.console import in_one_line, progress_bars
-from kernova.cli.prompt_commands import HELP, WORDS, Offer, Saying, offer_for, understood
+from kernova.cli.console import escaped_line, progress_bars
+from kernova.cli.prompt_commands import (
+    COMMAND_WORDS,
+    HELP,
+    Command,
+    Suggestion,
+    parse_command,
+    suggestion_for,
+)
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from kernova.cli.terminal import EscapingConsole
     from kernova.discover.session import AskedQuestion
     from kernova.workbench.discovery import Discovery
 
+PROMPT = "category (? for help): "
+NOTHING_LEFT = (
+    "There is nothing left to ask: every row was asked or labelled. Answers can still be undone "
+    "or changed; type quit to stop."
+)
+_NO_CATEGORY = "No category has been named yet."
+_CATEGORIES_SHOWN = 12
+_ROWS_SHOWN = 10
 
-_CATEGORIES_NAMED = 12
-_ROWS_NAMED = 10
+
+# --- what is shown ---------------------------------------------------------------------------
 
 
-def print_question(out: "Console", discovery: "Discovery", question: "AskedQuestion") -> None:
-    """Show a question: the row, why it is asked, what it stands for, what stands out in it."""
+def print_question(
+    out: "EscapingConsole", discovery: "Discovery", question: "AskedQuestion"
+) -> None:
+    """Print a question: the row, the reason, the rows it represents, and its unusual values."""
     out.print()
-    title = in_one_line(f"Question {question.number}: {question.id}")
+    title = escaped_line(f"Question {question.number}: {question.id}")
     out.print(title, style="bold", markup=False)
-    out.print(question.reason, markup=False)
-    out.print(in_one_line(discovery.cluster_words(question)), markup=False)
+    out.print_lines(question.reason, escaped_line(discovery.describe_cluster(question)))
     _print_features(out, discovery, question.row)
-    out.print(categories_words(discovery), markup=False)
+    out.print_lines(_category_line(discovery))
 
 
-def print_categories(out: "Console", discovery: "Discovery") -> None:
-    """Show the categories met so far, with how many rows are known of each."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    lines = discovery.categories
-    if len(lines) == 0:
-        out.print("No category has been named yet.")
-        return
-    table = Table()
-    for name in lines.columns:
-        table.add_column(name, justify="right" if name == "rows" else "left")
-    for values in lines.itertuples(index=False):
-        table.add_row(*(escape(str(value)) for value in values))
-    out.print(table)
+def print_categories(out: "EscapingConsole", discovery: "Discovery") -> None:
+    """Print the categories found so far, with the number of rows labelled with each."""
+    if len(discovery.categories):
+        out.print_table(discovery.categories)
+    else:
+        out.print(_NO_CATEGORY)
 
 
-def print_disagreements(out: "Console", discovery: "Discovery") -> None:
-    """Show the rows that experts name differently, if there are any."""
+def print_disagreements(out: "EscapingConsole", discovery: "Discovery") -> None:
+    """Print the rows to which experts gave different labels, if there are any."""
     found = discovery.session.disagreements_
-    for one in found[:_ROWS_NAMED]:
-        said = ", ".join(
+    for one in found[:_ROWS_SHOWN]:
+        opinions = ", ".join(
             f"{expert or 'someone'} says {label}" for expert, label in one.opinions.items()
         )
-        row_id = in_one_line(str(discovery.session.ids_[one.row]))
-        out.print(f"Experts disagree about {row_id}: {said}.", markup=False)
-    if len(found) > _ROWS_NAMED:
-        out.print(f"So they do about {len(found) - _ROWS_NAMED:,} more rows.")
+        row_id = escaped_line(str(discovery.session.ids_[one.row]))
+        out.print_lines(f"Experts disagree about {row_id}: {opinions}.")
+    if len(found) > _ROWS_SHOWN:
+        out.print(f"They also disagree about {len(found) - _ROWS_SHOWN:,} more rows.")
 
 
-def categories_words(discovery: "Discovery") -> str:
-    """Name the categories so far in a line, those met last first to go if there are many."""
+def _category_line(discovery: "Discovery") -> str:
+    """List the first categories in one line, with the number of rows labelled with each."""
     counts = {name: len(rows) for name, rows in discovery.session.categories_.items()}
     if not counts:
-        return "No category has been named yet."
-    named = [f"{name} ({count})" for name, count in list(counts.items())[:_CATEGORIES_NAMED]]
-    n_more = len(counts) - len(named)
-    return f"Categories: {', '.join(named)}{f' and {n_more} more' if n_more else ''}"
+        return _NO_CATEGORY
+    shown = [f"{name} ({count})" for name, count in list(counts.items())[:_CATEGORIES_SHOWN]]
+    n_more = len(counts) - len(shown)
+    return f"Categories: {', '.join(shown)}{f' and {n_more} more' if n_more else ''}"
 
 
-def _print_features(out: "Console", discovery: "Discovery", row: int) -> None:
+def _print_features(out: "EscapingConsole", discovery: "Discovery", row: int) -> None:
     from rich.markup import escape
     from rich.table import Table
 
     table = Table()
-    table.add_column("what stands out")  # where there is little room, names give way
+    table.add_column("what stands out")  # where space is short, only names are wrapped
     table.add_column("here", justify="right", no_wrap=True)
     table.add_column("usually", justify="right", no_wrap=True)
     table.add_column("percentile", justify="right", no_wrap=True)
     table.add_column("low ... high", no_wrap=True)
-    for feature in discovery.population.standing_out(row):
+    for feature in discovery.population.unusual_values(row):
         texts = (feature.name, feature.value, feature.usual, feature.place, feature.strip)
         table.add_row(*map(escape, texts))
     out.print(table)
 
 
-PROMPT = "category (? for help): "
-NOTHING_LEFT = (
-    "There is nothing left to ask: every row was asked or named. What was said can still be "
-    "undone or changed; quit leaves."
-)
+# --- the dialogue ----------------------------------------------------------------------------
 
 
 class Dialogue:
-    """Ask until someone leaves, or the wanted number of questions is reached.
+    """Questions and answers until the expert stops or a number of questions is reached.
 
     Parameters
     ----------
     discovery : Discovery
-        What is asked about.
-    out : Console
-        Where it is shown.
+        The table and the answers so far.
+    out : EscapingConsole
+        Where questions are printed.
     read_line : callable
-        Gives the next line, or raises EOFError or KeyboardInterrupt when there is none.
+        Returns the next line, or raises EOFError or KeyboardInterrupt when there is none.
     is_person : bool
-        Whether someone types: then a name that begins a known one is asked about.
+        Whether a person types: then a name that begins a known one leads to a suggestion.
     """
 
     def __init__(
         self,
         discovery: "Discovery",
-        out: "Console",
+        out: "EscapingConsole",
         read_line: Callable[[], str],
         *,
         is_person: bool,
@@ -123,182 +122,188 @@ class Dialogue:
         self.out = out
         self.read_line = read_line
         self.is_person = is_person
-        self.offer: Offer | None = None
+        self.suggestion: Suggestion | None = None
         self.shown: tuple[int, int] | None = None
         self.would_stop = discovery.advice.questions_left == 0
 
     def run(self, n_questions: int | None = None) -> None:
-        """Hold the dialogue; everything said is on the disk when this returns."""
+        """Hold the dialogue; every answer is on the disk when this returns."""
         last = None if n_questions is None else self.session.n_questions_ + n_questions
         try:
             while True:
                 if last is not None and self.session.n_questions_ >= last:
-                    self.say(f"That was question {last}, the last of this sitting.")
+                    self.print_line(f"That was question {last}, the last of this session.")
                     return
                 with progress_bars():
                     question = self.session.next_question()
                 self._show(question)
-                if not self._hear(question):
+                if not self._read_answer(question):
                     return
                 self._advise()
         except (EOFError, KeyboardInterrupt):
             if self.is_person:
-                self.say("")  # what follows begins on a line of its own
+                self.print_line("")  # the next output begins on a line of its own
+
+    def print_line(self, sentence: str) -> None:
+        """Print one line."""
+        self.out.print_lines(escaped_line(sentence))
 
     def _advise(self) -> None:
-        """Say it once when the rule of thumb would stop; it says what it is worth."""
+        """Print the advice to stop once, when the rule of thumb first gives it."""
         advice = self.discovery.advice
         would_stop = advice.questions_left == 0
         if would_stop and not self.would_stop:
             for sentence in advice.guessed:
-                self.say(sentence)
+                self.print_line(sentence)
         self.would_stop = would_stop
 
-    def say(self, sentence: str) -> None:
-        """Print a sentence."""
-        self.out.print(in_one_line(sentence), markup=False)
-
     def _show(self, question: "AskedQuestion | None") -> None:
-        """Show the whole card once; after a correction that left the question as it was, a line."""
+        """Print the question in full once; after a correction elsewhere, as one line."""
         if question is None:
-            self.say(NOTHING_LEFT)
+            self.print_line(NOTHING_LEFT)
             return
         if self.shown == (question.number, question.row):
-            self.say(f"Question {question.number} again: {question.id}")
-            self.say(categories_words(self.discovery))
+            self.print_line(f"Question {question.number} again: {question.id}")
+            self.print_line(_category_line(self.discovery))
             return
         print_question(self.out, self.discovery, question)
         self.shown = (question.number, question.row)
 
-    def _hear(self, question: "AskedQuestion | None") -> bool:
-        """Take lines until something was said that counts; False when it is time to leave."""
-        n_said = len(self.session.log_)
-        while len(self.session.log_) == n_said:
-            saying = self._meant(understood(self.read_line()))
-            if saying.act == "quit":
+    def _read_answer(self, question: "AskedQuestion | None") -> bool:
+        """Read lines until one is recorded in the log; return False to stop."""
+        n_entries = len(self.session.log_)
+        while len(self.session.log_) == n_entries:
+            command = self._resolve(parse_command(self.read_line()))
+            if command.action == "quit":
                 return False
-            if question is None and saying.act in ("name", "all", "skip"):
-                self.say(NOTHING_LEFT)
+            if question is None and command.action in ("name", "all", "skip"):
+                self.print_line(NOTHING_LEFT)
             else:
-                self._obey(saying, question)
+                self._execute(command, question)
         return True
 
-    def _meant(self, saying: Saying) -> Saying:
-        """Settle what was offered, or offer what may be meant."""
-        offer, self.offer = self.offer, None
-        if offer is not None and saying == offer.typed:
-            return Saying(saying.act, saying.left, is_exact=True)
-        if offer is not None and saying.act == "nothing" and len(offer.begun) == 1:
-            return Saying(offer.typed.act, offer.begun[0], is_exact=True)
+    def _resolve(self, command: Command) -> Command:
+        """Return the command meant after a suggestion, or make a suggestion."""
+        suggestion, self.suggestion = self.suggestion, None
+        if suggestion is not None and command == suggestion.typed:
+            return Command(command.action, command.left, is_exact=True)
+        if suggestion is not None and command.action == "nothing" and len(suggestion.matches) == 1:
+            return Command(suggestion.typed.action, suggestion.matches[0], is_exact=True)
         if self.is_person:
-            self.offer = offer_for(saying, self.session.categories_)
-        if self.offer is not None:
-            self.say(self.offer.sentence)
-            return Saying("wait")
-        return saying
+            self.suggestion = suggestion_for(command, self.session.categories_)
+        if self.suggestion is not None:
+            self.print_line(self.suggestion.sentence)
+            return Command("wait")
+        return command
 
-    def _obey(self, saying: Saying, question: "AskedQuestion | None") -> None:
+    def _execute(self, command: Command, question: "AskedQuestion | None") -> None:
         from kernova.errors import InputError
 
         try:
-            getattr(self, f"_{saying.act}")(saying, question)
+            getattr(self, f"_on_{command.action}")(command, question)
         except InputError as error:
-            self.say(str(error))
+            self.print_line(str(error))
 
-    # --- what each word does ---------------------------------------------------------------
+    # --- one method for each action ----------------------------------------------------------
 
-    def _wait(self, saying: Saying, question: "AskedQuestion") -> None:
+    def _on_wait(self, command: Command, question: "AskedQuestion") -> None:
         pass
 
-    def _nothing(self, saying: Saying, question: "AskedQuestion") -> None:
-        self.say("Type the name of a category, skip, or ? for help.")
+    def _on_nothing(self, command: Command, question: "AskedQuestion") -> None:
+        self.print_line("Type the name of a category, skip, or ? for help.")
 
-    def _help(self, saying: Saying, question: "AskedQuestion") -> None:
-        self.out.print(HELP, markup=False)
+    def _on_help(self, command: Command, question: "AskedQuestion") -> None:
+        self.out.print_lines(HELP)
 
-    def _puzzle(self, saying: Saying, question: "AskedQuestion") -> None:
-        self.say(f"It goes like this: {saying.left}. For a category of that name: ={saying.right}")
+    def _on_incomplete(self, command: Command, question: "AskedQuestion") -> None:
+        self._print_usage(command.left, command.right)
 
-    def _list(self, saying: Saying, question: "AskedQuestion") -> None:
+    def _print_usage(self, usage: str, line: str) -> None:
+        self.print_line(f"Usage: {usage}. For a category of that name, type ={line}")
+
+    def _on_list(self, command: Command, question: "AskedQuestion") -> None:
         print_categories(self.out, self.discovery)
         print_disagreements(self.out, self.discovery)
 
-    def _name(self, saying: Saying, question: "AskedQuestion") -> None:
+    def _on_name(self, command: Command, question: "AskedQuestion") -> None:
         before = self.session.categories_
-        self.session.answer(saying.left)
+        self.session.answer(command.left)
         self._acknowledge(f"{question.id} is", before)
 
-    def _all(self, saying: Saying, question: "AskedQuestion") -> None:
-        if not saying.left:
-            self.say("It goes like this: all NAME. For a category of that name: =all")
+    def _on_all(self, command: Command, question: "AskedQuestion") -> None:
+        if not command.left:
+            self._print_usage("all NAME", "all")
             return
         before = self.session.categories_
         n_before = self.session.n_labelled_
-        self.session.name_cluster(saying.left)
-        n_named = self.session.n_labelled_ - n_before
-        self._acknowledge(f"{n_named:,} row{' is' if n_named == 1 else 's are'}", before)
+        self.session.name_cluster(command.left)
+        n_labelled = self.session.n_labelled_ - n_before
+        self._acknowledge(f"{n_labelled:,} row{' is' if n_labelled == 1 else 's are'}", before)
 
-    def _delete(self, saying: Saying, question: "AskedQuestion") -> None:
-        if not saying.left:
-            self.say("It goes like this: delete NAME. For a category of that name: =delete")
+    def _on_delete(self, command: Command, question: "AskedQuestion") -> None:
+        if not command.left:
+            self._print_usage("delete NAME", "delete")
             return
-        self.session.delete(saying.left)
-        self.say(f'Saved: there is no category "{saying.left}" any more.')
+        self.session.delete(command.left)
+        self.print_line(f'Saved: the category "{command.left}" is deleted.')
 
-    def _settle(self, saying: Saying, question: "AskedQuestion") -> None:
-        self.session.settle(saying.left, saying.right)
-        self.say(f'Saved: {saying.left} is settled, it is "{saying.right}".')
+    def _on_settle(self, command: Command, question: "AskedQuestion") -> None:
+        self.session.settle(command.left, command.right)
+        self.print_line(f'Saved: {command.left} is settled as "{command.right}".')
 
     def _acknowledge(self, subject: str, before: dict[str, tuple[int, ...]]) -> None:
         row = self.session.asked_[-1]
         name = self.session.labels_[row]
         news = ", a new category" if name not in before else ""
-        self.say(f'Saved: {subject} "{name}"{news}.')
+        self.print_line(f'Saved: {subject} "{name}"{news}.')
 
-    def _skip(self, saying: Saying, question: "AskedQuestion") -> None:
+    def _on_skip(self, command: Command, question: "AskedQuestion") -> None:
         self.session.skip()
-        self.say(f"Saved: {question.id} is skipped.")
+        self.print_line(f"Saved: {question.id} is skipped.")
 
-    def _undo(self, saying: Saying, question: "AskedQuestion") -> None:
+    def _on_undo(self, command: Command, question: "AskedQuestion") -> None:
         self.session.undo()
-        self.say("Saved: what was said last counts no more.")
+        self.print_line("Saved: the last entry is undone.")
 
-    def _change(self, saying: Saying, question: "AskedQuestion") -> None:
-        if not saying.left.isdecimal():
-            self.say(f'A question goes by its number; got "{saying.left}".')
+    def _on_change(self, command: Command, question: "AskedQuestion") -> None:
+        if not command.left.isdecimal():
+            self.print_line(f'A question is identified by its number; got "{command.left}".')
             return
-        number = int(saying.left)
-        self.session.change(number, saying.right or None)
+        number = int(command.left)
+        self.session.change(number, command.right or None)
         row_id = self.session.ids_[self.session.asked_[number - 1]]
-        now = f'"{saying.right}"' if saying.right else "skipped"
-        self.say(f"Saved: {row_id}, question {number}, is {now} now.")
+        now = f'"{command.right}"' if command.right else "skipped"
+        self.print_line(f"Saved: question {number} ({row_id}) is now {now}.")
 
-    def _label(self, saying: Saying, question: "AskedQuestion") -> None:
-        self.session.label_row(saying.left, saying.right)
-        self.say(f'Saved: {saying.left} is "{saying.right}".')
+    def _on_label(self, command: Command, question: "AskedQuestion") -> None:
+        self.session.label_row(command.left, command.right)
+        self.print_line(f'Saved: {command.left} is "{command.right}".')
 
-    def _rename(self, saying: Saying, question: "AskedQuestion") -> None:
-        self.session.rename(saying.left, saying.right)
-        self.say(f'Saved: "{saying.left}" is called "{saying.right}" now.')
+    def _on_rename(self, command: Command, question: "AskedQuestion") -> None:
+        self.session.rename(command.left, command.right)
+        self.print_line(f'Saved: "{command.left}" is renamed to "{command.right}".')
 
-    def _merge(self, saying: Saying, question: "AskedQuestion") -> None:
-        others = [name for name in saying.right.split(",") if name.strip()]
-        self.session.merge(saying.left, *others)
-        self.say(f'Saved: {saying.right} is part of "{saying.left}" now.')
+    def _on_merge(self, command: Command, question: "AskedQuestion") -> None:
+        others = [name for name in command.right.split(",") if name.strip()]
+        self.session.merge(command.left, *others)
+        self.print_line(f'Saved: {command.right} merged into "{command.left}".')
 
 
-def line_reader(discovery: "Discovery", out: "Console") -> Callable[[], str]:
-    """Give what reads a line: with completion where someone types, plainly from a pipe."""
+# --- reading lines ---------------------------------------------------------------------------
+
+
+def line_reader(discovery: "Discovery", out: "EscapingConsole") -> Callable[[], str]:
+    """Return a function that reads a line, with completion where a person types."""
     is_person = sys.stdin.isatty()
     if is_person and sys.stdout.isatty():
         _complete_names(discovery)
         return lambda: _typed(PROMPT)
     if hasattr(sys.stdin, "reconfigure"):
-        # Bytes that are no text come through as such, and are refused with a sentence.
+        # Bytes that are no text come through as such, and lead to an error message.
         sys.stdin.reconfigure(errors="surrogateescape")
 
     def read_line() -> str:
-        if is_person:  # whose answers go elsewhere
+        if is_person:  # with standard output redirected
             out.print(PROMPT, end="")
         try:
             line = sys.stdin.readline()
@@ -319,19 +324,19 @@ def _typed(prompt: str) -> str:
 
 
 def _complete_names(discovery: "Discovery") -> None:
-    """Let the tab key complete categories and words, where Python has readline."""
+    """Let the tab key complete categories and commands, where Python has readline."""
     try:
         import readline
     except ImportError:
         return
 
     def completion(text: str, state: int) -> str | None:
-        # Words only where no category fits: "re" is to become "red", not stop before "rename".
-        fits = _beginning(text, discovery.session.categories_) or _beginning(text, WORDS)
-        return fits[state] if state < len(fits) else None
+        # Commands only where no category matches: "re" becomes "red", not "rename".
+        matches = _beginning(text, discovery.session.categories_) or _beginning(text, COMMAND_WORDS)
+        return matches[state] if state < len(matches) else None
 
     readline.set_completer(completion)
-    readline.set_completer_delims("\n")  # names may hold spaces
+    readline.set_completer_delims("\n")  # names may contain spaces
     is_libedit = "libedit" in (readline.__doc__ or "")
     readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
 

@@ -1,14 +1,16 @@
-"""``kernova recognize``: of which known class new rows are, or that they are of none."""
+"""``kernova recognize``: the known class of each new row, or "unknown"."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kernova.cli.console import answering, console, print_json, print_table, progress_bars
+from kernova.cli.console import finish, page_target, progress_bars, reporting_errors, table_target
 from kernova.cli.options import AsJson, Drop, IdColumn, Output, Report, check_targets
+from kernova.workflows.settings import Missing, RecognizeSettings
 
 if TYPE_CHECKING:
+    from kernova.cli.terminal import EscapingConsole
     from kernova.workflows.recognize import RecognizeResult
 
 EXAMPLE = (
@@ -18,22 +20,22 @@ EXAMPLE = (
 )
 
 
-@answering
+@reporting_errors
 def recognize(
     model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="Model that kernova learn wrote (.kernova).")
+        Path, typer.Argument(metavar="MODEL", help="Model from kernova learn (.kernova).")
     ],
     new: Annotated[
         Path,
         typer.Argument(
             metavar="NEW",
-            help="Table of rows to judge, with the columns learnt from; or landmarks (TPS), or a "
-            "table of sounds, where the model was learnt from such.",
+            help="Table of rows to judge, with the columns of the training table; landmarks (TPS) "
+            "or a table of sounds for a model that was trained on such.",
         ),
     ],
     missing: Annotated[
-        Literal["refuse", "drop", "fill"] | None,
-        typer.Option(help="Missing values: refuse, drop or fill; by default as in learning."),
+        Missing | None,
+        typer.Option(help="Missing values: refuse, drop or fill; by default as in training."),
     ] = None,
     id_column: IdColumn = None,
     label_column: Annotated[
@@ -44,74 +46,59 @@ def recognize(
     audio: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Where the recordings are, if the model was learnt from sounds."
+            metavar="FOLDER", help="Folder of the recordings, if the model was trained on sounds."
         ),
     ] = None,
     nearest: Annotated[
-        int, typer.Option(min=1, help="How many of the nearest training rows to name.")
-    ] = 3,
+        int, typer.Option(min=1, help="Number of nearest training rows to list for each row.")
+    ] = RecognizeSettings.n_nearest,
     output: Output = None,
     report: Report = None,
     top: Annotated[
-        int, typer.Option(min=0, help="How many of the unknown rows to show, with reasons.")
-    ] = 10,
+        int, typer.Option(min=0, help="Number of unknown rows to print, with reasons.")
+    ] = RecognizeSettings.top,
     as_json: AsJson = False,
 ) -> None:
-    """Say of which known class each row of NEW is, or that it is unknown.
+    """Assign each row of NEW to one of the model's classes, or to none ("unknown").
 
     Each row gets a class or "unknown", its membership in every class (from 0 to 1; they need not
-    sum to one), whether several classes claim it, and the nearest training rows. Unknown rows
+    sum to one), whether several classes accept it, and the nearest training rows. Unknown rows
     that lie together are numbered as groups.
     """
-    from kernova.workflows.recognize import (
-        RecognizeSettings,
-        load_recognizer,
-        read_new,
-        recognize_rows,
-    )
+    from kernova.workflows.recognize import load_recognizer, read_new, recognize_rows
 
     check_targets(output, report, kept=[model, new])
-    learnt = load_recognizer(model)
+    recognizer = load_recognizer(model)
     table = read_new(
-        new, learnt, id_column=id_column, label_column=label_column, drop=drop or (),
+        new, recognizer, id_column=id_column, label_column=label_column, drop=drop or (),
         missing=missing, audio=audio,
     )  # fmt: skip
     with progress_bars():
-        result = recognize_rows(learnt, table, RecognizeSettings(n_nearest=nearest, top=top))
-        _write(result, output, report)
-    files = {"output": output, "report": report}
-    written = {name: str(path) for name, path in files.items() if path is not None}
-    if as_json:
-        print_json({**result.to_json_dict(), "files": written})
-    else:
-        _print(result, top, written)
+        result = recognize_rows(recognizer, table, RecognizeSettings(n_nearest=nearest, top=top))
+    finish(
+        result,
+        {
+            "output": table_target(output, result.rows),
+            "report": page_target(report, lambda: _page(result)),
+        },
+        as_json=as_json,
+        show=lambda out: _show(out, result, top),
+        hint="Write them all with -o classes.csv; see them with --report report.html.",
+    )
 
 
-def _write(result: "RecognizeResult", output: Path | None, report: Path | None) -> None:
-    if output is not None:
-        from kernova.tables.formats import save_table
+def _page(result: "RecognizeResult") -> str:
+    from kernova.workflows.recognize_page import recognition_page
 
-        save_table(result.rows, output)
-    if report is not None:
-        from kernova.report.page import save_page
-        from kernova.workflows.recognize_page import recognition_page
-
-        save_page(recognition_page(result), report)
+    return recognition_page(result)
 
 
-def _print(result: "RecognizeResult", top: int, written: dict[str, str]) -> None:
-    out = console()
-    for sentence in result.sentences:
-        out.print(sentence, markup=False)
+def _show(out: "EscapingConsole", result: "RecognizeResult", top: int) -> None:
+    out.print_notes(result.sentences)
     out.print()
-    print_table(result.by_class, "Rows by class")
+    out.print_table(result.by_class, "Rows by class")
     if len(result.groups):
-        print_table(result.groups, "Unknown rows that lie together")
+        out.print_table(result.groups, "Unknown rows that lie together")
     unknown = result.least_known_first.head(min(top, result.n_unknown))
     if len(unknown):
-        print_table(result.shown(unknown), "Unknown rows, the farthest from all classes first")
-    out.print()
-    for name, path in written.items():
-        out.print(f"{name}: {path}", markup=False)
-    if not written:
-        out.print("Write them all with -o classes.csv; see them with --report report.html.")
+        out.print_table(result.shown(unknown), "Unknown rows, the farthest from all classes first")

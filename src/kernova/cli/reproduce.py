@@ -1,16 +1,37 @@
-"""``kernova reproduce``: the papers' figures, made again."""
+"""``kernova reproduce``: the figures, tables and claims of the papers.
 
+This is the only module that imports :mod:`kernova.papers`.
+"""
+
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kernova.cli.console import MAX_SEED, answering, console, print_json, print_table, progress_bars
+from kernova.cli.console import console, print_json, progress_bars, reporting_errors, save_json
+from kernova.cli.options import MAX_SEED, AsJson, split_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kernova.cli.console import Reportable
+    from kernova.cli.terminal import EscapingConsole
+
+Folder = Annotated[
+    Path,
+    typer.Option(
+        "--folder",
+        "-o",
+        help="Folder for the report, tables and figures; created if it does not exist.",
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Make a paper's pictures and figures again, and say which of its claims hold.",
+    help="Reproduce the figures and tables of a paper, and check which of its claims hold.",
     epilog="\b\nExamples:\n  kernova reproduce ksd --folder reproduction/ksd\n"
     "  kernova reproduce rkof --data data --folder reproduction/rkof\n"
     "  kernova reproduce hms --data data --folder reproduction/hms\n"
@@ -29,34 +50,36 @@ def _reproduce() -> None:
     short_help="Kernelized spatial depth.",
     epilog="\b\nExample:\n  kernova reproduce ksd --data data --folder reproduction/ksd",
 )
-@answering
+@reporting_errors
 def ksd(
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of the cichlids, for Tables 2 and 3; without it, none."),
+        typer.Option(help="Folder of the cichlid data, for Tables 2 and 3, which need it."),
     ] = None,
-    folder: Annotated[
-        Path, typer.Option(help="Where pictures and the JSON file go; made if it is not there.")
-    ] = Path("reproduction/ksd"),
-    seeds: Annotated[int, typer.Option(min=2, help="Random draws of each synthetic set.")] = 20,
+    folder: Folder = Path("reproduction/ksd"),
+    seeds: Annotated[
+        int, typer.Option(min=2, help="Number of random draws of each synthetic set.")
+    ] = 20,
     repetitions: Annotated[
-        int, typer.Option(min=10, help="Repetitions of the check of Theorem 1.")
+        int, typer.Option(min=10, help="Number of repetitions of the check of Theorem 1.")
     ] = 1000,
     halvings: Annotated[
-        int, typer.Option(min=1, help="Halvings of the known fishes; each takes a minute or more.")
+        int,
+        typer.Option(
+            min=1, help="Number of splits of the known fish; each takes a minute or more."
+        ),
     ] = 2,
-    seed: Annotated[
-        int, typer.Option(min=0, max=MAX_SEED, help="Where the random numbers start.")
-    ] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
-    """Remake the figures and tables of the kernelized spatial depth paper (KSD).
+    """Reproduce the figures and tables of the kernelized spatial depth paper (KSD).
 
     Contours of a Gaussian cloud and of a ring, spatial against kernelized; the masking example,
     pooled and against each Gaussian alone; how often the bound of Theorem 1 held; and with --data
-    the study of fishes, on cichlids by tribe, genus and species, with four other scores beside it.
+    the study of fish, on cichlids by tribe, genus and species, in comparison with four other
+    scores.
     """
-    from kernova.cli.console import made_folder, save_json
+    from kernova.files import made_folder
     from kernova.papers.ksd import reproduce_ksd
     from kernova.report.figures import save_picture
     from kernova.tables.formats import save_table
@@ -66,24 +89,21 @@ def ksd(
         study = reproduce_ksd(
             data, seeds=seeds, repetitions=repetitions, halvings=halvings, random_state=seed
         )
-        for name, rows in study.tables().items():
+        tables = study.tables()
+        for name, rows in tables.items():
             save_table(rows, target / f"{name}.csv")
-        pictures = []
+        figures = []
         for name, figure in study.figures().items():
-            pictures.append(target / f"{name}.png")
-            save_picture(figure, pictures[-1])
-    answer = study.to_json_dict()
-    save_json(answer, target / "ksd.json")
-    if as_json:
-        print_json({**answer, "files": [str(path) for path in pictures]})
-        return
-    print_table(study.table(), "Kernelized spatial depth: the paper's figures and ours")
-    for name, rows in study.tables().items():
-        if name == "fish-levels":
-            shown = rows.astype(object).where(rows.notna(), "")  # small groups have no e*
-            print_table(shown, "Fishes: means over the groups held out, pooled and in pairs")
-    console().print(f"Numbers: {target / 'ksd.json'}", markup=False)
-    console().print(f"Pictures: {', '.join(map(str, pictures))}", markup=False)
+            figures.append(target / f"{name}.png")
+            save_picture(figure, figures[-1])
+    shown = {"Kernelized spatial depth: the paper's results and ours": study.table()}
+    if "fish-levels" in tables:
+        levels = tables["fish-levels"].astype(object)
+        # Small groups have no e*.
+        shown["Fish: means over the groups held out, pooled and in pairs"] = levels.where(
+            levels.notna(), ""
+        )
+    _finish(study, target / "ksd.json", figures, as_json, shown)
 
 
 @app.command(
@@ -91,60 +111,44 @@ def ksd(
     short_help="Robust kernel outlier factor.",
     epilog="\b\nExample:\n  kernova reproduce rkof --data data --folder reproduction/rkof",
 )
-@answering
+@reporting_errors
 def rkof(
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of the real data; without it, OpenML is asked for what it has."),
+        typer.Option(help="Folder of the real data; by default downloaded from OpenML."),
     ] = None,
     datasets: Annotated[
-        str, typer.Option(help="Which real data to take, by commas, or all, or none.")
+        str, typer.Option(help="Real data sets, separated by commas, or all, or none.")
     ] = "all",
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "--folder", "-o", help="Where tables, pictures and the page go; made if not there."
-        ),
-    ] = Path("reproduction/rkof"),
-    seeds: Annotated[int, typer.Option(min=2, help="Random draws of each synthetic set.")] = 20,
+    folder: Folder = Path("reproduction/rkof"),
+    seeds: Annotated[
+        int, typer.Option(min=2, help="Number of random draws of each synthetic set.")
+    ] = 20,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="A few k; no times, no feature bagging, no LPF at huge k."),
+        typer.Option("--quick", help="Few k; no timing, no feature bagging, no LPF at large k."),
     ] = False,
-    seed: Annotated[
-        int, typer.Option(min=0, max=MAX_SEED, help="Where the random numbers start.")
-    ] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
-    """Remake the experiments of the paper on the robust kernel outlier factor (RKOF).
+    """Reproduce the experiments of the paper on the robust kernel outlier factor (RKOF).
 
     Both synthetic sets, over many draws; Theorem 1, as a curve and by experiment; and areas under
-    the ROC curve and times of RKOF, LOF, LDF, LPF and feature bagging on kdd_u2r,
-    kdd_u2r_idf (its categories encoded otherwise), mammography, ann_thyroid and shuttle. The two
-    of kdd take half an hour or more.
+    the ROC curve and times of RKOF, LOF, LDF, LPF and feature bagging on kdd_u2r, kdd_u2r_idf (the
+    same with another encoding of its categories), mammography, ann_thyroid and shuttle. The two
+    kdd sets take half an hour or more.
     """
-    from kernova.cli.console import made_folder, save_json
+    from kernova.files import made_folder
     from kernova.papers.rkof import DATASETS, reproduce_rkof
     from kernova.papers.rkof.report import save_everything
 
-    listed = [name.strip() for name in datasets.split(",")]
-    names = {"all": list(DATASETS), "none": []}.get(datasets, listed)
+    names = {"all": list(DATASETS), "none": []}.get(datasets, split_names(datasets))
     target = made_folder(folder)
     with progress_bars():
         study = reproduce_rkof(data, datasets=names, seeds=seeds, quick=quick, random_state=seed)
     files = save_everything(study, target)
-    answer = study.to_json_dict()
-    save_json(answer, target / "rkof.json")
-    if as_json:
-        print_json({**answer, "files": [str(path) for path in files]})
-        return
-    print_table(study.table(), "Robust kernel outlier factor: the paper's claims and what came out")
-    for note in study.notes:
-        console().print(note, markup=False)
-    console().print(f"Page: {files[0]}", markup=False)
-    console().print(f"Numbers: {target / 'rkof.json'}, and CSV tables beside it", markup=False)
-    pictures = [str(path) for path in files if path.suffix == ".png"]
-    console().print(f"Pictures: {', '.join(pictures)}", markup=False)
+    title = "Robust kernel outlier factor: the paper's claims and our results"
+    _finish(study, target / "rkof.json", files, as_json, {title: study.table()}, study.notes)
 
 
 @app.command(
@@ -152,51 +156,41 @@ def rkof(
     short_help="Hierarchical mean shift.",
     epilog="\b\nExample:\n  kernova reproduce hms --data data --sets segment,yeast --seeds 2",
 )
-@answering
+@reporting_errors
 def hms(
-    data: Annotated[Path, typer.Option(help="Folder of the six sets, as Parquet files.")],
-    sets: Annotated[str, typer.Option(help="Which sets to take, by commas, or all.")] = "all",
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "--folder", "-o", help="Where tables, pictures and the page go; made if not there."
-        ),
-    ] = Path("reproduction/hms"),
-    seeds: Annotated[int, typer.Option(min=1, help="Draws of each set.")] = 5,
-    starts: Annotated[int, typer.Option(min=1, help="Starts of Interleave on each draw.")] = 10,
+    data: Annotated[Path, typer.Option(help="Folder of the six data sets, as Parquet files.")],
+    sets: Annotated[str, typer.Option(help="Data sets, separated by commas, or all.")] = "all",
+    folder: Folder = Path("reproduction/hms"),
+    seeds: Annotated[int, typer.Option(min=1, help="Number of random draws of each set.")] = 5,
+    starts: Annotated[
+        int, typer.Option(min=1, help="Number of starts of Interleave on each draw.")
+    ] = 10,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Three starts, two growths, two references.")
+        bool, typer.Option("--quick", help="Three starts, two growth rates, two references.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Remake the experiments of the paper on hierarchical mean shift (HMS).
+    """Reproduce the experiments of the paper on hierarchical mean shift (HMS).
 
-    How many questions each strategy needs until every class of abalone, shuttle, optdigits,
-    letter, segment and yeast has been met, and the area under its curve; what the growth of the
-    bandwidth and the reference change; and which of the paper's statements hold. All of it takes
-    about ten minutes.
+    Number of questions that each strategy needs to find every class of abalone, shuttle,
+    optdigits, letter, segment and yeast, and the area under its curve; effect of the growth of the
+    bandwidth and of the reference; and which of the paper's claims hold. Takes about ten minutes.
     """
-    from kernova.cli.console import made_folder, save_json
+    from kernova.files import made_folder
     from kernova.papers.hms import reproduce_hms
     from kernova.papers.hms.data import SET_NAMES
     from kernova.papers.hms.report import save_everything
 
-    names = SET_NAMES if sets == "all" else [name.strip() for name in sets.split(",")]
+    names = SET_NAMES if sets == "all" else split_names(sets)
     target = made_folder(folder)
     with progress_bars():
         study = reproduce_hms(data, sets=names, seeds=seeds, starts=starts, quick=quick)
     files = save_everything(study, target)
-    answer = study.to_json_dict()
-    save_json(answer, target / "hms.json")
-    if as_json:
-        print_json({**answer, "files": [str(path) for path in files]})
-        return
-    print_table(study.table(), "Hierarchical mean shift: the paper's claims and what came out")
-    print_table(study.questions(), "Questions until every class was met")
-    for note in study.notes:
-        console().print(note, markup=False)
-    console().print(f"Page: {files[0]}", markup=False)
-    console().print(f"Numbers: {target / 'hms.json'}, and CSV tables beside it", markup=False)
+    shown = {
+        "Hierarchical mean shift: the paper's claims and our results": study.table(),
+        "Questions until every class was found": study.questions(),
+    }
+    _finish(study, target / "hms.json", files, as_json, shown, study.notes)
 
 
 @app.command(
@@ -204,87 +198,70 @@ def hms(
     short_help="Multiclass data description, on tables.",
     epilog="\b\nExample:\n  kernova reproduce mddkm-tables --sets iris,wine --seeds 3",
 )
-@answering
+@reporting_errors
 def mddkm_tables(
     data: Annotated[
         Path | None,
         typer.Option(help="Folder of optdigits, letter, segment and yeast, as Parquet files."),
     ] = None,
     sets: Annotated[
-        str, typer.Option(help="Which sets to take, by commas, or all that can be had.")
+        str, typer.Option(help="Data sets, separated by commas, or all available ones.")
     ] = "all",
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "--folder", "-o", help="Where tables, pictures and the page go; made if not there."
-        ),
-    ] = Path("reproduction/mddkm-tables"),
-    seeds: Annotated[int, typer.Option(min=1, help="How often each set is split.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    folder: Folder = Path("reproduction/mddkm-tables"),
+    seeds: Annotated[int, typer.Option(min=1, help="Number of random splits of each set.")] = 10,
+    as_json: AsJson = False,
 ) -> None:
-    """Hold the description of known classes (MDD-KM) against five others, on labelled tables.
+    """Compare multiclass data description (MDD-KM) with five other methods, on labelled tables.
 
     Some classes of iris, wine and digits, and with --data of optdigits, letter, segment and yeast,
-    are held out: who tells their rows from the known ones, and who knows the known ones best? Also
-    what length-scale and ridge do. All of it takes about a minute.
+    are held out. The methods are compared in detecting their rows as unknown and in recognising
+    the known classes. Also the effect of length-scale and ridge. Takes about a minute.
     """
-    from kernova.cli.console import made_folder, save_json
+    from kernova.files import made_folder
     from kernova.papers.mddkm import reproduce_mddkm
     from kernova.papers.mddkm.report import save_everything
 
-    names = None if sets == "all" else [name.strip() for name in sets.split(",")]
     target = made_folder(folder)
     with progress_bars():
-        study = reproduce_mddkm(data, sets=names, seeds=seeds)
+        study = reproduce_mddkm(
+            data, sets=None if sets == "all" else split_names(sets), seeds=seeds
+        )
     files = save_everything(study, target)
-    answer = study.to_json_dict()
-    save_json(answer, target / "mddkm-tables.json")
-    if as_json:
-        print_json({**answer, "files": [str(path) for path in files]})
-        return
-    print_table(study.table(), "Multiclass data description: what is said and what came out")
-    print_table(study.comparison(), "Area under the ROC curve / accuracy")
-    for note in study.notes:
-        console().print(note, markup=False)
-    console().print(f"Page: {files[0]}", markup=False)
-    console().print(
-        f"Numbers: {target / 'mddkm-tables.json'}, and CSV tables beside it", markup=False
-    )
+    shown = {
+        "Multiclass data description: claims and our results": study.table(),
+        "Area under the ROC curve / accuracy": study.comparison(),
+    }
+    _finish(study, target / "mddkm-tables.json", files, as_json, shown, study.notes)
 
 
 @app.command(
     "mddkm",
-    short_help="Multiclass data description, on notes of birds.",
+    short_help="Multiclass data description, on bird notes.",
     epilog="\b\nExample:\n  kernova reproduce mddkm --data data --folder reproduction/mddkm",
 )
-@answering
+@reporting_errors
 def mddkm(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of notes (index.csv), or one that holds such folders; without it, "
-            "synthetic notes alone."
+            help="Folder of notes (index.csv), or of such folders; by default only synthetic notes."
         ),
     ] = None,
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "--folder", "-o", help="Where tables, pictures and the page go; made if not there."
-        ),
-    ] = Path("reproduction/mddkm"),
+    folder: Folder = Path("reproduction/mddkm"),
     seeds: Annotated[
-        int, typer.Option(min=1, help="How often classes and notes are drawn; the paper: 50.")
+        int,
+        typer.Option(min=1, help="Number of random draws of classes and notes; 50 in the paper."),
     ] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Find a few known notes among others, as the paper on data description (MDD-KM) did.
+    """Find known notes among others, as in the paper on multiclass data description (MDD-KM).
 
-    Two notes of each of three classes are learnt, and the others are found among notes back to
-    back: by MDD-KM and PKNN, in the paper's way and in the default one, on every set of notes in
+    Two notes of each of three classes are learnt, and the others are found in notes back to back:
+    by MDD-KM and PKNN, with the paper's settings and the default ones, on every set of notes in
     --data and on synthetic ones. Then whole songs, false alarms, and F against the threshold.
-    All of it takes about five minutes.
+    Takes about five minutes.
     """
-    from kernova.cli.console import made_folder, save_json
+    from kernova.files import made_folder
     from kernova.papers.mddkm_notes import reproduce_mddkm_notes
     from kernova.papers.mddkm_notes.report import save_everything
 
@@ -292,16 +269,41 @@ def mddkm(
     with progress_bars():
         study = reproduce_mddkm_notes(data, seeds=seeds)
     files = save_everything(study, target)
+    shown = {
+        "Known notes among others: the paper's claims and our results": study.table(),
+        "Notes back to back: F by window / by note": study.comparison(),
+    }
+    if len(study.song_comparison()):
+        shown["Whole songs: F by note"] = study.song_comparison()
+    _finish(study, target / "mddkm.json", files, as_json, shown, study.notes)
+
+
+def _finish(
+    study: "Reportable",
+    numbers: Path,
+    files: Sequence[Path],
+    as_json: bool,
+    tables: "dict[str, pd.DataFrame]",
+    notes: Iterable[str] = (),
+) -> None:
+    """Write the JSON file, and print the results or their JSON."""
     answer = study.to_json_dict()
-    save_json(answer, target / "mddkm.json")
+    save_json(answer, numbers)
     if as_json:
         print_json({**answer, "files": [str(path) for path in files]})
         return
-    print_table(study.table(), "Known notes among others: the paper's claims and what came out")
-    print_table(study.comparison(), "Notes back to back: F by window / by note")
-    if len(study.song_comparison()):
-        print_table(study.song_comparison(), "Whole songs: F by note")
-    for note in study.notes:
-        console().print(note, markup=False)
-    console().print(f"Page: {files[0]}", markup=False)
-    console().print(f"Numbers: {target / 'mddkm.json'}, and CSV tables beside it", markup=False)
+    out = console()
+    for title, rows in tables.items():
+        out.print_table(rows, title)
+    out.print_notes(notes)
+    _print_files(out, numbers, files)
+
+
+def _print_files(out: "EscapingConsole", numbers: Path, files: Sequence[Path]) -> None:
+    out.print_lines(
+        *(f"Report: {path}" for path in files if path.suffix == ".html"),
+        f"Numbers: {numbers}, and CSV tables in the same folder",
+    )
+    figures = [str(path) for path in files if path.suffix == ".png"]
+    if figures:
+        out.print_lines(f"Figures: {', '.join(figures)}")

@@ -1,14 +1,16 @@
-"""``kernova simulate``: how many questions each strategy needs where the labels are known."""
+"""``kernova simulate``: the number of questions that each strategy needs on labelled data."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kernova.cli.console import answering, console, print_json, print_table, progress_bars
-from kernova.cli.options import AsJson, Drop, IdColumn, Missing, check_targets
+from kernova.cli.console import Target, finish, progress_bars, reporting_errors, table_target
+from kernova.cli.options import AsJson, Drop, IdColumn, Missing, check_targets, split_names
+from kernova.workflows.settings import SimulationSettings
 
 if TYPE_CHECKING:
+    from kernova.cli.terminal import EscapingConsole
     from kernova.workflows.simulate import SimulationResult
 
 EXAMPLE = (
@@ -18,7 +20,7 @@ EXAMPLE = (
 )
 
 
-@answering
+@reporting_errors
 def simulate(
     data: Annotated[
         Path,
@@ -30,48 +32,44 @@ def simulate(
         str, typer.Option(metavar="COLUMN", help="Column with the class of each row.")
     ],
     strategies: Annotated[
-        str, typer.Option(metavar="NAMES", help="Which strategies, by commas, or all.")
+        str, typer.Option(metavar="NAMES", help="Strategies, separated by commas, or all.")
     ] = "all",
     error_rate: Annotated[
-        float, typer.Option(help="Share of rows that the expert takes for another class.")
-    ] = 0.0,
+        float, typer.Option(help="Fraction of rows that the simulated expert mislabels.")
+    ] = SimulationSettings.error_rate,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Runs of each strategy, with other lots and mistakes.")
-    ] = 5,
+        int, typer.Option(min=1, help="Number of runs of each strategy, each with its own seed.")
+    ] = SimulationSettings.seeds,
     questions: Annotated[
-        int | None, typer.Option(min=1, help="Stop a run after so many questions.")
-    ] = None,
-    missing: Missing = "refuse",
+        int | None, typer.Option(min=1, help="Stop a run after this number of questions.")
+    ] = SimulationSettings.questions,
+    missing: Missing = SimulationSettings.missing,
     id_column: IdColumn = None,
     drop: Drop = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write a line for each run here.")
+        Path | None, typer.Option("-o", "--output", help="Write a table with a row per run here.")
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option(help="Draw classes met against questions asked here.")
+        Path | None,
+        typer.Option(help="Plot classes found against questions asked here (.png, .svg, .pdf)."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let the labels of DATA play the expert, and count the questions of each strategy.
+    """Count the questions of each strategy, with the labels of DATA as the expert's answers.
 
-    Every strategy asks row after row until it has met each class at least once. Shown are the
-    number of questions that took (median, fewest and most over the runs) and the area: the share
-    of classes met, averaged over the first 200 questions.
+    Every strategy asks row after row until it has found each class at least once. The table shows
+    the number of questions needed (median, fewest and most over the runs) and the area: the
+    fraction of classes found, averaged over the first 200 questions.
     """
     from kernova.discover.strategies import STRATEGIES
     from kernova.files import check_ending
-    from kernova.workflows.simulate import (
-        SimulationSettings,
-        read_labelled_rows,
-        simulate_strategies,
-    )
+    from kernova.workflows.simulate import read_labelled_rows, simulate_strategies
 
     check_targets(output, None, picture, kept=[data])
     if picture is not None:
         check_ending(picture, (".png", ".svg", ".pdf"), "a picture")
-    named = tuple(name.strip() for name in strategies.split(","))
     settings = SimulationSettings(
-        strategies=STRATEGIES if strategies == "all" else named,
+        strategies=STRATEGIES if strategies == "all" else tuple(split_names(strategies)),
         error_rate=error_rate,
         seeds=seeds,
         questions=questions,
@@ -82,28 +80,25 @@ def simulate(
     )
     with progress_bars():
         result = simulate_strategies(table, settings)
-        _write(result, output, picture)
-    files = {"output": output, "picture": picture}
-    written = {name: str(path) for name, path in files.items() if path is not None}
-    if as_json:
-        print_json({**result.to_json_dict(), "files": written})
-        return
-    out = console()
-    out.print(result.summary, markup=False)
-    for note in result.notes:
-        out.print(note, markup=False)
+    finish(
+        result,
+        {
+            "output": table_target(output, result.lines()),
+            "picture": Target(picture, lambda path: _save_picture(result, path)),
+        },
+        as_json=as_json,
+        show=lambda out: _show(out, result),
+    )
+
+
+def _save_picture(result: "SimulationResult", path: Path) -> None:
+    from kernova.report.figures import save_picture
+
+    save_picture(result.figure(), path)
+
+
+def _show(out: "EscapingConsole", result: "SimulationResult") -> None:
+    out.print_lines(result.summary)
+    out.print_notes(result.notes)
     out.print()
-    print_table(result.overview(), "Questions until every class was met")
-    for name, path in written.items():
-        out.print(f"{name}: {path}", markup=False)
-
-
-def _write(result: "SimulationResult", output: Path | None, picture: Path | None) -> None:
-    if output is not None:
-        from kernova.tables.formats import save_table
-
-        save_table(result.lines(), output)
-    if picture is not None:
-        from kernova.report.figures import save_picture
-
-        save_picture(result.figure(), picture)
+    out.print_table(result.overview(), "Questions until every class was found")

@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from kernova.cli.console import (
-    MAX_SEED,
-    answering,
-    console,
-    print_json,
-    print_table,
+    page_target,
+    print_result,
+    printing_warnings,
     progress_bars,
-    warnings_in_words,
+    reporting_errors,
+    table_target,
+    write_targets,
 )
-from kernova.cli.options import AsJson, Report, check_targets, number_or_name
+from kernova.cli.options import MAX_SEED, AsJson, Report, check_targets, number_or_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kernova.cli.terminal import EscapingConsole
     from kernova.shapes import Landmarks
     from kernova.shapes.features import ShapeFeatures
     from kernova.species.results import SpeciesAnswer
@@ -33,102 +34,110 @@ EXAMPLE = (
 )
 
 
-@answering
+@reporting_errors
 def species(
     specimens: Annotated[
         Path,
         typer.Argument(
             metavar="SPECIMENS",
-            help="Landmarks: a TPS file, or a wide table with columns x1, y1, x2, y2 and so on.",
+            help="Landmarks: a TPS file, or a table with the columns x1, y1, x2, y2 and so on.",
         ),
     ],
     groups: Annotated[
         Path | None,
-        typer.Option(help="Table with the group of each specimen; a wide table may have it too."),
+        typer.Option(
+            help="Table with the group of each specimen, if not in the table of landmarks itself."
+        ),
     ] = None,
     group_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column of groups, such as species.")
     ] = None,
     id_column: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Column of specimen ids; else id, or the first."),
+        typer.Option(metavar="COLUMN", help="Column of specimen ids; by default id, or the first."),
     ] = None,
     id_pattern: Annotated[
         str | None,
-        typer.Option(metavar="REGEX", help="Take the group from the ids: what is in ( )."),
+        typer.Option(metavar="REGEX", help="Take the group from the ids: the part in parentheses."),
     ] = None,
     ids_from: Annotated[
         Literal["auto", "id", "image", "number"],
-        typer.Option(help="What names the specimens of a TPS file."),
+        typer.Option(help="Field of a TPS file that identifies the specimens."),
     ] = "auto",
     negative: Annotated[
         Literal["values", "missing"],
-        typer.Option(help="Negative coordinates: as they are, or missing landmarks."),
+        typer.Option(help="Negative coordinates: ordinary values, or missing landmarks."),
     ] = "values",
     unknown: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Ask whether this group is new.")
+        str | None, typer.Option(metavar="NAME", help="Test whether this group is new.")
     ] = None,
     each: Annotated[
-        bool, typer.Option("--each", help="Ask it of every group, each held out in turn.")
+        bool, typer.Option("--each", help="Test every group, each held out in turn.")
     ] = False,
     test: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Ask it of each specimen of this file by itself."),
+        typer.Option(metavar="FILE", help="Test each specimen of this file on its own."),
     ] = None,
     features: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Measure these shape features; cichlids names a set that ships."
+            metavar="FILE",
+            help="Formulas of shape features to measure instead of principal components; cichlids "
+            "is a built-in set.",
         ),
     ] = None,
     components: Annotated[
-        int, typer.Option(min=1, help="Principal components, where no features are given.")
+        int, typer.Option(min=1, help="Number of principal components, without --features.")
     ] = 12,
     size: Annotated[
-        bool, typer.Option("--size", help="Let centroid size count too, not only shape.")
+        bool, typer.Option("--size", help="Add centroid size to the shape variables.")
     ] = False,
     reflection: Annotated[
-        bool, typer.Option("--reflection", help="Allow specimens to be mirror images.")
+        bool, typer.Option("--reflection", help="Allow mirror images in the alignment.")
     ] = False,
     bandwidth: Annotated[
         str, typer.Option(help="Kernel width: nearest, reach, median, or a number.")
     ] = "nearest",
     confidence: Annotated[
-        float, typer.Option(help="Of the bound on false alarms and of the verdict, below 1.")
+        float, typer.Option(help="Confidence of the bound and of the verdict, between 0 and 1.")
     ] = 0.95,
     largest_error: Annotated[
-        float, typer.Option(help="Groups with a larger equal error rate are not separable.")
+        float, typer.Option(help="Largest equal error rate of groups that count as separable.")
     ] = 0.25,
     false_discovery_rate: Annotated[
-        float, typer.Option(help="With --test: share of ordinary ones among those called new.")
+        float,
+        typer.Option(
+            help="With --test: largest fraction of ordinary specimens among those called new."
+        ),
     ] = 0.05,
     halvings: Annotated[
-        int, typer.Option(min=1, help="How often the known specimens are halved.")
+        int, typer.Option(min=1, help="Number of random splits of the known specimens in half.")
     ] = 20,
     least_specimens: Annotated[
-        int, typer.Option(min=1, help="With --each: hold out only groups of at least so many.")
+        int, typer.Option(min=1, help="With --each: size of the smallest group to hold out.")
     ] = 4,
-    seed: Annotated[
-        int, typer.Option(min=0, max=MAX_SEED, help="Decides which specimens are held out.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed of the splits.")] = 0,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Write a table here: specimens, or groups (--each)."),
+        typer.Option(
+            "-o", "--output", help="Write a table here: of specimens, or with --each of groups."
+        ),
     ] = None,
     report: Report = None,
-    top: Annotated[int, typer.Option(min=0, help="How many lines of a table to show.")] = 10,
+    top: Annotated[int, typer.Option(min=0, help="Number of table rows to print.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether a group of specimens is new, from landmarks and with error rates.
+    """Test whether a group of specimens is new, from landmarks and with error rates.
 
-    The other groups are halved: one half teaches alignment, components and depths, the other is
-    held out to count false alarms. The unknown is held against all known groups together and
-    against each one alone, over many halvings, and the verdict comes in words, with its reasons.
+    The known groups are split in half at random, many times. One half defines the alignment, the
+    components and the depths; the other is held out to count false alarms. The unknown specimens
+    are compared with all known groups together and with each one alone. The verdict comes in
+    words, with its reasons.
     """
-    from kernova.species.inputs import Reading, check_question, groups_of, read_specimens
+    from kernova.species.inputs import Reading, check_one_question, groups_of, read_specimens
     from kernova.species.space import SpeciesSettings
 
-    check_question(unknown, each, test)
+    check_one_question(unknown, each, test)
     read = [path for path in (specimens, groups, test) if path is not None]
     check_targets(output, report, kept=[*read, *([Path(features)] if features else [])])
     settings = SpeciesSettings(
@@ -150,15 +159,21 @@ def species(
         known, groups=groups, group_column=group_column, id_pattern=id_pattern, id_column=id_column
     )
     new = None if test is None else read_specimens(test, reading).landmarks
-    with warnings_in_words(), progress_bars():
+    with printing_warnings(), progress_bars():
         answer = _answer(known.landmarks, names, unknown, new, settings, least_specimens)
-        _write(answer, output, report)
-    files = {"output": output, "report": report}
-    written = {name: str(path) for name, path in files.items() if path is not None}
-    if as_json:
-        print_json({**answer.to_json_dict(), "files": written})
-    else:
-        _print(answer, top, written)
+        written = write_targets(
+            {
+                "output": table_target(output, answer.rows),
+                "report": page_target(report, lambda: _page(answer)),
+            }
+        )
+    print_result(
+        answer,
+        written,
+        as_json=as_json,
+        show=lambda out: _show(out, answer, top),
+        hint="Write a table with -o table.csv; see pictures with --report report.html.",
+    )
 
 
 def _features(source: str | None) -> "ShapeFeatures | None":
@@ -186,29 +201,16 @@ def _answer(
     return answer_each(known, groups, settings, least_specimens=least_specimens)
 
 
-def _write(answer: "SpeciesAnswer", output: Path | None, report: Path | None) -> None:
-    if output is not None:
-        from kernova.tables.formats import save_table
+def _page(answer: "SpeciesAnswer") -> str:
+    from kernova.species.page import species_page
 
-        save_table(answer.rows, output)
-    if report is not None:
-        from kernova.report.page import save_page
-        from kernova.species.page import species_page
-
-        save_page(species_page(answer), report)
+    return species_page(answer)
 
 
-def _print(answer: "SpeciesAnswer", top: int, written: dict[str, str]) -> None:
-    out = console()
-    for sentence in answer.sentences:
-        out.print(sentence, markup=False)
+def _show(out: "EscapingConsole", answer: "SpeciesAnswer", top: int) -> None:
+    out.print_notes(answer.sentences)
     if top and len(answer.shown):
         out.print()
-        print_table(answer.shown.head(top), answer.title)
+        out.print_table(answer.shown.head(top), answer.title)
         if len(answer.shown) > top:
             out.print(f"... and {len(answer.shown) - top} more.")
-    out.print()
-    for name, path in written.items():
-        out.print(f"{name}: {path}", markup=False)
-    if not written:
-        out.print("Write a table with -o table.csv; see pictures with --report report.html.")

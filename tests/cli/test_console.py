@@ -1,4 +1,4 @@
-"""Commands whose input or output is closed, full, of few letters, or left; and told to end."""
+"""Standard streams that are closed, full, of another encoding, or a closed pipe; signals."""
 
 import os
 import signal
@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 import typer
 
-from kernova.cli.console import ReadableConsole, answering, give_up_printing, ready_streams
+from kernova.cli.console import discard_output, prepare_streams, reporting_errors
+from kernova.cli.terminal import EscapingConsole
+from tests.cli import messages
 from tests.cli.twelve_fish import COLUMNS, RANDOM, twelve_fish
 
 folder = twelve_fish
@@ -26,25 +28,9 @@ def run(shell, **variables):
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("error", "sentence"),
-    [
-        (
-            BrokenPipeError(32, "Broken pipe"),
-            "Nothing more can be printed: Broken pipe. What was saved stays.",
-        ),
-        (
-            OSError(36, "File name too long", "pictures"),
-            "Cannot work with pictures: File name too long. What was saved stays.",
-        ),
-        (
-            FileNotFoundError(2, "No such file or directory"),
-            "Cannot work in this folder: No such file or directory. What was saved stays.",
-        ),
-    ],
-)
-def test_what_the_system_refuses_is_a_sentence(capsys, error, sentence):
-    @answering
+@pytest.mark.parametrize(("error", "sentence"), messages.OS_ERRORS)
+def test_errors_of_the_system_are_one_sentence(capsys, error, sentence):
+    @reporting_errors
     def command():
         raise error
 
@@ -54,43 +40,39 @@ def test_what_the_system_refuses_is_a_sentence(capsys, error, sentence):
     assert capsys.readouterr() == ("", f"kernova: {sentence}\n")
 
 
-def test_a_reader_who_left_is_told_as_everybody_is():
+def test_a_closed_pipe_raises():
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as pipe:
         with pytest.raises(BrokenPipeError, match="Broken pipe"):
-            ReadableConsole(file=pipe).print("something")
-        give_up_printing(pipe)
+            EscapingConsole(file=pipe).print("something")
+        discard_output(pipe)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-def test_what_cannot_be_printed_is_told_once(folder):
-    assert run("{discover} < /dev/null > /dev/full") == (
-        2,
-        "",
-        "kernova: Nothing more can be printed: No space left on device. What was saved stays.\n",
-    )
+def test_a_full_device_is_reported_once(folder):
+    assert run("{discover} < /dev/null > /dev/full") == (2, "", f"kernova: {messages.FULL}\n")
 
 
-def test_closed_streams_are_as_good_as_silent_ones(folder):
+def test_closed_streams(folder):
     assert run("{discover} <&- >&- 2>&-") == (0, "", "")
     assert Path("fish.kernova-project").read_bytes()[:15] == b"SQLite format 3"
 
 
-def test_a_stream_that_was_closed_is_replaced(monkeypatch):
+def test_a_closed_stream_is_replaced(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
-    ready_streams()
+    prepare_streams()
     with sys.stdin as silent:
         assert silent.readline() == ""
 
 
-def test_letters_that_a_terminal_does_not_have(folder):
+def test_characters_that_a_terminal_does_not_have(folder):
     code, text, complaint = run("echo é | {discover}", PYTHONIOENCODING="latin-1:strict")
     assert (code, complaint) == (0, "")
-    assert "1 question asked, 1 row of 12 named, 1 category." in text
+    assert "1 question asked, 1 row of 12 labelled, 1 category." in text
 
 
-def test_a_process_that_is_told_to_end_leaves_as_after_ctrl_c(folder):
+def test_termination_is_handled_as_ctrl_c(folder):
     pipe = subprocess.PIPE
     process = subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
     process.stdin.write("carp\n")
@@ -99,13 +81,11 @@ def test_a_process_that_is_told_to_end_leaves_as_after_ctrl_c(folder):
     process.send_signal(signal.SIGTERM)
     text, complaint = process.communicate(timeout=300)
     assert (process.returncode, complaint) == (0, "")
-    assert text.splitlines()[-1] == (
-        "Everything is saved in fish.kernova-project; the same command goes on from here."
-    )
+    assert text.splitlines()[-1] == messages.ALL_SAVED
     assert not Path("fish.kernova-project-wal").exists()  # it was closed
 
 
-def test_ctrl_c_while_modules_are_read_leaves_without_a_word(tmp_path):
+def test_ctrl_c_during_imports_prints_nothing(tmp_path):
     (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
     done = subprocess.run(
         [sys.executable, "-c", "from kernova.__main__ import main; main()"],

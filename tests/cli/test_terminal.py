@@ -10,6 +10,7 @@ import sys
 import time
 
 from kernova.discover.store import open_project
+from tests.cli import messages
 from tests.cli.twelve_fish import COLUMNS, RANDOM, twelve_fish
 
 folder = twelve_fish
@@ -39,7 +40,7 @@ def _say(process, line):
     raise AssertionError(process.stderr.read())
 
 
-def test_what_was_acknowledged_outlives_a_kill_and_an_interrupt(folder):
+def test_acknowledged_answers_survive_a_kill_and_an_interrupt(folder):
     process = _piped()
     acknowledged = [_say(process, "kind 0"), _say(process, "kind 1")]
     process.kill()
@@ -50,9 +51,7 @@ def test_what_was_acknowledged_outlives_a_kill_and_an_interrupt(folder):
     process.send_signal(signal.SIGINT)
     text, complaint = process.communicate(timeout=60)
     assert (process.returncode, complaint) == (0, "")
-    assert text.splitlines()[-1] == (
-        "Everything is saved in fish.kernova-project; the same command goes on from here."
-    )
+    assert text.splitlines()[-1] == messages.ALL_SAVED
     with open_project("fish.kernova-project") as store:
         named = [(f"{event.row:03d}", event.label) for event in store.events]
     assert named == re.findall(r'Saved: (\d+) is "(kind \d)"', "".join(acknowledged))
@@ -60,7 +59,7 @@ def test_what_was_acknowledged_outlives_a_kill_and_an_interrupt(folder):
 
 
 class Typist:
-    """Someone at a real terminal."""
+    """A person at a real terminal."""
 
     def __init__(self):
         self.screen, line = pty.openpty()
@@ -86,19 +85,24 @@ class Typist:
         os.write(self.screen, keys.encode())
 
 
-def test_someone_at_a_terminal(folder):
+def wrapped(sentence):
+    """Return a pattern of a sentence that may be broken over several lines."""
+    return r"\s+".join(map(re.escape, sentence.split()))
+
+
+def test_typing_at_a_terminal(folder):
     typist = Typist()
     typist.sees(r"category \(\? for help\): ")
     typist.types("catfish\n")
     typist.sees('is "catfish", a new category')
     typist.sees("for help")
     typist.types("cat\n")  # a beginning is offered, not taken
-    typist.sees('"cat" begins "catfish". Enter takes that; cat again is a new category.')
+    typist.sees(wrapped(messages.ONE_SUGGESTION))
     typist.types("\n")
     typist.sees(r'Saved: \d+ is "catfish"\.')
     typist.sees("for help")
     typist.types("cat\n")
-    typist.sees("is a new category")
+    typist.sees(wrapped("for a new category."))
     typist.types("cat\n")
     typist.sees('is "cat", a new category')
     typist.sees("for help")
@@ -106,16 +110,16 @@ def test_someone_at_a_terminal(folder):
     typist.sees(r'Saved: \d+ is "catfish"\.')
     typist.sees("for help")
     typist.types("all CAT\n")
-    typist.sees('"CAT" begins "catfish" and "cat". Type more of it; CAT again is a new category.')
+    typist.sees(wrapped(messages.TWO_SUGGESTIONS))
     typist.types("skip\n")  # anything else counts as said
     typist.sees("is skipped")
     typist.sees("for help")
     typist.types("\x04")  # Ctrl-D
-    typist.sees("the same command goes on from here")
+    typist.sees("run the same command to continue")
     assert typist.process.wait(60) == 0
 
 
-def test_ctrl_c_at_a_terminal_leaves_with_everything_saved(folder):
+def test_ctrl_c_at_a_terminal_keeps_all_answers(folder):
     typist = Typist()
     typist.sees("for help")
     typist.types("carp\n")
@@ -123,7 +127,7 @@ def test_ctrl_c_at_a_terminal_leaves_with_everything_saved(folder):
     typist.sees(r"for help\): ")
     time.sleep(1)  # the prompt stands before it is read from
     os.killpg(typist.process.pid, signal.SIGINT)  # what the terminal does on Ctrl-C
-    text = typist.sees("the same command goes on from here")
-    assert "1 question asked, 1 row of 12 named, 1 category." in text
+    text = typist.sees("run the same command to continue")
+    assert "1 question asked, 1 row of 12 labelled, 1 category." in text
     assert "Traceback" not in text
     assert typist.process.wait(60) == 0

@@ -1,4 +1,4 @@
-"""The command line as a user and as a program meet it."""
+"""``kernova novelty``: text, JSON, files and interruption."""
 
 import json
 import os
@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-import kernova
 from kernova import load_model
 from kernova.cli.app import app
 from tests.cli.at_work import wait_until_at_work
@@ -40,7 +39,7 @@ def run(*arguments):
     return result.stdout
 
 
-def test_verdicts_for_people(folder):
+def test_text_for_people(folder):
     text = run("novelty", "known.csv", "new.parquet", "--id-column", "fish")
     assert "of 30 new rows are novel; if all were ordinary, 1." in text
     assert "With 95 % confidence, at most" in text
@@ -48,7 +47,7 @@ def test_verdicts_for_people(folder):
     assert "Write them all with -o verdicts.csv" in text
 
 
-def test_verdicts_for_programs(folder):
+def test_json_for_programs(folder):
     answer = json.loads(
         run(
             "novelty",
@@ -92,7 +91,7 @@ def test_every_output_format_keeps_ids_as_text(folder, ending):
 
 
 @pytest.mark.parametrize("name", ["novelty", "p_value", "verdict", "discovery"])
-def test_ids_survive_under_any_name(folder, name):
+def test_ids_are_written_under_any_name(folder, name):
     ids = ["=cmd()", "[bold]x[/bold]", "[/red]", "日本", *(f"fish {i}" for i in range(26))]
     new = pd.read_parquet("new.parquet").drop(columns="fish")
     new.insert(0, name, ids)
@@ -122,7 +121,7 @@ def test_json_of_labels_that_are_missing_or_infinite(folder, labels, shown):
     assert [row["label"] for row in answer["rows"]] == shown
 
 
-def test_a_saved_model_says_the_same_again(folder):
+def test_a_saved_model_gives_the_same_novelties(folder):
     answer = json.loads(
         run("novelty", "known.csv", "new.parquet", "--id-column", "fish", "--json",
             "--save-model", "m.kernova", "--report", "page.html")
@@ -131,52 +130,6 @@ def test_a_saved_model_says_the_same_again(folder):
     model = load_model("m.kernova")
     new = pd.read_parquet("new.parquet").drop(columns="fish")
     np.testing.assert_array_equal(model.novelty(new), [row["novelty"] for row in answer["rows"]])
-
-
-def commands():
-    """Every command as a list of words, found by walking the application."""
-    import typer.main
-
-    def walk(command, words):
-        yield words
-        for name, inner in getattr(command, "commands", {}).items():
-            yield from walk(inner, [*words, name])
-
-    return list(walk(typer.main.get_command(app), []))
-
-
-@pytest.mark.parametrize("words", commands(), ids=" ".join)
-def test_every_command_has_help_with_an_example(words):
-    text = run(*words, "--help")
-    assert "Usage:" in text
-    example = " ".join(["kernova", *words])
-    assert f"  {example}" in text.split("Options:")[1]
-
-
-def test_version():
-    assert run("--version") == f"kernova {kernova.__version__}\n"
-
-
-@pytest.mark.parametrize(
-    "code",
-    ["import kernova", "from kernova.cli.app import app; app(['--help'], standalone_mode=False)"],
-)
-def test_nothing_heavy_is_imported_before_it_is_needed(code):
-    heavy = (
-        "sklearn",
-        "pandas",
-        "scipy",
-        "numpy",
-        "matplotlib",
-        "pyarrow",
-        "skops",
-        "rich.markdown",
-    )
-    check = (
-        f"{code}; import sys; print([m for m in {heavy!r} if m in sys.modules], file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
-    assert done.stderr == "[]\n"
 
 
 def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):
@@ -203,17 +156,3 @@ def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):
     assert {path.name for path in folder.iterdir()} == {
         "known.csv", "new.parquet", "big.parquet", "queries.parquet",
     }  # fmt: skip
-
-
-def test_python_dash_m_is_the_same_command(folder):
-    done = subprocess.run([*KERNOVA, "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == f"kernova {kernova.__version__}\n"
-
-
-def test_demo_leaves_a_page_and_pictures(tmp_path):
-    text = run("demo", "--folder", str(tmp_path / "demo"))
-    assert "97 %" in text  # of the fours are found
-    files = {path.name for path in (tmp_path / "demo").iterdir()}
-    assert {"report.html", "known.csv", "new.csv", "verdicts.csv", "novelty_map.png"} <= files
-    for line in text.split("What to try next")[1].splitlines()[1:]:
-        assert line.startswith("  kernova ")
