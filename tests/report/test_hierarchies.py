@@ -71,7 +71,7 @@ def test_large_clusters_are_counted_and_the_rare_one_marked(model):
     note = f"{len(nodes) - len(lines_of(ax, 1).get_segments()):,} smaller clusters not drawn"
     assert words[-1] == note
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend == ["cluster; the wider, the more rows", "small cluster that lasts"]
+    assert legend == ["cluster; the wider, the more rows", "small cluster that persists"]
 
 
 def test_lines_run_from_birth_to_merger_and_are_as_wide_as_the_cluster_is_large(model):

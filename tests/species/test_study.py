@@ -16,7 +16,7 @@ from kernova.species.splits import (
 )
 from kernova.species.study import study_each, study_unknown
 from kernova.species.verdicts import HALVES, WHOLE
-from tests.shapes.test_procrustes import moved
+from tests.shapes.drawn_shapes import moved
 from tests.species.drawn_shapes import OUTLINE, drawn
 
 QUICK = SpeciesSettings(halvings=4, components=5)
