@@ -69,7 +69,6 @@ MODULES: Final[Mapping[str, str]] = {
     "kernova.studies.outliers": "kernova.workflows.outliers",
     "kernova.studies.paper_notes": "kernova.notes.engines",
     "kernova.studies.recognition": "kernova.workflows.recognize",
-    "kernova.studies.reproduce_ksd": "kernova.papers.ksd",
     "kernova.studies.simulation": "kernova.workflows.simulate",
     "kernova.studies.song_notes": "kernova.notes.engines",
     "kernova.studies.species": "kernova.species.study",

@@ -8,7 +8,7 @@ from sklearn import get_config
 
 from kernova._sklearn import openmp_effective_n_threads
 
-Block = TypeVar("Block")
+_Block = TypeVar("_Block")
 
 # Elementwise work runs at twice the speed while its operands stay in the cache.
 _CACHED_NUMBERS = 1 << 17
@@ -40,7 +40,7 @@ def slices(n_rows: int, height: int) -> list[slice]:
 
 
 def in_threads(
-    work: Callable[[Block], None], blocks: Sequence[Block], n_threads: int | None = None
+    work: Callable[[_Block], None], blocks: Sequence[_Block], n_threads: int | None = None
 ) -> None:
     """Call ``work`` on each block in threads; NumPy and SciPy release the interpreter lock.
 

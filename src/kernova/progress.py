@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, TypeVar
 
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 
 
 class Step(NamedTuple):
@@ -43,7 +43,7 @@ def reporting(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
-def track(items: Collection[Item], task: str) -> Iterator[Item]:
+def track(items: Collection[_Item], task: str) -> Iterator[_Item]:
     """Yield the items one by one, reporting a step before the first and after each.
 
     A single item is not reported: it has no progress between its beginning and its end.

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import sys
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -49,7 +50,8 @@ def test_names_that_are_not_in_the_table_are_not_translated(model_path, tmp_path
     assert load_error(path) == not_trusted(path, ["kernova.decide.calibrated.InputError"])
 
 
-def test_pickles_of_the_old_modules_are_read_with_a_warning():
+def test_pickles_of_the_old_modules_are_read_with_a_warning(monkeypatch):
+    monkeypatch.delitem(sys.modules, "kernova.score.spatial_depth", raising=False)
     pickled = b"ckernova.score.spatial_depth\nKernelSpatialDepth\n."
     with pytest.warns(DeprecationWarning, match=r"kernova\.score\.spatial_depth has moved to"):
         found = pickle.loads(pickled)

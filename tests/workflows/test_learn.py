@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from kernova import InputError, MulticlassDataDescription, load_model, save_model
+from kernova.description.hyperparameters import feature_scaling
 from kernova.workflows.learn import label_texts, learn_classes, read_labelled
 from kernova.workflows.settings import LearnSettings
 from tests.workflows.messages import (
@@ -26,7 +27,7 @@ def learnt(frame, tmp_path, settings=None, **roles):
 
 def left_out_by_brute_force(rows, labels, name, row, model):
     """q of a row under its class without it, in the model's own scale and width."""
-    scaled = model._scaled(rows)
+    scaled = feature_scaling(rows, model.scale)(rows)
     others = scaled[(labels == name) & (np.arange(len(rows)) != row)]
     reach = model.length_scale_**2
     R = np.exp(-((others[:, None] - others[None]) ** 2).sum(-1) / reach)

@@ -187,7 +187,7 @@ def test_warnings_of_estimators_become_notes(tmp_path):
     piled["fish"] = range(len(piled))
     (note,) = find_outliers(table(tmp_path, piled), OutlierSettings(max_false_alarm=0.3)).notes
     assert note.startswith("In each half: ")
-    assert "their neighbours are copies at distance zero" in note
+    assert "have 20 or more duplicates" in note
     (note,) = find_outliers(table(tmp_path, piled), OutlierSettings(method="lof")).notes
     assert note == DUPLICATES_FOR_LOF
 

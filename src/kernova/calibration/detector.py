@@ -72,16 +72,15 @@ def novelty_of(scores: Vector, threshold: float, scale: float) -> Vector:
     return np.where(scores > threshold, np.minimum(novelty, -limits.tiny), novelty)
 
 
-def guarantee_sentence(
+def _guarantee_sentence(
     result: FalseAlarmThreshold, max_false_alarm: float, confidence: float
 ) -> str:
     """Return the guarantee as a sentence, rounded so that it stays true.
 
     Examples
     --------
-    >>> from kernova.calibration.detector import guarantee_sentence
     >>> from kernova.calibration.bounds import false_alarm_threshold
-    >>> guarantee_sentence(false_alarm_threshold(range(59), 0.05, 0.95, "binomial"), 0.05, 0.95)
+    >>> _guarantee_sentence(false_alarm_threshold(range(59), 0.05, 0.95, "binomial"), 0.05, 0.95)
     'With 95 % confidence, at most 4.96 % of ordinary rows are called novel
     (5 % was asked for; of 59 held-out rows none was).'
     """
@@ -300,7 +299,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         self.false_alarm_bound_ = result.bound
         self.observed_false_alarm_ = result.observed_rate
         # Written now: parameters changed later do not change what was proven.
-        self._guarantee = guarantee_sentence(result, self.max_false_alarm, self.confidence)
+        self._guarantee = _guarantee_sentence(result, self.max_false_alarm, self.confidence)
 
     def _detector(self) -> Any:
         if self.estimator is not None:

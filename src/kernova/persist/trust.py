@@ -20,6 +20,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from kernova._moved import MODULES
+from kernova._sklearn import decision_tree_type, gradient_boosting_type
 from kernova.errors import InputError
 
 # The packages whose modules are imported if a file names them. No others: `kernova.__main__`, for
@@ -97,18 +98,17 @@ def _is_frozen_value(found: type) -> bool:
 
 def make_harmless(model: Any) -> None:
     """Check the parts of a loaded model that compiled code relies on, or build them again."""
-    from sklearn.ensemble._gb import BaseGradientBoosting
     from sklearn.neighbors import BallTree, KDTree
-    from sklearn.tree._tree import Tree
 
+    decision_tree, gradient_boosting = decision_tree_type(), gradient_boosting_type()
     for part in _parts_within(model):
         if isinstance(part.value, (KDTree, BallTree)):
             _build_again(part)
-        elif isinstance(part.value, Tree):
+        elif isinstance(part.value, decision_tree):
             _check_decision_tree(part)
         elif issparse(part.value):
             _check_sparse(part.value)
-        elif isinstance(part.value, BaseGradientBoosting):
+        elif isinstance(part.value, gradient_boosting):
             # It passes rows to compiled code without the checks that a single tree makes.
             raise InputError("gradient boosting cannot be checked for invalid memory offsets")
 

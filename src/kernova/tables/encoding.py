@@ -85,7 +85,7 @@ def scaled_numbers(numbers: Matrix, scaling: NumberScaling) -> Matrix:
     return np.clip(scaled, -_FARTHEST, _FARTHEST)
 
 
-def column_medians(numbers: Matrix) -> Vector:
+def _column_medians(numbers: Matrix) -> Vector:
     """Return the median of each column's numbers; halving before adding cannot overflow."""
     return 2 * np.nanmedian(numbers / 2, axis=0)
 
@@ -217,7 +217,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if (counts == len(table)).any():
             name = names[int((counts == len(table)).argmax())]
             raise InputError(f"Column {name!r} holds no value, so nothing can fill it; drop it.")
-        self.number_fill_ = column_medians(columns.numbers)
+        self.number_fill_ = _column_medians(columns.numbers)
         self.exponent_, self.center_, self.scale_ = number_scaling(columns.numbers, self.scaling)
         self.categories_ = [np.unique(texts.distinct) for texts in columns.texts]
         self.category_fill_ = np.array(

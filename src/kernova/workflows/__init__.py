@@ -1,1 +1,1 @@
-"""Whole jobs, each a walk along the road from tables to a result."""
+"""Workflows: one module per command, from files to results and their report."""

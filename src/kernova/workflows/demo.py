@@ -73,7 +73,7 @@ def run_demo(folder: Path) -> Demo:
     return Demo([chapter(folder) for chapter in track(_CHAPTERS, "demo")])
 
 
-def novelty_chapter(folder: Path) -> Chapter:
+def _novelty_chapter(folder: Path) -> Chapter:
     """Novelty detection: nine digits are known, the tenth is among the new ones."""
     paths = {name: folder / f"{name}.csv" for name in ("known", "new", "verdicts")}
     _write_digits(paths["known"], paths["new"])
@@ -108,7 +108,7 @@ def novelty_chapter(folder: Path) -> Chapter:
     )
 
 
-def outliers_chapter(folder: Path) -> Chapter:
+def _outliers_chapter(folder: Path) -> Chapter:
     """Outlier detection: find three typing errors in a table."""
     data, ranked = folder / "wines.csv", folder / "outliers.csv"
     _write_wines(data)
@@ -219,8 +219,8 @@ def _first_questions(result: SimulationResult) -> pd.DataFrame:
 
 
 _CHAPTERS: tuple[Callable[[Path], Chapter], ...] = (
-    novelty_chapter,
-    outliers_chapter,
+    _novelty_chapter,
+    _outliers_chapter,
     discovery_chapter,
     recognition_chapter,
 )

@@ -226,8 +226,8 @@ def _notes_on(model: TableRecognizer) -> list[str]:
     n_duplicates = int(duplicates_across_classes(encoded, model.labels_).sum())
     if n_duplicates:
         notes.append(
-            f"{quantity(n_duplicates, 'row')} {plural(n_duplicates, 'has', 'have')} duplicates with "
-            "another label; rows like them are ambiguous."
+            f"{quantity(n_duplicates, 'row')} {plural(n_duplicates, 'has', 'have')} duplicates "
+            "with another label; rows like them are ambiguous."
         )
     limit = model.description_.max_rows_per_class
     counts = pd.Series(model.labels_).value_counts().sort_index()

@@ -218,7 +218,7 @@ def _runs(
             simulate(
                 preparation,
                 labels,
-                with_seed(strategy, seed),
+                _with_seed(strategy, seed),
                 error_rate=settings.error_rate,
                 random_state=seed,
                 max_questions=settings.questions,
@@ -227,7 +227,7 @@ def _runs(
     return runs
 
 
-def with_seed(strategy: Strategy, seed: int) -> Strategy:
+def _with_seed(strategy: Strategy, seed: int) -> Strategy:
     """Return the strategy with another random seed, if it has one."""
     if not hasattr(strategy, "seed"):
         return strategy
