@@ -1,21 +1,13 @@
-"""What a detector of any make says of rows, high is usual, and who is refused.
+"""PyOD's interface for kernova's and scikit-learn's detectors, and the reverse.
 
-From scores of strangeness to the labels, probabilities and confidences that PyOD gives.
+PyOD has the opposite sign: high scores are outliers, labels are 1 for outliers and 0 for inliers,
+and the scores of the training rows are stored. :func:`as_pyod` wraps a detector in this interface,
+for PyOD's ensembles and tools; :func:`from_pyod` wraps PyOD's detectors in the interface of
+scikit-learn, for pipelines and :class:`~kernova.CalibratedDetector`.
 
-Detectors of PyOD with scikit-learn's interface, where high is usual.
-
-Detectors with PyOD's interface, where high is strange.
-
-PyOD's interface for kernova's and scikit-learn's detectors, and the way back.
-
-PyOD's detectors turn the sign: high is strange, labels are 1 for outliers and 0 for the others,
-and what ``fit`` found of its own rows is kept. :func:`as_pyod` gives a detector this face, so that
-it takes part in PyOD's ensembles and tools; :func:`from_pyod` gives PyOD's detectors the face of
-scikit-learn, so that they take part in pipelines and in :class:`~kernova.CalibratedDetector`.
-
-Where PyOD is installed, what :func:`as_pyod` gives is an instance of its ``BaseDetector``, and has
-that class's other methods too (``predict_with_rejection`` among them). Without PyOD it does
-everything described here all the same: PyOD is no dependency.
+Where PyOD is installed, :func:`as_pyod` returns an instance of its ``BaseDetector``, which has the
+other methods of that class too (such as ``predict_with_rejection``). PyOD is not a dependency:
+everything described here works without it.
 """
 
 from importlib import import_module
@@ -34,45 +26,47 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernova._sklearn import safe_indexing
 from kernova.calibration.bounds import finite_scores
-from kernova.calibration.detector import CalibratedDetector, last_step, scores_strangeness
+from kernova.calibration.detector import CalibratedDetector, last_step, scores_outliers_high
 from kernova.errors import InputError
 from kernova.typing import Vector
 
 __all__ = ["AsPyod", "FromPyod", "as_pyod", "from_pyod"]
 
+Labels = NDArray[np.int64]
 
-def usualness_in_fit(detector: Any, X: Any) -> Vector:
-    """Scores of the rows that the detector was fitted on, each without itself where it can."""
+
+def scores_in_fit(detector: Any, X: Any) -> Vector:
+    """Return scikit-learn scores of the training rows, each without itself where possible."""
     if isinstance(detector, Pipeline):
         before = detector[:-1]
-        return usualness_in_fit(detector[-1], before.transform(X) if len(before) else X)
+        return scores_in_fit(detector[-1], before.transform(X) if len(before) else X)
     for attribute in ("negative_outlier_factor_", "training_scores_"):
         if hasattr(detector, attribute):
             return finite(getattr(detector, attribute), detector)
-    scores = usualness(detector, X)
+    scores = inlier_scores(detector, X)
     if isinstance(detector, CalibratedDetector):
         learnt_from = detector.reference_indices_
         rows = safe_indexing(X, learnt_from)
-        scores[learnt_from] = usualness_in_fit(detector.estimator_, rows)
+        scores[learnt_from] = scores_in_fit(detector.estimator_, rows)
     return scores
 
 
-def usualness(detector: Any, X: Any) -> Vector:
-    """Scores of new rows."""
+def inlier_scores(detector: Any, X: Any) -> Vector:
+    """Return scikit-learn scores of new rows: high is an inlier."""
     return finite(getattr(detector, _scoring_method(detector))(X), detector)
 
 
 def own_threshold(detector: Any) -> float:
-    """Give the strangeness above which the fitted detector itself calls rows novel."""
+    """Return the PyOD score above which the fitted detector itself calls rows novel."""
     if _scoring_method(detector) == "decision_function":
-        return 0.0  # by scikit-learn's convention, what is below 0 there is novel
+        return 0.0  # by scikit-learn's convention, rows below 0 are novel
     found = last_step(detector)
     if not hasattr(found, "offset_"):
         raise InputError(
             f"{type(found).__name__} has no threshold of its own. "
-            "Give as_pyod a contamination, such as 0.1."
+            "Set contamination in as_pyod, for example to 0.1."
         )
-    return -float(np.ravel(found.offset_)[0])  # one-class SVMs keep it in an array
+    return -float(np.ravel(found.offset_)[0])  # one-class SVMs store it in an array
 
 
 def _scoring_method(detector: Any) -> str:
@@ -91,40 +85,40 @@ def _scoring_method(detector: Any) -> str:
 
 
 def able_to_score_new_rows(detector: Any) -> Any:
-    """Tell outlier factors, wherever they stand in the detector, that new rows will come."""
+    """Set ``novelty=True`` in all outlier factors inside the detector."""
     settings = detector.get_params(deep=True).items()
-    silent = [
+    in_sample = [
         name for name, value in settings if name.split("__")[-1] == "novelty" and value is False
     ]
-    detector.set_params(**dict.fromkeys(silent, True))
-    _scoring_method(detector)  # refused now rather than after a long fit
+    detector.set_params(**dict.fromkeys(in_sample, True))
+    _scoring_method(detector)  # raises now rather than after a long fit
     return detector
 
 
 def check_columns(wrapper: BaseEstimator, X: Any) -> None:
-    """Refuse new rows with other columns than those of ``fit``."""
-    # What has no columns at all is left to the detector, which says better what to do.
+    """Raise unless new rows have the columns of ``fit``."""
+    # Input without columns is left to the detector, whose message is better.
     if len(getattr(X, "shape", (0, 0))) > 1:
         validate_data(wrapper, X, reset=False, skip_check_array=True)
 
 
 def finite(scores: Any, detector: Any) -> Vector:
-    """Give the scores of a detector as numbers, or say that they are none."""
+    """Return the scores of a detector as finite numbers, or raise InputError."""
     return finite_scores(scores, f"scores that {type(detector).__name__} gives")
 
 
-def check_scores_usualness(detector: Any) -> None:
-    """Refuse what is no detector, and what turns the sign already."""
+def check_not_pyod(detector: Any) -> None:
+    """Raise InputError unless this is a detector with scikit-learn's sign."""
     _check_is_detector(detector)
     found = last_step(detector)
-    if scores_strangeness(found):
+    if scores_outliers_high(found):
         raise InputError(
             f"{type(found).__name__} has PyOD's interface already. Use it without as_pyod."
         )
 
 
-def check_scores_strangeness(detector: Any) -> None:
-    """Refuse what is no detector, and what has scikit-learn's sign already."""
+def check_not_sklearn(detector: Any) -> None:
+    """Raise InputError unless this is a detector with PyOD's sign."""
     _check_is_detector(detector)
     found = last_step(detector)
     if hasattr(found, "score_samples") or isinstance(found, OutlierMixin):
@@ -137,21 +131,19 @@ def check_scores_strangeness(detector: Any) -> None:
 def _check_is_detector(detector: Any) -> None:
     if isinstance(detector, type):
         raise InputError(
-            f"Give a detector, not its class: {detector.__name__}() instead of {detector.__name__}."
+            f"Pass a detector, not its class: {detector.__name__}() instead of {detector.__name__}."
         )
     name = type(last_step(detector)).__name__
     if not all(hasattr(detector, method) for method in ("fit", "get_params", "set_params")):
         raise InputError(
-            f"A detector has fit, get_params and set_params; got {name}, which has not."
+            f"A detector needs fit, get_params and set_params; {name} does not have them all."
         )
     if isinstance(last_step(detector), ClassifierMixin):
-        raise InputError(
-            f"{name} is a classifier, which tells known classes apart. Give a detector."
-        )
+        raise InputError(f"{name} is a classifier. Pass an outlier detector.")
 
 
 def check_contamination(contamination: Any) -> None:
-    """Refuse what is neither a share of the rows nor a wish for the detector's own threshold."""
+    """Raise InputError unless this is "auto", None or a fraction of the rows."""
     if keeps_own_threshold(contamination):
         return
     if not (isinstance(contamination, Real) and 0 < float(contamination) <= 0.5):
@@ -162,39 +154,36 @@ def check_contamination(contamination: Any) -> None:
 
 
 def keeps_own_threshold(contamination: Any) -> bool:
-    """Tell whether the detector's own threshold is wanted."""
+    """Return whether the detector's own threshold is used."""
     return contamination is None or (isinstance(contamination, str) and contamination == "auto")
 
 
 def input_tags_of(detector: Any, default: InputTags) -> InputTags:
-    """Tell what input a detector takes, if it says so."""
+    """Return the input tags of a detector, or the default if it has none."""
     return get_tags(detector).input_tags if hasattr(detector, "__sklearn_tags__") else default
 
 
-Labels = NDArray[np.int64]
-
-
 def labels_above(threshold: float, scores: Vector) -> Labels:
-    """Give 1 for scores above the threshold, and 0 for the others."""
+    """Return 1 for scores above the threshold, and 0 for the others."""
     return (scores > threshold).astype(np.int64)
 
 
 def linear_probabilities(scores: Vector, training_scores: Vector) -> Vector:
-    """Place scores between the lowest (0) and the highest (1) of the rows of ``fit``.
+    """Scale scores from the lowest (0) to the highest (1) of the training rows.
 
-    Where those are alike but for rounding, one unit above them is as far as it goes.
+    Where those are equal but for rounding, the scale is one unit long.
     """
     low, high = training_scores.min(), training_scores.max()
-    # Halves first: the difference of two large scores need not be a number.
+    # Halves first: the difference of two large scores may overflow.
     half_spread = high / 2 - low / 2
     is_rounding = half_spread <= 10 * np.finfo(np.float64).eps * max(abs(low), abs(high))
     with np.errstate(over="ignore"):
-        shares = (scores / 2 - low / 2) / (0.5 if is_rounding else half_spread)
-    return np.clip(shares, 0.0, 1.0)
+        scaled = (scores / 2 - low / 2) / (0.5 if is_rounding else half_spread)
+    return np.clip(scaled, 0.0, 1.0)
 
 
 def unified_probabilities(scores: Vector, mean: float, deviation: float) -> Vector:
-    """Turn scores into probabilities as if those of ``fit`` were normal; 0 up to their mean."""
+    """Convert scores to probabilities as if the training scores were normal; 0 up to their mean."""
     if deviation == 0:
         return np.where(scores > mean, 1.0, 0.0)
     with np.errstate(over="ignore"):
@@ -205,11 +194,11 @@ def unified_probabilities(scores: Vector, mean: float, deviation: float) -> Vect
 def label_stability(
     scores: Vector, labels: Labels, training_scores: Vector, n_outliers: int
 ) -> Vector:
-    """Probability that a row keeps its label if the rows of ``fit`` were drawn anew.
+    """Return the probability that a row keeps its label if the training rows were drawn again.
 
-    The share of those rows that score no higher tells the chance that a row drawn anew does so.
-    A row is labelled an outlier when all but fewer than ``n_outliers`` of them do, which is
-    a binomial probability.
+    The fraction of training rows that score no higher estimates the probability that a new row
+    does so. A row is labelled an outlier when all but fewer than ``n_outliers`` of them do, which
+    has a binomial probability.
 
     References
     ----------
@@ -219,32 +208,32 @@ def label_stability(
     n_rows = len(training_scores)
     n_lower = np.searchsorted(np.sort(training_scores), scores, side="right")
     chance_of_lower = (1 + n_lower) / (2 + n_rows)
-    n_usual = n_rows - n_outliers
-    outlier_again = binom.sf(n_usual, n_rows, chance_of_lower)
-    usual_again = binom.cdf(n_usual, n_rows, chance_of_lower)
-    return np.where(labels == 1, outlier_again, usual_again)
+    n_inliers = n_rows - n_outliers
+    outlier_again = binom.sf(n_inliers, n_rows, chance_of_lower)
+    inlier_again = binom.cdf(n_inliers, n_rows, chance_of_lower)
+    return np.where(labels == 1, outlier_again, inlier_again)
 
 
 def moments(scores: Vector) -> tuple[float, float]:
-    """Mean and standard deviation, finite even where squares are not."""
+    """Return the mean and the standard deviation, finite even where squares overflow."""
     largest = float(np.abs(scores).max()) or 1.0
-    shares = scores / largest
-    return float(shares.mean()) * largest, float(shares.std()) * largest
+    scaled = scores / largest
+    return float(scaled.mean()) * largest, float(scaled.std()) * largest
 
 
 def from_pyod(detector: Any) -> "FromPyod":
-    """Give a detector of PyOD the interface and the sign of scikit-learn: high is usual.
+    """Wrap a detector of PyOD in the interface and the sign of scikit-learn: high is an inlier.
 
     Parameters
     ----------
     detector : estimator
-        A detector of PyOD that learns without labels, or a pipeline that ends in one. It is left
-        as it is: ``fit`` fits a copy.
+        A detector of PyOD that learns without labels, or a pipeline that ends in one. It is not
+        changed: ``fit`` fits a clone.
 
     Returns
     -------
     FromPyod
-        The detector, not fitted yet.
+        The unfitted detector.
 
     Examples
     --------
@@ -252,34 +241,34 @@ def from_pyod(detector: Any) -> "FromPyod":
     >>> from kernova import CalibratedDetector, SpatialDepth
     >>> from kernova.pyod import as_pyod, from_pyod
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> turned = as_pyod(SpatialDepth())  # or any detector of PyOD: KNN(), ECOD(), ...
-    >>> calibrated = CalibratedDetector(from_pyod(turned), random_state=0).fit(X)
+    >>> outliers = as_pyod(SpatialDepth())  # or any detector of PyOD: KNN(), ECOD(), ...
+    >>> calibrated = CalibratedDetector(from_pyod(outliers), random_state=0).fit(X)
     >>> calibrated.predict([[0.0, 0.0], [9.0, 9.0]])
     array([ 1, -1])
     """
-    check_scores_strangeness(detector)
+    check_not_sklearn(detector)
     return FromPyod(detector)
 
 
 class FromPyod(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
-    """A detector of PyOD with scikit-learn's interface; :func:`from_pyod` makes one.
+    """Detector of PyOD with scikit-learn's interface; :func:`from_pyod` makes one.
 
     Parameters
     ----------
     detector : estimator
-        The detector of PyOD; high scores are strange.
+        The detector of PyOD; high scores are outliers.
 
     Attributes
     ----------
     offset_ : float
         Rows that score below it are novel: PyOD's ``threshold_``, negated.
     training_scores_ : ndarray of shape (n_rows,)
-        Scores of the rows of ``fit``, high is usual. Detectors by neighbours judge each of them
-        without itself there, which ``score_samples`` and ``fit_predict`` do not.
+        Scores of the training rows; high is an inlier. Detectors by neighbours score each of them
+        without itself here, unlike in ``score_samples`` and ``fit_predict``.
     detector_ : estimator
-        The fitted copy of the detector.
+        The fitted clone of the detector.
     n_features_in_ : int
-        Number of features seen.
+        Number of features seen in ``fit``.
     feature_names_in_ : ndarray of str
         Names of the features, if they had names.
 
@@ -298,28 +287,28 @@ class FromPyod(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         self.detector = detector
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit a copy of the detector.
+        """Fit a clone of the detector.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            The rows, in whatever form the detector takes.
+            The rows, in any form that the detector accepts.
         y : ignored
-            Here for scikit-learn's convention.
+            Accepted for scikit-learn's convention.
 
         Returns
         -------
         self
         """
-        check_scores_strangeness(self.detector)
+        check_not_sklearn(self.detector)
         validate_data(self, X, skip_check_array=True)
         detector = clone(self.detector)
         detector.fit(X)
         found = last_step(detector)
         if not hasattr(found, "decision_scores_"):
             raise InputError(
-                f"{type(found).__name__} is no detector of PyOD: fit leaves no decision_scores_. "
-                "Give one of PyOD's detectors."
+                f"{type(found).__name__} is not a detector of PyOD: it has no decision_scores_ "
+                "after fit. Pass one of PyOD's detectors."
             )
         self.training_scores_ = -finite(found.decision_scores_, found)
         self.offset_ = -float(found.threshold_)
@@ -327,19 +316,19 @@ class FromPyod(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         return self
 
     def score_samples(self, X: Any) -> Vector:
-        """Give PyOD's scores negated: high is usual."""
+        """Return PyOD's scores negated: high is an inlier."""
         check_is_fitted(self, "offset_")
         check_columns(self, X)
         return -finite(self.detector_.decision_function(X), self.detector_)
 
     def decision_function(self, X: Any) -> Vector:
-        """Give the scores shifted by ``offset_``: below 0 is novel."""
+        """Return the scores minus ``offset_``: negative where a row is novel."""
         scores = self.score_samples(X)
         with np.errstate(over="ignore"):
             return np.nan_to_num(scores - self.offset_)
 
     def predict(self, X: Any) -> Labels:
-        """Give -1 where PyOD's label is 1 (an outlier), and +1 elsewhere."""
+        """Return -1 where PyOD's label is 1 (an outlier), and +1 elsewhere."""
         return np.where(self.score_samples(X) < self.offset_, -1, 1)
 
     def __sklearn_tags__(self) -> Tags:
@@ -349,23 +338,22 @@ class FromPyod(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
 
 
 def as_pyod(detector: Any, contamination: "str | float | None" = "auto") -> "AsPyod":
-    """Give a detector the interface and the sign of PyOD: high is strange.
+    """Wrap a detector in the interface and the sign of PyOD: high is an outlier.
 
     Parameters
     ----------
     detector : estimator
         A detector of kernova or scikit-learn, or any other whose ``score_samples`` or
-        ``decision_function`` is high for usual rows, or a pipeline that ends in one. It is left
-        as it is: ``fit`` fits a copy, in which outlier factors are told to score new rows too
-        (``novelty=True``).
+        ``decision_function`` is high for inliers, or a pipeline that ends in one. It is not
+        changed: ``fit`` fits a clone, with ``novelty=True`` in outlier factors.
     contamination : "auto", None or float in (0, 0.5], default="auto"
-        "auto" and None keep the detector's own threshold. A number puts the threshold where PyOD
-        does, at the quantile ``1 - contamination`` of the scores of the rows of ``fit``.
+        "auto" and None keep the detector's own threshold. A number sets the threshold as PyOD
+        does, at the quantile ``1 - contamination`` of the training scores.
 
     Returns
     -------
     AsPyod
-        The detector, not fitted yet.
+        The unfitted detector.
 
     Examples
     --------
@@ -380,13 +368,13 @@ def as_pyod(detector: Any, contamination: "str | float | None" = "auto") -> "AsP
     array([0, 1])
     """
     check_contamination(contamination)
-    check_scores_usualness(detector)
+    check_not_pyod(detector)
     able_to_score_new_rows(clone(detector))
     return AsPyod(detector, contamination)
 
 
 def _pyod_base() -> Any:
-    """Find the class that PyOD's own checks ask for; without PyOD, one that adds nothing."""
+    """Return PyOD's base class, which its own checks require; an empty class without PyOD."""
     try:
         return import_module("pyod.models.base").BaseDetector
     except ImportError:
@@ -397,30 +385,28 @@ _PyodBase: Any = _pyod_base()
 
 
 class AsPyod(_PyodBase, BaseEstimator):
-    """A detector with PyOD's interface; :func:`as_pyod` makes one and checks what it is given.
+    """Detector with PyOD's interface; :func:`as_pyod` makes one and checks its input.
 
     Parameters
     ----------
     detector : estimator
-        The detector; high scores are usual.
+        The detector; high scores are inliers.
     contamination : "auto", None or float in (0, 0.5], default="auto"
-        "auto" and None keep the detector's own threshold; a number is a share of the rows.
+        "auto" and None keep the detector's own threshold; a number is a fraction of the rows.
 
     Attributes
     ----------
     decision_scores_ : ndarray of shape (n_rows,)
-        How strange each row of ``fit`` is. Outlier factors and depths judge each row without
-        itself; others judge it as they would a new one.
+        Outlier score of each training row. Outlier factors and depths score each row without
+        itself; others score it like a new row.
     threshold_ : float
         Rows that score above it are outliers.
     labels_ : ndarray of shape (n_rows,)
-        1 for the rows of ``fit`` that are outliers, 0 for the others.
+        1 for the training rows that are outliers, 0 for the others.
     detector_ : estimator
-        The fitted copy of the detector.
-    n_features_in_ : int
-        Number of features seen.
-    feature_names_in_ : ndarray of str
-        Names of the features, if they had names.
+        The fitted clone of the detector.
+    n_features_in_, feature_names_in_
+        As in :class:`FromPyod`.
 
     Examples
     --------
@@ -435,25 +421,25 @@ class AsPyod(_PyodBase, BaseEstimator):
     array([[1.  , 0.  ], [0.36, 0.64]])
     """
 
-    # scikit-learn's, since PyOD's set_params loses what is set inside a detector set with it.
+    # scikit-learn's, since PyOD's set_params loses nested parameters of a new detector.
     get_params = BaseEstimator.get_params
     set_params = BaseEstimator.set_params
     _get_param_names: Any = classmethod(BaseEstimator._get_param_names.__func__)
     __repr__ = BaseEstimator.__repr__
 
-    _classes = 2  # where PyOD's own methods look for the number of columns of predict_proba
+    _classes = 2  # PyOD's methods read the number of columns of predict_proba here
 
     def __init__(self, detector: Any, contamination: Any = "auto") -> None:
         self.detector = detector
         self.contamination = contamination
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit a copy of the detector, and judge its own rows.
+        """Fit a clone of the detector, and score the training rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            The rows, in whatever form the detector takes.
+            The rows, in any form that the detector accepts.
         y : None
             Not used; as in PyOD, there is a warning if it is given.
 
@@ -464,12 +450,12 @@ class AsPyod(_PyodBase, BaseEstimator):
         if y is not None:
             warn("y is not used: the detector learns without labels.", UserWarning, stacklevel=2)
         check_contamination(self.contamination)
-        check_scores_usualness(self.detector)
+        check_not_pyod(self.detector)
         validate_data(self, X, skip_check_array=True)  # names and number of features only
         detector = able_to_score_new_rows(clone(self.detector))
         (rows,) = indexable(X)
         detector.fit(rows)
-        scores = -usualness_in_fit(detector, rows)
+        scores = -scores_in_fit(detector, rows)
         self.threshold_ = (
             own_threshold(detector)
             if keeps_own_threshold(self.contamination)
@@ -487,51 +473,51 @@ class AsPyod(_PyodBase, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> Vector:
-        """Tell how strange each row is among those of ``fit``; high is strange."""
+        """Return the outlier score of each row; high is an outlier."""
         check_is_fitted(self, "decision_scores_")
         check_columns(self, X)
-        return -usualness(self.detector_, X)
+        return -inlier_scores(self.detector_, X)
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
-        """Give 1 where a row is an outlier and 0 where it is not.
+        """Return 1 for outliers and 0 for inliers.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Rows to judge.
+            Rows to score.
         return_confidence : bool, default=False
-            Give the confidences too; see :meth:`predict_confidence`.
+            Return the confidences too; see :meth:`predict_confidence`.
 
         Returns
         -------
         labels : ndarray of shape (n_rows,)
             The labels.
         confidence : ndarray of shape (n_rows,)
-            Only if asked for.
+            Only with ``return_confidence=True``.
         """
         scores = self.decision_function(X)
         labels = labels_above(self.threshold_, scores)
         return (labels, self._confidence(scores)) if return_confidence else labels
 
     def predict_proba(self, X: Any, method: str = "linear", return_confidence: bool = False) -> Any:
-        """Give the probabilities that a row is usual (column 0) and an outlier (column 1).
+        """Return the probabilities that a row is an inlier (column 0) and an outlier (column 1).
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Rows to judge.
+            Rows to score.
         method : {"linear", "unify"}, default="linear"
-            "linear" places a score between the lowest and the highest of the rows of ``fit``;
-            "unify" takes those for normal, and gives 0 up to their mean.
+            "linear" scales a score between the lowest and the highest training score; "unify"
+            assumes normal training scores, and returns 0 up to their mean.
         return_confidence : bool, default=False
-            Give the confidences too; see :meth:`predict_confidence`.
+            Return the confidences too; see :meth:`predict_confidence`.
 
         Returns
         -------
         probabilities : ndarray of shape (n_rows, 2)
             Each row sums to 1.
         confidence : ndarray of shape (n_rows,)
-            Only if asked for.
+            Only with ``return_confidence=True``.
         """
         if method not in ("linear", "unify"):
             raise InputError(f'method must be "linear" or "unify"; got {method!r}.')
@@ -545,19 +531,19 @@ class AsPyod(_PyodBase, BaseEstimator):
         return (probabilities, self._confidence(scores)) if return_confidence else probabilities
 
     def predict_confidence(self, X: Any) -> Vector:
-        """Give the probability that a row keeps its label if other rows had been fitted."""
+        """Return the probability that a row keeps its label with other training rows."""
         return self._confidence(self.decision_function(X))
 
     def fit_predict(self, X: Any, y: Any = None) -> Labels:
-        """Fit, and give the labels of the same rows."""
+        """Fit, and return the labels of the same rows."""
         return self.fit(X, y).labels_
 
     def compute_rejection_stats(self, *args: Any, **kwargs: Any) -> Any:
-        """Ask PyOD for the cost of rejection, which it knows for a numeric contamination only."""
+        """Return PyOD's cost of rejection, which needs a numeric contamination."""
         if keeps_own_threshold(self.contamination):
             raise InputError(
-                "The cost of rejection depends on the share of outliers; set contamination to it, "
-                f"as a number above 0 and at most 0.5, instead of {self.contamination!r}."
+                "The cost of rejection depends on the fraction of outliers; set contamination to "
+                f"it, as a number above 0 and at most 0.5, instead of {self.contamination!r}."
             )
         if not hasattr(_PyodBase, "compute_rejection_stats"):
             raise InputError(
@@ -571,6 +557,6 @@ class AsPyod(_PyodBase, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.estimator_type = "outlier_detector"  # as PyOD's are, for all their signs
+        tags.estimator_type = "outlier_detector"  # as PyOD's detectors are
         tags.input_tags = input_tags_of(self.detector, tags.input_tags)
         return tags

@@ -40,15 +40,14 @@ def possibilities(x, prototypes, memberships, eta1, eta2, n_neighbors):
     return total / len(near)
 
 
-def batch_map_round(rows, prototypes, places, radius):
+def batch_map_round(rows, prototypes, nodes, radius):
     """One round of a batch self-organizing map: weighted means around each row's winner."""
     winners = [min(range(len(prototypes)), key=lambda p: math.dist(row, prototypes[p]))
                for row in rows]  # fmt: skip
     moved = []
-    for place in places:
+    for node in nodes:
         weights = [
-            math.exp(-(math.dist(place, places[winner]) ** 2) / (2 * radius**2))
-            for winner in winners
+            math.exp(-(math.dist(node, nodes[winner]) ** 2) / (2 * radius**2)) for winner in winners
         ]
         total = sum(weight * row for weight, row in zip(weights, rows, strict=True))
         moved.append(total / sum(weights))

@@ -23,7 +23,7 @@ QUERIES = RNG.normal(size=(12, 3)) * 2
 ELL, RIDGE = 1.7, 1e-3
 
 
-def test_membership_is_the_share_a_class_explains():
+def test_membership_is_the_fraction_a_class_explains():
     expected = [1 - class_uncertainty(x, ROWS, 1.0, ELL, np.sqrt(RIDGE)) for x in QUERIES]
     q = np.exp(describe_class(ROWS, ELL, RIDGE).log_membership(QUERIES))
     np.testing.assert_allclose(q, expected, atol=1e-11)
@@ -46,7 +46,7 @@ def test_leaving_one_out_is_what_brute_force_gives(ell):
 
 def test_leaving_out_keeps_the_ranks_of_the_smallest_memberships():
     rows = np.arange(8.0)[:, None] + np.linspace(0, 0.7, 8)[:, None]
-    q = describe_class(rows, 0.15, 1e-4).left_out  # far below what 1 - d can tell apart
+    q = describe_class(rows, 0.15, 1e-4).left_out  # far below what 1 - d can distinguish
     assert (q > 0).all()
     assert (q < 1e-16).all()
     assert set(np.argsort(q)[:2]) == {0, 7}  # the ends have one neighbour, the others two
@@ -60,7 +60,7 @@ def test_leaving_groups_out_is_what_brute_force_gives():
     )
 
 
-def test_rows_that_describe_nothing_leave_out_their_group():
+def test_rows_outside_the_description_leave_out_their_group():
     groups = RNG.integers(0, 5, size=30)
     others, groups_of_others = RNG.normal(size=(9, 3)), RNG.integers(0, 8, size=9)
     description = describe_class(ROWS, ELL, RIDGE)
@@ -85,12 +85,12 @@ def test_growing_a_class_is_describing_it_anew(n_new):
     )
 
 
-def test_copies_and_single_rows():
+def test_duplicates_and_single_rows():
     one = describe_class(ROWS[:1], ELL, RIDGE)
     assert np.isnan(one.left_out).all()
     assert np.exp(one.log_membership(ROWS[:1]))[0] == pytest.approx(1 / (1 + RIDGE))
-    copies = describe_class(np.repeat(ROWS[:2], 40, axis=0), ELL, 1e-8)
-    q = np.exp(copies.log_membership(ROWS[:2]))
+    duplicates = describe_class(np.repeat(ROWS[:2], 40, axis=0), ELL, 1e-8)
+    q = np.exp(duplicates.log_membership(ROWS[:2]))
     assert (q < 1).all()
     assert (q > 1 - 1e-6).all()
 
@@ -106,9 +106,9 @@ def test_pivots_are_where_the_others_explain_least():
     assert kept == sorted(chosen)
 
 
-def test_pivots_stop_at_copies_and_draw_from_very_many():
-    copies = np.repeat(ROWS[:3], 5, axis=0)
-    assert len(pivot_rows(copies, 10, ELL, np.random.RandomState(0))) == 3
+def test_pivots_stop_at_duplicates_and_sample_very_many():
+    duplicates = np.repeat(ROWS[:3], 5, axis=0)
+    assert len(pivot_rows(duplicates, 10, ELL, np.random.RandomState(0))) == 3
     many = RNG.normal(size=(3000, 2))
     kept = pivot_rows(many, 20, 1.0, np.random.RandomState(0))
     assert len(np.unique(kept)) == 20

@@ -1,4 +1,4 @@
-"""One class on its own: the literal formula, exact leave-one-out, and odd input."""
+"""One-class Gaussian process: the literal formula, exact leave-one-out, and odd input."""
 
 import warnings
 
@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits
 
 from kernova import MulticlassDataDescription, OneClassGaussianProcess
 from tests import oracles
+from tests.description import messages
 
 
 @given(
@@ -101,13 +102,10 @@ def test_odd_rows_are_ordinary(X, length_scale):
     assert set(model.fit_predict(X)) <= {-1, 1}
 
 
-def test_one_row_is_told_of():
-    with warnings.catch_warnings(record=True) as told:
+def test_one_row_warns():
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = OneClassGaussianProcess().fit([[1.0, 2.0]])
-    assert [str(warning.message) for warning in told] == [
-        "One row cannot be left out of itself, so the threshold is a convention: a row is usual "
-        "if 0.5 of its variance is explained. Fit more rows to have a better one."
-    ]
-    assert told[0].filename == __file__
+    assert [str(warning.message) for warning in caught] == [messages.ONE_ROW]
+    assert caught[0].filename == __file__
     assert model.predict([[1.0, 2.0], [1.1, 2.0], [9.0, 9.0]]).tolist() == [1, 1, -1]

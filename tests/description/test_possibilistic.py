@@ -1,4 +1,4 @@
-"""Possibilistic neighbours: literal formulas, stored vectors, and all kinds of small classes."""
+"""Possibilistic neighbours: literal formulas, stored vectors, small classes, and the map."""
 
 import warnings
 
@@ -12,12 +12,18 @@ from kernova import InputError, PossibilisticNeighbors
 from kernova.description.possibilistic import (
     Prototypes,
     TypicalDistance,
+    batch_update,
+    closest,
     distances_to_own,
+    grid_nodes,
     keller_memberships,
+    linear_start,
     log_possibilities,
+    self_organizing_map,
     typical_distance,
 )
-from tests.description import literal
+from kernova.kernels.distances import squared_distances
+from tests.description import literal, messages
 
 # --- formulas ---------------------------------------------------------------------------------
 
@@ -122,7 +128,7 @@ def test_groups_are_left_out_together():
     assert (together < 0.1 * alone).all()
 
 
-def test_copies_in_two_classes_are_ambiguous_and_far_rows_unknown():
+def test_duplicates_in_two_classes_are_ambiguous_and_far_rows_unknown():
     rng = np.random.default_rng(0)
     shared = rng.normal(size=(30, 2))
     X = np.concatenate([shared, shared, rng.normal(8, 1, size=(30, 2))])
@@ -136,7 +142,7 @@ def test_copies_in_two_classes_are_ambiguous_and_far_rows_unknown():
 SMALL = {
     "one row each": ([[0.0, 0.0], [1.0, 1.0]], ["a", "b"], True),
     "one class of one row": ([[0.0], [0.1], [0.2], [5.0]], ["a", "a", "a", "b"], True),
-    "copies only": ([[1.0, 2.0]] * 6, [0, 0, 0, 1, 1, 1], False),
+    "duplicates only": ([[1.0, 2.0]] * 6, [0, 0, 0, 1, 1, 1], False),
     "one class": ([[0.0], [1.0], [2.0]], [7, 7, 7], False),
     "constant column": ([[0.0, 3.0], [1.0, 3.0], [4.0, 3.0], [5.0, 3.0]], [0, 0, 1, 1], False),
     "truth values": ([[0.0], [1.0], [4.0], [5.0]], [False, False, True, True], False),
@@ -148,42 +154,102 @@ SMALL = {
 @pytest.mark.parametrize("case", SMALL)
 def test_small_classes_are_ordinary(case, scale):
     X, y, is_warned = SMALL[case]
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         model = PossibilisticNeighbors(scale=scale).fit(X, y)
-    assert [warning.category for warning in told] == [UserWarning] * is_warned
+    assert [warning.category for warning in warned] == [UserWarning] * is_warned
     membership = model.membership([*X, [1e9] * len(X[0])])
     assert np.isfinite(membership).all()
     assert ((membership >= 0) & (membership <= 1)).all()
     assert np.isfinite(model.thresholds_).all()
     assert np.isfinite(model.score_samples(X)).all()
     assert set(model.recognize(X)) <= {*model.classes_.tolist(), "unknown"}
-    if case not in ("copies only", "huge numbers"):
+    if case not in ("duplicates only", "huge numbers"):
         assert model.predict(X).tolist() == y
 
 
-def test_a_class_alone_is_told_of():
-    with pytest.warns(UserWarning, match="Nothing can be left out") as told:
+def test_a_class_of_one_row_warns():
+    with pytest.warns(UserWarning, match="Nothing can be left out") as warned:
         PossibilisticNeighbors().fit([[0.0], [0.1], [0.2], [5.0]], ["a", "a", "a", "b"])
-    assert str(told[0].message) == (
-        "Nothing can be left out of b: a class needs two rows (or two groups) for a threshold of "
-        "its own. The threshold of all classes together is taken; add rows to have a better one."
-    )
-    assert told[0].filename == __file__
+    assert str(warned[0].message) == messages.alone("b")
+    assert warned[0].filename == __file__
 
 
 @pytest.mark.parametrize("sides", [(5,), (0, 5), (2.5, 2), (1, 2, 3)])
 def test_a_grid_has_two_sides(sides):
     with pytest.raises(InputError) as caught:
         PossibilisticNeighbors(sides).fit([[0.0], [1.0]], [0, 1])
-    assert str(caught.value) == (
-        f"n_prototypes must be two whole numbers above 0, the sides of a grid; got {sides!r}."
-    )
+    assert str(caught.value) == messages.grid(sides)
 
 
 def test_groups_need_one_for_each_row():
     with pytest.raises(InputError) as caught:
         PossibilisticNeighbors().fit([[0.0], [1.0]], [0, 1], [1])
-    assert str(caught.value) == (
-        "groups has the shape (1,), but there are 2 rows; give one group for each row."
+    assert str(caught.value) == messages.groups(1, 2)
+
+
+# --- the self-organizing map --------------------------------------------------------------------
+
+
+@given(
+    seed=st.integers(0, 2**16),
+    n_columns=st.sampled_from([1, 2, 5, 30]),
+    grid=st.sampled_from([(1, 1), (3, 2), (5, 5), (1, 4)]),
+    radius=st.floats(0.4, 3.0),
+)
+def test_a_round_is_the_literal_one(seed, n_columns, grid, radius):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(40, n_columns))
+    prototypes, nodes = rng.normal(size=(grid[0] * grid[1], n_columns)), grid_nodes(grid)
+    pull = np.exp(-squared_distances(nodes, nodes) / (2 * radius**2))
+    np.testing.assert_allclose(
+        batch_update(rows, closest(rows, prototypes), pull),
+        literal.batch_map_round(rows, prototypes, nodes, radius),
+        rtol=1e-9,
+        atol=1e-9,
     )
+
+
+def test_the_start_spreads_over_the_two_largest_components():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 3)) * [1.0, 10.0, 0.1] + 5
+    start = linear_start(rows, (2, 5))
+    np.testing.assert_allclose(start.mean(axis=0), rows.mean(axis=0))
+    spread = np.ptp(start, axis=0)
+    np.testing.assert_allclose(spread[:2], 4 * rows.std(axis=0)[:2], rtol=0.1)
+    assert spread[2] < 0.1
+    # The longer side lies along the longer axis: five different values there, not two.
+    assert len(np.unique(start[:, 1].round())) == 5
+
+
+def test_prototypes_are_close_to_all_rows_and_in_the_order_of_the_grid():
+    rng = np.random.default_rng(1)
+    rows = rng.uniform(size=(2000, 2)) * [3.0, 1.0]
+    prototypes = self_organizing_map(rows, (6, 3))
+    away = np.sqrt(squared_distances(rows, prototypes).min(axis=1))
+    assert away.mean() < 0.25  # 18 cells of a half by a third: 0.21 for equal cells
+    assert (np.diff(prototypes.reshape(6, 3, 2)[:, 1, 0]) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([[2.0, 1.0]], [[2.0, 1.0]]),
+        ([[2.0], [2.0], [1.0]], [[1.0], [2.0]]),
+        (np.full((100, 2), 3.0), [[3.0, 3.0]]),
+    ],
+)
+def test_few_different_rows_are_their_own_prototypes(rows, expected):
+    np.testing.assert_array_equal(self_organizing_map(np.asarray(rows), (5, 5)), expected)
+
+
+@pytest.mark.parametrize("grid", [(5, 5), (1, 1), (7, 1)])
+def test_rows_on_a_line_and_constant_columns_give_finite_prototypes(grid):
+    line = np.linspace(0, 1, 60)[:, None]
+    for rows in (line, line * [1.0, 0.0, 2.0], np.r_[line, line * 1e6]):
+        prototypes = self_organizing_map(rows, grid)
+        assert prototypes.shape == (grid[0] * grid[1], rows.shape[1])
+        assert np.isfinite(prototypes).all()
+        assert (prototypes >= rows.min(axis=0) - 1e-9).all()
+        assert (prototypes <= rows.max(axis=0) + 1e-9).all()
+        np.testing.assert_array_equal(prototypes, self_organizing_map(rows, grid))

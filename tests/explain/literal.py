@@ -1,4 +1,4 @@
-"""The method of explain, word by word: one order after the other, one row scored at a time."""
+"""Literal method of explain: one order after the other, one row scored at a time."""
 
 from functools import cache
 from itertools import permutations
@@ -26,7 +26,7 @@ def tempered(novelty, ordinary_novelty):
 
 
 def contributions(novelty, row, ordinary_rows, ordinary_novelty):
-    """Give each feature's contribution; ``novelty`` takes one row, a list of values."""
+    """Return each feature's contribution; ``novelty`` takes one row, a list of values."""
     d = len(row)
 
     def against(other):
@@ -46,6 +46,6 @@ def shares(contributed):
 
 
 def rows_as_lists(X):
-    """Give the values of a table, row by row."""
+    """Return the values of a table, row by row."""
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
     return [list(row) for row in frame.itertuples(index=False)]

@@ -1,4 +1,4 @@
-"""Why this class, why unknown."""
+"""Explanations of class decisions, and of unknown rows."""
 
 from itertools import permutations
 
@@ -8,26 +8,11 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernova import InputError, MulticlassDataDescription, TableEncoder
+from kernova import MulticlassDataDescription, TableEncoder
 from kernova.description.recognizer import TableRecognizer
 from kernova.explain.explanation import explain, top_features
-
-CENTRES = {"carp": [0, 0, 0, 0], "pike": [8, 0, 0, 0], "eel": [0, 8, 0, 0]}
-
-
-def fish(n=25, seed=0):
-    """Three clouds in four columns; the last two tell no kinds apart."""
-    rng = np.random.default_rng(seed)
-    rows = np.vstack([rng.normal(size=(n, 4)) + centre for centre in CENTRES.values()])
-    return pd.DataFrame(rows, columns=["a", "b", "c", "d"]), np.repeat(list(CENTRES), n)
-
-
-KNOWN, KINDS = fish()
-MODEL = MulticlassDataDescription().fit(KNOWN, KINDS)
-
-
-def one(**values):
-    return pd.DataFrame([{"a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0, **values}])
+from tests.explain.cases import CLASSES as MODEL
+from tests.explain.cases import KINDS, KNOWN, one
 
 
 @pytest.mark.parametrize(
@@ -40,7 +25,7 @@ def one(**values):
         (one(b=8.0, c=1e6), "eel", {"c"}),
     ],
 )
-def test_why_unknown(row, closest, features):
+def test_unknown_rows_are_compared_with_the_closest_class(row, closest, features):
     assert MODEL.recognize(row) == ["unknown"]
     why = explain(MODEL, row, rows=[0], known=KNOWN)
     assert set(why["verdict"]) == {"unknown"}
@@ -60,7 +45,7 @@ def test_why_unknown(row, closest, features):
         (one(b=1.0), "carp", "eel", "b"),
     ],
 )
-def test_why_this_class(row, verdict, rival, feature):
+def test_recognised_rows_are_compared_with_the_second_class(row, verdict, rival, feature):
     assert MODEL.recognize(row) == [verdict]
     why = explain(MODEL, row, rows=[0], known=KNOWN)
     assert set(why["verdict"]) == {verdict}
@@ -75,7 +60,7 @@ def claims(rows):
 
 
 def literal_shares(row, others, value):
-    """Shapley values over every order, row against row, as explain's page defines them."""
+    """Shapley values over every order, row against row, as the guide defines them."""
     total = np.zeros(4)
     for other in others:
         for order in permutations(range(4)):
@@ -109,7 +94,7 @@ def test_shares_are_shapley_values_of_the_claims(values):
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-def test_unknown_rows_are_found_by_themselves_the_strangest_first():
+def test_unknown_rows_are_found_by_themselves_the_most_novel_first():
     table = pd.concat([KNOWN.head(30), one(c=20.0), one(c=60.0)], ignore_index=True)
     why = explain(MODEL, table)
     is_unknown = MODEL.recognize(table) == "unknown"
@@ -126,8 +111,7 @@ def test_a_row_is_not_compared_with_itself_nor_moved_by_the_others():
     assert 5 not in mine["nearest"][0]
 
 
-def test_the_ends_of_roads_agree():
-    """A pipeline, and a table's recogniser, say what the bare description says."""
+def test_a_pipeline_and_a_recogniser_agree_with_the_bare_description():
     row = one(b=8.0, c=25.0)
     scaled = make_pipeline(StandardScaler(), MulticlassDataDescription()).fit(KNOWN, KINDS)
     table = TableRecognizer(TableEncoder(scaling="none")).fit(KNOWN, KINDS, ids=KNOWN.index)
@@ -139,43 +123,13 @@ def test_the_ends_of_roads_agree():
         assert [str(i) for i in why["nearest"][0]] == [str(i) for i in expected["nearest"][0]]
 
 
-def test_words_name_the_class_compared_with():
-    words = top_features(explain(MODEL, one(c=6.0), rows=[0], known=KNOWN))
-    assert words[0].startswith("c = 6 (carp: ")
-    assert "usually" not in words[0]
+def test_texts_contain_the_class_compared_with():
+    texts = top_features(explain(MODEL, one(c=6.0), rows=[0], known=KNOWN))
+    assert texts[0].startswith("c = 6 (carp: ")
+    assert "usually" not in texts[0]
 
 
 def test_classes_need_not_be_texts():
     model = MulticlassDataDescription().fit(KNOWN, np.repeat([3, 5, 7], 25))
     why = explain(model, one(a=7.5), rows=[0], known=KNOWN)
     assert (why["verdict"][0], why["compared_with"][0]) == (5, 3)
-
-
-REFUSALS = {
-    "no known class": (
-        lambda: explain(MODEL, one(c=30.0), rows=[0]),
-        "There is nothing to compare with: no row looked at is of a known class. Give the rows "
-        "that the model was fitted on as known.",
-    ),
-    "no other class": (
-        lambda: explain(MODEL, one(), rows=[0], known=KNOWN[KINDS == "carp"]),
-        "There is nothing to compare with: no row looked at is of another class than carp. Give "
-        "the rows that the model was fitted on as known.",
-    ),
-    "missing values": (
-        lambda: explain(MODEL, one(c=np.nan), rows=[0], known=KNOWN),
-        "MulticlassDataDescription cannot score these rows: Input X contains NaN.",
-    ),
-    "unfitted": (
-        lambda: explain(TableRecognizer(), KNOWN),
-        "This TableRecognizer is not fitted yet. Call fit before explaining what it says.",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFUSALS)
-def test_refusals(name):
-    ask, sentence = REFUSALS[name]
-    with pytest.raises(InputError) as caught:
-        ask()
-    assert str(caught.value) == sentence

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import IsolationForest
 from sklearn.neighbors import LocalOutlierFactor
 
-from kernova import pyod as outward
+from kernova import pyod as wrapper
 from kernova.pyod import as_pyod
 
 HAS_PYOD = importlib.util.find_spec("pyod") is not None
@@ -18,7 +18,7 @@ needs_pyod = pytest.mark.skipif(not HAS_PYOD, reason="PyOD is not installed (ext
 _random = np.random.default_rng(0)
 X = np.vstack([_random.normal(size=(195, 4)), _random.uniform(-9, 9, size=(5, 4))])
 NEW = np.vstack([_random.normal(size=(45, 4)), _random.uniform(-9, 9, size=(15, 4))])
-IS_STRANGE = np.arange(60) >= 45
+IS_OUTLIER = np.arange(60) >= 45
 FOREST = IsolationForest(n_estimators=20, random_state=0)
 
 
@@ -45,9 +45,9 @@ def lof_as_pyod(contamination=0.1):
 
 def lof_as_pyod_without_pyod(contamination=0.1):
     """Make it from a second copy of the module, for which there is no PyOD."""
-    name = "outward_without_pyod"
+    name = "kernova_pyod_without_pyod"
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, outward.__file__)
+        spec = importlib.util.spec_from_file_location(name, wrapper.__file__)
         sys.modules[name] = importlib.util.module_from_spec(spec)  # or pickle could not find it
         with pytest.MonkeyPatch.context() as patch:
             patch.setitem(sys.modules, "pyod.models.base", None)

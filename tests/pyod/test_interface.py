@@ -15,7 +15,7 @@ from sklearn.neighbors import LocalOutlierFactor
 from kernova import SpatialDepth
 from kernova.pyod import AsPyod, as_pyod
 from tests.pyod.cases import (
-    IS_STRANGE,
+    IS_OUTLIER,
     NEW,
     X,
     lof_as_pyod,
@@ -24,9 +24,9 @@ from tests.pyod.cases import (
     pyod_lof,
 )
 
-FACES_WITH_PYOD = (pyod_lof, lof_as_pyod)
-FACES = [
-    *(pytest.param(face, marks=needs_pyod) for face in FACES_WITH_PYOD),
+WITH_PYOD = (pyod_lof, lof_as_pyod)
+INTERFACES = [
+    *(pytest.param(interface, marks=needs_pyod) for interface in WITH_PYOD),
     lof_as_pyod_without_pyod,
 ]
 
@@ -53,7 +53,7 @@ def check_new_rows(make):
     assert scores.dtype == np.float64
     assert labels.dtype == np.int64
     assert_array_equal(labels, scores > detector.threshold_)
-    assert roc_auc_score(IS_STRANGE, scores) > 0.95
+    assert roc_auc_score(IS_OUTLIER, scores) > 0.95
 
 
 def check_probabilities(make):
@@ -105,9 +105,9 @@ def check_bad_rows(make):
 
 
 def check_contamination(make):
-    for share in (0, -0.5, 0.51, 2):
+    for fraction in (0, -0.5, 0.51, 2):
         with pytest.raises(ValueError, match=r"^contamination must be"):
-            make(share)
+            make(fraction)
     assert make(0.5).fit(X).labels_.sum() == 100
 
 
@@ -139,7 +139,7 @@ def check_fit_predict(make):
 CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_")]
 
 
-@pytest.mark.parametrize("make", FACES)
+@pytest.mark.parametrize("make", INTERFACES)
 @pytest.mark.parametrize("check", CHECKS)
 def test_interface(check, make):
     check(make)
@@ -192,8 +192,8 @@ def test_detectors_take_part_in_pyods_tools(tmp_path, capsys):
 
     both = [as_pyod(SpatialDepth()), as_pyod(LocalOutlierFactor())]
     combined = LSCP(both, n_bins=2, random_state=0).fit(X)
-    assert roc_auc_score(IS_STRANGE, combined.decision_function(NEW)) > 0.9
-    evaluate_print("depth", IS_STRANGE.astype(int), both[0].decision_function(NEW))
+    assert roc_auc_score(IS_OUTLIER, combined.decision_function(NEW)) > 0.9
+    evaluate_print("depth", IS_OUTLIER.astype(int), both[0].decision_function(NEW))
     assert capsys.readouterr().out.startswith("depth ROC:")
 
     persistence = pytest.importorskip("pyod.utils.persistence")  # since PyOD 3.6
@@ -214,10 +214,10 @@ def test_detectors_take_part_in_pyods_ensembles():
     assert len(seeds) == 3
     assert None not in seeds
     assert forest.random_state is None
-    assert roc_auc_score(IS_STRANGE, bagging.decision_function(NEW)) > 0.9
+    assert roc_auc_score(IS_OUTLIER, bagging.decision_function(NEW)) > 0.9
 
     # Bagging our LOF and PyOD's with the same seed takes the same columns.
-    ours, theirs = (FeatureBagging(make(), random_state=0).fit(X) for make in FACES_WITH_PYOD)
+    ours, theirs = (FeatureBagging(make(), random_state=0).fit(X) for make in WITH_PYOD)
     assert_array_equal(ours.decision_scores_, theirs.decision_scores_)
     assert_array_equal(ours.decision_function(NEW), theirs.decision_function(NEW))
     scores = np.column_stack([ours.decision_function(NEW), theirs.decision_function(NEW)])

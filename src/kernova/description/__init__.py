@@ -1,1 +1,1 @@
-"""Describe: known classes in one shared kernel space, and an honest "none of these"."""
+"""Descriptions of known classes (MDD-KM, OCC-GP, PKNN) that reject rows of unknown classes."""

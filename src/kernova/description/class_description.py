@@ -1,18 +1,17 @@
-"""One class, described: how well its rows explain any other row.
+"""Description of one class by a Gaussian process over its rows: membership of any other row.
 
 With r_i = exp(-|x - x_i|^2 / ell^2) over the rows of the class and R their matrix plus the ridge,
-q(x) = r' R^-1 r is the share of a row's variance that the class explains: 1 on the class, 0 far
-from it, and d(x) = sigma^2 (1 - q). What is computed is q, since 1 - q loses every rank once q is
-below rounding.
+q(x) = r' R^-1 r is the fraction of a row's variance that the class explains: 1 on the class, 0 far
+from it, and d(x) = sigma^2 (1 - q). The membership q is computed, since 1 - q loses every rank
+once q is below rounding.
 
-One class described with the kernel centred over it: the kernel Mahalanobis distance.
-
+With the kernel centred over the class, d is the kernel Mahalanobis distance:
 k~(a, b) = k(a, b) - mean_i k(a, x_i) - mean_i k(x_i, b) + mean_ij k(x_i, x_j), over the rows of
 the class. The uncertainty d(x) = k~(x, x) - k~' (K~ + ridge)^-1 k~ is then, up to a factor, the
-regularised Mahalanobis distance in feature space. No row has more than d = 1 + mean_ij k, so
-membership is measured from there.
+regularised Mahalanobis distance in feature space. The largest possible d is 1 + mean_ij k, so
+q = 1 - d / (1 + mean_ij k).
 
-Which rows say most about a class: chosen one by one, each where the others explain least.
+A class of many rows may be described by the most informative ones, chosen by pivoted Cholesky.
 """
 
 from dataclasses import dataclass
@@ -25,13 +24,18 @@ from kernova.kernels.distances import squared_distances
 from kernova.parallel import row_blocks
 from kernova.typing import Indices, Matrix, Vector
 
+# A centred membership below this is rounding error.
+_LEAST = 1e-16
+# Pivots are searched among a random sample of this many times the number wanted.
+_CANDIDATES = 20
+
 
 @dataclass(frozen=True)
 class ClassDescription:
-    """The rows of a class, the Cholesky factor of their matrix, and how each row is left out.
+    """Rows of a class, the Cholesky factor of their matrix, and leave-one-out memberships.
 
-    ``left_out`` is q of each of the class's own rows, described by the others alone; NaN where
-    there are no others.
+    ``left_out`` is q of each of the class's own rows under the others alone; NaN where there are
+    no others.
     """
 
     rows: Matrix
@@ -46,19 +50,19 @@ class ClassDescription:
         return np.exp(self.log_membership(X))
 
     def log_membership(self, X: Matrix) -> Vector:
-        """Return log q for each row: it keeps its rank where q itself is below all numbers."""
+        """Return log q for each row, which keeps its rank where q underflows."""
         log_q = np.empty(len(X))
         for block in row_blocks(len(X), 2 * len(self.rows)):
             r = squared_distances(self.rows, X[block])
             np.divide(r, self.length_scale**2, out=r)
             nearest = r.min(axis=0)
-            # r' R^-1 r with the largest affinity taken out of r, and put back as a logarithm.
+            # r' R^-1 r with the largest affinity factored out of r, and added back as a logarithm.
             np.exp(np.subtract(nearest, r, out=r), out=r)
             explained = solve_triangular(
                 self.factor, r, lower=True, check_finite=False, overwrite_b=True
             )
             log_q[block] = np.log(np.einsum("ij,ij->j", explained, explained)) - 2 * nearest
-        # Even on m copies of a row, a share of ridge / (m + ridge) stays unexplained.
+        # Even on m duplicates of a row, a fraction of ridge / (m + ridge) stays unexplained.
         return np.minimum(log_q, np.log1p(-self.ridge / (len(self.rows) + self.ridge)))
 
 
@@ -112,7 +116,7 @@ def leave_group_out(R: Matrix, inverse: Matrix, groups: Indices) -> Vector:
 def leave_group_out_of_others(
     description: ClassDescription, r: Matrix, groups: Indices, groups_of_others: Indices
 ) -> Vector:
-    """Return q of rows that describe nothing, without the describing rows of their own group.
+    """Return q of rows outside the description, without the described rows of their own group.
 
     ``r`` holds their affinities, a column each. With G the rows of the group, the inverse without
     them is A - A_:G A_GG^-1 A_G:, so that q falls by u' A_GG^-1 u with u = A_G: r.
@@ -128,7 +132,7 @@ def leave_group_out_of_others(
 
 
 def extended(description: ClassDescription, rows: Matrix) -> ClassDescription:
-    """Add rows to a class by growing its factor; as a new description would be, but cheaper."""
+    """Add rows to a class by growing its factor: equal to a new description, but cheaper."""
     old, ridge, ell = description.rows, description.ridge, description.length_scale
     across = affinities(old, rows, ell)
     within = affinities(rows, rows, ell)
@@ -156,15 +160,11 @@ def inverse_from_factor(factor: Matrix) -> Matrix:
     return lower + np.tril(lower, -1).T
 
 
-# Below this, 1 - d is rounding.
-_LEAST = 1e-16
-
-
 @dataclass(frozen=True)
 class CenteredDescription:
-    """The rows of a class, their centred factor, and what centring takes off.
+    """Rows of a class, the factor of their centred matrix, and the means of the kernel.
 
-    ``left_out`` keeps the centre where all rows put it, and leaves out the row's own part.
+    ``left_out`` leaves out each row's own part, but keeps the centre of all rows.
     """
 
     rows: Matrix
@@ -209,10 +209,6 @@ def describe_centered(rows: Matrix, length_scale: float, ridge: float) -> Center
     return CenteredDescription(rows, length_scale, ridge, factor, row_means, overall, left_out)
 
 
-# Of very many rows, so many times the number wanted are looked at, drawn by lot.
-_CANDIDATES = 20
-
-
 def pivot_rows(
     rows: Matrix, n_wanted: int, length_scale: float, random_state: np.random.RandomState
 ) -> Indices:
@@ -235,7 +231,7 @@ def pivot_rows(
     chosen: list[int] = []
     for step in range(n_wanted):
         pivot = int(np.argmax(residual))
-        if residual[pivot] <= 1e-12:  # what is left are copies
+        if residual[pivot] <= 1e-12:  # only duplicates are left
             break
         line = affinities(candidates[[pivot]], candidates, length_scale)[0]
         line -= explained[:step, pivot] @ explained[:step]

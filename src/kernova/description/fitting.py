@@ -1,10 +1,13 @@
-"""The steps of a fit: shared hyperparameters, rows that count, thresholds."""
+"""Steps of a fit: parameter checks, shared hyperparameters, inlier rows and thresholds."""
 
-from typing import NamedTuple
+import warnings
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from kernova._sklearn import Interval, StrOptions
 from kernova.description.class_description import (
     CenteredDescription,
     ClassDescription,
@@ -16,25 +19,40 @@ from kernova.description.class_description import (
 )
 from kernova.description.hyperparameters import (
     Hyperparameters,
+    Scale,
+    feature_scaling,
     fit_all_three,
     fit_length_scale,
     median_distance,
 )
+from kernova.errors import InputError
 from kernova.kernels.distances import squared_distances
 from kernova.typing import Indices, Matrix, Vector
 
+SCALE_CONSTRAINT = [StrOptions({"feature", "common", "none"})]
+REJECT_CONSTRAINT = [Interval(Real, 0, 1, closed="left")]
+PROCESS_CONSTRAINTS: dict[str, list[Any]] = {
+    "scale": SCALE_CONSTRAINT,
+    "length_scale": [
+        StrOptions({"likelihood", "literal", "median"}),
+        Interval(Real, 0, None, closed="neither"),
+    ],
+    "ridge": [Interval(Real, 0, 1, closed="right")],
+    "robust": ["boolean"],
+    "random_state": ["random_state"],
+}
 # A row is an outlier of its class if its distance to the fifth nearest row of the class is, in
-# logarithms, so many robust standard deviations above the class's median.
+# logarithms, this many robust standard deviations above the class's median.
 _FAR = 4.0
 _NEIGHBOR = 5
 _NORMAL_SPREAD = 1.4826
-# Rows at regular distances deviate by nothing; still those at the edge are no outliers.
+# Rows at regular distances have no deviation; still those at the edge are not outliers.
 _LEAST_SPREAD = 0.25
 _MEDIAN_ROWS = 1000
 
 
 class Rules(NamedTuple):
-    """What a fit was asked for."""
+    """Parameters of a fit of the hyperparameters."""
 
     length_scale: float | str
     ridge: float
@@ -42,7 +60,7 @@ class Rules(NamedTuple):
 
 
 def shared_hyperparameters(rows: Matrix, rules: Rules) -> Hyperparameters:
-    """Return what all classes share."""
+    """Return the hyperparameters that all classes share."""
     if rules.length_scale == "literal":
         return fit_all_three(rows, rules.random_state)
     if rules.length_scale == "likelihood":
@@ -55,7 +73,7 @@ def shared_hyperparameters(rows: Matrix, rules: Rules) -> Hyperparameters:
 
 
 def is_outlier_of_its_class(rows: Matrix) -> NDArray[np.bool_]:
-    """Tell which rows of one class lie far from the others.
+    """Return whether each row of one class lies far from the others.
 
     Examples
     --------
@@ -81,8 +99,32 @@ def is_outlier_of_its_class(rows: Matrix) -> NDArray[np.bool_]:
     return np.asarray(logs > middle + _FAR * spread)
 
 
+def inlier_rows(X: Matrix, codes: Indices, scale: Scale, *, is_robust: bool) -> NDArray[np.bool_]:
+    """Return whether each row is used in a fit; a robust fit leaves out outliers of each class."""
+    is_inlier = np.ones(len(X), dtype=bool)
+    if is_robust:
+        rows = feature_scaling(X, scale, is_robust=True)(X)
+        for code in range(int(codes.max()) + 1):
+            inside = np.flatnonzero(codes == code)
+            is_inlier[inside] = ~is_outlier_of_its_class(rows[inside])
+    return is_inlier
+
+
+def group_codes(groups: ArrayLike | None, n_rows: int) -> Indices | None:
+    """Return the groups of the rows as whole numbers from 0 on; None without groups."""
+    if groups is None:
+        return None
+    groups = np.asarray(groups)
+    if groups.shape != (n_rows,):
+        raise InputError(
+            f"groups has the shape {groups.shape}, but there are {n_rows} rows; "
+            "give one group for each row."
+        )
+    return np.asarray(np.unique(groups, return_inverse=True)[1])
+
+
 class Described(NamedTuple):
-    """A description, and q of every training row of the class when it is left out."""
+    """A description, and q of every training row of the class under the other rows."""
 
     description: ClassDescription | CenteredDescription
     left_out: Vector
@@ -97,7 +139,7 @@ def described(
     is_centered: bool = False,
     random_state: np.random.RandomState,
 ) -> Described:
-    """Describe a class, by its most telling rows where it has too many."""
+    """Describe a class, by its most informative rows where it has more than ``max_rows``."""
     ell, ridge = shared.length_scale, shared.ridge
     if is_centered:
         if max_rows is not None and len(rows) > max_rows:
@@ -112,7 +154,7 @@ def described(
     left_out = np.empty(len(rows))
     left_out[kept] = description.left_out
     others = np.setdiff1d(np.arange(len(rows)), kept)
-    if groups is None:  # rows that describe nothing need not be left out
+    if groups is None:  # rows outside the description need not be left out
         left_out[others] = np.exp(description.log_membership(rows[others]))
     else:
         left_out[others] = leave_group_out_of_others(
@@ -122,11 +164,24 @@ def described(
     return Described(description, left_out)
 
 
+def warn_of_single_rows(classes: NDArray[Any], left_out: list[Vector]) -> None:
+    """Warn of classes without a second row or group, two calls above the fit that calls this."""
+    alone = [str(label) for label, q in zip(classes, left_out, strict=True) if np.isnan(q).all()]
+    if alone:
+        warnings.warn(
+            f"Nothing can be left out of {', '.join(alone)}: a class needs two rows (or two "
+            "groups) for a threshold of its own. The threshold of all classes together is "
+            "taken; add rows to have a better one.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
 def thresholds_of(left_out: list[Vector], reject: float, ridge: float = 0.0) -> Vector:
-    """Return the membership below which each class turns rows away.
+    """Return the membership below which each class rejects rows.
 
     A class without rows to leave out takes the threshold of all classes together; but a class of
-    one row never turns that row away, of which it explains 1 / (1 + ridge).
+    one row never rejects that row, whose membership is 1 / (1 + ridge).
     """
     known = [q[~np.isnan(q)] for q in left_out]
     pooled = np.concatenate(known)

@@ -1,11 +1,9 @@
-"""How far one row speaks for others: the length-scale that all classes share.
+"""Hyperparameters of a description: the shared length-scale, and the scaling of the columns.
 
 The rows' squared norms y_i = x_i'x_i are explained by a Gaussian process with the kernel
 k(a, b) = sigma^2 exp(-|a - b|^2 / ell^2); its cost is g = y' Kreg^-1 y + log|Kreg|, with
 Kreg = K + sigma_reg^2 I. The ratio sigma_reg^2 / sigma^2 cannot be learnt, since y is a smooth
 function without noise: every fit would drive it to its bound, and ell with it.
-
-Centre rows and bring their columns to one scale, once or robustly.
 """
 
 import math
@@ -18,18 +16,22 @@ from scipy.optimize import minimize, minimize_scalar
 from kernova.kernels.distances import squared_distances
 from kernova.typing import Matrix, Vector
 
-# The search looks from the median distance by this factor down and up.
+# The search covers the median distance divided and multiplied by this factor.
 _WIDE = 30.0
 _GRID = 35
 _ENOUGH_ROWS = 400
-# The literal fit begins at several places; it would drive sigma_reg / sigma to 0, which is not
-# a matrix any more.
+# The literal fit has several starting points. It would drive sigma_reg / sigma to 0, where the
+# matrix is singular.
 _STARTS = 5
 _SMALLEST_NOISE = 1e-4
+# The spread of a normal column in units of its median absolute deviation.
+_NORMAL_SPREAD = 1.4826
+
+Scale = Literal["feature", "common", "none"]
 
 
 class Hyperparameters(NamedTuple):
-    """Shared by all classes; ``ridge`` is sigma_reg^2 / sigma^2."""
+    """Hyperparameters of all classes; ``ridge`` is sigma_reg^2 / sigma^2."""
 
     length_scale: float
     signal_variance: float
@@ -89,13 +91,13 @@ def fit_length_scale(
     rows: Matrix, ridge: float, random_state: np.random.RandomState
 ) -> Hyperparameters:
     """Find the length-scale by the profiled cost, on 400 rows where there are more."""
-    rows = _some(rows, random_state)
+    rows = _sampled(rows, random_state)
     distances = squared_distances(rows, rows)
     middle = median_distance(distances)
     y = squared_norms(rows)
     y = y - y.mean()
     if np.ptp(y) <= 1e-9 * max(1.0, float(np.abs(rows).max(initial=0.0)) ** 2):
-        return Hyperparameters(middle, 1.0, ridge)  # all norms are equal: they explain nothing
+        return Hyperparameters(middle, 1.0, ridge)  # all norms are equal
 
     def cost(log_ell: float) -> float:
         return profile_cost(log_ell, distances, y, ridge).cost
@@ -111,8 +113,8 @@ def fit_length_scale(
 
 
 def fit_all_three(rows: Matrix, random_state: np.random.RandomState) -> Hyperparameters:
-    """Find sigma, ell and the ridge together, literally as published, from several starts."""
-    rows = _some(rows, random_state)
+    """Find sigma, ell and the ridge together, as published, from several starting points."""
+    rows = _sampled(rows, random_state)
     distances = squared_distances(rows, rows)
     y = squared_norms(rows)
     middle = median_distance(distances)
@@ -148,40 +150,34 @@ def median_distance(squared: Matrix) -> float:
     return float(np.sqrt(np.median(apart))) if len(apart) else 1.0
 
 
-def _some(rows: Matrix, random_state: np.random.RandomState) -> Matrix:
+def _sampled(rows: Matrix, random_state: np.random.RandomState) -> Matrix:
     if len(rows) <= _ENOUGH_ROWS:
         return rows
     return rows[np.sort(random_state.choice(len(rows), _ENOUGH_ROWS, replace=False))]
 
 
-Scale = Literal["feature", "common", "none"]
-
-# The spread of a normal column in units of its median absolute deviation.
-_NORMAL_SPREAD = 1.4826
-
-
 class FeatureScaling(NamedTuple):
-    """Subtract ``center``, divide by ``scale``."""
+    """Centre and scale of the columns."""
 
     center: Vector
     scale: Vector
 
     def __call__(self, X: Matrix) -> Matrix:
-        """Scale rows; numbers beyond all measure stay finite."""
+        """Scale rows; very large numbers are clipped, and stay finite."""
         with np.errstate(over="ignore"):
             rows = X / self.scale - self.center / self.scale
         return np.clip(rows, -1e100, 1e100)
 
 
 def feature_scaling(X: Matrix, how: Scale, *, is_robust: bool = False) -> FeatureScaling:
-    """Learn where rows are and how far they spread.
+    """Compute the centre and the scale of the columns.
 
     Parameters
     ----------
     X : array of shape (n_rows, n_columns)
     how : {"feature", "common", "none"}
-        Each column by its own spread, for mixed units; all by one number, for like columns; or not
-        at all.
+        Divide each column by its own spread, for mixed units; all columns by one number, for
+        columns of one unit; or none.
     is_robust : bool
         Median and median absolute deviation instead of mean and standard deviation.
 
@@ -197,7 +193,7 @@ def feature_scaling(X: Matrix, how: Scale, *, is_robust: bool = False) -> Featur
     rows = X / unit
     center = np.median(rows, axis=0) if is_robust else rows.mean(axis=0)
     spread = _robust_spread(rows, center) if is_robust else rows.std(axis=0)
-    # A column that does not vary is brought to zero, and stays there.
+    # A constant column becomes zero.
     is_constant = np.ptp(rows, axis=0) <= 8 * np.finfo(float).eps
     spread = np.where(is_constant | (spread == 0), 1.0, spread)
     if how == "none":
@@ -219,5 +215,5 @@ def _column_units(X: Matrix) -> Vector:
 def _robust_spread(rows: Matrix, center: Vector) -> Vector:
     away = np.abs(rows - center)
     spread = _NORMAL_SPREAD * np.median(away, axis=0)
-    # More than half of a column may be one value; then the mean distance from it must do.
+    # More than half of a column may be one value; then the mean distance from it is taken.
     return np.where(spread > 0, spread, away.mean(axis=0))

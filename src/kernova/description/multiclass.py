@@ -1,67 +1,75 @@
-"""Several known classes described at once, with an honest "none of these"."""
+"""Multiclass data description (MDD-KM): known classes in one kernel space, others rejected."""
 
-import warnings
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from kernova._sklearn import Interval, StrOptions
-from kernova.description.class_description import CenteredDescription, extended
+from kernova._sklearn import Interval
+from kernova.description.class_description import (
+    CenteredDescription,
+    ClassDescription,
+    extended,
+)
 from kernova.description.fitting import (
+    PROCESS_CONSTRAINTS,
+    REJECT_CONSTRAINT,
     Described,
     Rules,
     described,
-    is_outlier_of_its_class,
+    group_codes,
+    inlier_rows,
     shared_hyperparameters,
     thresholds_of,
+    warn_of_single_rows,
 )
 from kernova.description.hyperparameters import Hyperparameters, Scale, feature_scaling
+from kernova.description.open_set import OpenSetClassifier
 from kernova.errors import InputError
-from kernova.typing import Indices, Matrix, Vector
+from kernova.typing import Indices, Matrix
 
 
-class MulticlassDataDescription(ClassifierMixin, BaseEstimator):
-    """Describe known classes in one kernel space, and say when a row is none of them (MDD-KM).
+class LeftOut(NamedTuple):
+    """Leave-one-out memberships of the training rows, and the outliers of a robust fit."""
 
-    Each class explains a share of any row's variance: nearly all of it on the class, nothing far
-    away. One length-scale is shared by all classes, so that shares are comparable; foreign rows
-    get low ones from every class, and no foreign row is needed to fit.
+    membership: Matrix
+    is_outlier: NDArray[np.bool_]
+
+
+class MulticlassDataDescription(OpenSetClassifier):
+    """Multiclass data description (MDD-KM): describe known classes, and reject all other rows.
+
+    Each class explains a fraction of any row's variance: nearly all of it on the class, none far
+    away. One length-scale is shared by all classes, so that these memberships are comparable.
+    Rows of unknown classes have low memberships in every class, and none is needed to fit.
 
     Parameters
     ----------
     scale : {"feature", "common", "none"}, default="feature"
-        Divide each column by its own spread, for mixed units; all by one, for like columns (pixels,
-        bands); or leave them.
+        Divide each column by its own spread, for mixed units; all columns by one number, for
+        columns of one unit (pixels, bands); or none.
     length_scale : "likelihood", "literal", "median" or float, default="likelihood"
-        How far one row speaks for others, in scaled units. "likelihood" fits it to the rows with
-        the ridge fixed; "literal" fits signal variance, length-scale and ridge together, as
+        Length-scale of the kernel, in scaled units. "likelihood" fits it to the rows with the
+        ridge fixed; "literal" fits signal variance, length-scale and ridge together, as
         published; "median" takes the median distance between rows.
     ridge : float, default=1e-4
-        Added to the diagonal, as a share of the signal variance. 1e-2 to 1e-8 all work.
+        Added to the diagonal, as a fraction of the signal variance. 1e-2 to 1e-8 all work.
     reject : float, default=0.05
-        Share of a class's own rows, each left out in turn, that its threshold turns away.
+        Fraction of a class's own rows, each left out in turn, that its threshold rejects.
     max_rows_per_class : int or None, default=None
-        Describe a class by at most so many rows, chosen one by one where the others explain least.
+        Describe a class by at most this many rows, chosen one by one where the others explain
+        least.
     robust : bool, default=False
-        Withstand bad training rows: centre and scale by medians, and leave out rows that the rest
-        of their class explains far worse than its others, before and after the length-scale is
-        fitted again.
+        Resist bad training rows: centre and scale by medians, and leave out rows that lie far from
+        all others of their class before the length-scale is fitted.
     centered : bool, default=False
         Centre the kernel over each class: then the uncertainty is the regularised kernel
-        Mahalanobis distance exactly. In use it ranks rows the same.
+        Mahalanobis distance exactly. In practice it ranks rows the same.
     random_state : int, RandomState or None, default=None
-        For drawing the 400 rows on which a length-scale is fitted, where there are more.
+        Draws the 400 rows on which a length-scale is fitted, where there are more.
 
     Attributes
     ----------
@@ -86,18 +94,10 @@ class MulticlassDataDescription(ClassifierMixin, BaseEstimator):
     array(['setosa', 'unknown'], dtype=object)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "scale": [StrOptions({"feature", "common", "none"})],
-        "length_scale": [
-            StrOptions({"likelihood", "literal", "median"}),
-            Interval(Real, 0, None, closed="neither"),
-        ],
-        "ridge": [Interval(Real, 0, 1, closed="right")],
-        "reject": [Interval(Real, 0, 1, closed="left")],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PROCESS_CONSTRAINTS | {
+        "reject": REJECT_CONSTRAINT,
         "max_rows_per_class": [None, Interval(Integral, 1, None, closed="left")],
-        "robust": ["boolean"],
         "centered": ["boolean"],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -129,46 +129,28 @@ class MulticlassDataDescription(ClassifierMixin, BaseEstimator):
         y : array of shape (n_rows,)
             The class of each row.
         groups : array of shape (n_rows,), optional
-            Rows that belong together, such as windows of one note: they are left out together when
-            thresholds are found.
+            Rows that are left out together when thresholds are found, such as windows of one note.
         """
         self._validate_params()
         X = np.asarray(validate_data(self, X, y, dtype=np.float64)[0])
         codes = self._encode(y)
         random_state = check_random_state(self.random_state)
-        group_codes = _codes(groups, len(X))
-        is_kept = self._kept_rows(X, codes)
-        self.n_outliers_ = np.bincount(codes[~is_kept], minlength=len(self.classes_))
-        self._scaling = feature_scaling(X[is_kept], self.scale)
+        grouped = group_codes(groups, len(X))
+        is_inlier = inlier_rows(X, codes, self.scale, is_robust=self.robust)
+        self.n_outliers_ = np.bincount(codes[~is_inlier], minlength=len(self.classes_))
+        self._scaling = feature_scaling(X[is_inlier], self.scale)
         rows = self._scaling(X)
         rules = Rules(self.length_scale, self.ridge, random_state)
-        self._store_shared(shared_hyperparameters(rows[is_kept], rules))
+        shared = shared_hyperparameters(rows[is_inlier], rules)
+        self.length_scale_, self.signal_variance_, self.ridge_ = shared
         self._uses_groups = groups is not None
         self._classes = []
         for code in range(len(self.classes_)):
-            inside = (codes == code) & is_kept
-            inside_groups = None if group_codes is None else group_codes[inside]
+            inside = (codes == code) & is_inlier
+            inside_groups = None if grouped is None else grouped[inside]
             self._classes.append(self._described(rows[inside], inside_groups, random_state))
         self._find_thresholds()
         return self
-
-    def _encode(self, y: ArrayLike) -> Indices:
-        check_classification_targets(y)
-        labels = column_or_1d(y, warn=True)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        return np.asarray(codes)
-
-    def _kept_rows(self, X: Matrix, codes: Indices) -> NDArray[np.bool_]:
-        is_kept = np.ones(len(X), dtype=bool)
-        if self.robust:
-            rows = feature_scaling(X, self.scale, is_robust=True)(X)
-            for code in range(len(self.classes_)):
-                inside = np.flatnonzero(codes == code)
-                is_kept[inside] = ~is_outlier_of_its_class(rows[inside])
-        return is_kept
-
-    def _store_shared(self, shared: Hyperparameters) -> None:
-        self.length_scale_, self.signal_variance_, self.ridge_ = shared
 
     def _described(
         self, rows: Matrix, groups: Indices | None, random_state: np.random.RandomState
@@ -181,30 +163,39 @@ class MulticlassDataDescription(ClassifierMixin, BaseEstimator):
 
     def _find_thresholds(self) -> None:
         left_out = [one.left_out for one in self._classes]
-        alone = [str(name) for name, q in zip(self.classes_, left_out, strict=True)
-                 if np.isnan(q).all()]  # fmt: skip
-        if alone:
-            warnings.warn(
-                f"Nothing can be left out of {', '.join(alone)}: a class needs two rows (or two "
-                "groups) for a threshold of its own. The threshold of all classes together is "
-                "taken; add rows to have a better one.",
-                UserWarning,
-                stacklevel=3,
-            )
+        warn_of_single_rows(self.classes_, left_out)
         self.thresholds_ = thresholds_of(left_out, self.reject, self.ridge_)
 
-    def membership(self, X: ArrayLike) -> Matrix:
-        """Return, for each row and class, how well the class explains the row, from 0 to 1.
-
-        Memberships need not sum to one: all are low for a foreign row, several are high where
-        classes overlap.
-        """
-        return np.exp(self.log_membership(X))
+    @property
+    def class_descriptions_(self) -> list[ClassDescription | CenteredDescription]:
+        """The description of each class, over rows on the scale of :meth:`scaled`."""
+        check_is_fitted(self)
+        return [one.description for one in self._classes]
 
     def log_membership(self, X: ArrayLike) -> Matrix:
-        """Return the logarithm of the membership, which tells rows apart that are far from all."""
-        rows = self._scaled(X)
-        return np.column_stack([one.description.log_membership(rows) for one in self._classes])
+        """Return the logarithm of the membership, which ranks even rows far from all classes."""
+        return self._log_membership(X)
+
+    def _log_membership(self, X: ArrayLike) -> Matrix:
+        rows = self.scaled(X)
+        return np.column_stack([one.log_membership(rows) for one in self.class_descriptions_])
+
+    def left_out_membership(self, X: ArrayLike, y: ArrayLike) -> LeftOut:
+        """Return the memberships of the training rows; a row's own class is described without it.
+
+        Parameters
+        ----------
+        X, y : arrays
+            The rows and classes of ``fit``.
+        """
+        rows, codes = np.asarray(X), np.searchsorted(self.classes_, np.asarray(y))
+        is_outlier = ~inlier_rows(rows, codes, self.scale, is_robust=self.robust)
+        membership = self.membership(rows)
+        for code, one in enumerate(self._classes):
+            inside = (codes == code) & ~is_outlier
+            # Without its only row, a class has no membership.
+            membership[inside, code] = np.nan_to_num(one.left_out, nan=0.0)
+        return LeftOut(membership, is_outlier)
 
     def uncertainty(self, X: ArrayLike) -> Matrix:
         """Return d_c: the variance that each class leaves unexplained."""
@@ -212,60 +203,40 @@ class MulticlassDataDescription(ClassifierMixin, BaseEstimator):
         return self.signal_variance_ * unexplained
 
     def soft_scores(self, X: ArrayLike) -> Matrix:
-        """Return s_c = -log sqrt(d_c / sigma^2): 0 where nothing is known of a row."""
+        """Return s_c = -log sqrt(d_c / sigma^2): 0 far from all classes."""
         return np.asarray(-np.log1p(-self.membership(X)) / 2)
-
-    def score_samples(self, X: ArrayLike) -> Vector:
-        """Return the logarithm of each row's largest membership: high if it belongs somewhere."""
-        return np.asarray(self.log_membership(X).max(axis=1))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class that explains each row best, be it ever so badly."""
-        best = self.log_membership(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
 
     def recognize(self, X: ArrayLike, reject_label: Any = "unknown") -> NDArray[Any]:
         """Return the class of each row, or ``reject_label`` where no class claims it."""
-        membership = self.log_membership(X)
-        best = membership.argmax(axis=1)
-        names = self.classes_.astype(object)[best]
-        # A row may be foreign to the class that explains it best and yet not to another.
-        claims = np.exp(membership) >= self.thresholds_
-        names[~claims.any(axis=1)] = reject_label
-        second = claims.any(axis=1) & ~claims[np.arange(len(best)), best]
-        claimed = np.where(claims, membership, -np.inf).argmax(axis=1)
-        names[second] = self.classes_.astype(object)[claimed[second]]
-        return names
-
-    def ambiguous(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Tell which rows are claimed by several classes."""
-        return np.asarray((self.membership(X) >= self.thresholds_).sum(axis=1) > 1)
+        log_membership = self.log_membership(X)
+        claims = np.exp(log_membership) >= self.thresholds_
+        return self._claimed(claims, log_membership, reject_label)
 
     def add(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Add rows to classes, known or new, keeping scale and hyperparameters.
 
-        Equal to fitting anew at the same hyperparameters, at a fraction of the cost; thresholds
+        Equal to a new fit with the same hyperparameters, at a fraction of the cost; thresholds
         are found again.
         """
-        rows = self._scaled(X)
+        rows = self.scaled(X)
         labels = np.asarray(y)
         check_consistent_length(rows, labels)
         if self._uses_groups or groups is not None:
             raise InputError(
-                "Rows cannot be added to classes that were fitted with groups: which rows belong "
-                "together is not kept. Fit anew with all rows and their groups."
+                "Rows cannot be added to classes that were fitted with groups: the groups are not "
+                "stored. Fit again with all rows and their groups."
             )
         random_state = check_random_state(self.random_state)
         classes = dict(zip(self.classes_.tolist(), self._classes, strict=True))
-        for name in np.unique(labels):
-            new = rows[labels == name]
-            known = classes.get(name.item())
-            classes[name.item()] = (
+        for label in np.unique(labels):
+            new = rows[labels == label]
+            known = classes.get(label.item())
+            classes[label.item()] = (
                 self._described(new, None, random_state) if known is None
                 else self._grown(known, new, random_state)
             )  # fmt: skip
         self.classes_ = np.unique(np.concatenate([self.classes_, labels]))
-        self._classes = [classes[name] for name in self.classes_.tolist()]
+        self._classes = [classes[label] for label in self.classes_.tolist()]
         self.n_outliers_ = np.resize(self.n_outliers_, len(self.classes_))
         self._find_thresholds()
         return self
@@ -280,20 +251,3 @@ class MulticlassDataDescription(ClassifierMixin, BaseEstimator):
             return self._described(np.vstack([known.description.rows, rows]), None, random_state)
         grown = extended(known.description, rows)
         return Described(grown, grown.left_out)
-
-    def _scaled(self, X: ArrayLike) -> Matrix:
-        check_is_fitted(self)
-        X = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
-        return self._scaling(X)
-
-
-def _codes(groups: ArrayLike | None, n_rows: int) -> Indices | None:
-    if groups is None:
-        return None
-    groups = np.asarray(groups)
-    if groups.shape != (n_rows,):
-        raise InputError(
-            f"groups has the shape {groups.shape}, but there are {n_rows} rows; "
-            "give one group for each row."
-        )
-    return np.asarray(np.unique(groups, return_inverse=True)[1])

@@ -1,4 +1,4 @@
-"""One class described on its own: how well its rows explain any other row."""
+"""One-class Gaussian process (OCC-GP): novelty detection by the variance that rows explain."""
 
 import warnings
 from numbers import Integral, Real
@@ -10,50 +10,47 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernova._sklearn import Interval, StrOptions
+from kernova._sklearn import Interval
 from kernova.description.fitting import (
+    PROCESS_CONSTRAINTS,
     Rules,
     described,
-    is_outlier_of_its_class,
+    inlier_rows,
     shared_hyperparameters,
 )
 from kernova.description.hyperparameters import Scale, feature_scaling
 from kernova.neighbors.duplicates import distinct_rows
 from kernova.typing import Matrix, Vector
 
-# Below this share of explained variance a row is called novel where nothing can be left out.
+# Below this fraction of explained variance a row is called novel where none can be left out.
 _UNPROVEN_THRESHOLD = 0.5
 
 
 class OneClassGaussianProcess(OutlierMixin, BaseEstimator):
-    """Describe one class of rows, and say which others do not belong (OCC-GP).
+    """One-class Gaussian process (OCC-GP): describe one class of rows, and detect novel rows.
 
-    The known rows explain a share of any row's variance under a Gaussian process: nearly all of
-    it among them, nothing far away. That share's logarithm is the score. It is one class of
-    :class:`kernova.MulticlassDataDescription`, with a length-scale of its own.
+    The known rows explain a fraction of any row's variance under a Gaussian process: nearly all of
+    it among them, none far away. The logarithm of that fraction is the score. This is one class of
+    :class:`kernova.MulticlassDataDescription`, with its own length-scale.
 
     Parameters
     ----------
     scale : {"feature", "common", "none"}, default="feature"
-        Divide each column by its own spread, for mixed units; all by one, for like columns (pixels,
-        bands); or leave them.
+        Scaling of the columns, as in :class:`kernova.MulticlassDataDescription`.
     length_scale : "likelihood", "literal", "median" or float, default="likelihood"
-        How far one row speaks for others, in scaled units. "likelihood" fits it to the rows with
-        the ridge fixed; "literal" fits signal variance, length-scale and ridge together, as
-        published; "median" takes the median distance between rows.
+        Length-scale of the kernel, as in :class:`kernova.MulticlassDataDescription`.
     ridge : float, default=1e-4
-        Added to the diagonal, as a share of the signal variance. 1e-2 to 1e-8 all work.
+        Added to the diagonal, as a fraction of the signal variance.
     contamination : float, default=0.05
-        Share of the known rows, each left out in turn, that the threshold calls novel. For a
+        Fraction of the known rows, each left out in turn, that the threshold calls novel. For a
         threshold with a guarantee, wrap the detector in :class:`kernova.CalibratedDetector`.
     max_rows : int or None, default=None
-        Describe the class by at most so many rows, chosen one by one where the others explain
+        Describe the class by at most this many rows, chosen one by one where the others explain
         least.
     robust : bool, default=False
-        Withstand bad known rows: centre and scale by medians, and leave out rows that lie far
-        from all others before the length-scale is fitted.
+        Resist bad known rows, as in :class:`kernova.MulticlassDataDescription`.
     random_state : int, RandomState or None, default=None
-        For drawing the 400 rows on which a length-scale is fitted, where there are more.
+        Draws the 400 rows on which a length-scale is fitted, where there are more.
 
     Attributes
     ----------
@@ -79,17 +76,9 @@ class OneClassGaussianProcess(OutlierMixin, BaseEstimator):
     array([ 1, -1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "scale": [StrOptions({"feature", "common", "none"})],
-        "length_scale": [
-            StrOptions({"likelihood", "literal", "median"}),
-            Interval(Real, 0, None, closed="neither"),
-        ],
-        "ridge": [Interval(Real, 0, 1, closed="right")],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PROCESS_CONSTRAINTS | {
         "contamination": [Interval(Real, 0, 0.5, closed="right")],
         "max_rows": [None, Interval(Integral, 1, None, closed="left")],
-        "robust": ["boolean"],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -111,69 +100,68 @@ class OneClassGaussianProcess(OutlierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Take the rows of ``X`` as the known ones.
+        """Describe the known rows and find the threshold.
 
         Parameters
         ----------
         X : array of shape (n_rows, n_columns)
             The known rows.
         y : ignored
-            Here for scikit-learn's convention.
+            Accepted for scikit-learn's convention.
         """
         self._validate_params()
         X = np.asarray(validate_data(self, X, dtype=np.float64))
         random_state = check_random_state(self.random_state)
-        is_kept = np.ones(len(X), dtype=bool)
-        if self.robust:
-            is_kept = ~is_outlier_of_its_class(feature_scaling(X, self.scale, is_robust=True)(X))
-        self.n_outliers_ = int(np.count_nonzero(~is_kept))
-        self._scaling = feature_scaling(X[is_kept], self.scale)
+        one_class = np.zeros(len(X), dtype=np.intp)
+        is_inlier = inlier_rows(X, one_class, self.scale, is_robust=self.robust)
+        self.n_outliers_ = int(np.count_nonzero(~is_inlier))
+        self._scaling = feature_scaling(X[is_inlier], self.scale)
         rows = self._scaling(X)
         shared = shared_hyperparameters(
-            rows[is_kept], Rules(self.length_scale, self.ridge, random_state)
+            rows[is_inlier], Rules(self.length_scale, self.ridge, random_state)
         )
         self.length_scale_, self.signal_variance_, self.ridge_ = shared
         one = described(
-            rows[is_kept], shared, max_rows=self.max_rows, groups=None, random_state=random_state
+            rows[is_inlier], shared, max_rows=self.max_rows, groups=None, random_state=random_state
         )
         self._description = one.description
-        self._known = X[is_kept]
+        self._known = X[is_inlier]
         self._log_left_out = _log_left_out(one.left_out)
         self.offset_ = float(np.quantile(self._log_left_out, self.contamination))
         return self
 
     def score_samples(self, X: ArrayLike) -> Vector:
-        """Return the logarithm of the membership: it keeps ranks where that is below all numbers.
+        """Return the logarithm of the membership, which keeps its rank where that underflows.
 
-        A row that is itself known is scored by the other known rows alone.
+        A known row is scored by the other known rows alone.
         """
         check_is_fitted(self)
         X = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
         scores = self._description.log_membership(self._scaling(X))
-        copied = _row_copied(X, self._known)
-        scores[copied >= 0] = self._log_left_out[copied[copied >= 0]]
+        known = _known_row_of(X, self._known)
+        scores[known >= 0] = self._log_left_out[known[known >= 0]]
         return scores
 
     def membership(self, X: ArrayLike) -> Vector:
-        """Return how well the known rows explain each row: from 0, not at all, to 1."""
+        """Return the fraction of each row's variance that the known rows explain, from 0 to 1."""
         return np.asarray(np.exp(self.score_samples(X)))
 
     def uncertainty(self, X: ArrayLike) -> Vector:
-        """Return d: the variance of each row that the known ones leave unexplained."""
+        """Return d: the variance of each row that the known rows leave unexplained."""
         unexplained = 1 - self.membership(X)
         return self.signal_variance_ * unexplained
 
     def decision_function(self, X: ArrayLike) -> Vector:
-        """Return the score minus the threshold ``offset_``: negative where a row is novel."""
+        """Return the score minus ``offset_``: negative where a row is novel."""
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Return +1 for usual rows and -1 for novel ones."""
+        """Return +1 for inliers and -1 for novel rows."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
 
-def _row_copied(X: Matrix, known: Matrix) -> NDArray[np.intp]:
-    """Return which known row each row equals, and -1 where it equals none."""
+def _known_row_of(X: Matrix, known: Matrix) -> NDArray[np.intp]:
+    """Return the index of the known row that each row equals, and -1 where it equals none."""
     groups = distinct_rows(np.concatenate([known, X])).inverse
     row_of_group = np.full(len(groups), -1)
     row_of_group[groups[: len(known)]] = np.arange(len(known))
@@ -183,12 +171,12 @@ def _row_copied(X: Matrix, known: Matrix) -> NDArray[np.intp]:
 def _log_left_out(left_out: Vector) -> Vector:
     if np.isnan(left_out).any():
         warnings.warn(
-            "One row cannot be left out of itself, so the threshold is a convention: a row is "
-            f"usual if {_UNPROVEN_THRESHOLD:g} of its variance is explained. Fit more rows to have "
-            "a better one.",
+            "One row cannot be left out of itself, so the threshold is a convention: a row is an "
+            f"inlier if {_UNPROVEN_THRESHOLD:g} of its variance is explained. Fit more rows to "
+            "have a better one.",
             UserWarning,
             stacklevel=3,
         )
         left_out = np.full(len(left_out), _UNPROVEN_THRESHOLD)
-    # A row that the others explain by nothing, to rounding, still has a place on the scale.
+    # The logarithm of a membership that underflows to 0 stays finite.
     return np.asarray(np.log(np.maximum(left_out, np.finfo(np.float64).tiny)))

@@ -1,25 +1,27 @@
-"""A few prototypes for many rows: a batch self-organizing map.
+"""Possibilistic K-nearest neighbours (PKNN) over the prototypes of a self-organizing map.
 
-Prototypes sit on a small grid. Each row pulls its closest prototype and, less, that one's
-neighbours on the grid; the neighbourhood shrinks from round to round. The grid starts spread over
-the plane of the two largest principal components, so nothing is left to chance.
-
-How possible is each class for a row? Possibilistic nearest neighbours (PKNN).
+The map has its prototypes on a small grid. Each row pulls its closest prototype and, less, the
+neighbours of that prototype on the grid; the neighbourhood shrinks from round to round. The grid
+starts spread over the plane of the two largest principal components, so the map is deterministic.
 """
 
-import warnings
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
-from kernova._sklearn import Interval, StrOptions
-from kernova.description.fitting import thresholds_of
+from kernova._sklearn import Interval
+from kernova.description.fitting import (
+    REJECT_CONSTRAINT,
+    SCALE_CONSTRAINT,
+    group_codes,
+    thresholds_of,
+    warn_of_single_rows,
+)
 from kernova.description.hyperparameters import Scale, feature_scaling, median_distance
+from kernova.description.open_set import OpenSetClassifier
 from kernova.errors import InputError
 from kernova.kernels.distances import squared_distances
 from kernova.parallel import row_blocks
@@ -28,12 +30,16 @@ from kernova.typing import Indices, Matrix, Vector
 _ROUNDS = 30
 # Neighbourhoods shrink from half of the grid's longer side to well below the next prototype.
 _LAST_RADIUS = 0.5
+# Keller's rule: a prototype has at least this membership in its own class.
+_OWN_MEMBERSHIP = 0.51
+# Thresholds are found on rows left out in turn, in this number of parts.
+_PARTS = 5
 
 
 def self_organizing_map(rows: Matrix, grid: tuple[int, int]) -> Matrix:
-    """Return the prototypes of these rows, at most one for each place of the grid.
+    """Return the prototypes of these rows, at most one for each node of the grid.
 
-    Rows of no more different values than there are places are their own prototypes.
+    Distinct rows are their own prototypes if there are no more of them than nodes.
 
     Examples
     --------
@@ -49,17 +55,17 @@ def self_organizing_map(rows: Matrix, grid: tuple[int, int]) -> Matrix:
     different = np.unique(rows, axis=0)
     if len(different) <= grid[0] * grid[1]:
         return different
-    places = grid_places(grid)
+    nodes = grid_nodes(grid)
     prototypes = linear_start(rows, grid)
     first = max(max(grid) / 2, _LAST_RADIUS)
     for radius in np.geomspace(first, _LAST_RADIUS, _ROUNDS):
-        pull = np.exp(-squared_distances(places, places) / (2 * radius**2))
+        pull = np.exp(-squared_distances(nodes, nodes) / (2 * radius**2))
         prototypes = batch_update(rows, closest(rows, prototypes), pull)
     return prototypes
 
 
-def grid_places(grid: tuple[int, int]) -> Matrix:
-    """Return the coordinates of the places of a grid, line by line."""
+def grid_nodes(grid: tuple[int, int]) -> Matrix:
+    """Return the coordinates of the nodes of a grid, line by line."""
     return np.array(list(np.ndindex(*grid)), dtype=np.float64)
 
 
@@ -74,14 +80,14 @@ def linear_start(rows: Matrix, grid: tuple[int, int]) -> Matrix:
     sides = np.argsort([-side for side in grid], kind="stable")
     start = np.tile(center, (grid[0] * grid[1], 1))
     for axis, side in zip(range(min(2, len(axes))), sides, strict=False):
-        along = grid_places(grid)[:, side]
+        along = grid_nodes(grid)[:, side]
         unit = 2 * along / max(grid[side] - 1, 1) - (grid[side] > 1)
         start += 2 * spreads[axis] * unit[:, None] * axes[axis]
     return start
 
 
 def closest(rows: Matrix, prototypes: Matrix) -> Indices:
-    """Return which prototype is closest to each row; of equally close ones the first."""
+    """Return the index of the prototype closest to each row; of equally close ones the first."""
     found = np.empty(len(rows), dtype=np.intp)
     for block in row_blocks(len(rows), len(prototypes)):
         found[block] = squared_distances(rows[block], prototypes).argmin(axis=1)
@@ -96,17 +102,11 @@ def batch_update(rows: Matrix, winners: Indices, pull: Matrix) -> Matrix:
     return np.asarray((pull @ sums) / (pull @ counts)[:, None])
 
 
-# Keller's rule: a prototype belongs to its own class by at least this, whoever is around it.
-_OWN_SHARE = 0.51
-# Thresholds are found on rows left out in turn, in so many parts.
-_PARTS = 5
-
-
 class TypicalDistance(NamedTuple):
-    """How far a row usually is from the closest prototype of its class (eta1), give or take eta2.
+    """Mean (eta1) and deviation (eta2) of a row's distance to the closest prototype of its class.
 
-    Up to the mean a row is as possible as on a prototype; beyond it, every ``deviation`` costs a
-    factor of e.
+    Up to the mean a row is as possible as on a prototype; beyond it, every ``deviation`` divides
+    the possibility by e.
     """
 
     mean: float
@@ -114,7 +114,7 @@ class TypicalDistance(NamedTuple):
 
 
 class Prototypes(NamedTuple):
-    """Rows that stand for the others, and what is known of them."""
+    """Prototypes, their class memberships, and the typical distance to them."""
 
     rows: Matrix
     memberships: Matrix
@@ -140,19 +140,19 @@ def keller_memberships(
         squared = squared_distances(prototypes[block], rows)
         near = np.argsort(squared, axis=1, kind="stable")[:, :n_neighbors]
         for code in range(n_classes):
-            shares = (codes[near] == code).mean(axis=1)
-            memberships[block, code] = (1 - _OWN_SHARE) * shares
-    memberships[np.arange(len(prototypes)), owners] += _OWN_SHARE
+            fractions = (codes[near] == code).mean(axis=1)
+            memberships[block, code] = (1 - _OWN_MEMBERSHIP) * fractions
+    memberships[np.arange(len(prototypes)), owners] += _OWN_MEMBERSHIP
     return memberships
 
 
 def distances_to_own(
     rows: Matrix, codes: Indices, prototypes: Matrix, owners: Indices
 ) -> Vector:  # fmt: skip
-    """Return how far each row is from the closest prototype of its class.
+    """Return the distance of each row to the closest prototype of its class.
 
-    In a small class every row is a prototype itself; there it is the closest other one that
-    counts, since 0 would tell nothing of rows to come.
+    In a small class every row is a prototype itself; there the closest other prototype counts,
+    since 0 is not informative of new rows.
     """
     distances = np.zeros(len(rows))
     for code in np.unique(codes):
@@ -167,7 +167,7 @@ def distances_to_own(
 def typical_distance(distances: Vector, rows: Matrix) -> TypicalDistance:
     """Return eta1 and eta2: mean and standard deviation of the rows' distances.
 
-    Where all are equal a deviation would be 0, and no row but the nearest possible; then the
+    Where all are equal the deviation would be 0, and only the nearest rows possible; then the
     distance itself is taken for it, or half of the median distance between rows.
     """
     mean, deviation = float(distances.mean()), float(distances.std())
@@ -177,7 +177,7 @@ def typical_distance(distances: Vector, rows: Matrix) -> TypicalDistance:
 
 
 def log_possibilities(X: Matrix, prototypes: Prototypes, n_neighbors: int) -> Matrix:
-    """Return, for each row and class, the logarithm of its possibility.
+    """Return the logarithm of the possibility of each row in each class.
 
     Over the K nearest prototypes of any class, the possibility is the mean of
     u_c exp(-max(0, distance - eta1) / eta2). In logarithms far rows stay comparable.
@@ -190,7 +190,7 @@ def log_possibilities(X: Matrix, prototypes: Prototypes, n_neighbors: int) -> Ma
 
 
 def log_possibilities_of(squared: Matrix, prototypes: Prototypes, n_neighbors: int) -> Matrix:
-    """Return the same from squared distances to all prototypes."""
+    """Return the log possibilities from squared distances to all prototypes."""
     eta1, eta2 = prototypes.typical
     n_neighbors = min(n_neighbors, len(prototypes.rows))
     near = np.argsort(squared, axis=1, kind="stable")[:, :n_neighbors]
@@ -206,7 +206,7 @@ def log_possibilities_of(squared: Matrix, prototypes: Prototypes, n_neighbors: i
 def prototypes_of(
     rows: Matrix, codes: Indices, grid: tuple[int, int], n_membership_neighbors: int
 ) -> Prototypes:
-    """Sum up each class by the prototypes of a self-organizing map."""
+    """Compute the prototypes of each class by a self-organizing map."""
     present, codes = np.unique(codes, return_inverse=True)
     maps = [self_organizing_map(rows[codes == code], grid) for code in range(len(present))]
     owners = np.repeat(np.arange(len(maps)), [len(one) for one in maps])
@@ -216,26 +216,26 @@ def prototypes_of(
     return Prototypes(prototypes, memberships, typical_distance(distances, prototypes))
 
 
-class PossibilisticNeighbors(ClassifierMixin, BaseEstimator):
-    """Say how possible each class is for a row, by its nearest prototypes (PKNN).
+class PossibilisticNeighbors(OpenSetClassifier):
+    """Possibilistic K-nearest neighbours (PKNN): the possibility of each class, by prototypes.
 
-    Each class is summed up by the prototypes of a small self-organizing map. Unlike
-    probabilities, possibilities need not sum to one: all are low for a foreign row, several are
-    high where classes overlap. No foreign row is needed to fit, and nothing is left to chance.
+    Each class is represented by the prototypes of a small self-organizing map. Unlike
+    probabilities, possibilities need not sum to one: all are low for a row of no known class,
+    several are high where classes overlap. No such row is needed to fit, and the fit is
+    deterministic.
 
     Parameters
     ----------
     n_prototypes : pair of int, default=(5, 5)
         Sides of each class's grid of prototypes.
     n_neighbors : int, default=5
-        Prototypes that speak for a row.
+        Nearest prototypes that decide on a row.
     n_membership_neighbors : int, default=10
-        Rows around a prototype that decide how far it belongs to each class.
+        Rows around a prototype that decide on its membership in each class.
     scale : {"feature", "common", "none"}, default="feature"
-        Divide each column by its own spread, for mixed units; all by one, for like columns (pixels,
-        bands); or leave them.
+        Scaling of the columns, as in :class:`kernova.MulticlassDataDescription`.
     reject : float, default=0.05
-        Share of a class's own rows, left out in turn, that its threshold turns away.
+        Fraction of a class's own rows, left out in turn, that its threshold rejects.
 
     Attributes
     ----------
@@ -268,8 +268,8 @@ class PossibilisticNeighbors(ClassifierMixin, BaseEstimator):
         "n_prototypes": [tuple, list],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "n_membership_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "scale": [StrOptions({"feature", "common", "none"})],
-        "reject": [Interval(Real, 0, 1, closed="left")],
+        "scale": SCALE_CONSTRAINT,
+        "reject": REJECT_CONSTRAINT,
     }
 
     def __init__(
@@ -289,40 +289,32 @@ class PossibilisticNeighbors(ClassifierMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Find prototypes and thresholds of the classes of these rows.
 
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_columns)
-        y : array of shape (n_rows,)
-            The class of each row.
-        groups : array of shape (n_rows,), optional
-            Rows that belong together, such as windows of one note: they are left out together when
-            thresholds are found.
+        The parameters are those of :meth:`kernova.MulticlassDataDescription.fit`.
         """
         self._validate_params()
         grid = _checked_grid(self.n_prototypes)
         X = np.asarray(validate_data(self, X, y, dtype=np.float64)[0])
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
-        group_codes = _group_codes(groups, len(X))
+        codes = self._encode(y)
+        grouped = group_codes(groups, len(X))
         self._scaling = feature_scaling(X, self.scale)
         rows = self._scaling(X)
         found = self._prototypes_of(rows, codes, grid)
         self.prototypes_, self.prototype_memberships_, self.typical_distance_ = found
-        self.thresholds_ = self._thresholds(rows, codes, grid, group_codes)
+        self.thresholds_ = self._thresholds(rows, codes, grid, grouped)
         return self
 
     def _prototypes_of(self, rows: Matrix, codes: Indices, grid: tuple[int, int]) -> Prototypes:
         return prototypes_of(rows, codes, grid, self.n_membership_neighbors)
 
     def _thresholds(
-        self, rows: Matrix, codes: Indices, grid: tuple[int, int], groups: Indices
+        self, rows: Matrix, codes: Indices, grid: tuple[int, int], groups: Indices | None
     ) -> Vector:
-        """Take the quantiles of possibilities of rows that had no part in the prototypes."""
+        """Return quantiles of the possibilities of rows that are left out of the prototypes."""
         left_out = np.full(len(rows), np.nan)
-        parts = _parts(codes, groups)
+        parts = _parts(codes, np.arange(len(rows)) if groups is None else groups)
         for part in range(_PARTS):
             outside = parts == part
-            # A class that would lose all of its rows has nothing to be told by.
+            # A class that would lose all of its rows keeps them.
             outside &= np.isin(codes, codes[~outside])
             if not outside.any():
                 continue
@@ -332,43 +324,19 @@ class PossibilisticNeighbors(ClassifierMixin, BaseEstimator):
             own = np.searchsorted(present, codes[outside])
             left_out[outside] = np.exp(logs[np.arange(len(own)), own])
         by_class = [left_out[codes == code] for code in range(len(self.classes_))]
-        _warn_of_classes_alone(self.classes_, by_class)
+        warn_of_single_rows(self.classes_, by_class)
         return thresholds_of(by_class, self.reject)
 
-    def membership(self, X: ArrayLike) -> Matrix:
-        """Return, for each row and class, how possible the class is, from 0 to 1.
-
-        Possibilities need not sum to one: all are low for a foreign row, several are high where
-        classes overlap.
-        """
-        return np.asarray(np.exp(self._log_possibilities(X)))
-
-    def score_samples(self, X: ArrayLike) -> Vector:
-        """Return the logarithm of each row's largest possibility: high if it belongs somewhere."""
-        return np.asarray(self._log_possibilities(X).max(axis=1))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the most possible class of each row, be it ever so little possible."""
-        best = self._log_possibilities(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
+    def _log_membership(self, X: ArrayLike) -> Matrix:
+        """Return the logarithm of the possibility of each row in each class."""
+        rows = self.scaled(X)
+        found = Prototypes(self.prototypes_, self.prototype_memberships_, self.typical_distance_)
+        return log_possibilities(rows, found, self.n_neighbors)
 
     def recognize(self, X: ArrayLike, reject_label: Any = "unknown") -> NDArray[Any]:
         """Return the class of each row, or ``reject_label`` where no class claims it."""
         membership = self.membership(X)
-        claims = membership >= self.thresholds_
-        names = self.classes_.astype(object)[np.where(claims, membership, -1.0).argmax(axis=1)]
-        names[~claims.any(axis=1)] = reject_label
-        return np.asarray(names)
-
-    def ambiguous(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Tell which rows are claimed by several classes."""
-        return np.asarray((self.membership(X) >= self.thresholds_).sum(axis=1) > 1)
-
-    def _log_possibilities(self, X: ArrayLike) -> Matrix:
-        check_is_fitted(self)
-        rows = self._scaling(np.asarray(validate_data(self, X, dtype=np.float64, reset=False)))
-        found = Prototypes(self.prototypes_, self.prototype_memberships_, self.typical_distance_)
-        return log_possibilities(rows, found, self.n_neighbors)
+        return self._claimed(membership >= self.thresholds_, membership, reject_label)
 
 
 def _checked_grid(n_prototypes: Any) -> tuple[int, int]:
@@ -381,18 +349,6 @@ def _checked_grid(n_prototypes: Any) -> tuple[int, int]:
     return int(sides[0]), int(sides[1])
 
 
-def _group_codes(groups: ArrayLike | None, n_rows: int) -> Indices:
-    if groups is None:
-        return np.arange(n_rows)
-    groups = np.asarray(groups)
-    if groups.shape != (n_rows,):
-        raise InputError(
-            f"groups has the shape {groups.shape}, but there are {n_rows} rows; "
-            "give one group for each row."
-        )
-    return np.asarray(np.unique(groups, return_inverse=True)[1])
-
-
 def _parts(codes: Indices, groups: Indices) -> Indices:
     """Deal the groups of each class out to the parts in turn."""
     parts = np.empty(len(codes), dtype=np.intp)
@@ -400,15 +356,3 @@ def _parts(codes: Indices, groups: Indices) -> Indices:
         inside = codes == code
         parts[inside] = np.unique(groups[inside], return_inverse=True)[1] % _PARTS
     return parts
-
-
-def _warn_of_classes_alone(classes: NDArray[Any], left_out: list[Vector]) -> None:
-    alone = [str(name) for name, one in zip(classes, left_out, strict=True) if np.isnan(one).all()]
-    if alone:
-        warnings.warn(
-            f"Nothing can be left out of {', '.join(alone)}: a class needs two rows (or two "
-            "groups) for a threshold of its own. The threshold of all classes together is "
-            "taken; add rows to have a better one.",
-            UserWarning,
-            stacklevel=4,
-        )

@@ -1,11 +1,10 @@
-"""How far the best class must lead the next one before a row counts as clear.
+"""Open-set recognition of a table's rows: column encoder, class descriptions and training rows.
 
-Thresholds say whether a class claims a row. Where classes are known by a few odd rows, such as
-those that an expert was asked about, they are so low that several classes claim nearly every row.
-Which of them is right is then told by how far the best leads; and how far is far enough is told by
-rows whose class is known, each judged by descriptions without it.
-
-Known classes of a table's rows: encoder, description, and the rows by their names.
+A class claims a row whose membership reaches the threshold of the class. Where classes are known
+from a few atypical rows, such as those that an expert was asked about, thresholds are so low that
+several classes claim nearly every row. A row then counts as ambiguous unless the margin of its best
+class over the second is large enough. How large it must be is learnt from the training rows, each
+scored by descriptions without it.
 """
 
 from collections.abc import Sequence
@@ -25,78 +24,78 @@ from kernova.tables.columns import split_columns
 from kernova.tables.encoding import TableEncoder
 from kernova.typing import Indices, Matrix, Vector
 
-# A share of fewer rows than these says nothing.
+# The precision of fewer rows than these is too uncertain.
 _FEWEST: Final = 5
 
 
-def leads(log_membership: Matrix) -> Vector:
-    """Give by how much the best class leads the next, in logarithms of membership.
+def margins(log_membership: Matrix) -> Vector:
+    """Return the margin of the best class over the second, in logarithms of membership.
 
     Examples
     --------
     >>> import numpy as np
-    >>> leads(np.log([[0.8, 0.2, 0.1], [0.5, 0.5, 0.1]])).round(3)
+    >>> margins(np.log([[0.8, 0.2, 0.1], [0.5, 0.5, 0.1]])).round(3)
     array([1.386, 0.   ])
     """
     if log_membership.shape[1] < 2:
         return np.full(len(log_membership), np.inf)
     second, best = np.partition(log_membership, -2, axis=1)[:, -2:].T
-    # Two classes that know nothing of a row are equally far from it.
+    # Two classes without any membership of a row are equally far from it.
     return np.where(np.isneginf(best), 0.0, best - np.where(np.isneginf(best), 0.0, second))
 
 
-def clear_lead(left_out: Matrix, codes: Indices, wanted: float = 0.9) -> float:
-    """Find the smallest lead from which on rows are recognised rightly often enough.
+def margin_for_precision(left_out: Matrix, codes: Indices, precision: float = 0.9) -> float:
+    """Return the smallest margin from which on rows are classified with a given precision.
 
     Parameters
     ----------
     left_out : array of shape (n_rows, n_classes)
-        Memberships of rows whose class is known, each without itself.
+        Leave-one-out memberships of rows whose class is known.
     codes : array of int of shape (n_rows,)
         Their classes.
-    wanted : float
-        The share of rows with such a lead, or a larger one, that are to be right.
+    precision : float
+        Fraction of the rows with at least this margin that must be classified correctly.
 
     Returns
     -------
     float
-        The lead; infinite if no lead will do, or too few rows tell.
+        The margin; infinite if no margin reaches the precision on at least five rows.
 
     Examples
     --------
     >>> import numpy as np
     >>> of_first = np.array([0.9, 0.8, 0.2, 0.1, 0.2, 0.5])
     >>> left_out = np.column_stack([of_first, [0.1, 0.1, 0.7, 0.9, 0.8, 0.6]])
-    >>> round(clear_lead(left_out, np.array([0, 0, 1, 1, 1, 0])), 3)
+    >>> round(margin_for_precision(left_out, np.array([0, 0, 1, 1, 1, 0])), 3)
     1.253
     """
     if left_out.shape[1] < 2:
         return 0.0
-    with np.errstate(divide="ignore"):  # a class that knows nothing of a row
+    with np.errstate(divide="ignore"):  # a membership of 0
         logarithms = np.log(left_out)
-    lead = leads(logarithms)
-    largest_first = np.argsort(-lead, kind="stable")
-    is_right = (logarithms.argmax(axis=1) == codes)[largest_first]
-    share = np.cumsum(is_right) / np.arange(1, len(codes) + 1)
-    lead = lead[largest_first]
-    # Rows with the same lead are clear together, or not at all.
-    is_last = np.append(lead[1:] < lead[:-1], True)
-    enough = np.flatnonzero((share >= wanted) & is_last)
-    return float(lead[enough[-1]]) if len(enough) and enough[-1] + 1 >= _FEWEST else float("inf")
+    margin = margins(logarithms)
+    largest_first = np.argsort(-margin, kind="stable")
+    is_correct = (logarithms.argmax(axis=1) == codes)[largest_first]
+    reached = np.cumsum(is_correct) / np.arange(1, len(codes) + 1)
+    margin = margin[largest_first]
+    # Rows with equal margins are accepted together or not at all.
+    is_last = np.append(margin[1:] < margin[:-1], True)
+    enough = np.flatnonzero((reached >= precision) & is_last)
+    return float(margin[enough[-1]]) if len(enough) and enough[-1] + 1 >= _FEWEST else float("inf")
 
 
 class TableRecognizer(ClassifierMixin, BaseEstimator):
-    """Recognise the rows of a table as known classes, and name the training rows beside them.
+    """Recognise the rows of a table as known classes, and list the nearest training rows.
 
-    It is what a model file needs to hold: how columns become numbers, what the classes look like,
-    and which training rows there were.
+    It holds what a model file needs: the encoder of the columns, the description of the classes,
+    and the training rows.
 
     Parameters
     ----------
     encoder : TableEncoder, default=None
-        How columns become numbers; None takes them as they are, missing values refused.
+        Encoder of the columns; None takes numbers unscaled, and raises on missing values.
     description : MulticlassDataDescription, default=None
-        How classes are described; None takes the default.
+        Description of the classes; None takes the default.
 
     Attributes
     ----------
@@ -107,7 +106,12 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
     left_out_ : array of shape (n_rows, n_classes)
         Memberships of the training rows; a row's own class is described without it.
     is_outlier_ : array of shape (n_rows,)
-        Rows that describe nothing, since a robust description left them out.
+        Training rows that a robust description left out.
+    reader : object or None
+        Reader that made the columns of files without columns, such as sounds; None for tables.
+    margin : float or None
+        Margin that the best class needs over the second, in logarithms of membership; set by
+        :meth:`fit_margin`. None means that thresholds alone decide.
 
     Examples
     --------
@@ -121,6 +125,10 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
     >>> model.nearest_ids(new, 2)[0].tolist()
     ['e', 'd']
     """
+
+    # Stored under these names in model files; files from before they existed have none.
+    _reader: object | None = None
+    _lead: float | None = None
 
     def __init__(
         self,
@@ -136,6 +144,7 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         y: ArrayLike,
         ids: Sequence[Any] | None = None,
         groups: ArrayLike | None = None,
+        reader: object | None = None,
     ) -> Self:
         """Learn the classes of these rows.
 
@@ -146,10 +155,11 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         y : array of shape (n_rows,)
             Their classes.
         ids : sequence, optional
-            What the rows are called; by default, their numbers.
+            The ids of the rows; by default, their numbers.
         groups : array of shape (n_rows,), optional
-            Rows that belong together, such as a cluster that was named in one step: none is left
-            out while the others stay.
+            Rows that are left out together, such as a cluster that was labelled in one step.
+        reader : object, optional
+            Reader that made the columns, stored so that new files can be read alike.
         """
         if not isinstance(X, pd.DataFrame):
             raise InputError(
@@ -165,26 +175,43 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         check_consistent_length(X, self.labels_, self.ids_)
         self.encoder_ = encoder.fit(X)
         self.n_features_in_, self.feature_names_in_ = len(X.columns), encoder.feature_names_in_
-        self._keep(X)
+        self._store_rows(X)
         rows = encoder.transform(X)
         self.description_ = description.fit(rows, self.labels_, groups)
         self.classes_ = description.classes_
-        self._leave_out(rows)
+        left_out = description.left_out_membership(rows, self.labels_)
+        self.left_out_, self.is_outlier_ = left_out.membership, left_out.is_outlier
+        self._reader, self._lead = reader, None
         return self
 
-    def read_by(self, reader: object | None) -> Self:
-        """Keep how the columns were made of files that have none, so that new ones can be read."""
-        if reader is not None:
-            self._reader = reader
+    def fit_margin(self, precision: float) -> Self:
+        """Learn from the training rows the margin that the best class needs over the second.
+
+        Rows with a smaller margin are ambiguous then, however many classes claim them.
+
+        Parameters
+        ----------
+        precision : float
+            Fraction of the training rows with at least this margin, each left out, that must be
+            classified correctly; see :func:`margin_for_precision`.
+        """
+        codes = np.searchsorted(self.classes_, self.labels_)
+        inside = ~self.is_outlier_
+        self._lead = margin_for_precision(self.left_out_[inside], codes[inside], precision)
         return self
 
     @property
     def reader(self) -> object | None:
-        """How the columns were made of files that have none; None if they had them."""
-        return vars(self).get("_reader")
+        """Reader that made the columns of files without columns; None for tables."""
+        return self._reader
 
-    def _keep(self, X: pd.DataFrame) -> None:
-        """Keep the training rows, so that new ones can be compared with them column by column."""
+    @property
+    def margin(self) -> float | None:
+        """Margin that the best class needs over the second; None: thresholds alone decide."""
+        return self._lead
+
+    def _store_rows(self, X: pd.DataFrame) -> None:
+        """Store the training rows, so that new ones can be compared with them by column."""
         columns = split_columns(X, self.encoder_.is_category_)
         self._numbers = columns.numbers
         self._codes = [texts.codes for texts in columns.texts]
@@ -196,20 +223,11 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         numbers, texts = iter(self._numbers.T), iter(zip(self._codes, self._texts, strict=True))
         columns: dict[str, Any] = {}
         for name, is_category in zip(self.columns, self.encoder_.is_category_, strict=True):
-            columns[name] = _coded(*next(texts)) if is_category else next(numbers)
+            columns[name] = _decoded(*next(texts)) if is_category else next(numbers)
         return pd.DataFrame(columns, index=pd.Index(self.ids_.tolist(), dtype=object))
 
-    def _leave_out(self, rows: Matrix) -> None:
-        description, codes = self.description_, np.searchsorted(self.classes_, self.labels_)
-        self.is_outlier_ = ~description._kept_rows(rows, codes)
-        self.left_out_ = description.membership(rows)
-        for code, one in enumerate(description._classes):
-            inside = (codes == code) & ~self.is_outlier_
-            # Without its only row, a class says nothing of it.
-            self.left_out_[inside, code] = np.nan_to_num(one.left_out, nan=0.0)
-
     def membership(self, X: Any) -> Matrix:
-        """Return, for each row and class, how well the class explains the row, from 0 to 1."""
+        """Return the membership of each row in each class, from 0 to 1."""
         return self.description_.membership(self.encoded(X))
 
     def recognize(self, X: Any, reject_label: Any = "unknown") -> NDArray[Any]:
@@ -217,58 +235,39 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         return self.description_.recognize(self.encoded(X), reject_label)
 
     def ambiguous(self, X: Any) -> NDArray[np.bool_]:
-        """Tell which rows are claimed by several classes; or see :meth:`want_clear`."""
+        """Return whether each row is claimed by several classes, or its margin is too small."""
         return self.is_ambiguous(self.description_.log_membership(self.encoded(X)))
 
     def is_ambiguous(self, log_membership: Matrix) -> NDArray[np.bool_]:
-        """Tell the same of rows whose memberships are known already."""
+        """Return whether rows with these log memberships are ambiguous."""
         claims = np.exp(log_membership) >= self.description_.thresholds_
-        if self.lead is None:
+        if self.margin is None:
             return np.asarray(claims.sum(axis=1) > 1)
-        is_led = claims[np.arange(len(claims)), log_membership.argmax(axis=1)]
-        is_clear = is_led & (leads(log_membership) >= self.lead)
+        best_claims = claims[np.arange(len(claims)), log_membership.argmax(axis=1)]
+        is_clear = best_claims & (margins(log_membership) >= self.margin)
         return np.asarray(claims.any(axis=1) & ~is_clear)
 
-    def want_clear(self, share: float) -> Self:
-        """Call a row ambiguous unless one class leads clearly, however many claim it.
-
-        Parameters
-        ----------
-        share : float
-            How many of the training rows with so clear a lead, each left out, must be recognised
-            rightly; see :func:`kernova.description.recognizer.clear_lead`.
-        """
-        codes = np.searchsorted(self.classes_, self.labels_)
-        inside = ~self.is_outlier_
-        self._lead = clear_lead(self.left_out_[inside], codes[inside], share)
-        return self
-
-    @property
-    def lead(self) -> float | None:
-        """How far the best class must lead, in logarithms; None: claims alone decide."""
-        return vars(self).get("_lead")
-
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class that explains each row best, be it ever so badly."""
+        """Return the best class of each row, without rejection."""
         return self.description_.predict(self.encoded(X))
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return the largest membership of each row: high if it belongs somewhere."""
+        """Return the logarithm of each row's largest membership: high for rows of known classes."""
         return self.description_.score_samples(self.encoded(X))
 
     def nearest_ids(self, X: Any, n: int = 3) -> NDArray[np.str_]:
         """Return the ids of the nearest training rows, nearest first; of equals the first."""
-        numbers = nearest_numbers(self.scaled(X), self.scaled(self.known_table), n)
-        return np.asarray(self.ids_[numbers])
+        indices = nearest_indices(self.scaled(X), self.scaled(self.known_table), n)
+        return np.asarray(self.ids_[indices])
 
     def encoded(self, X: Any) -> Matrix:
-        """Return the rows as numbers."""
+        """Return the rows as the encoder makes them numbers."""
         check_is_fitted(self)
         return self.encoder_.transform(X)
 
     def scaled(self, X: Any) -> Matrix:
         """Return the rows on the scale on which the description compares them."""
-        return self.description_._scaled(self.encoded(X))
+        return self.description_.scaled(self.encoded(X))
 
     @property
     def text_columns(self) -> list[str]:
@@ -281,32 +280,32 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         return [str(name) for name in self.feature_names_in_]
 
 
-def _coded(codes: Indices, texts: NDArray[np.str_]) -> list[str | None]:
-    """Give the texts that codes stand for; -1 is a missing one."""
+def _decoded(codes: Indices, texts: NDArray[np.str_]) -> list[str | None]:
+    """Return the texts of codes; -1 is a missing value."""
     return [None if code < 0 else str(texts[code]) for code in codes.tolist()]
 
 
-def nearest_numbers(rows: Matrix, known: Matrix, n: int) -> Indices:
-    """Return the numbers of the ``n`` nearest known rows, nearest first; of equals the first."""
+def nearest_indices(rows: Matrix, known: Matrix, n: int) -> Indices:
+    """Return the indices of the ``n`` nearest known rows, nearest first; of equals the first."""
     n = min(n, len(known))
     found = np.empty((len(rows), n), dtype=np.intp)
     for block in row_blocks(len(rows), 3 * len(known)):
         squared = squared_distances(rows[block], known)
         lines = np.arange(len(squared))
-        for turn in range(n):  # few are asked for: sorting all would take many times as long
+        for turn in range(n):  # for a few neighbours, faster than sorting
             first = squared.argmin(axis=1)
             found[block, turn] = first
             squared[lines, first] = np.inf
     return found
 
 
-def copies_across_classes(rows: Matrix, labels: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which rows stand in the table under another label, too.
+def duplicates_across_classes(rows: Matrix, labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return whether each row has a duplicate with another label.
 
     Examples
     --------
     >>> import numpy as np
-    >>> copies_across_classes(np.array([[1.0], [1.0], [2.0]]), np.array(["a", "b", "a"]))
+    >>> duplicates_across_classes(np.array([[1.0], [1.0], [2.0]]), np.array(["a", "b", "a"]))
     array([ True,  True, False])
     """
     _, inverse = np.unique(rows, axis=0, return_inverse=True)

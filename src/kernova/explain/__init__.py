@@ -1,4 +1,4 @@
-"""Explanations: which columns made a row unusual, or a member of its class."""
+"""Explanations of outliers and of class decisions: the contribution of each feature."""
 
 import sys
 from functools import wraps
@@ -13,11 +13,11 @@ __all__ = ["explain", "top_features"]
 
 
 class _CallablePackage(ModuleType):
-    """Lets ``kernova.explain`` be called although it is also the name of this package.
+    """Package that can be called, since ``kernova.explain`` is also the name of its function.
 
-    Python puts a package's name into its parent when it is first imported, over whatever stood
-    there. So ``from kernova import explain`` gives the function or the package, by what was
-    imported before; either can be called.
+    Python sets a package as an attribute of its parent when it is first imported, over any
+    attribute of that name. So ``from kernova import explain`` may be the function or the package;
+    both can be called.
     """
 
     @wraps(explain)

@@ -1,12 +1,10 @@
-"""How a difference is shared out fairly among the features that make it: Shapley's values.
+"""Shapley values: the contribution of each feature to the novelty of a row.
 
 A game has players, here the features in which two rows differ. A coalition of them takes the
-values of the one row, all others keep those of the other row, and the model says what such a
-hypothetical row is worth. A player's part is what it adds on joining, averaged over all orders in
-which the players could join. Parts sum to the whole difference; players who add nothing get
-nothing; players who always add the same get the same.
-
-From the novelty of hypothetical rows to each feature's share in a row's outlyingness.
+values of one row, all others keep those of the other row, and the model scores the hypothetical
+row: the worth of the coalition. A player's Shapley value is what it adds on joining, averaged over
+all orders in which the players can join. The values sum to the whole difference; players who add
+nothing have the value 0; players who always add the same have equal values.
 """
 
 import math
@@ -21,23 +19,32 @@ from kernova.parallel import row_blocks
 from kernova.progress import track
 from kernova.typing import Indices, Matrix, Vector
 
-# One random order is used so often, each time begun elsewhere. Where players make each other
-# needless, so that the first ones get all, this leaves 0.7 of the error that new orders would
-# (measured: 8 is about as good as any number from 4 to half of the players).
+# Each random order is used this many times, rotated. Where players are redundant, so that the
+# first ones add everything, this leaves 0.7 of the error of independent orders (measured: 8 is
+# about as good as any number from 4 to half of the players).
 _ROTATIONS = 8
-# Its multiples, without their whole parts, spread evenly however many are taken.
+# The fractional parts of its multiples are spread evenly, however many are taken.
 _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
+# Novelty is linear up to this many spreads of the ordinary rows, and logarithmic beyond.
+_LINEAR_UP_TO = 10.0
+# Contributions that sum to less than this, in spreads, are rounding error.
+_NOTHING = 1e-9
+# Enough rows for a model to work at full speed, few enough to report progress.
+_BATCH_ROWS = 1 << 14
+
+# Returns the novelty of rows; the numbers are those of the rows that they replace.
+Novelty = Callable[[Rows, Indices], Vector]
 
 
 class Coalitions(NamedTuple):
-    """The coalitions to be worth something, and how to read their worth."""
+    """Coalitions to score, and the orders of players that they come from."""
 
     members: NDArray[np.bool_]  # a line per coalition, a column per player
-    orders: Indices | None  # the orders they come from; None: they are all there are
+    orders: Indices | None  # None: all coalitions
 
 
 def n_pairs_of_orders(n_players: int, budget: int) -> int:
-    """Tell how many orders, each with its reverse, a budget allows; 0 stands for all orders.
+    """Return the number of orders, each with its reverse, for a budget; 0 stands for all orders.
 
     All coalitions are taken where they are no more than the budget, or than one order and its
     reverse need.
@@ -54,16 +61,16 @@ def n_pairs_of_orders(n_players: int, budget: int) -> int:
 
 
 def n_coalitions(n_players: int, budget: int) -> int:
-    """Tell how many coalitions :func:`planned_coalitions` plans."""
+    """Return the number of coalitions that :func:`planned_coalitions` returns."""
     n_pairs = n_pairs_of_orders(n_players, budget)
     return 2 + 2 * n_pairs * (n_players - 1) if n_pairs else 1 << n_players
 
 
 def planned_coalitions(n_players: int, budget: int, seed: int, turn: int = 0) -> Coalitions:
-    """Plan all coalitions, or those along random orders and their reverses.
+    """Return all coalitions, or those along random orders and their reverses.
 
-    With its reverse, an order gives the exact parts of all that players add alone or in twos.
-    Games of one row take turns, so that each continues the sample of orders where the last ended.
+    An order and its reverse give exact values for games in which players add alone or in pairs.
+    The games of one row have successive turns, so that each continues the sequence of orders.
     """
     n_pairs = n_pairs_of_orders(n_players, budget)
     if n_pairs == 0:
@@ -81,16 +88,16 @@ def planned_coalitions(n_players: int, budget: int, seed: int, turn: int = 0) ->
 
 
 def _sampled_order(number: int, n_players: int, seed: int) -> Indices:
-    """Give one of a sequence of random orders in which every player is early and late by turns.
+    """Return one of a sequence of random orders in which every player is early and late by turns.
 
-    Each order for itself is as likely as any other.
+    Each single order is uniformly distributed.
     """
     order = np.random.default_rng([seed, number // _ROTATIONS]).permutation(n_players)
     return np.roll(order, int(n_players * (number * _GOLDEN_RATIO % 1)))
 
 
 def shapley_values(worth: Vector, coalitions: Coalitions) -> Vector:
-    """Give each player's part, from what the planned coalitions are worth.
+    """Return the Shapley value of each player, from the worth of the planned coalitions.
 
     Examples
     --------
@@ -114,7 +121,7 @@ def shapley_values(worth: Vector, coalitions: Coalitions) -> Vector:
 def _from_all_coalitions(worth: Vector, members: NDArray[np.bool_]) -> Vector:
     n_players = members.shape[1]
     size = members.sum(axis=1)
-    # The share of all orders in which exactly these players have joined when one more does.
+    # The probability that exactly these players have joined when one more does.
     chance = np.array([1 / (n_players * math.comb(n_players - 1, s)) for s in range(n_players)])
     codes = np.arange(len(worth))
     values = np.zeros(n_players)
@@ -125,33 +132,22 @@ def _from_all_coalitions(worth: Vector, members: NDArray[np.bool_]) -> Vector:
     return values
 
 
-# Tells how strange rows are; the numbers say which rows they stand in for.
-Novelty = Callable[[Rows, Indices], Vector]
-
-# Novelty is counted plainly up to so many spreads of the ordinary rows, by its logarithm beyond.
-_PLAIN_UP_TO = 10.0
-# Contributions that sum to less than this part of a spread are rounding.
-_NOTHING = 1e-9
-# Enough rows for a model to work at full speed, few enough that progress is seen.
-_BATCH_ROWS = 1 << 14
-
-
 class Comparison(NamedTuple):
     """Rows to explain and the ordinary rows to compare each with, together in one table."""
 
     pool: Rows  # the rows to explain come first
-    row_numbers: Indices  # where those stand in the user's table
-    others: list[Indices]  # for each of them, places of its ordinary rows in the pool
+    row_numbers: Indices  # their positions in the user's table
+    others: list[Indices]  # for each of them, positions of its ordinary rows in the pool
 
 
 class NoveltyScale(NamedTuple):
-    """What is ordinary: the median of ordinary rows' novelty, and its spread."""
+    """Median and spread of the novelty of ordinary rows."""
 
     median: float
     spread: float
 
     def tempered(self, novelty: Vector) -> Vector:
-        """Count novelty in spreads above the median, and far out by its logarithm.
+        """Return novelty in spreads above the median, on a logarithmic scale far out.
 
         Examples
         --------
@@ -162,15 +158,15 @@ class NoveltyScale(NamedTuple):
         """
         with np.errstate(over="ignore"):
             spreads = np.nan_to_num((novelty - self.median) / self.spread)
-        return _PLAIN_UP_TO * np.arcsinh(spreads / _PLAIN_UP_TO)
+        return _LINEAR_UP_TO * np.arcsinh(spreads / _LINEAR_UP_TO)
 
 
 class _Game(NamedTuple):
-    """One row against one ordinary row, shared out among the features in which they differ."""
+    """One row against one ordinary row; the players are the features in which they differ."""
 
     own: int
     other: int
-    turn: int  # the ordinary row's place among the nearest
+    turn: int  # position of the ordinary row among the nearest
     features: Indices
     budget: int
 
@@ -179,8 +175,8 @@ class _Game(NamedTuple):
         return n_coalitions(len(self.features), self.budget)
 
 
-def novelty_scale(ordinary: Vector) -> NoveltyScale:
-    """Take the interquartile range for the spread; where it is 0, what is there instead."""
+def ordinary_scale(ordinary: Vector) -> NoveltyScale:
+    """Return the median and the interquartile range; another spread where that is 0."""
     halves = np.asarray(ordinary) / 2  # differences of huge numbers stay finite
     first, median, third = np.quantile(halves, [0.25, 0.5, 0.75])
     candidates = (third - first, halves.max() - halves.min(), abs(median), 0.5)
@@ -192,7 +188,7 @@ def novelty_scale(ordinary: Vector) -> NoveltyScale:
 def contributions_of(
     comparison: Comparison, novelty: Novelty, scale: NoveltyScale, budget: int, seed: int
 ) -> Matrix:
-    """Give what each feature adds to the tempered novelty of each row to explain."""
+    """Return the contribution of each feature to the tempered novelty of each row to explain."""
     n_explained = len(comparison.others)
     totals = np.zeros((n_explained, comparison.pool.shape[1]))
     for batch in track(_batches(_games(comparison, budget)), "explaining"):
@@ -208,14 +204,14 @@ def contributions_of(
     return totals / n_others[:, np.newaxis]
 
 
-def shares_of(contributions: Matrix) -> Matrix:
-    """Divide each row by the sum of its positive contributions; without any, all are 0.
+def fractions_of(contributions: Matrix) -> Matrix:
+    """Divide each row by the sum of its positive contributions; all are 0 if there is none.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from kernova.explain.contributions import shares_of
-    >>> shares_of(np.array([[3.0, 1.0, -1.0], [-2.0, 0.0, 0.0]]))
+    >>> from kernova.explain.contributions import fractions_of
+    >>> fractions_of(np.array([[3.0, 1.0, -1.0], [-2.0, 0.0, 0.0]]))
     array([[ 0.75,  0.25, -0.25],
            [ 0.  ,  0.  ,  0.  ]])
     """
@@ -263,7 +259,7 @@ def _mixtures(batch: list[_Game], members: list[NDArray[np.bool_]], n_features: 
 
 
 def _scored(comparison: Comparison, mixtures: Mixtures, novelty: Novelty) -> Vector:
-    """Make the hypothetical rows and score them, no more at a time than memory is to hold."""
+    """Make the hypothetical rows and score them, in blocks that fit into the working memory."""
     scores = np.empty(len(mixtures.own))
     for block in row_blocks(len(scores), 4 * comparison.pool.shape[1]):
         part = Mixtures(mixtures.own[block], mixtures.other[block], mixtures.takes_own[block])

@@ -1,4 +1,4 @@
-"""Why this row? Each feature's share in a row's outlyingness, and the ordinary rows beside it."""
+"""Explanation of rows: the contribution of each feature, and the nearest ordinary rows."""
 
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -11,7 +11,12 @@ from sklearn.utils import check_random_state
 from kernova.description.multiclass import MulticlassDataDescription
 from kernova.errors import InputError
 from kernova.explain.classes import CLAIM_SCALE, ClassJudge
-from kernova.explain.contributions import Comparison, contributions_of, novelty_scale, shares_of
+from kernova.explain.contributions import (
+    Comparison,
+    contributions_of,
+    fractions_of,
+    ordinary_scale,
+)
 from kernova.explain.tables import (
     CANDIDATES_PER_ROW,
     Rows,
@@ -31,14 +36,14 @@ from kernova.explain.tables import (
     values_of,
 )
 from kernova.explain.verdicts import InPlaceJudge, NewRowJudge, Standing, judge_of
-from kernova.text import listed, truncate_middle, format_value
+from kernova.text import format_value, listed, truncate_middle
 from kernova.typing import Indices
 
 Judge = NewRowJudge | InPlaceJudge | ClassJudge
 
 _COLUMNS = ("row", "feature", "value", "ordinary_value", "share", "nearest")
-# Features with less than this part of the first one's share are not named.
-_WORTH_A_WORD = 0.02
+# Features below this fraction of the first one are not listed.
+_WORTH_LISTING = 0.02
 
 
 def explain(
@@ -51,7 +56,7 @@ def explain(
     budget: int = 1000,
     random_state: Any = 0,
 ) -> pd.DataFrame:
-    """Tell which features make rows outlying, and which ordinary rows they are nearest to.
+    """Explain rows: the features that make them outliers, and their nearest ordinary rows.
 
     Each row is compared with its nearest ordinary rows, one after the other. Between the two lie
     hypothetical rows that have some features of the one and the rest of the other. The model
@@ -59,19 +64,19 @@ def explain(
     the row's own adds to the novelty, averaged over the orders in which the features can be
     changed (its Shapley value) and over the ordinary rows. So the contributions of a row sum
     to its novelty minus the mean novelty of its nearest ordinary rows; features that the model
-    does not look at contribute nothing; features that do the same contribute the same.
+    ignores contribute nothing; features with the same effect contribute the same.
 
     All orders are taken where features are few (seven that differ, with the default budget);
     otherwise a random sample of orders, each together with its reverse.
 
-    Novelty is the negated score. It is counted in units of the ordinary rows' spread (the
-    interquartile range of their novelty), plainly up to about ten units above their median and
-    by its logarithm beyond, so that a factor of 1e300 does not hide all other features.
+    Novelty is the negated score. Its unit is the ordinary rows' spread (the interquartile range of
+    their novelty). It is linear up to about ten units above their median and logarithmic beyond,
+    so that a factor of 1e300 does not hide all other features.
 
-    A feature's ``share`` is its contribution, divided by the sum of the positive contributions
-    of its row: the shares of the features that speak against a row sum to 1. A feature that
-    speaks for it has a negative share: -0.2 takes back a fifth of what the others add. If no
-    feature speaks against a row, all its shares are 0.
+    The column ``share`` is the contribution divided by the sum of the positive contributions of
+    the row, so that its positive entries sum to 1 for each row. A negative entry belongs to a
+    feature that makes the row more ordinary: -0.2 takes back a fifth of what the others add. If no
+    contribution is positive, all entries are 0.
 
     Parameters
     ----------
@@ -79,57 +84,56 @@ def explain(
         A detector with ``decision_function`` or ``score_samples``: kernova's, scikit-learn's or
         PyOD's, pipelines that end in one (features are then the columns before the first
         step), and :class:`~kernova.CalibratedDetector`. An outlier factor with
-        ``novelty=False`` explains the rows it was fitted on, each among the others. A
-        :class:`~kernova.MulticlassDataDescription` has two kinds of rows: an unknown one is
-        compared with the closest class (what takes it away from there?), one of a class with the
-        class that comes second (what makes it this one?); what is shared out is how strongly
-        classes claim it, as the logarithm of membership over threshold.
+        ``novelty=False`` explains the rows it was fitted on, each among the others. For a
+        :class:`~kernova.MulticlassDataDescription`, an unknown row is compared with the closest
+        class, and a row of a class with the class that comes second; contributions are then to
+        the strength of the claims, the logarithm of membership over threshold.
     X : DataFrame or array-like of shape (n_rows, n_features)
         The rows, as the model takes them.
     rows : array-like of int or bool, default=None
-        Which rows of ``X`` to explain: their positions from 0 on, or a mask. None takes those
-        that the model calls outliers, the most outlying first.
+        Rows of ``X`` to explain: their positions from 0 on, or a mask. None takes those that the
+        model calls outliers, the most novel first.
     known : DataFrame or array-like of shape (n_known, n_features), default=None
-        Where to look for ordinary rows, such as those that the model was fitted on. None looks
-        in ``X``. Rows that the model calls outliers are left out in either case.
+        Table with the ordinary rows, such as the rows that the model was fitted on. None takes
+        them from ``X``. Rows that the model calls outliers are left out in either case.
     n_nearest : int, default=5
-        How many ordinary rows to compare each row with. Of the four times as many that are
+        Number of ordinary rows to compare each row with. Of the four times as many that are
         nearest, those with the lowest novelty are taken: the very nearest to an outlier are
-        often all but outliers themselves. At the end of a pipeline, distances are taken
-        between the rows as its last step sees them. For a bare detector that measures distances
-        between rows as they come (kernova's, LocalOutlierFactor, OneClassSVM), so they are here;
-        for any other, columns are put on a common scale first, by the interquartile range of
-        the ordinary rows.
+        often nearly outliers themselves. In a pipeline, distances are taken between the rows as
+        its last step receives them. For a bare detector that measures distances between unscaled
+        rows (kernova's, LocalOutlierFactor, OneClassSVM), they are taken between the rows
+        themselves; for any other, columns are divided by the interquartile range of the ordinary
+        rows first.
     budget : int, default=1000
-        About how many hypothetical rows to score for each row explained. One order and its
-        reverse are taken for each ordinary row however many features there are.
+        Approximate number of hypothetical rows to score for each row explained. At least one
+        order and its reverse are taken for each ordinary row.
     random_state : int, RandomState or None, default=0
-        Decides on the orders. What it says of a row does not depend on the other rows explained.
+        Seed of the random orders. The result for a row does not depend on the other rows.
 
     Returns
     -------
     DataFrame
-        A line for each row and feature; a row's features in falling order of share.
+        A line for each row and feature; the features of a row in falling order of ``share``.
 
         ``row``
             The row's label in the index of ``X``, or its position if ``X`` is an array.
         ``feature``
             The column's name; "x0", "x1" and so on if ``X`` is an array.
         ``value``, ``ordinary_value``
-            What the row has there, and the median (or the commonest value) of its nearest
+            The value of the row, and the median (or the most frequent value) of its nearest
             ordinary rows.
         ``share``
-            The feature's share in the row's outlyingness.
+            The feature's relative contribution to the row's novelty.
         ``nearest``
             The labels of the nearest ordinary rows, a tuple, nearest first.
         ``verdict``, ``compared_with``
-            For a description of classes only: what the row is called, and the class that its
-            nearest ordinary rows are of.
+            For a description of classes only: the class of the row or "unknown", and the class of
+            its nearest ordinary rows.
 
     See Also
     --------
-    top_features : the same in a few words for each row.
-    kernova.report.figures.explanation_figure : the same as a picture.
+    top_features : a short text for each row.
+    kernova.report.figures.explanation_figure : a figure.
 
     Examples
     --------
@@ -156,34 +160,34 @@ def explain(
     if len(numbers) == 0:
         return _described(table.given, numbers, [], np.empty((0, 0)), reference.given)
     if isinstance(judge, ClassJudge):
-        questions = judge.questions(table.seen, reference.seen, numbers, n_nearest)
-        nearest = [question.nearest for question in questions]
+        compared = judge.comparisons(table.seen, reference.seen, numbers, n_nearest)
+        nearest = [one.nearest for one in compared]
         comparison = _comparison(numbers, nearest, table, reference)
-        spoken = judge.answer(questions, numbers)
-        shares = shares_of(contributions_of(comparison, spoken, CLAIM_SCALE, budget, seed))
-        answer = _described(table.given, numbers, nearest, shares, reference.given)
-        return judge.named(answer, questions)
+        support = judge.support(compared, numbers)
+        fractions = fractions_of(contributions_of(comparison, support, CLAIM_SCALE, budget, seed))
+        explanation = _described(table.given, numbers, nearest, fractions, reference.given)
+        return judge.with_classes(explanation, compared)
     if isinstance(judge, InPlaceJudge):
         judge.check_are_training_rows(picked(table.seen, numbers), numbers)
     ordinary = _ordinary_rows(standing, numbers if known is None else None)
     candidates = _candidates(numbers, ordinary, judge, table, reference, n_nearest)
     nearest = [most_ordinary(found, standing.novelty, n_nearest) for found in candidates]
-    scale = novelty_scale(standing.novelty[ordinary])
+    scale = ordinary_scale(standing.novelty[ordinary])
     comparison = _comparison(numbers, nearest, table, reference)
-    shares = shares_of(contributions_of(comparison, judge.novelty, scale, budget, seed))
-    return _described(table.given, numbers, nearest, shares, reference.given)
+    fractions = fractions_of(contributions_of(comparison, judge.novelty, scale, budget, seed))
+    return _described(table.given, numbers, nearest, fractions, reference.given)
 
 
 def top_features(explanation: pd.DataFrame, n: int = 3) -> "pd.Series[str]":
-    """Say in a few words which features speak most against each row.
+    """Return a short text for each row: the features that contribute most, and their values.
 
     Parameters
     ----------
     explanation : DataFrame
-        What :func:`explain` gives.
+        The result of :func:`explain`.
     n : int, default=3
-        How many features to name at most. Those that do not speak against a row, or say next
-        to nothing beside its first one, are not named.
+        Largest number of features to list. Those without a positive contribution, or with less
+        than 2 % of the first one's, are not listed.
 
     Returns
     -------
@@ -212,26 +216,26 @@ def top_features(explanation: pd.DataFrame, n: int = 3) -> "pd.Series[str]":
             f"An explanation has the columns {listed(_COLUMNS)}; missing are {listed(missing)}."
         )
     groups = explanation.groupby("row", sort=False, dropna=False)
-    texts = {label: _top_words(features, n) for label, features in groups}
+    texts = {label: _top_text(features, n) for label, features in groups}
     labels = pd.Index(list(texts), tupleize_cols=False, name="row")
     return pd.Series(list(texts.values()), index=labels, name="features", dtype=object)
 
 
-def _top_words(features: pd.DataFrame, n: int) -> str:
+def _top_text(features: pd.DataFrame, n: int) -> str:
     first = features["share"].max()
     if first <= 0:
         return "no feature speaks against it"
-    against = features[features["share"] >= _WORTH_A_WORD * first].nlargest(n, "share")
+    against = features[features["share"] >= _WORTH_LISTING * first].nlargest(n, "share")
     return ", ".join(
-        f"{shortened(str(line.feature))} = {value_words(line.value, line.ordinary_value)} "
-        f"({_usually(line)} {value_words(line.ordinary_value, line.value)})"
+        f"{truncate_middle(str(line.feature))} = {format_value(line.value, line.ordinary_value)} "
+        f"({_usually(line)} {format_value(line.ordinary_value, line.value)})"
         for line in against.itertuples()
     )
 
 
 def _usually(line: Any) -> str:
     known_class = getattr(line, "compared_with", None)
-    return "usually" if known_class is None else f"{shortened(str(known_class))}:"
+    return "usually" if known_class is None else f"{truncate_middle(str(known_class))}:"
 
 
 def _judge_of(model: Any) -> Judge:
@@ -241,7 +245,7 @@ def _judge_of(model: Any) -> Judge:
 
 
 class _Table(NamedTuple):
-    given: Rows  # with the names that people know
+    given: Rows  # with the user's labels
     seen: Rows  # as the model takes it
 
 
@@ -267,14 +271,14 @@ def _check_counts(**counts: Any) -> None:
 
 
 def _rows_to_explain(rows: Any, judge: Judge, table: _Table, standing: Standing | None) -> Indices:
-    """Read ``rows``; None stands for the model's outliers, the most outlying first."""
+    """Return the numbers of ``rows``; for None, of the model's outliers, the most novel first."""
     if rows is not None:
         numbers = chosen_rows(rows, len(table.given))
     else:
         novelty, is_outlier = standing or judge.standing(table.seen)
         if is_outlier is None:
             raise InputError(
-                f"{judge.route.name} scores rows but calls none of them outliers. Say which rows "
+                f"{judge.route.name} scores rows but has no outlier verdicts. Set rows to the rows "
                 "to explain."
             )
         numbers = np.flatnonzero(is_outlier)
@@ -284,7 +288,7 @@ def _rows_to_explain(rows: Any, judge: Judge, table: _Table, standing: Standing 
 
 
 def _ordinary_rows(standing: Standing, explained: Indices | None) -> Indices:
-    """Give those not called outliers; where the model calls rows nothing, those not explained."""
+    """Return the rows that are not outliers; without verdicts, those that are not explained."""
     is_ordinary = np.ones(len(standing.novelty), dtype=np.bool_)
     if standing.is_outlier is not None:
         is_ordinary = ~standing.is_outlier
@@ -297,8 +301,8 @@ def _ordinary_rows(standing: Standing, explained: Indices | None) -> Indices:
 
 def _nothing_to_compare_with() -> InputError:
     return InputError(
-        "There is no ordinary row to compare with: all rows looked at are outliers, or are to be "
-        "explained. Give ordinary rows as known."
+        "There is no ordinary row to compare with: all rows are outliers or are to be explained. "
+        "Pass ordinary rows as known."
     )
 
 
@@ -310,19 +314,19 @@ def _candidates(
     reference: _Table,
     n_nearest: int,
 ) -> list[Indices]:
-    """Give for each row the numbers, in the reference, of the ordinary rows to choose from."""
+    """Return, for each row, the numbers of its nearest ordinary rows in the reference."""
     ordinary_points, points = comparable(
         judge.route, picked(reference.seen, ordinary), picked(table.seen, numbers)
     )
     candidates = []
     for i, number in enumerate(numbers.tolist()):
-        place = int(np.searchsorted(ordinary, number))
-        is_itself = table is reference and ordinary[place : place + 1].tolist() == [number]
+        position = int(np.searchsorted(ordinary, number))
+        is_itself = table is reference and ordinary[position : position + 1].tolist() == [number]
         found = nearest_rows(
             points[[i]],
             ordinary_points,
             CANDIDATES_PER_ROW * n_nearest,
-            leave_out=place if is_itself else None,
+            leave_out=position if is_itself else None,
         )
         if len(found) == 0:
             raise _nothing_to_compare_with()
@@ -333,34 +337,34 @@ def _candidates(
 def _comparison(
     numbers: Indices, nearest: list[Indices], table: _Table, reference: _Table
 ) -> Comparison:
-    used, places = np.unique(np.concatenate(nearest), return_inverse=True)
+    used, positions = np.unique(np.concatenate(nearest), return_inverse=True)
     if table is reference:
         pool = picked(table.seen, np.concatenate([numbers, used]))
     else:
         pool = stacked(picked(table.seen, numbers), picked(reference.seen, used))
     ends = np.cumsum([len(found) for found in nearest])
-    return Comparison(pool, numbers, np.split(len(numbers) + places, ends[:-1]))
+    return Comparison(pool, numbers, np.split(len(numbers) + positions, ends[:-1]))
 
 
 def _described(
     table: Rows,
     numbers: Indices,
     nearest: list[Indices],
-    shares: NDArray[np.float64],
+    fractions: NDArray[np.float64],
     reference: Rows,
 ) -> pd.DataFrame:
-    """Write the answer: a line for each row and feature."""
+    """Return the explanation: a line for each row and feature."""
     names, labels, known_labels = feature_names(table), row_labels(table), row_labels(reference)
     lines: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     own = values_of(picked(table, numbers))
-    usual = ordinary_values(reference, nearest) if nearest else []
+    ordinary = ordinary_values(reference, nearest) if nearest else []
     for i in range(len(numbers)):
-        order = np.argsort(-shares[i], kind="stable").tolist()
+        order = np.argsort(-fractions[i], kind="stable").tolist()
         lines["feature"] += [names[j] for j in order]
         lines["value"] += [own[i][j] for j in order]
-        lines["ordinary_value"] += [usual[i][j] for j in order]
-        lines["share"] += shares[i, order].tolist()
+        lines["ordinary_value"] += [ordinary[i][j] for j in order]
+        lines["share"] += fractions[i, order].tolist()
         lines["nearest"] += [tuple(known_labels[nearest[i]].tolist())] * len(order)
     rows = labels[np.repeat(numbers, len(names))]
-    answer = pd.DataFrame({**lines, "row": rows})
-    return answer.astype({"share": np.float64})
+    explanation = pd.DataFrame({**lines, "row": rows})
+    return explanation.astype({"share": np.float64})

@@ -1,6 +1,6 @@
-"""The user's own rows: their names, their ordinary values, and mixtures of two of them.
+"""Tables to explain: labels, ordinary values, mixtures of two rows, and nearest ordinary rows.
 
-The ordinary rows most like a row, as the model itself compares rows where that is known.
+Distances between rows are those of the model itself where they are known.
 """
 
 from typing import Any, NamedTuple
@@ -25,6 +25,11 @@ Rows = pd.DataFrame | NDArray[Any]
 
 # As pandas.api.types.infer_dtype names Python objects that have a median.
 _NUMBER_KINDS = {"integer", "floating", "mixed-integer-float"}
+# One of this many nearest rows is taken (measured: an isolation forest in ten dimensions ranks the
+# one outlying feature first in 30 % of trials with 1, in 95 % with 4; depths are hardly affected).
+CANDIDATES_PER_ROW = 4
+# Squares of such numbers, summed over millions of columns, stay finite.
+_FARTHEST = 1e150
 
 
 class Mixtures(NamedTuple):
@@ -36,7 +41,7 @@ class Mixtures(NamedTuple):
 
 
 def checked_rows(X: Any, what: str) -> Rows:
-    """Give a DataFrame as it is and anything else as an array, or say why it is no table."""
+    """Return a DataFrame unchanged and anything else as an array, or raise InputError."""
     if issparse(X):
         raise InputError(f"{what} is sparse; explain needs dense rows. Take {what}.toarray().")
     if not isinstance(X, pd.DataFrame):
@@ -56,19 +61,19 @@ def checked_rows(X: Any, what: str) -> Rows:
 
 
 def feature_names(rows: Rows) -> list[Any]:
-    """Give the columns' names; an array's are x0, x1 and so on."""
+    """Return the names of the columns; of an array, x0, x1 and so on."""
     if isinstance(rows, pd.DataFrame):
         return rows.columns.tolist()
     return [f"x{j}" for j in range(rows.shape[1])]
 
 
 def row_labels(rows: Rows) -> "pd.Index[Any]":
-    """Give the rows' labels; an array's are their numbers."""
+    """Return the labels of the rows; of an array, their numbers."""
     return rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(len(rows))
 
 
 def check_columns(rows: Rows, model: Any, what: str) -> None:
-    """Refuse other columns than the model saw in ``fit``, as far as it remembers them."""
+    """Raise InputError unless the columns are those of ``fit``, as far as the model has them."""
     seen = getattr(model, "feature_names_in_", None)
     if isinstance(rows, pd.DataFrame) and seen is not None:
         faults = {
@@ -80,8 +85,8 @@ def check_columns(rows: Rows, model: Any, what: str) -> None:
             found = "the order differs"
         if found:
             raise InputError(
-                f"{what} has other columns than the model saw: {found}. Give it the columns of "
-                "fit, in their order."
+                f"{what} has other columns than the model saw: {found}. Pass the columns of fit, "
+                "in their order."
             )
     n_seen = getattr(model, "n_features_in_", rows.shape[1])
     if n_seen != rows.shape[1]:
@@ -89,7 +94,7 @@ def check_columns(rows: Rows, model: Any, what: str) -> None:
 
 
 def as_the_model_saw(rows: Rows, model: Any) -> Rows:
-    """Take the names off numbers for a model that never saw names: they are for people only."""
+    """Return an array instead of a DataFrame of numbers if the model was fitted on an array."""
     saw_an_array = hasattr(model, "n_features_in_") and not hasattr(model, "feature_names_in_")
     if not (saw_an_array and isinstance(rows, pd.DataFrame)):
         return rows
@@ -120,27 +125,27 @@ def _check_row_numbers(numbers: list[Any], n_rows: int) -> None:
         if not 0 <= number < n_rows:
             raise InputError(f"There is no row {number}: X has rows 0 to {n_rows - 1}.")
         if number in seen:
-            raise InputError(f"rows names row {number} more than once.")
+            raise InputError(f"rows contains row {number} more than once.")
         seen.add(number)
 
 
 def check_labels_differ(labels: "pd.Index[Any]") -> None:
-    """Refuse rows to explain that could not be told apart in the answer."""
+    """Raise InputError if rows to explain have the same label."""
     if not labels.is_unique:
         label = labels[labels.duplicated()][0]
         raise InputError(
-            f"Several of the rows to explain are labelled {label!r}. Give X an index without "
-            "repetitions, such as X.reset_index(drop=True)."
+            f"Several of the rows to explain have the label {label!r}. Pass X with a unique index, "
+            "such as X.reset_index(drop=True)."
         )
 
 
 def picked(rows: Rows, numbers: Indices) -> Rows:
-    """Give some of the rows, in the order of their numbers."""
+    """Return the rows with these numbers, in their order."""
     return rows.iloc[numbers] if isinstance(rows, pd.DataFrame) else rows[numbers]
 
 
 def stacked(upper: Rows, lower: Rows) -> Rows:
-    """Put rows below others of the same columns."""
+    """Concatenate rows of the same columns."""
     if isinstance(upper, pd.DataFrame):
         below = pd.DataFrame(lower).set_axis(upper.columns, axis=1)
         return pd.concat([upper, below], ignore_index=True)
@@ -160,26 +165,26 @@ def mixed(rows: Rows, mixtures: Mixtures) -> Rows:
 
 
 def value_codes(rows: Rows) -> NDArray[np.intp]:
-    """Give equal values of a column, two missing ones too, an equal number."""
+    """Return codes of the values: equal values of a column, and missing ones, have equal codes."""
     codes = [pd.factorize(_column(rows, j))[0] for j in range(rows.shape[1])]
     return np.stack(codes, axis=1)
 
 
 def ordinary_values(rows: Rows, groups: list[Indices]) -> list[list[Any]]:
-    """Give, for each group of rows, each column's median or commonest value.
+    """Return each column's median or most frequent value, for each group of rows.
 
-    Of values equally common, it is the one that comes first in the group. Missing values count
-    only where there is no other.
+    Of equally frequent values it is the first in the group. Missing values count only where there
+    is no other.
     """
-    used, places = np.unique(np.concatenate(groups), return_inverse=True)
+    used, positions = np.unique(np.concatenate(groups), return_inverse=True)
     pool = picked(rows, used)
-    within = np.split(places, np.cumsum([len(group) for group in groups])[:-1])
+    within = np.split(positions, np.cumsum([len(group) for group in groups])[:-1])
     columns = [_ordinary_in(_column(pool, j), within) for j in range(pool.shape[1])]
     return [list(values) for values in zip(*columns, strict=True)]
 
 
 def values_of(rows: Rows) -> list[list[Any]]:
-    """Give the rows' values, each a Python object."""
+    """Return the values of the rows, as Python objects."""
     columns = [_column(rows, j).tolist() for j in range(rows.shape[1])]
     return [list(row) for row in zip(*columns, strict=True)]
 
@@ -195,8 +200,8 @@ def _ordinary_in(column: "pd.Series[Any]", groups: list[Indices]) -> list[Any]:
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         return [_median(numbers[group]) for group in groups]
     codes, distinct = pd.factorize(column)
-    commonest = [_commonest(codes[group].tolist()) for group in groups]
-    return [distinct[code] if code >= 0 else None for code in commonest]
+    frequent = [_most_frequent(codes[group].tolist()) for group in groups]
+    return [distinct[code] if code >= 0 else None for code in frequent]
 
 
 def _median(numbers: NDArray[np.float64]) -> float:
@@ -205,35 +210,28 @@ def _median(numbers: NDArray[np.float64]) -> float:
     return 2 * float(np.median(present / 2)) if len(present) else np.nan
 
 
-def _commonest(codes: list[int]) -> int:
+def _most_frequent(codes: list[int]) -> int:
     present = [code for code in codes if code >= 0]
     return max(present, key=present.count, default=-1)
 
 
-# Of so many nearest rows one is taken (measured: an isolation forest in ten dimensions names the
-# one outlying feature first in 30 % of trials with 1, in 95 % with 4; depths hardly mind).
-CANDIDATES_PER_ROW = 4
-# Squares of such numbers, summed over millions of columns, stay finite.
-_FARTHEST = 1e150
-
-
 def comparable(route: Route, ordinary: Rows, others: Rows) -> tuple[Any, Any]:
-    """Give the ordinary rows, and others, as numbers on which a distance makes sense.
+    """Return the ordinary rows, and others, as numbers between which distances are meaningful.
 
-    Behind a pipeline's transformers it is what these give. A bare detector that measures
-    distances between rows as they come (kernova's own, LocalOutlierFactor, OneClassSVM) has them
-    compared as they come. For any other, columns of numbers are divided by the interquartile
-    range of the ordinary rows, and a differing category counts as much as one such range.
+    In a pipeline they are the output of its transformers. For a bare detector that measures
+    distances between unscaled rows (kernova's own, LocalOutlierFactor, OneClassSVM) they are the
+    rows themselves. For any other, columns of numbers are divided by the interquartile range of
+    the ordinary rows, and a differing category counts as much as one such range.
     """
     if route.transformers:
         return _plain(route.transformed(ordinary)), _plain(route.transformed(others))
-    if _measures_as_it_comes(route.detector):
+    if _compares_unscaled_rows(route.detector):
         return _plain(ordinary), _plain(others)
     return _on_common_scale(ordinary, others)
 
 
 def nearest_rows(row: Any, ordinary: Any, n_nearest: int, leave_out: int | None) -> Indices:
-    """Give the numbers of the nearest ordinary rows, nearest first; of equals the first.
+    """Return the indices of the nearest ordinary rows, nearest first; of equals the first.
 
     Examples
     --------
@@ -249,12 +247,12 @@ def nearest_rows(row: Any, ordinary: Any, n_nearest: int, leave_out: int | None)
         distances = _distances(row, ordinary)
     if leave_out is not None:
         distances[leave_out] = np.inf
-    n_there = len(distances) - (leave_out is not None)
-    return np.argsort(distances, kind="stable")[: min(n_nearest, n_there)]
+    n_available = len(distances) - (leave_out is not None)
+    return np.argsort(distances, kind="stable")[: min(n_nearest, n_available)]
 
 
 def most_ordinary(candidates: Indices, novelty: Vector, n: int) -> Indices:
-    """Choose the ``n`` rows of lowest novelty and leave them in their order."""
+    """Return the ``n`` rows of lowest novelty, in their order."""
     return candidates[np.sort(np.argsort(novelty[candidates], kind="stable")[:n])]
 
 
@@ -275,7 +273,7 @@ def _plain(rows: Any) -> Any:
     return rows.tocsr() if issparse(rows) else np.asarray(rows, dtype=np.float64)
 
 
-def _measures_as_it_comes(detector: Any) -> bool:
+def _compares_unscaled_rows(detector: Any) -> bool:
     is_ours = type(detector).__module__.startswith("kernova.anomaly.")
     return is_ours or isinstance(detector, LocalOutlierFactor | OneClassSVM)
 
@@ -283,10 +281,10 @@ def _measures_as_it_comes(detector: Any) -> bool:
 def _on_common_scale(ordinary: Rows, others: Rows) -> tuple[Matrix, Matrix]:
     names = [f"x{j}" for j in range(ordinary.shape[1])]
     frame, other_frame = (pd.DataFrame(rows).set_axis(names, axis=1) for rows in (ordinary, others))
-    # A column without any value says nothing of who is near.
-    kept = frame.columns[frame.notna().any()]
-    frame, other_frame = frame[kept], other_frame[kept]
-    spreads = {name: _spread(_numbers(frame[name])) for name in kept[~category_columns(frame)]}
+    # A column without any value does not contribute to distances.
+    used = frame.columns[frame.notna().any()]
+    frame, other_frame = frame[used], other_frame[used]
+    spreads = {name: _spread(_numbers(frame[name])) for name in used[~category_columns(frame)]}
     divided, other_divided = (_divided(rows, spreads) for rows in (frame, other_frame))
     encoder = TableEncoder(scaling="none", missing="fill").fit(divided)
     return encoder.transform(divided), encoder.transform(other_divided)
@@ -306,7 +304,7 @@ def _numbers(column: "pd.Series[Any]") -> Vector:
 
 
 def _spread(numbers: Vector) -> float:
-    """Give the interquartile range; where half of the values are one value, the whole range."""
+    """Return the interquartile range; if it is zero, the whole range."""
     quarters = np.nanquantile(numbers / 2, [0.25, 0.75])
     whole = np.nanmax(numbers / 2) - np.nanmin(numbers / 2)
     spread = quarters[1] - quarters[0] if quarters[1] > quarters[0] else whole

@@ -1,4 +1,4 @@
-"""What a model says of rows, in one sign: how strange they are, and which are outliers."""
+"""Novelty of rows and outlier verdicts of any fitted detector, in one sign: high is novel."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,43 +10,43 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from kernova.calibration.detector import CalibratedDetector, scores_strangeness
+from kernova.calibration.detector import CalibratedDetector, scores_outliers_high
 from kernova.description.multiclass import MulticlassDataDescription
 from kernova.description.recognizer import TableRecognizer
 from kernova.errors import InputError
 from kernova.typing import Indices, Vector
 
-# A training row scored again, where it stands, gives the score of fit but for rounding.
+# A training row scored again has the score of fit but for rounding.
 _SAME_SCORE = 1e-6
 
 
 class Standing(NamedTuple):
-    """How strange each row is (high is strange), and which the model calls outliers."""
+    """Novelty of each row, and whether the model calls it an outlier."""
 
     novelty: Vector
-    is_outlier: NDArray[np.bool_] | None  # None: the model calls rows nothing
+    is_outlier: NDArray[np.bool_] | None  # None: the model has no verdicts
 
 
 class Route(NamedTuple):
-    """What rows pass on their way into a model, and the detector that scores them at the end."""
+    """The transformers that rows pass through, and the detector that scores them at the end."""
 
     transformers: list[Any]
     detector: Any
 
     @property
     def name(self) -> str:
-        """The detector's name, for sentences."""
+        """Name of the detector, for messages."""
         return type(self.detector).__name__
 
     def transformed(self, X: Any) -> Any:
-        """Give the rows as the detector sees them."""
+        """Return the rows as the detector receives them."""
         for transformer in self.transformers:
             X = transformer.transform(X)
         return X
 
 
 def route_through(model: Any) -> Route:
-    """Find the detector inside pipelines and calibration, and what stands before it."""
+    """Find the detector inside pipelines and calibration, and the transformers before it."""
     transformers = []
     while isinstance(model, Pipeline | CalibratedDetector | TableRecognizer):
         _check_fitted(model)
@@ -66,35 +66,35 @@ def route_through(model: Any) -> Route:
 
 @dataclass(frozen=True)
 class NewRowJudge:
-    """Judges any rows, by a model that can score new ones."""
+    """Scores any rows, by a model that can score new rows."""
 
     model: Any
     route: Route
 
     def standing(self, X: Any) -> Standing:
-        """Judge all rows of a table."""
+        """Return the novelty and the verdict of all rows of a table."""
         detector, novelty = self.route.detector, self.novelty(X)
         if not hasattr(self.model, "decision_function"):
             return Standing(novelty, _outliers_by_predict(self.model, X, self.route.name))
         # Below 0 is an outlier by scikit-learn's convention, above the threshold by PyOD's.
-        limit = detector.threshold_ if scores_strangeness(detector) else 0.0
+        limit = detector.threshold_ if scores_outliers_high(detector) else 0.0
         return Standing(novelty, novelty > limit)
 
     def novelty(self, X: Any, row_numbers: Indices | None = None) -> Vector:
-        """Tell how strange each row is; where it stands does not matter."""
+        """Return the novelty of each row; the row numbers are not needed."""
         name = "decision_function" if hasattr(self.model, "decision_function") else "score_samples"
         scores = _scores(getattr(self.model, name), X, self.route.name)
-        return scores if scores_strangeness(self.route.detector) else -scores
+        return scores if scores_outliers_high(self.route.detector) else -scores
 
 
 @dataclass(frozen=True)
 class InPlaceJudge:
-    """Judges training rows and what they might be instead, among the other training rows."""
+    """Scores training rows, or rows that replace them, among the other training rows."""
 
     route: Route
 
     def standing(self, X: Any) -> Standing:
-        """Give what ``fit`` said of the training rows."""
+        """Return the novelty and the verdict that ``fit`` found for the training rows."""
         detector = self.route.detector
         scores = detector.negative_outlier_factor_
         if len(X) != len(scores):
@@ -102,15 +102,15 @@ class InPlaceJudge:
         return Standing(_finite(-scores), scores < detector.offset_)
 
     def novelty(self, X: Any, row_numbers: Indices) -> Vector:
-        """Tell how strange training row ``row_numbers[i]`` would be if it were ``X[i]``."""
+        """Return the novelty of training row ``row_numbers[i]`` if it were ``X[i]``."""
 
         def score(rows: Any) -> Any:
-            return self.route.detector._scores_in_place(self.route.transformed(rows), row_numbers)
+            return self.route.detector.score_replaced(self.route.transformed(rows), row_numbers)
 
         return -_scores(score, X, self.route.name)
 
     def check_are_training_rows(self, X: Any, row_numbers: Indices) -> None:
-        """Refuse rows that do not score as the training rows of these numbers did."""
+        """Raise InputError unless the rows score as the training rows of these numbers did."""
         if getattr(self.route.detector, "neighbor_recall_", 1.0) < 1:
             return  # neighbours found approximately may be others the second time
         fitted = _finite(-self.route.detector.negative_outlier_factor_)[row_numbers]
@@ -127,17 +127,17 @@ class InPlaceJudge:
 
 
 def judge_of(model: Any) -> NewRowJudge | InPlaceJudge:
-    """Find out how a fitted model judges rows, or say why it cannot."""
+    """Return the scorer of a fitted model, or raise InputError if it cannot be explained."""
     route = route_through(model)
     detector, name = route.detector, route.name
     if "precomputed" in (getattr(detector, "metric", ""), getattr(detector, "kernel", "")):
         raise InputError(
-            f"{name} takes distances, not features, so no feature can be blamed. Fit it on the "
+            f"{name} takes distances, not features, so no feature can be explained. Fit it on the "
             "rows themselves."
         )
     if hasattr(detector, "classes_") and not isinstance(detector, MulticlassDataDescription):
-        raise InputError(f"{name} tells classes apart; explain takes a detector of outliers.")
-    if getattr(detector, "novelty", True) is False and hasattr(detector, "_scores_in_place"):
+        raise InputError(f"{name} is a classifier; explain takes an outlier detector.")
+    if getattr(detector, "novelty", True) is False and hasattr(detector, "score_replaced"):
         return InPlaceJudge(route)
     if hasattr(model, "decision_function") or hasattr(model, "score_samples"):
         return NewRowJudge(model, route)
@@ -147,21 +147,27 @@ def judge_of(model: Any) -> NewRowJudge | InPlaceJudge:
     )
 
 
+def cannot_score(name: str, error: ValueError) -> InputError:
+    """Return the error of a model that raised ValueError on the rows."""
+    reason = str(error).strip().splitlines()[0].rstrip(".")
+    return InputError(f"{name} cannot score these rows: {reason}.")
+
+
 def _check_fitted(model: Any) -> None:
     try:
         check_is_fitted(model)
     except NotFittedError:
         raise _not_fitted(type(model).__name__) from None
     except TypeError:
-        raise InputError(f"The model is to be a fitted detector; got {model!r}.") from None
+        raise InputError(f"The model must be a fitted detector; got {model!r}.") from None
 
 
 def _not_fitted(name: str) -> InputError:
-    return InputError(f"This {name} is not fitted yet. Call fit before explaining what it says.")
+    return InputError(f"This {name} is not fitted yet. Call fit before explain.")
 
 
 def _outliers_by_predict(model: Any, X: Any, name: str) -> NDArray[np.bool_] | None:
-    """Ask predict; what gives anything but +1 and -1 is no verdict on outliers."""
+    """Return the outliers by ``predict``; None if it returns anything but +1 and -1."""
     if not hasattr(model, "predict"):
         return None
     verdicts = _scores(model.predict, X, name)
@@ -176,18 +182,17 @@ def _scores(method: Callable[[Any], Any], X: Any, name: str) -> Vector:
     except InputError:
         raise
     except ValueError as error:
-        reason = str(error).strip().splitlines()[0].rstrip(".")
-        raise InputError(f"{name} cannot score these rows: {reason}.") from error
+        raise cannot_score(name, error) from error
     if scores.shape != (len(X),):
         raise InputError(
-            f"{name} gives scores of shape {scores.shape} for {len(X)} rows; one number for each "
+            f"{name} returns scores of shape {scores.shape} for {len(X)} rows; one number for each "
             "row is needed."
         )
     if np.isnan(scores).any():
-        raise InputError(f"{name} gives NaN as a score, which cannot be explained.")
+        raise InputError(f"{name} returns NaN as a score, which cannot be explained.")
     return _finite(scores)
 
 
 def _finite(scores: Vector) -> Vector:
-    """Take an infinite score, as the logarithm of a density of 0, for the largest number."""
+    """Replace infinite scores, such as the logarithm of a density of 0, by the largest number."""
     return np.nan_to_num(np.asarray(scores, dtype=np.float64))

@@ -170,7 +170,7 @@ def growing_factors(
 
 
 def certified(step: GrowthStep, X: Matrix, kernel: KernelLike) -> CentredGram:
-    """Replace the estimated norm of the residual by a proven bound, in one pass over all pairs.
+    """Replace the estimated norm of the residual by a proven bound, from all pairs.
 
     R is positive semidefinite: its largest eigenvalue is at most its trace, its Frobenius norm,
     and, for any positive weights w, the largest of (|R| w)_i / w_i. The smallest is taken.

@@ -1,4 +1,4 @@
-"""What explain refuses, each time in a sentence that says what to do."""
+"""Bad input of explain: each raises with a message that says what to do."""
 
 import re
 
@@ -14,13 +14,14 @@ from sklearn.preprocessing import StandardScaler
 
 from kernova import CalibratedDetector, InputError, SpatialDepth, TableEncoder
 from kernova.anomaly.outlier_factor import RobustKernelOutlierFactor
+from kernova.description.recognizer import TableRecognizer
 from kernova.explain.explanation import explain
 from kernova.pyod import as_pyod
-from tests.explain.test_asking import DEPTH, FRAME_DEPTH, TABLE, X
+from tests.explain.cases import CLASSES, DEPTH, FRAME_DEPTH, KINDS, KNOWN, TABLE, X, one
 
 
 class Odd(BaseEstimator):
-    """A detector that gives whatever it was told to."""
+    """A detector that returns the given scores."""
 
     def __init__(self, scores=None):
         self.scores = scores
@@ -41,29 +42,29 @@ def with_nan():
 
 RKOF = RobustKernelOutlierFactor().fit(X)
 NO_ORDINARY = (
-    "There is no ordinary row to compare with: all rows looked at are outliers, or are to be "
-    "explained. Give ordinary rows as known."
+    "There is no ordinary row to compare with: all rows are outliers or are to be explained. Pass "
+    "ordinary rows as known."
 )
-REFUSALS = {
+BAD_INPUT = {
     "unfitted": (
         lambda: explain(SpatialDepth(), X),
-        "This SpatialDepth is not fitted yet. Call fit before explaining what it says.",
+        "This SpatialDepth is not fitted yet. Call fit before explain.",
     ),
     "unfitted pipeline": (
         lambda: explain(make_pipeline(StandardScaler(), SpatialDepth()), X),
-        "This Pipeline is not fitted yet. Call fit before explaining what it says.",
+        "This Pipeline is not fitted yet. Call fit before explain.",
     ),
     "unfitted calibration": (
         lambda: explain(CalibratedDetector(), X),
-        "This CalibratedDetector is not fitted yet. Call fit before explaining what it says.",
+        "This CalibratedDetector is not fitted yet. Call fit before explain.",
     ),
     "unfitted as in PyOD": (
         lambda: explain(as_pyod(SpatialDepth()), X),
-        "This AsPyod is not fitted yet. Call fit before explaining what it says.",
+        "This AsPyod is not fitted yet. Call fit before explain.",
     ),
     "no model": (
         lambda: explain("depth", X),
-        "The model is to be a fitted detector; got 'depth'.",
+        "The model must be a fitted detector; got 'depth'.",
     ),
     "no scores of new rows": (
         lambda: explain(LocalOutlierFactor().fit(X), X),
@@ -73,29 +74,29 @@ REFUSALS = {
     ),
     "classifier": (
         lambda: explain(LogisticRegression().fit(X, X[:, 0] > 0), X),
-        "LogisticRegression tells classes apart; explain takes a detector of outliers.",
+        "LogisticRegression is a classifier; explain takes an outlier detector.",
     ),
     "distances": (
         lambda: explain(
             LocalOutlierFactor(metric="precomputed", novelty=True).fit(np.ones((30, 30))), X
         ),
-        "LocalOutlierFactor takes distances, not features, so no feature can be blamed. Fit it on "
-        "the rows themselves.",
+        "LocalOutlierFactor takes distances, not features, so no feature can be explained. Fit it "
+        "on the rows themselves.",
     ),
     "no verdicts": (
         lambda: explain(KernelDensity().fit(X), X),
-        "KernelDensity scores rows but calls none of them outliers. Say which rows to explain.",
+        "KernelDensity scores rows but has no outlier verdicts. Set rows to the rows to explain.",
     ),
     "verdicts of another kind": (
         lambda: explain(GaussianMixture(random_state=0).fit(X), X),
-        "GaussianMixture scores rows but calls none of them outliers. Say which rows to explain.",
+        "GaussianMixture scores rows but has no outlier verdicts. Set rows to the rows to explain.",
     ),
     "row out of range": (
         lambda: explain(DEPTH, X, [3, 80]),
         "There is no row 80: X has rows 0 to 79.",
     ),
     "negative row": (lambda: explain(DEPTH, X, [-1]), "There is no row -1: X has rows 0 to 79."),
-    "row twice": (lambda: explain(DEPTH, X, [3, 5, 3]), "rows names row 3 more than once."),
+    "row twice": (lambda: explain(DEPTH, X, [3, 5, 3]), "rows contains row 3 more than once."),
     "labels for rows": (
         lambda: explain(FRAME_DEPTH, TABLE, ["r4"]),
         "rows must be row numbers or a mask of true and false; got 'r4'.",
@@ -114,18 +115,18 @@ REFUSALS = {
     ),
     "labels twice": (
         lambda: explain(FRAME_DEPTH, TABLE.set_axis(["s"] * 80), [4, 9]),
-        "Several of the rows to explain are labelled 's'. Give X an index without repetitions, "
-        "such as X.reset_index(drop=True).",
+        "Several of the rows to explain have the label 's'. Pass X with a unique index, such as "
+        "X.reset_index(drop=True).",
     ),
     "other columns": (
         lambda: explain(FRAME_DEPTH, TABLE.rename(columns={"b": "d"})),
-        "X has other columns than the model saw: missing 'b'; extra 'd'. Give it the columns of "
-        "fit, in their order.",
+        "X has other columns than the model saw: missing 'b'; extra 'd'. Pass the columns of fit, "
+        "in their order.",
     ),
     "other order": (
         lambda: explain(FRAME_DEPTH, TABLE[["b", "a", "c"]]),
-        "X has other columns than the model saw: the order differs. Give it the columns of fit, "
-        "in their order.",
+        "X has other columns than the model saw: the order differs. Pass the columns of fit, in "
+        "their order.",
     ),
     "other number of columns": (
         lambda: explain(DEPTH, X[:, :2]),
@@ -165,11 +166,11 @@ REFUSALS = {
     ),
     "scores of two kinds": (
         lambda: explain(Odd([[1.0, 2.0]]).fit(X), X),
-        "Odd gives scores of shape (80, 2) for 80 rows; one number for each row is needed.",
+        "Odd returns scores of shape (80, 2) for 80 rows; one number for each row is needed.",
     ),
     "scores that are none": (
         lambda: explain(Odd([1.0, np.nan]).fit(X), X),
-        "Odd gives NaN as a score, which cannot be explained.",
+        "Odd returns NaN as a score, which cannot be explained.",
     ),
     "all outliers": (lambda: explain(Odd([-1.0]).fit(X), X), NO_ORDINARY),
     "single row": (lambda: explain(DEPTH, X[[4]]), NO_ORDINARY),
@@ -191,6 +192,24 @@ REFUSALS = {
         "With novelty=False, RobustKernelOutlierFactor compares rows with the others it was "
         "fitted on. Leave known out, or fit with novelty=True.",
     ),
+    "no known class": (
+        lambda: explain(CLASSES, one(c=30.0), rows=[0]),
+        "There is nothing to compare with: no row is of a known class. Pass the rows that the "
+        "model was fitted on as known.",
+    ),
+    "no other class": (
+        lambda: explain(CLASSES, one(), rows=[0], known=KNOWN[KINDS == "carp"]),
+        "There is nothing to compare with: no row is of another class than carp. Pass the rows "
+        "that the model was fitted on as known.",
+    ),
+    "NaN in a row to recognise": (
+        lambda: explain(CLASSES, one(c=np.nan), rows=[0], known=KNOWN),
+        "MulticlassDataDescription cannot score these rows: Input X contains NaN.",
+    ),
+    "unfitted recogniser": (
+        lambda: explain(TableRecognizer(), KNOWN),
+        "This TableRecognizer is not fitted yet. Call fit before explain.",
+    ),
     "n_nearest": (
         lambda: explain(DEPTH, X, n_nearest=0),
         "n_nearest must be a whole number of at least 1; got 0.",
@@ -202,8 +221,8 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSALS)
-def test_refusals_say_what_to_do(name):
-    ask, sentence = REFUSALS[name]
-    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
-        ask()
+@pytest.mark.parametrize("name", BAD_INPUT)
+def test_bad_input_raises_with_a_message(name):
+    attempt, message = BAD_INPUT[name]
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        attempt()

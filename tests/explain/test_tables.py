@@ -1,4 +1,4 @@
-"""How explanations are asked for and read: rows, labels, known rows, and words."""
+"""Input and output of explanations: rows, labels, known rows, and short texts."""
 
 import importlib
 
@@ -10,15 +10,10 @@ from sklearn.pipeline import make_pipeline
 from kernova import InputError, SpatialDepth, TableEncoder
 from kernova.explain.explanation import explain, top_features
 from kernova.explain.tables import ordinary_values
+from tests.explain import messages
+from tests.explain.cases import DEPTH, FRAME_DEPTH, TABLE, X
 
 COLUMNS = ["row", "feature", "value", "ordinary_value", "share", "nearest"]
-random = np.random.default_rng(3)
-X = random.normal(size=(80, 3))
-X[4] = 0.0, 8.0, 0.0
-X[9] = 5.0, 5.0, 5.0
-TABLE = pd.DataFrame(X, columns=["a", "b", "c"], index=[f"r{i}" for i in range(80)])
-DEPTH = SpatialDepth().fit(X)
-FRAME_DEPTH = SpatialDepth().fit(TABLE)
 
 
 # --- rows and labels -------------------------------------------------------------------------
@@ -44,7 +39,7 @@ def test_rows_may_be_numbers_or_a_mask(rows):
     pd.testing.assert_frame_equal(explanation, explain(DEPTH, X, [4, 9]))
 
 
-def test_rows_come_in_the_order_asked_for():
+def test_rows_come_in_the_given_order():
     assert explain(DEPTH, X, [9, 4])["row"].unique().tolist() == [9, 4]
     assert explain(DEPTH, X, 9)["row"].unique().tolist() == [9]
 
@@ -58,7 +53,7 @@ def test_nothing_to_explain_gives_an_empty_table(rows):
     assert len(top_features(explanation)) == 0
 
 
-def test_names_and_labels_are_the_users():
+def test_names_and_labels_are_those_of_the_user():
     of_table, of_array = explain(FRAME_DEPTH, TABLE, [4, 9]), explain(DEPTH, X, [4, 9])
     assert of_table["row"].tolist() == ["r4"] * 3 + ["r9"] * 3
     assert of_table["feature"].iloc[0] == "b"
@@ -70,7 +65,7 @@ def test_names_and_labels_are_the_users():
     assert all(type(label) is int for label in of_array["nearest"].iloc[0])
 
 
-def test_names_may_be_given_to_a_model_that_saw_none():
+def test_a_model_fitted_without_names_explains_a_table_with_names():
     named = explain(DEPTH, TABLE, [4])
     pd.testing.assert_frame_equal(named, explain(FRAME_DEPTH, TABLE, [4]))
 
@@ -106,15 +101,15 @@ def test_values_are_as_they_were_given():
     model = make_pipeline(encoder, SpatialDepth()).fit(table)
     lines = explain(model, table, [79]).set_index("feature")
     assert lines["value"].to_dict() == {"n": 4, "kind": "q", "sure": False, "text": "v", "mass": 4}
-    usual = lines["ordinary_value"].to_dict()
-    assert (str(usual["sure"]), usual["text"]) == ("True", "u")
+    ordinary = lines["ordinary_value"].to_dict()
+    assert (str(ordinary["sure"]), ordinary["text"]) == ("True", "u")
     nearest = table.loc[list(lines["nearest"].iloc[0])]
-    assert usual["n"] == nearest["n"].median()
-    assert usual["kind"] == nearest["kind"].mode().iloc[0]
+    assert ordinary["n"] == nearest["n"].median()
+    assert ordinary["kind"] == nearest["kind"].mode().iloc[0]
 
 
 @pytest.mark.parametrize(
-    ("column", "usual"),
+    ("column", "ordinary"),
     [
         (["b", "a", "a", "b", "c"], "b"),  # as common as "a", and nearer
         (["b", "a", "a", None, None], "a"),
@@ -126,11 +121,11 @@ def test_values_are_as_they_were_given():
         ([True, False, True, False, True], True),
     ],
 )
-def test_ordinary_values_are_medians_or_the_commonest(column, usual):
-    table = pd.DataFrame({"column": [*column, "z" if isinstance(usual, str) else column[0]]})
+def test_ordinary_values_are_medians_or_most_frequent_values(column, ordinary):
+    table = pd.DataFrame({"column": [*column, "z" if isinstance(ordinary, str) else column[0]]})
     ((found,),) = ordinary_values(table, [np.arange(5)])
-    assert found == (pytest.approx(usual) if isinstance(usual, float) else usual)
-    assert isinstance(found, float) == isinstance(usual, float)
+    assert found == (pytest.approx(ordinary) if isinstance(ordinary, float) else ordinary)
+    assert isinstance(found, float) == isinstance(ordinary, float)
 
 
 # --- known rows ------------------------------------------------------------------------------
@@ -159,10 +154,10 @@ def test_known_rows_may_hold_other_categories():
     assert explanation["ordinary_value"].iloc[0] in ("p", "q")
 
 
-# --- words -----------------------------------------------------------------------------------
+# --- texts -----------------------------------------------------------------------------------
 
 
-def test_top_features_in_words():
+def test_top_features_are_short_texts():
     explanation = pd.DataFrame(
         {
             "row": ["A7"] * 4 + ["B1"] * 2,
@@ -173,8 +168,8 @@ def test_top_features_in_words():
             "nearest": [("C", "D")] * 6,
         }
     )
-    words = top_features(explanation)
-    assert words.to_dict() == {
+    texts = top_features(explanation)
+    assert texts.to_dict() == {
         "A7": "TSH = 0.53 (usually 0.02), colour = red (usually blue), T3 = 12 (usually 12.004)",
         "B1": "no feature speaks against it",
     }
@@ -183,18 +178,15 @@ def test_top_features_in_words():
         "TSH = 0.53 (usually 0.02), colour = red (usually blue)"
     )
     unlabelled = top_features(explanation.replace({"row": {"A7": np.nan}}))
-    assert unlabelled.tolist() == words.tolist()
+    assert unlabelled.tolist() == texts.tolist()
     assert top_features(explanation, n=9)["A7"].endswith(", age = missing (usually 60)")
     with pytest.raises(InputError) as caught:
         top_features(explanation.drop(columns=["share"]))
-    assert str(caught.value) == (
-        "An explanation has the columns 'row', 'feature', 'value', 'ordinary_value', 'share', "
-        "'nearest'; missing are 'share'."
-    )
+    assert str(caught.value) == messages.NO_SHARE
 
 
 def test_the_package_can_be_called_like_its_function():
-    # Where it is imported before kernova is asked for explain, it is what kernova.explain means.
+    # If the package is imported before kernova.explain is used, that name is the package.
     package = importlib.import_module("kernova.explain")
     pd.testing.assert_frame_equal(
         package(DEPTH, X, [4], budget=9), explain(DEPTH, X, [4], budget=9)
@@ -208,4 +200,4 @@ def test_an_ordinary_row_is_explained_too_and_not_by_itself():
     (nearest,) = set(explanation["nearest"])
     assert set(nearest) == set(np.flatnonzero(DEPTH.predict(X) == 1)) - {inner}
     (among_known,) = set(explain(DEPTH, X, [inner], known=X, n_nearest=99)["nearest"])
-    assert set(among_known) == {*nearest, inner}  # there it is another row, if a copy
+    assert set(among_known) == {*nearest, inner}  # there it is another row, a duplicate

@@ -78,7 +78,7 @@ def test_equal_norms_explain_nothing_and_the_median_distance_is_taken():
     assert found.signal_variance == 1.0
 
 
-@pytest.mark.parametrize("rows", [np.zeros((1, 2)), np.ones((5, 2))], ids=["one row", "copies"])
+@pytest.mark.parametrize("rows", [np.zeros((1, 2)), np.ones((5, 2))], ids=["one row", "duplicates"])
 def test_rows_without_distances_have_length_scale_one(rows):
     assert fit_length_scale(rows, 1e-4, np.random.RandomState(0)).length_scale == 1.0
 

@@ -65,7 +65,7 @@ NEW_ROW_MODELS = [
 
 
 @pytest.mark.parametrize("model", NEW_ROW_MODELS, ids=lambda model: str(model).split("(")[0])
-def test_explained_are_the_models_outliers_the_strangest_first(model):
+def test_explained_are_the_models_outliers_the_most_novel_first(model):
     X = planted()
     model.fit(X)
     method = "score_samples" if hasattr(model, "score_samples") else "decision_function"
@@ -102,7 +102,7 @@ def check_pyod(model):
 
 
 @pytest.mark.parametrize("model", PYOD_MODELS, ids=lambda model: str(model).split("(")[0])
-def test_pyods_sign_is_turned(model):
+def test_the_sign_of_pyod_is_reversed(model):
     check_pyod(model)
 
 
@@ -142,14 +142,14 @@ def test_outlier_factors_explain_their_own_rows(model, kind):
     assert first["share"].iloc[0] > 0.85
 
 
-def test_in_place_is_literally_the_row_moved():
+def test_a_replaced_row_is_literally_the_row_moved():
     X = planted(60)
     X[7, 1] = 30.0
     model = RobustKernelOutlierFactor(n_neighbors=6).fit(X)
 
     def novelty(row):
         # The other rows keep the widths and densities that fit found for them.
-        return -model._scores_in_place(np.array([row]), [7])[0]
+        return -model.score_replaced(np.array([row]), [7])[0]
 
     explanation = explain(model, X, [7], n_nearest=2)
     factors = -model.negative_outlier_factor_
@@ -160,14 +160,14 @@ def test_in_place_is_literally_the_row_moved():
     np.testing.assert_allclose(shares[["x0", "x1", "x2"]], expected, atol=1e-9)
 
 
-def test_piles_of_copies_can_be_explained():
+def test_duplicate_rows_can_be_explained():
     X = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 20, axis=0)
     X = np.concatenate([X, [[9.0, 0.0]]])
     share = explain(RobustKernelOutlierFactor(n_neighbors=30).fit(X), X).set_index("feature")
     assert share["row"].tolist() == [60, 60]
     assert share.loc["x0", "share"] == pytest.approx(1)
     assert share.loc["x1", "share"] == 0
-    with pytest.warns(UserWarning, match="copies at distance zero"):
+    with pytest.warns(UserWarning, match="or more duplicates"):
         model = RobustKernelOutlierFactor(n_neighbors=5).fit(X)
     assert (explain(model, X, [60])["share"] == 0).all()  # all factors are 1
 
@@ -185,7 +185,7 @@ def test_scores_alone_explain_rows_that_are_named(model):
     assert not labels & {0, 7}  # nobody says that these are ordinary
 
 
-def test_scores_without_end_are_explained():
+def test_infinite_scores_are_explained():
     X = planted()
     model = KernelDensity(kernel="tophat", bandwidth=0.3).fit(X[:100])
     assert np.isneginf(model.score_samples(X)).mean() > 0.3

@@ -1,4 +1,4 @@
-"""What explanations say: the method word by word, and truths that anyone can check."""
+"""Explanations against the literal method, and properties that they must have."""
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,8 @@ from kernova.explain.contributions import (
     Comparison,
     NoveltyScale,
     contributions_of,
-    novelty_scale,
-    shares_of,
+    fractions_of,
+    ordinary_scale,
 )
 from kernova.explain.explanation import explain
 from kernova.progress import reporting
@@ -52,7 +52,7 @@ def share_of(explanation, row):
     return explanation[explanation["row"] == row].set_index("feature")["share"]
 
 
-# --- the method, word by word ----------------------------------------------------------------
+# --- the literal method ----------------------------------------------------------------
 
 
 def mixed_table():
@@ -207,7 +207,7 @@ def test_equal_coordinates_share_equally(d, rounding):
 
 
 @pytest.mark.parametrize("d", [3, 20])
-def test_what_the_model_does_not_look_at_has_no_share(d):
+def test_features_that_the_model_ignores_have_no_share(d):
     X = cloud(200, d)
     X[0, :2] = 5.0, 8.0
     X[0, 2:] = 1e6
@@ -217,7 +217,7 @@ def test_what_the_model_does_not_look_at_has_no_share(d):
     assert share["x1"] > share["x0"] > 0
 
 
-def test_sums_are_shared_out_as_they_are_summed():
+def test_terms_of_a_sum_are_attributed_to_their_features():
     X = cloud(500, 3)
     X[0] = 4.0, 2.0, -1.0
     model = Formula(lambda X: X.sum(axis=1)).fit(X)
@@ -277,7 +277,7 @@ def test_a_huge_factor_does_not_hide_the_other_features():
     ],
 )
 def test_spread_is_positive_whatever_the_ordinary_rows_say(ordinary, scale):
-    found = novelty_scale(np.array(ordinary))
+    found = ordinary_scale(np.array(ordinary))
     assert found == pytest.approx(scale)
     largest = np.finfo(float).max
     assert np.isfinite(found.tempered(np.array([-largest, largest, 0.0, 1e-320]))).all()
@@ -289,7 +289,7 @@ def test_spread_is_positive_whatever_the_ordinary_rows_say(ordinary, scale):
     )
 )
 def test_positive_shares_sum_to_one_and_keep_order_and_sign(contributions):
-    (share,) = shares_of(contributions)
+    (share,) = fractions_of(contributions)
     if (contributions <= 0).all():
         assert (share == 0).all()
     else:
@@ -299,8 +299,8 @@ def test_positive_shares_sum_to_one_and_keep_order_and_sign(contributions):
 
 
 def test_rounding_is_no_share():
-    assert (shares_of(np.array([[1e-12, -1.0, 3e-13]])) == 0).all()
-    assert shares_of(np.array([[1e-6, 1e-12]]))[0, 0] == pytest.approx(1, abs=1e-5)
+    assert (fractions_of(np.array([[1e-12, -1.0, 3e-13]])) == 0).all()
+    assert fractions_of(np.array([[1e-6, 1e-12]]))[0, 0] == pytest.approx(1, abs=1e-5)
 
 
 # --- one answer, whatever the circumstances ---------------------------------------------------

@@ -1,4 +1,4 @@
-"""Several classes and none of them: scores, thresholds, growth, sparseness, robustness."""
+"""Multiclass data description: scores, thresholds, growth, sparseness, robustness."""
 
 import numpy as np
 import pandas as pd
@@ -7,6 +7,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.metrics import roc_auc_score
 
 from kernova import InputError, MulticlassDataDescription, load_model, save_model
+from tests.description import messages
 
 X, y = load_iris(return_X_y=True)
 NAMES = load_iris().target_names[y]
@@ -27,7 +28,7 @@ def test_uncertainties_are_those_of_the_vectors(vectors, i, centered):
     ).fit(vectors["X"], vectors["labels"])
     assert model.signal_variance_ == 1.0  # nothing was fitted
     if centered:
-        tops = [1 + one.description.overall_mean for one in model._classes]
+        tops = [1 + one.overall_mean for one in model.class_descriptions_]
         d = sigma**2 * np.array(tops) * (1 - model.membership(vectors["Xtest"]))
         np.testing.assert_allclose(
             d, np.minimum(vectors[f"scores_centred_theta{i}"], sigma**2 * np.array(tops)), atol=1e-7
@@ -69,7 +70,7 @@ BARS = [
 @pytest.mark.parametrize(
     ("name", "load", "scale", "auroc", "accuracy"), BARS, ids=[bar[0] for bar in BARS]
 )
-def test_foreign_rows_are_told_from_known_ones(long_bar, name, load, scale, auroc, accuracy):
+def test_rows_of_unknown_classes_are_detected(long_bar, name, load, scale, auroc, accuracy):
     X, y = load(return_X_y=True)
     aurocs, accuracies, accepted = [], [], []
     n_seeds = max(3, long_bar(10))
@@ -80,10 +81,10 @@ def test_foreign_rows_are_told_from_known_ones(long_bar, name, load, scale, auro
         if name == "digits":
             held_out = [np.random.default_rng(100 + seed).choice(10, 3, replace=False)]
         for foreign in held_out:
-            train, test, strange = split(X, y, foreign, seed)
+            train, test, unknown = split(X, y, foreign, seed)
             model = MulticlassDataDescription(scale=scale, random_state=seed)
             model.fit(X[train], y[train])
-            aurocs.append(foreign_auroc(model, X, test, strange))
+            aurocs.append(foreign_auroc(model, X, test, unknown))
             accuracies.append((model.predict(X[test]) == y[test]).mean())
             accepted.append((model.recognize(X[test], -1) != -1).mean())
     assert np.mean(aurocs) >= auroc
@@ -94,7 +95,7 @@ def test_foreign_rows_are_told_from_known_ones(long_bar, name, load, scale, auro
 
 def test_ranks_survive_short_length_scales():
     X, y = load_digits(return_X_y=True)
-    train, test, strange = split(X, y, [3, 5, 8], 0)
+    train, test, unknown = split(X, y, [3, 5, 8], 0)
     middle = MulticlassDataDescription(scale="common", length_scale="median", random_state=0)
     middle.fit(X[train], y[train])
     for factor in (1, 10, 50):
@@ -104,7 +105,7 @@ def test_ranks_survive_short_length_scales():
         model.fit(X[train], y[train])
         assert (model.uncertainty(X[test]) >= 0).all()
         # At a fiftieth of the median q itself is below all numbers.
-        assert foreign_auroc(model, X, test, strange) > 0.97, factor
+        assert foreign_auroc(model, X, test, unknown) > 0.97, factor
 
 
 def with_gross_outliers(X, y, rng):
@@ -121,12 +122,12 @@ def with_gross_outliers(X, y, rng):
 )
 def test_robust_descriptions_withstand_gross_outliers(load, scale, foreign):
     X, y = load(return_X_y=True)
-    train, test, strange = split(X, y, foreign, 1)
+    train, test, unknown = split(X, y, foreign, 1)
     dirty = with_gross_outliers(X[train], y[train], np.random.default_rng(0))
     clean = MulticlassDataDescription(scale=scale, random_state=0).fit(X[train], y[train])
     robust = MulticlassDataDescription(scale=scale, robust=True, random_state=0)
     robust.fit(dirty, y[train])
-    fall = foreign_auroc(clean, X, test, strange) - foreign_auroc(robust, X, test, strange)
+    fall = foreign_auroc(clean, X, test, unknown) - foreign_auroc(robust, X, test, unknown)
     assert fall <= 0.02
     assert (robust.n_outliers_ >= 1).all()
     assert robust.n_outliers_.sum() < 0.15 * len(train)
@@ -135,7 +136,7 @@ def test_robust_descriptions_withstand_gross_outliers(load, scale, foreign):
 def test_adding_rows_and_classes_is_fitting_at_the_same_hyperparameters():
     model = MulticlassDataDescription(random_state=0).fit(X[y < 2][::2], NAMES[y < 2][::2])
     rest = np.r_[np.flatnonzero(y < 2)[1::2], np.flatnonzero(y == 2)]
-    scaled = model._scaling(X)
+    scaled = model.scaled(X)
     model.add(X[rest], NAMES[rest])
     anew = MulticlassDataDescription(
         scale="none", length_scale=model.length_scale_, ridge=model.ridge_
@@ -147,14 +148,14 @@ def test_adding_rows_and_classes_is_fitting_at_the_same_hyperparameters():
     )
 
 
-def test_few_telling_rows_do_nearly_as_well():
+def test_few_informative_rows_do_nearly_as_well():
     X, y = load_digits(return_X_y=True)
-    train, test, strange = split(X, y, [1, 7], 3)
+    train, test, unknown = split(X, y, [1, 7], 3)
     whole = MulticlassDataDescription(scale="common", random_state=0).fit(X[train], y[train])
     few = MulticlassDataDescription(scale="common", max_rows_per_class=30, random_state=0)
     few.fit(X[train], y[train])
-    assert all(len(one.description.rows) == 30 for one in few._classes)
-    whole_auroc, few_auroc = (foreign_auroc(m, X, test, strange) for m in (whole, few))
+    assert all(len(one.rows) == 30 for one in few.class_descriptions_)
+    whole_auroc, few_auroc = (foreign_auroc(m, X, test, unknown) for m in (whole, few))
     assert few_auroc > whole_auroc - 0.02
     assert (few.recognize(X[test], -1) != -1).mean() == pytest.approx(0.95, abs=0.04)
 
@@ -169,33 +170,26 @@ def test_groups_are_left_out_together():
     assert (together.thresholds_ < alone.thresholds_ - 0.1).all()
     sparse = MulticlassDataDescription(length_scale=1.0, max_rows_per_class=40)
     assert (sparse.fit(rows, labels, groups=notes).thresholds_ < alone.thresholds_ - 0.1).all()
-    with pytest.raises(InputError) as complaint:
+    with pytest.raises(InputError) as caught:
         together.add(rows, labels)
-    assert str(complaint.value) == (
-        "Rows cannot be added to classes that were fitted with groups: which rows belong together "
-        "is not kept. Fit anew with all rows and their groups."
-    )
-    with pytest.raises(InputError) as complaint:
+    assert str(caught.value) == messages.GROUPED
+    with pytest.raises(InputError) as caught:
         MulticlassDataDescription().fit(rows, labels, groups=[1, 2])
-    assert str(complaint.value) == (
-        "groups has the shape (2,), but there are 200 rows; give one group for each row."
-    )
+    assert str(caught.value) == messages.groups(2, 200)
 
 
-def test_a_class_of_one_row_takes_the_threshold_of_all_and_says_so():
+def test_a_class_of_one_row_takes_the_threshold_of_all_and_warns():
     labels, rows = NAMES.astype(object), X.copy()
     labels[7], rows[7] = "odd", 20.0
     with pytest.warns(UserWarning, match="odd") as warned:
         model = MulticlassDataDescription().fit(rows, labels)
-    assert str(warned[0].message) == (
-        "Nothing can be left out of odd: a class needs two rows (or two groups) for a threshold of "
-        "its own. The threshold of all classes together is taken; add rows to have a better one."
-    )
+    assert str(warned[0].message) == messages.alone("odd")
+    assert warned[0].filename == __file__
     assert np.isfinite(model.thresholds_).all()
     assert model.recognize(rows[[7]])[0] == "odd"
 
 
-def test_copies_across_classes_are_ambiguous():
+def test_duplicates_across_classes_are_ambiguous():
     both = np.vstack([X[y == 0], X[y == 0]])
     labels = np.r_[np.full(50, "a"), np.full(50, "b")]
     model = MulticlassDataDescription().fit(both, labels)
@@ -216,7 +210,7 @@ def test_labels_of_every_kind(labels):
     assert set(recognized) <= {*model.classes_.tolist(), None}
 
 
-def test_one_class_only_and_a_row_from_nowhere():
+def test_one_class_only_and_a_row_far_from_it():
     setosa = X[y == 0]
     model = MulticlassDataDescription(reject=0.2).fit(setosa[::2], NAMES[:50:2])
     assert (model.recognize(setosa[1::2]) == "setosa").mean() == pytest.approx(0.8, abs=0.15)

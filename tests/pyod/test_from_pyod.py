@@ -1,4 +1,4 @@
-"""PyOD's detectors among scikit-learn's."""
+"""PyOD's detectors with scikit-learn's interface."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from kernova import CalibratedDetector, SpatialDepth
 from kernova.errors import InputError
 from kernova.pyod import as_pyod, from_pyod
-from tests.pyod.cases import FOREST, HAS_PYOD, IS_STRANGE, NEW, X
+from tests.pyod.cases import FOREST, HAS_PYOD, IS_OUTLIER, NEW, X
 
 
 class FirstColumn(BaseEstimator):
@@ -28,22 +28,22 @@ class FirstColumn(BaseEstimator):
         return np.asarray(X)[:, 0]
 
 
-TURNED = [as_pyod(SpatialDepth())]
+DETECTORS = [as_pyod(SpatialDepth())]
 if HAS_PYOD:
     from pyod.models.iforest import IForest
     from pyod.models.knn import KNN
     from pyod.models.ocsvm import OCSVM
 
-    TURNED += [KNN(), OCSVM(), IForest(n_estimators=10, random_state=0)]
+    DETECTORS += [KNN(), OCSVM(), IForest(n_estimators=10, random_state=0)]
 
 
-@parametrize_with_checks([from_pyod(detector) for detector in TURNED])
-def test_the_way_back_keeps_scikit_learns_contract(estimator, check):
+@parametrize_with_checks([from_pyod(detector) for detector in DETECTORS])
+def test_the_wrapper_keeps_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("detector", TURNED, ids=lambda detector: type(detector).__name__)
-def test_the_way_back_turns_pyods_answers(detector):
+@pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: type(detector).__name__)
+def test_the_wrapper_reverses_the_sign_of_pyod(detector):
     theirs = clone(detector).fit(X)
     ours = from_pyod(detector).fit(X)
     assert_array_equal(ours.score_samples(NEW), -theirs.decision_function(NEW))
@@ -65,10 +65,10 @@ def test_the_way_back_turns_pyods_answers(detector):
     with pytest.raises(InputError, match=r"Wrap it in kernova\.pyod\.from_pyod"):
         CalibratedDetector(make_pipeline(StandardScaler(), detector)).fit(X)
     calibrated = CalibratedDetector(from_pyod(detector), 0.2, random_state=0).fit(X)
-    assert roc_auc_score(IS_STRANGE, calibrated.novelty(NEW)) > 0.9
+    assert roc_auc_score(IS_OUTLIER, calibrated.novelty(NEW)) > 0.9
 
 
-def test_the_threshold_itself_is_usual_and_columns_are_counted():
+def test_a_row_at_the_threshold_is_an_inlier_and_columns_are_counted():
     model = from_pyod(FirstColumn()).fit(X)
     edge = np.repeat([[2.0], [np.nextafter(2.0, 3.0)]], 4, axis=1)
     assert model.predict(edge).tolist() == [1, -1]
@@ -77,6 +77,6 @@ def test_the_threshold_itself_is_usual_and_columns_are_counted():
         model.predict(NEW[:, :3])
 
 
-def test_what_the_detector_takes_is_what_its_wrapper_takes():
+def test_the_wrapper_has_the_input_tags_of_its_detector():
     assert get_tags(from_pyod(as_pyod(FOREST))).input_tags.sparse
     assert not get_tags(from_pyod(as_pyod(SpatialDepth()))).input_tags.sparse

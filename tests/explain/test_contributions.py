@@ -1,4 +1,4 @@
-"""Shapley's values: all coalitions against all orders, and what holds for any sample of orders."""
+"""Shapley values: all coalitions against all orders, and properties of sampled orders."""
 
 import numpy as np
 import pytest
@@ -83,7 +83,7 @@ def test_samples_are_right_on_average():
     assert error.max() < 0.02
 
 
-def test_orders_go_on_from_turn_to_turn_and_let_everybody_be_early():
+def test_orders_continue_from_turn_to_turn_and_every_player_is_early_in_some():
     n_players, budget = 40, 200
     plans = [planned_coalitions(n_players, budget, 7, turn) for turn in range(5)]
     n_pairs = n_pairs_of_orders(n_players, budget)
@@ -94,8 +94,8 @@ def test_orders_go_on_from_turn_to_turn_and_let_everybody_be_early():
     np.testing.assert_array_equal(np.sort(forwards, axis=1), np.tile(np.arange(40), (10, 1)))
     assert len(np.unique(forwards, axis=0)) == 10
     # In the first eight orders, the rotations of one, nobody is always in the same half.
-    place = np.argsort(forwards[:8], axis=1)
-    assert (np.ptp(place, axis=0) >= 20).all()
+    position = np.argsort(forwards[:8], axis=1)
+    assert (np.ptp(position, axis=0) >= 20).all()
 
 
 @pytest.mark.parametrize(
