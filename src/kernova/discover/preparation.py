@@ -13,10 +13,21 @@ from kernova.cluster.standardize import Standardization, standardized_rows
 from kernova.typing import Matrix
 
 Value = TypeVar("Value")
+Kind = TypeVar("Kind", bound=type)
+
+# NamedTuples that a cache file may hold, by name.
+SAVED_TYPES: dict[str, type] = {}
 
 _cache: "WeakKeyDictionary[Preparation, dict[Hashable, object]]" = WeakKeyDictionary()
 
 
+def saved_in_cache(kind: Kind) -> Kind:
+    """Let a cache file hold values of a NamedTuple; strategies decorate what they cache."""
+    SAVED_TYPES[kind.__name__] = kind
+    return kind
+
+
+@saved_in_cache
 class PreparedParts(NamedTuple):
     """Results computed so far, by the arguments they were requested with."""
 

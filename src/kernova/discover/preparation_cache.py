@@ -1,13 +1,13 @@
 """Preparation cache: results computed before the first question, saved beside a project.
 
 The file is a zip of arrays in the format of :func:`numpy.save` and one JSON text with their
-structure. Only the few types listed here are built from it. A file that is damaged, truncated, or
-from another table or version is ignored, and everything is computed again.
+structure. Only the types in ``SAVED_TYPES`` are built from it. A file that is damaged, truncated,
+or from another table or version is ignored, and everything is computed again.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -17,23 +17,21 @@ import numpy as np
 from numpy.lib import format as array_format
 
 from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
-from kernova.discover.preparation import Preparation, PreparedParts, cached_values, restore
+from kernova.discover.preparation import (
+    SAVED_TYPES,
+    Preparation,
+    PreparedParts,
+    cached_values,
+    restore,
+)
 from kernova.discover.session import CategoryDiscovery
-from kernova.discover.strategies.interleave import Mixture
-from kernova.discover.strategies.nndm import DensityScale
-from kernova.discover.strategies.spacing import Spacing
 from kernova.errors import InputError
 from kernova.files import replacing
-from kernova.neighbors.duplicates import DistinctRows
 
 _FORMAT: Final = 1
 _TEXT: Final = "parts.json"
 # Packages whose version may change the last digit of the results.
 _PACKAGES: Final = ("kernova", "numpy", "scipy", "sklearn")
-# NamedTuples that may be built from a file.
-_RECORDS: Final[dict[str, Callable[..., Any]]] = {
-    kind.__name__: kind for kind in (PreparedParts, Spacing, DistinctRows, Mixture, DensityScale)
-}
 _PLAIN: Final = (bool, int, float, str, type(None))
 
 
@@ -186,7 +184,7 @@ class _Writer:
         kind = type(value).__name__
         if isinstance(value, dict):
             return {"pairs": [[self.tree(key), self.tree(one)] for key, one in value.items()]}
-        if isinstance(value, tuple) and _RECORDS.get(kind) is type(value):
+        if isinstance(value, tuple) and SAVED_TYPES.get(kind) is type(value):
             return {"record": kind, "fields": [self.tree(one) for one in value]}
         if type(value) in (list, tuple):
             return {kind: [self.tree(one) for one in value]}
@@ -229,7 +227,7 @@ class _Reader:
         if kind == "pairs":
             return {self.value(key): self.value(one) for key, one in inside}
         if kind == "record":
-            return _RECORDS[inside](*map(self.value, tree["fields"]))
+            return SAVED_TYPES[inside](*map(self.value, tree["fields"]))
         return {"list": list, "tuple": tuple}[kind](map(self.value, inside))
 
     def _array(self, number: int) -> "np.ndarray[Any, Any]":

@@ -12,9 +12,13 @@ import pandas as pd
 from kernova.discover.preparation_cache import prepare
 from kernova.discover.session import AskedQuestion, CategoryDiscovery
 from kernova.discover.stopping import Advice, stopping_advice
-from kernova.discover.store import ProjectHead, ProjectStore, open_project
+from kernova.discover.store import (
+    ProjectHead,
+    ProjectStore,
+    open_project,
+    open_table_project,
+)
 from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
-from kernova.discover.table_identity import table_digest, table_fingerprint
 from kernova.files import is_there, path_text
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table
@@ -235,12 +239,7 @@ def _opened(table: Table, project: Path, strategy: str | None, seed: int | None)
         with open_project(project) as found:
             strategy = found.head.strategy if strategy is None else strategy
             seed = found.head.seed if seed is None else seed
-    head = ProjectHead(
-        # Of the table as read: the encoded numbers may differ in the last digit.
-        fingerprint=table_fingerprint(table.features, table.ids),
-        n_rows=len(table.features),
-        n_columns=table.features.shape[1],
-        strategy=DEFAULT_STRATEGY if strategy is None else strategy,
-        seed=0 if seed is None else seed,
+    # With the table as read: the encoded numbers may differ in the last digit.
+    return open_table_project(
+        project, table.features, table.ids, strategy or DEFAULT_STRATEGY, seed or 0
     )
-    return open_project(project, head, lambda: table_digest(table.features, table.ids))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from kernova.cluster.standardize import Standardization
-from kernova.discover.preparation import cached
+from kernova.discover.preparation import cached, saved_in_cache
 from kernova.discover.questions import Answer, Question, free_rows
 from kernova.typing import Indices, Mask, Matrix, Vector
 
@@ -31,6 +31,7 @@ _FIRST_STEPS: Final = 50
 _STEPS_PER_ROUND: Final = 2
 
 
+@saved_in_cache
 class Mixture(NamedTuple):
     """Weights, means and covariances of the components."""
 

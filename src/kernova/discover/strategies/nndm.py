@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from kernova.cluster.standardize import Standardization
-from kernova.discover.preparation import cached
+from kernova.discover.preparation import cached, saved_in_cache
 from kernova.discover.questions import Answer, Question, free_rows
 from kernova.discover.strategies.spacing import distances_to
 from kernova.errors import InputError
@@ -37,6 +37,7 @@ _SMALLEST_SIZE: Final = 4
 _LARGEST_SIZE: Final = 256
 
 
+@saved_in_cache
 class DensityScale(NamedTuple):
     """Density around every row, for clusters of one size.
 

@@ -5,6 +5,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from kernova.discover.preparation import saved_in_cache
 from kernova.discover.questions import Answer
 from kernova.neighbors.duplicates import DistinctRows, distinct_rows
 from kernova.neighbors.index import build_index
@@ -25,7 +26,10 @@ _ROWS_AT_ONCE: Final = 64
 _FAR: Final = 2.0
 _MAX_RATIO: Final = 1000
 
+saved_in_cache(DistinctRows)
 
+
+@saved_in_cache
 class Spacing(NamedTuple):
     """Distances between neighbouring rows of a table.
 
