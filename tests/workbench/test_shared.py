@@ -12,7 +12,7 @@ from kernova.tables.table import Table
 from kernova.workbench import Workbench
 from kernova.workbench.discovery import open_discovery
 from kernova.workbench.history import History
-from kernova.workbench.shared import BackgroundJob, Presence
+from kernova.workbench.shared import BackgroundJob, Part, Presence
 from tests.workbench import messages
 
 
@@ -33,11 +33,11 @@ def test_names_can_be_read_while_others_join():
     assert len(presence.names) == 30_000
 
 
-class RowCount:
+class RowCount(Part):
     """A part that only this test knows."""
 
-    def __init__(self, shared):
-        self.n_rows = shared.n_rows
+    def n_rows(self):
+        return self._shared.n_rows
 
 
 def test_a_new_part_is_made_once_from_the_shared_state(tmp_path):
@@ -46,7 +46,7 @@ def test_a_new_part_is_made_once_from_the_shared_state(tmp_path):
     discovery = open_discovery(Table(features, ids, None, "fish.csv"), tmp_path / "p")
     workbench = Workbench(discovery)
     assert workbench.part(RowCount) is workbench.part(RowCount)
-    assert workbench.part(RowCount).n_rows == 9
+    assert workbench.part(RowCount).n_rows() == 9
     assert workbench.part(History) is workbench.history
     workbench.close()
 

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
-from numpy.typing import NDArray
 
 from kernova.audio.annotations.raven import BEGIN, END
 from kernova.audio.columns import FrequencyRange, SoundColumns, fit_sound_columns, sound_measures
@@ -36,7 +35,7 @@ from kernova.tables.columns import decoded
 from kernova.tables.formats import RawTable
 from kernova.tables.table import row_ids
 from kernova.text import listed, plural
-from kernova.typing import Vector
+from kernova.typing import Matrix, Vector
 
 _TIMES: Final = (
     (BEGIN.lower(), END.lower()),
@@ -137,7 +136,7 @@ def read_selections(raw: RawTable, source: str, named: Collection[str]) -> Selec
     )
 
 
-def with_columns(raw: RawTable, names: Sequence[str], values: NDArray[np.float64]) -> RawTable:
+def with_columns(raw: RawTable, names: Sequence[str], values: Matrix) -> RawTable:
     """Add numeric columns, except for names that exist."""
     columns = raw.columns
     for name, column in zip(names, values.T, strict=True):
@@ -407,7 +406,7 @@ def measure_sounds(
     return MeasuredTable(with_columns(raw, columns.names, columns.rows(measures)), columns)
 
 
-def _measures(sounds: SoundRows, row: int, limits: FrequencyRange) -> NDArray[np.float64] | None:
+def _measures(sounds: SoundRows, row: int, limits: FrequencyRange) -> Vector | None:
     if not sounds.has(row):
         return None
     sound = sounds.clip(row)

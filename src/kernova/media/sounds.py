@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.signal import resample_poly
 
 from kernova.audio.reading import audio_info, read_audio
@@ -16,6 +15,7 @@ from kernova.media.files import FolderFiles
 from kernova.media.pictures import Picture
 from kernova.media.row_media import ByteCache, MediaKind, RowMedia, standard_size
 from kernova.media.spectrogram import Spectrogram, spectrogram_picture, upper_frequency
+from kernova.typing import Indices, Samples
 
 SLOWNESSES: Final = (1, 2, 4, 8)
 
@@ -50,7 +50,7 @@ class SoundClip(NamedTuple):
     row's own interval, are relative to the first sample.
     """
 
-    samples: NDArray[np.float64]
+    samples: Samples
     sample_rate: int
     start: float
     note_start: float
@@ -62,7 +62,7 @@ class SoundClip(NamedTuple):
         return len(self.samples) / self.sample_rate
 
     @property
-    def note(self) -> NDArray[np.float64]:
+    def note(self) -> Samples:
         """Samples of the row's own interval."""
         first, last = (
             round(border * self.sample_rate) for border in (self.note_start, self.note_end)
@@ -95,11 +95,11 @@ class SoundRows(RowMedia):
         self._highest: float | None = None
         self._lock = threading.Lock()
 
-    def of_rows(self, places: "NDArray[np.intp] | None") -> "SoundRows":
+    def of_rows(self, rows: Indices | None) -> "SoundRows":
         """Return the sounds of some rows; None returns all of them."""
-        if places is None:
+        if rows is None:
             return self
-        ids, intervals = ([of[place] for place in places] for of in (self._ids, self._intervals))
+        ids, intervals = ([of[row] for row in rows] for of in (self._ids, self._intervals))
         return SoundRows(ids, self._files, intervals)
 
     def has(self, row: int) -> bool:
@@ -229,7 +229,7 @@ def _read_clip(path: object, interval: SoundInterval, row: str) -> SoundClip:
     return SoundClip(audio.samples, audio.sample_rate, first, start - first, end - first)
 
 
-def _faded(samples: NDArray[np.float64], sample_rate: int) -> NDArray[np.float64]:
+def _faded(samples: Samples, sample_rate: int) -> Samples:
     """Fade in and out, to avoid clicks."""
     n_fade = min(round(_FADE_SECONDS * sample_rate), len(samples) // 2)
     ramp = np.ones(len(samples))

@@ -14,7 +14,7 @@ from scipy.fft import next_fast_len, rfft
 from scipy.signal.windows import hann
 
 from kernova.media.pictures import Picture, png_picture
-from kernova.typing import Samples
+from kernova.typing import Matrix, Samples
 
 # Length of a window, in periods of the highest frequency: 8 ms for 11 kHz.
 _PERIODS: Final = 88
@@ -126,9 +126,7 @@ def upper_frequency(samples: Samples, sample_rate: float) -> float:
 # --- sound -----------------------------------------------------------------------------------
 
 
-def _powers(
-    samples: Samples, sample_rate: float, highest_hz: float, n_columns: int
-) -> NDArray[np.float64]:
+def _powers(samples: Samples, sample_rate: float, highest_hz: float, n_columns: int) -> Matrix:
     """Return the power spectrum at ``n_columns`` times, the loudest around each."""
     width = int(np.clip(round(_PERIODS * sample_rate / highest_hz), _LEAST_WINDOW, _MOST_WINDOW))
     n_fft = next_fast_len(_PADDING * width, real=True)
@@ -150,7 +148,7 @@ def _powers(
 
 def _decibels(
     samples: Samples, sample_rate: float, highest_hz: float, width: int, height: int
-) -> NDArray[np.float64]:
+) -> Matrix:
     """Return decibels, low frequencies first, one line per pixel."""
     power = _powers(samples, sample_rate, highest_hz, width)
     hertz = np.linspace(0, sample_rate / 2, power.shape[1])
@@ -160,7 +158,7 @@ def _decibels(
     return np.stack([np.interp(wanted, hertz, line, right=silence) for line in decibels], axis=1)
 
 
-def _limits(decibels: NDArray[np.float64]) -> tuple[float, float]:
+def _limits(decibels: Matrix) -> tuple[float, float]:
     audible = decibels[decibels > 10 * np.log10(_SILENCE) + 1]
     if audible.size == 0:
         return 0.0, 1.0
@@ -172,7 +170,7 @@ def _limits(decibels: NDArray[np.float64]) -> tuple[float, float]:
 # --- colours ---------------------------------------------------------------------------------
 
 
-def _rgb(lab: NDArray[np.float64]) -> NDArray[np.uint8]:
+def _rgb(lab: Matrix) -> NDArray[np.uint8]:
     """Convert OKLab (Ottosson, 2020) to red, green and blue."""
     cones = lab @ np.array(
         [[1.0, 1.0, 1.0], [0.3963377774, -0.1055613458, -0.0894841775],

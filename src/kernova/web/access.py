@@ -236,7 +236,7 @@ class Access:
         try:
             await self.app(inner, body, reply)
         except Exception:
-            # Any bug is reported in the usual form, and the server keeps running.
+            # Any bug is reported in the common form, and the server keeps running.
             logging.getLogger("kernova.web").exception("A request failed.")
             if not reply.has_begun:
                 message = "Internal error in kernova; see the terminal for details."

@@ -20,7 +20,7 @@ from kernova.tables.records import rows_with_ids
 from kernova.typing import Indices
 from kernova.workbench.cards import Opinion, opinion_list
 from kernova.workbench.messages import KINDS, Kind, entry_message, label_of, rows_of
-from kernova.workbench.shared import SharedState
+from kernova.workbench.shared import Part
 
 
 @dataclass(frozen=True)
@@ -105,17 +105,8 @@ class DisagreementsReply:
     disagreements: list[Disagreement]
 
 
-class History:
-    """Log entries and disagreements, described for people.
-
-    Parameters
-    ----------
-    shared : SharedState
-        The session and its lock.
-    """
-
-    def __init__(self, shared: SharedState) -> None:
-        self._shared = shared
+class History(Part):
+    """Log entries and disagreements, described for people."""
 
     def page(self, before: int | None, limit: int) -> HistoryReply:
         """Return the entries before a number, the newest first."""
@@ -185,17 +176,8 @@ class Authorship(NamedTuple):
     time: str | None = None
 
 
-class Exports:
-    """Tables of the labels, for download.
-
-    Parameters
-    ----------
-    shared : SharedState
-        The session and its lock.
-    """
-
-    def __init__(self, shared: SharedState) -> None:
-        self._shared = shared
+class Exports(Part):
+    """Tables of the labels, for download."""
 
     def labels(self) -> pd.DataFrame:
         """Return one line per row: id, category, question, expert, time, prior label."""

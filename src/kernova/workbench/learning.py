@@ -12,7 +12,7 @@ from kernova.discover.events import LogEntry, PriorLabels
 from kernova.typing import Indices
 from kernova.workbench.messages import rows_of
 from kernova.workbench.recognizer import VERDICTS, LearntModel, LearntRow, learn_from_answers
-from kernova.workbench.shared import BackgroundJob, JobState, SharedState, WorkbenchError
+from kernova.workbench.shared import BackgroundJob, JobState, Part, SharedState, WorkbenchError
 
 # Codes of rows without a category, in the colours of the map.
 UNKNOWN: Final = 65533
@@ -120,17 +120,11 @@ def labelling_groups(entries: Iterable[LogEntry], n_rows: int) -> Indices:
     return numbers
 
 
-class Learning:
-    """Model of the categories, fitted to the answers so far in the background.
-
-    Parameters
-    ----------
-    shared : SharedState
-        The session and its lock.
-    """
+class Learning(Part):
+    """Model of the categories, fitted to the answers so far in the background."""
 
     def __init__(self, shared: SharedState) -> None:
-        self._shared = shared
+        super().__init__(shared)
         self._job: BackgroundJob[LearntState] = BackgroundJob(shared.changed)
 
     def begin(self) -> LearnReply:

@@ -208,36 +208,32 @@ def learn_from_answers(
     >>> [learnt.line_of(row).id for row in learnt.rows_of("unknown")]
     ['i']
     """
-    said = pd.Series(list(labels), dtype=object, name="category")
-    has_label = said.notna().to_numpy()
-    names = said[has_label].astype(str).tolist()
+    categories = pd.Series(list(labels), dtype=object, name="category")
+    has_label = categories.notna().to_numpy()
+    names = categories[has_label].astype(str).tolist()
     _check_enough(names)
     features, left_out = _columns_with_values(table.features, has_label)
     chosen = settings or LearnSettings(
         missing="fill" if features.isna().any(axis=None) else "refuse"
     )
-    learnt_from = replace(
+    training_set = replace(
         table,
         features=features[has_label].reset_index(drop=True),
         ids=table.ids[has_label].reset_index(drop=True),
-        labels=said[has_label].reset_index(drop=True),
-        n_dropped=0,  # unlabelled rows are no missing values
+        labels=categories[has_label].reset_index(drop=True),
+        n_dropped=0,  # unlabelled rows are not rows with missing values
     )
     together = None if groups is None else np.asarray(groups)[has_label]
-    result = learn_classes(learnt_from, chosen, together)
+    result = learn_classes(training_set, chosen, together)
     reject = choose_reject(result.model, features[~has_label])
     if settings is None and reject != chosen.reject:
-        result = learn_classes(learnt_from, replace(chosen, reject=reject), together)
+        result = learn_classes(training_set, replace(chosen, reject=reject), together)
     result.model.fit_margin(_PRECISION)
-    judged = _classify(result.model, features, np.flatnonzero(~has_label))
+    found = _classify(result.model, features, np.flatnonzero(~has_label))
     return LearntModel(
         model=result.model,
         result=result,
-        verdicts=judged.verdicts,
-        recognized=judged.recognized,
-        membership=judged.membership,
         names=[str(name) for name in result.model.classes_],
-        unknown_rows=judged.unknown_rows,
         ids=table.ids.astype(str).tolist(),
         notes=[
             *left_out,
@@ -245,6 +241,7 @@ def learn_from_answers(
             *_clarity_notes(result.model),
             *_of_use(result.notes),
         ],
+        **found._asdict(),
     )
 
 

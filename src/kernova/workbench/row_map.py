@@ -16,7 +16,7 @@ from kernova.progress import track
 from kernova.text import percent
 from kernova.typing import Matrix
 from kernova.typing import Single as Points
-from kernova.workbench.shared import BackgroundJob, JobState, SharedState
+from kernova.workbench.shared import BackgroundJob, JobState, Part, SharedState
 
 MapKind = Literal["axes", "neighbours"]
 
@@ -298,17 +298,11 @@ def _fraction_kept(points: Points, neighbours: NDArray[np.int32]) -> float:
     return float(is_kept.mean())
 
 
-class MapOfRows:
-    """Coordinates and category codes of all rows, as the page draws them.
-
-    Parameters
-    ----------
-    shared : SharedState
-        The session and its lock.
-    """
+class MapOfRows(Part):
+    """Coordinates and category codes of all rows, as the page draws them."""
 
     def __init__(self, shared: SharedState) -> None:
-        self._shared = shared
+        super().__init__(shared)
         self._axes: RowMap | None = None
         self._better: BackgroundJob[RowMap | None] = BackgroundJob(shared.changed)
 

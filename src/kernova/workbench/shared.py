@@ -1,6 +1,6 @@
 """Shared state of a workbench: session lock, version counter, background jobs and active experts.
 
-Every part of the workbench (questions, history, map ...) is made from one :class:`SharedState`.
+Every :class:`Part` of the workbench (history, map ...) is made from one :class:`SharedState`.
 Errors that concern all parts carry a message for people and a code for programs.
 """
 
@@ -276,3 +276,19 @@ class SharedState:
         for row in rows:
             if not 0 <= row < self.n_rows:
                 raise row_not_found(row, self.n_rows)
+
+
+class Part:
+    """Part of a workbench: one view of the session, made from the shared state.
+
+    A subclass is registered nowhere: :meth:`kernova.workbench.Workbench.part` makes it on first
+    use.
+
+    Parameters
+    ----------
+    shared : SharedState
+        The session and its lock.
+    """
+
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared

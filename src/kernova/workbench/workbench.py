@@ -1,8 +1,7 @@
 """Workbench of a discovery project: one object that several experts use at the same time."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from kernova.discover.names import category_name, expert_name
 from kernova.media.row_media import RowMedia
@@ -14,9 +13,9 @@ from kernova.workbench.history import Exports, History
 from kernova.workbench.learning import Learning
 from kernova.workbench.overview import Overview, StateReply, UnchangedReply
 from kernova.workbench.row_map import MapOfRows
-from kernova.workbench.shared import BackgroundJob, Presence, SharedState
+from kernova.workbench.shared import BackgroundJob, Part, Presence, SharedState
 
-Part = TypeVar("Part")
+PartKind = TypeVar("PartKind", bound=Part)
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Workbench:
         self.shared = SharedState(discovery)
         self.presence = Presence() if presence is None else presence
         self.preparation: BackgroundJob[None] = BackgroundJob(self.shared.changed)
-        self._parts: dict[Callable[[SharedState], Any], Any] = {}
+        self._parts: dict[type[Part], Part] = {}
         self.cards = Cards(self.shared, self.media)
         self.questions = Questions(self.shared, self.cards, self.presence, self.preparation)
         self.corrections = Corrections(self.shared, self.questions)
@@ -75,7 +74,7 @@ class Workbench:
             self.shared, self.presence, self.preparation, self.learning.state, self.media.kind
         )
 
-    def part(self, kind: Callable[[SharedState], Part]) -> Part:
+    def part(self, kind: type[PartKind]) -> PartKind:
         """Return the part of a class, made from the shared state on first use.
 
         A new view needs no change here: its routes call ``workbench.part(NewView)``.
@@ -83,7 +82,7 @@ class Workbench:
         with self.shared.lock:
             if kind not in self._parts:
                 self._parts[kind] = kind(self.shared)
-            return cast(Part, self._parts[kind])
+            return cast(PartKind, self._parts[kind])
 
     def prepare(self, watch: Listener | None = None) -> None:
         """Start the preparation of the first question and of the map, in the background.
