@@ -18,6 +18,7 @@ from kernova.cli.console import (
     write_targets,
 )
 from kernova.cli.options import MAX_SEED, Drop, IdColumn, Missing, check_targets
+from kernova.workflows.settings import NoveltySettings
 
 if TYPE_CHECKING:
     from kernova.cli.terminal import EscapingConsole
@@ -105,7 +106,7 @@ def discover(
         ),
     ] = None,
     drop: Drop = None,
-    missing: Missing = "refuse",
+    missing: Missing = NoveltySettings.missing,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Write a table with every row's category here."),

@@ -5,16 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kernova.cli import options
 from kernova.cli.console import finish, model_target, progress_bars, reporting_errors
-from kernova.cli.options import (
-    MAX_SEED,
-    AsJson,
-    Drop,
-    IdColumn,
-    Missing,
-    ModelOutput,
-    check_targets,
-)
 from kernova.workflows.settings import LearnSettings, Scale
 
 if TYPE_CHECKING:
@@ -36,7 +28,7 @@ def learn(
             help="Table of rows with their classes: CSV, TSV, Parquet, Arrow, NPY or NPZ.",
         ),
     ],
-    output: ModelOutput,
+    output: options.ModelOutput,
     label_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column that holds the classes.")
     ] = None,
@@ -56,16 +48,18 @@ def learn(
     robust: Annotated[
         bool, typer.Option("--robust", help="Leave out rows that lie far from their class.")
     ] = LearnSettings.robust,
-    missing: Missing = LearnSettings.missing,
-    id_column: IdColumn = None,
-    drop: Drop = None,
+    missing: options.Missing = LearnSettings.missing,
+    id_column: options.IdColumn = None,
+    drop: options.Drop = None,
     seed: Annotated[
         int,
         typer.Option(
-            min=0, max=MAX_SEED, help="Random seed of the rows that the kernel width is fitted to."
+            min=0,
+            max=options.MAX_SEED,
+            help="Random seed of the rows that the kernel width is fitted to.",
         ),
     ] = LearnSettings.seed,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Train a model of the classes of LABELLED that also detects rows of none of them.
 
@@ -77,7 +71,7 @@ def learn(
     from kernova.workflows.learn import learn_classes, read_labelled
 
     check_ending(output, (".kernova",), "a model")
-    check_targets(None, None, output, kept=[labelled])
+    options.check_targets(None, None, output, kept=[labelled])
     settings = LearnSettings(
         reject=reject,
         scale=scale,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from kernova.cli import notes_find
+from kernova.cli import notes_find, options
 from kernova.cli.console import (
     console,
     finish,
@@ -13,24 +13,6 @@ from kernova.cli.console import (
     print_json,
     progress_bars,
     reporting_errors,
-)
-from kernova.cli.options import (
-    AnnotationFormat,
-    AsJson,
-    ChannelToLearn,
-    ChannelToSearch,
-    Columns,
-    Labels,
-    Model,
-    ModelOutput,
-    Sources,
-    Threshold,
-    Tier,
-    check_targets,
-    configure_finder,
-    read_channel,
-    read_sources,
-    split_labels,
 )
 
 if TYPE_CHECKING:
@@ -76,18 +58,18 @@ def _notes() -> None:
 @app.command("learn", short_help="Learn notes from annotated examples.", epilog=LEARN_EXAMPLE)
 @reporting_errors
 def learn(
-    sources: Sources,
-    output: ModelOutput,
-    labels: Labels = None,
-    annotation_format: AnnotationFormat = None,
-    column: Columns = None,
-    tier: Tier = None,
-    channel: ChannelToLearn = "mean",
+    sources: options.Sources,
+    output: options.ModelOutput,
+    labels: options.Labels = None,
+    annotation_format: options.AnnotationFormat = None,
+    column: options.Columns = None,
+    tier: options.Tier = None,
+    channel: options.ChannelToLearn = "mean",
     preset: Annotated[
         Literal["song", "paper"],
         typer.Option(help="Settings: song for real recordings, paper for those of the paper."),
     ] = "song",
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Learn notes from a few examples of each, for kernova notes find.
 
@@ -100,9 +82,11 @@ def learn(
     from kernova.notes.training import learn_notes
 
     check_ending(output, (".kernova",), "a model")
-    check_targets(None, None, output, kept=sources)
-    finder = NoteFinder(preset=preset, channel=read_channel(channel))
-    training = read_sources(sources, annotation_format, column, tier, split_labels(labels))
+    options.check_targets(None, None, output, kept=sources)
+    finder = NoteFinder(preset=preset, channel=options.read_channel(channel))
+    training = options.read_sources(
+        sources, annotation_format, column, tier, options.split_labels(labels)
+    )
     with progress_bars():
         learnt = learn_notes(training, finder)
     finish(
@@ -128,24 +112,24 @@ app.command("find", short_help="Find learnt notes in recordings.", epilog=notes_
 @app.command("check", short_help="Compare detections with an annotation.", epilog=CHECK_EXAMPLE)
 @reporting_errors
 def check(
-    model: Model,
-    sources: Sources,
+    model: options.Model,
+    sources: options.Sources,
     tolerance: Annotated[
         float, typer.Option(help="Largest difference between matching onsets, in seconds.")
     ] = 0.02,
-    threshold: Threshold = None,
-    labels: Labels = None,
-    channel: ChannelToSearch = None,
-    annotation_format: AnnotationFormat = None,
-    column: Columns = None,
-    tier: Tier = None,
+    threshold: options.Threshold = None,
+    labels: options.Labels = None,
+    channel: options.ChannelToSearch = None,
+    annotation_format: options.AnnotationFormat = None,
+    column: options.Columns = None,
+    tier: options.Tier = None,
     output: Annotated[
         Path | None,
         typer.Option(
             "-o", "--output", help="Folder for tables and figures; created if it does not exist."
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Find notes in annotated recordings, and count correct and wrong detections.
 
@@ -158,9 +142,9 @@ def check(
     from kernova.notes.training import known_labels, load_note_finder
 
     finder = load_note_finder(model)
-    classes = known_labels(finder, split_labels(labels))
-    configure_finder(finder, threshold, channel)
-    annotated = read_sources(sources, annotation_format, column, tier, may_be_empty=True)
+    classes = known_labels(finder, options.split_labels(labels))
+    options.configure_finder(finder, threshold, channel)
+    annotated = options.read_sources(sources, annotation_format, column, tier, may_be_empty=True)
     folder = None if output is None else made_folder(output)
     with progress_bars():
         checked = check_finder(finder, annotated, classes, tolerance=tolerance)

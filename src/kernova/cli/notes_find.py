@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kernova.cli import options
 from kernova.cli.console import (
     BAD_INPUT,
     INTERRUPTED,
@@ -13,16 +14,6 @@ from kernova.cli.console import (
     print_json,
     progress_bars,
     reporting_errors,
-)
-from kernova.cli.options import (
-    AsJson,
-    ChannelToSearch,
-    Format,
-    Labels,
-    Model,
-    Threshold,
-    configure_finder,
-    split_labels,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +36,7 @@ _CLASSES_SHOWN = 12
 
 @reporting_errors
 def find(
-    model: Model,
+    model: options.Model,
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -55,7 +46,7 @@ def find(
         ),
     ],
     format: Annotated[
-        Format, typer.Option("--format", help="Format of the annotations to write.")
+        options.Format, typer.Option("--format", help="Format of the annotations to write.")
     ] = "raven",
     output: Annotated[
         Path | None,
@@ -67,10 +58,10 @@ def find(
     combined: Annotated[
         Path | None, typer.Option(help="Write one table for all recordings here (.csv).")
     ] = None,
-    threshold: Threshold = None,
-    labels: Labels = None,
-    channel: ChannelToSearch = None,
-    as_json: AsJson = False,
+    threshold: options.Threshold = None,
+    labels: options.Labels = None,
+    channel: options.ChannelToSearch = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Find the notes that MODEL knows in FILES; every other sound is ignored.
 
@@ -84,8 +75,8 @@ def find(
 
     _check_targets(output, plot, combined, kept=[model, *files])
     finder = load_note_finder(model)
-    configure_finder(finder, threshold, channel)
-    wanted = split_labels(labels)
+    options.configure_finder(finder, threshold, channel)
+    wanted = options.split_labels(labels)
     classes = known_labels(finder, wanted)
     fingerprint = fingerprint_of(model, {"threshold": threshold})
     settings = SearchSettings(format, wanted, fingerprint, finder.channel)

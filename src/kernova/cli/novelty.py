@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from kernova.cli import options
 from kernova.cli.console import (
     finish,
     model_target,
@@ -12,21 +13,6 @@ from kernova.cli.console import (
     progress_bars,
     reporting_errors,
     table_target,
-)
-from kernova.cli.options import (
-    AsJson,
-    Bandwidth,
-    Confidence,
-    Drop,
-    IdColumn,
-    LabelColumn,
-    Missing,
-    Output,
-    Report,
-    Scaling,
-    SplittingSeed,
-    check_targets,
-    number_or_name,
 )
 from kernova.workflows.detectors import detector_help, detector_names
 from kernova.workflows.settings import Bound, NoveltySettings
@@ -58,11 +44,11 @@ def novelty(
         Path, typer.Argument(metavar="NEW", help="Table of rows to judge, with the same columns.")
     ],
     method: Annotated[Method, typer.Option(help=detector_help("novelty"))] = NoveltySettings.method,
-    bandwidth: Bandwidth = str(NoveltySettings.bandwidth),
+    bandwidth: options.Bandwidth = str(NoveltySettings.bandwidth),
     max_false_alarm: Annotated[
         float, typer.Option(help="Largest fraction of ordinary rows that may be called novel.")
     ] = NoveltySettings.max_false_alarm,
-    confidence: Confidence = NoveltySettings.confidence,
+    confidence: options.Confidence = NoveltySettings.confidence,
     bound: Annotated[
         Bound, typer.Option(help="Statistical bound; binomial needs far fewer rows.")
     ] = NoveltySettings.bound,
@@ -75,19 +61,19 @@ def novelty(
             help="Also mark discoveries, of which at most this fraction is ordinary on average."
         ),
     ] = NoveltySettings.false_discovery_rate,
-    scaling: Scaling = NoveltySettings.scaling,
-    missing: Missing = NoveltySettings.missing,
-    id_column: IdColumn = None,
-    label_column: LabelColumn = None,
-    drop: Drop = None,
-    output: Output = None,
-    report: Report = None,
+    scaling: options.Scaling = NoveltySettings.scaling,
+    missing: options.Missing = NoveltySettings.missing,
+    id_column: options.IdColumn = None,
+    label_column: options.LabelColumn = None,
+    drop: options.Drop = None,
+    output: options.Output = None,
+    report: options.Report = None,
     save_model: Annotated[
         Path | None, typer.Option(help="Save the fitted detector here (.kernova).")
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="Number of most novel rows to print.")] = 10,
-    seed: SplittingSeed = NoveltySettings.seed,
-    as_json: AsJson = False,
+    seed: options.SplittingSeed = NoveltySettings.seed,
+    as_json: options.AsJson = False,
 ) -> None:
     """Find the rows of NEW that are unlike all rows of KNOWN, with a bound on false alarms.
 
@@ -97,10 +83,10 @@ def novelty(
     """
     from kernova.workflows.novelty import find_novelties, read_known_and_new
 
-    check_targets(output, report, save_model, kept=[known, new])
+    options.check_targets(output, report, save_model, kept=[known, new])
     settings = NoveltySettings(
         method=method,
-        bandwidth=number_or_name(bandwidth),
+        bandwidth=options.number_or_name(bandwidth),
         scaling=scaling,
         missing=missing,
         max_false_alarm=max_false_alarm,

@@ -32,9 +32,7 @@ Scaling = Annotated[
 ]
 Missing = Annotated[
     settings.Missing,
-    typer.Option(
-        help="Missing values: refuse reports an error, drop leaves out such rows, fill imputes."
-    ),
+    typer.Option(help="Missing values: report an error, drop such rows, or impute the values."),
 ]
 IdColumn = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Column with an identifier for each row.")

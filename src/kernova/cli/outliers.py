@@ -5,22 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from kernova.cli import options
 from kernova.cli.console import finish, page_target, progress_bars, reporting_errors, table_target
-from kernova.cli.options import (
-    AsJson,
-    Bandwidth,
-    Confidence,
-    Drop,
-    IdColumn,
-    LabelColumn,
-    Missing,
-    Output,
-    Report,
-    Scaling,
-    SplittingSeed,
-    check_targets,
-    number_or_name,
-)
 from kernova.workflows.detectors import detector_help, detector_names
 from kernova.workflows.settings import OutlierKernel, OutlierSettings
 
@@ -68,30 +54,30 @@ def outliers(
     kernel: Annotated[
         OutlierKernel, typer.Option(help="Kernel for rkof.")
     ] = OutlierSettings.kernel,
-    bandwidth: Bandwidth = str(OutlierSettings.bandwidth),
+    bandwidth: options.Bandwidth = str(OutlierSettings.bandwidth),
     max_false_alarm: Annotated[
         float | None,
         typer.Option(help="Set the threshold so that at most this fraction of rows is flagged."),
     ] = OutlierSettings.max_false_alarm,
-    confidence: Confidence = OutlierSettings.confidence,
+    confidence: options.Confidence = OutlierSettings.confidence,
     contamination: Annotated[
         str,
         typer.Option(
             help="Flag this fraction of the rows, without a bound; auto: the method's convention."
         ),
     ] = str(OutlierSettings.contamination),
-    scaling: Scaling = OutlierSettings.scaling,
-    missing: Missing = OutlierSettings.missing,
-    id_column: IdColumn = None,
-    label_column: LabelColumn = None,
-    drop: Drop = None,
-    output: Output = None,
-    report: Report = None,
+    scaling: options.Scaling = OutlierSettings.scaling,
+    missing: options.Missing = OutlierSettings.missing,
+    id_column: options.IdColumn = None,
+    label_column: options.LabelColumn = None,
+    drop: options.Drop = None,
+    output: options.Output = None,
+    report: options.Report = None,
     top: Annotated[
         int, typer.Option(min=0, help="Number of most unusual rows to print and explain.")
     ] = OutlierSettings.top,
-    seed: SplittingSeed = OutlierSettings.seed,
-    as_json: AsJson = False,
+    seed: options.SplittingSeed = OutlierSettings.seed,
+    as_json: options.AsJson = False,
 ) -> None:
     """Rank the rows of DATA by how unusual each is among the others, with reasons.
 
@@ -102,16 +88,16 @@ def outliers(
     """
     from kernova.workflows.outliers import find_outliers, read_rows
 
-    check_targets(output, report, kept=[data])
+    options.check_targets(output, report, kept=[data])
     settings = OutlierSettings(
         method=method,
         n_neighbors=_neighbor_numbers("--neighbors", neighbors or [_N_NEIGHBORS]),
         path=_neighbor_numbers("--path", path or []),
         kernel=kernel,
-        bandwidth=number_or_name(bandwidth),
+        bandwidth=options.number_or_name(bandwidth),
         scaling=scaling,
         missing=missing,
-        contamination=number_or_name(contamination),
+        contamination=options.number_or_name(contamination),
         max_false_alarm=max_false_alarm,
         confidence=confidence,
         top=top,

@@ -35,7 +35,7 @@ def recognize(
     ],
     missing: Annotated[
         Missing | None,
-        typer.Option(help="Missing values: refuse, drop or fill; by default as in training."),
+        typer.Option(help="Treatment of missing values; by default as in training."),
     ] = None,
     id_column: IdColumn = None,
     label_column: Annotated[
