@@ -53,7 +53,7 @@ def tables(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tables")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        first = START.read_text().split("The answer, on the command line")[0]
+        first = START.read_text().split("Novelty detection on the command line")[0]
         _run_examples(first, START)
         assert CliRunner().invoke(app, ["demo"]).exit_code == 0
     assert {path.name for path in folder.iterdir()} == {"known.csv", "new.csv", "demo"}
