@@ -71,13 +71,13 @@ def duplicates(detector, n_rows, n_all, least):
 
 def new_rows(detector):
     return (
-        f"{detector} judges new rows only with novelty=True. Set it before fitting, or call "
-        "fit_predict to judge the rows themselves."
+        f"{detector} scores new rows only with novelty=True. Set it before fitting, or call "
+        "fit_predict on the training rows."
     )
 
 
 def own_rows(detector):
     return (
-        f"{detector} judges the rows it is fitted to only with novelty=False. Set it, or call fit "
+        f"{detector} scores its training rows only with novelty=False. Set it, or call fit "
         "on the known rows and predict on new ones."
     )

@@ -104,7 +104,7 @@ class LocalPeculiarityFactor(LocalFactorDetector):
     Attributes
     ----------
     negative_outlier_factor_, offset_, n_neighbors_, algorithm_, neighbor_recall_, n_features_in_
-        As in :class:`RobustKernelOutlierFactor`.
+        As in :class:`LocalDensityFactor`.
 
     References
     ----------

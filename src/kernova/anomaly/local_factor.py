@@ -39,8 +39,8 @@ _ROUNDING = 1e-9
 def _is_for_new_rows(detector: "LocalFactorDetector") -> bool:
     if not detector.novelty:
         raise AttributeError(
-            f"{type(detector).__name__} judges new rows only with novelty=True. Set it before "
-            "fitting, or call fit_predict to judge the rows themselves."
+            f"{type(detector).__name__} scores new rows only with novelty=True. Set it before "
+            "fitting, or call fit_predict on the training rows."
         )
     return True
 
@@ -48,7 +48,7 @@ def _is_for_new_rows(detector: "LocalFactorDetector") -> bool:
 def _is_for_its_own_rows(detector: "LocalFactorDetector") -> bool:
     if detector.novelty:
         raise AttributeError(
-            f"{type(detector).__name__} judges the rows it is fitted to only with novelty=False. "
+            f"{type(detector).__name__} scores its training rows only with novelty=False. "
             "Set it, or call fit on the known rows and predict on new ones."
         )
     return True

@@ -64,7 +64,8 @@ class OneClassGaussianProcess(OutlierMixin, BaseEstimator):
 
     References
     ----------
-    Kalantari, Principe and Sieving, "Uncertainty quantification for multiclass data description".
+    OCC-GP in: Kalantari, Principe and Sieving, "Uncertainty quantification for multiclass data
+    description".
 
     Examples
     --------
