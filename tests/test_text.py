@@ -1,4 +1,4 @@
-"""Values in few letters."""
+"""Short texts: values of a table, long names, numbers with nouns."""
 
 import numpy as np
 import pandas as pd
@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kernova.text import truncate_middle, format_value
+from kernova.text import format_value, truncate_middle
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
+    ("value", "text"),
     [
         (0.123456, "0.1235"),
         (-12345.678, "-12346"),
@@ -37,8 +37,8 @@ from kernova.text import truncate_middle, format_value
         ("a" * 20 + "b" * 20, "a" * 16 + "…" + "b" * 15),
     ],
 )
-def test_words(value, words):
-    assert format_value(value) == words
+def test_values_as_text(value, text):
+    assert format_value(value) == text
 
 
 def test_no_more_digits_than_needed():
@@ -50,14 +50,14 @@ def test_no_more_digits_than_needed():
 @given(value=st.floats(-1e300, 1e300), beside=st.floats(-1e300, 1e300))
 @example(0.0, -0.0)
 @example(0.1 + 0.2, 0.3)
-def test_two_numbers_are_told_apart(value, beside):
-    words, other = format_value(value, beside), format_value(beside, value)
-    assert (words == other) == (value == beside)
-    assert float(words) == pytest.approx(value, rel=1e-3, abs=0)
+def test_two_numbers_are_distinguished(value, beside):
+    text, other = format_value(value, beside), format_value(beside, value)
+    assert (text == other) == (value == beside)
+    assert float(text) == pytest.approx(value, rel=1e-3, abs=0)
 
 
 @given(text=st.text(max_size=80), most=st.integers(3, 40))
-def test_shortened_keeps_both_ends_and_the_limit(text, most):
+def test_truncated_texts_keep_both_ends_and_the_limit(text, most):
     short = truncate_middle(text, most)
     whole = " ".join(text.split())
     assert len(short) <= most

@@ -26,7 +26,7 @@ DIALECT = {
     r"hear(s|d|ing)?": "detect, scan",
     r"(the|all|of|these|those|its|few|more|no|\d+) finds\b": "detections",
     r"pass(ed|es|ing)? over": "skip",
-    r"refus(e|es|ed|al|als|ing)": "reject, raise, cannot",
+    r"(?<![\"'`])refus(e|es|ed|al|als|ing)(?![\"'`])": "reject, raise, cannot",
     r"rightly": "correctly",
     r"be it ever so|so manieth|(taken?|takes|taking) (home|along)": "a plain sentence",
     r"clear leads?|leads? over": "margin",
@@ -45,6 +45,8 @@ EXCEPTIONS = {
     ("docs/guide/notes.rst", "lesson"): "file name of the demo, which frozen commands use",
     ("src/kernova/audio/columns.py", "heard"): "field of a class that saved models store",
 }
+# Values of parameters, which stay: missing="refuse".
+VALUES = {"refuse"}
 _PATTERNS = {re.compile(rf"\b(?:{pattern})\b", re.I): plain for pattern, plain in DIALECT.items()}
 _ASKING = re.compile(r"(What|How|Which|Who|Whom|Whose|Where|Why|When)\b")
 
@@ -52,7 +54,8 @@ _ASKING = re.compile(r"(What|How|Which|Who|Whom|Whose|Where|Why|When)\b")
 def _strings(path):
     tree = ast.parse(path.read_text())
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and node.value not in VALUES:
             yield node.lineno, node.value
 
 

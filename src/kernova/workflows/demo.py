@@ -266,5 +266,5 @@ def _write_digits(known: Path, new: Path) -> None:
 def _by_digit(rows: pd.DataFrame) -> pd.DataFrame:
     counts = rows.assign(is_novel=rows["verdict"] == NOVEL).groupby("digit", as_index=False)
     table = counts.agg(rows=("is_novel", "size"), novel=("is_novel", "sum"))
-    table["share"] = [percent(n / m) for n, m in zip(table.novel, table.rows, strict=True)]
+    table["fraction"] = [percent(n / m) for n, m in zip(table.novel, table.rows, strict=True)]
     return table
