@@ -376,6 +376,22 @@ SPECIES = {
     ),
 }
 
+# --- reproduce -------------------------------------------------------------------------------
+
+NO_NEW_FOLDER = "Cannot make the folder {folder}: Not a directory. Name another."
+NO_HMS_SET = (
+    "There is no abalone.parquet in {folder}; put the set there, with its classes in a column "
+    '"label".'
+)
+# By the options.
+RKOF = {
+    "--data nowhere": "There is no folder nowhere; name the one that holds the data sets.",
+    "--datasets titanic": (
+        "There is no data set named 'titanic' here. Take some of kdd_u2r, kdd_u2r_idf, "
+        "mammography, ann_thyroid, shuttle."
+    ),
+}
+
 # --- parameters of the library, as options ----------------------------------------------------
 
 # Command, message of the library, message of the command line.

@@ -1,4 +1,4 @@
-"""The reproductions as commands."""
+"""``kernova reproduce``: files, tables and errors."""
 
 import json
 
@@ -9,11 +9,12 @@ from typer.testing import CliRunner
 from kernova.cli.app import app
 from kernova.papers.rkof import synthetic as rkof_synthetic
 from kernova.papers.rkof import synthetic as rkof_theorem
+from tests.cli import messages
 from tests.papers.test_reproduce_hms import stand_ins as hms_stand_ins
 from tests.papers.test_reproduce_rkof import FEW_NUMBERS, stand_ins
 
 
-def test_reproduce_ksd_leaves_numbers_and_pictures(tmp_path):
+def test_reproduce_ksd_writes_numbers_and_figures(tmp_path):
     target = tmp_path / "deep" / "ksd"
     result = CliRunner().invoke(
         app,
@@ -31,10 +32,8 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     target = tmp_path / "file" / "ksd"
     result = CliRunner().invoke(app, ["reproduce", "ksd", "--folder", str(target)])
-    assert result.exit_code == 2
-    assert result.stderr == (
-        f"kernova: Cannot make the folder {target}: Not a directory. Name another.\n"
-    )
+    sentence = messages.NO_NEW_FOLDER.format(folder=target)
+    assert (result.exit_code, result.stderr) == (2, f"kernova: {sentence}\n")
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def few(monkeypatch):
     monkeypatch.setattr(rkof_theorem, "GROUP_SIZES", (1, 16, 31))
 
 
-def test_reproduce_rkof_leaves_a_page_tables_and_pictures(tmp_path, few):
+def test_reproduce_rkof_writes_a_report_tables_and_figures(tmp_path, few):
     data, target = tmp_path / "data", tmp_path / "deep" / "rkof"
     data.mkdir()
     stand_ins(data)
@@ -72,28 +71,14 @@ def test_reproduce_rkof_leaves_a_page_tables_and_pictures(tmp_path, few):
     assert "Mammography: these are not the paper&#x27;s rows" in html
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (
-            ["--data", "nowhere"],
-            "There is no folder nowhere; name the one that holds the data sets.",
-        ),
-        (
-            ["--datasets", "titanic"],
-            "There is no data set named 'titanic' here. Take some of kdd_u2r, kdd_u2r_idf, "
-            "mammography, ann_thyroid, shuttle.",
-        ),
-    ],
-)
-def test_reproduce_rkof_refuses_what_it_cannot_use(options, sentence, tmp_path, monkeypatch):
+@pytest.mark.parametrize("options", messages.RKOF)
+def test_reproduce_rkof_reports_missing_data(options, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(app, ["reproduce", "rkof", *options])
-    assert result.exit_code == 2
-    assert result.stderr == f"kernova: {sentence}\n"
+    result = CliRunner().invoke(app, ["reproduce", "rkof", *options.split()])
+    assert (result.exit_code, result.stderr) == (2, f"kernova: {messages.RKOF[options]}\n")
 
 
-def test_reproduce_hms_leaves_a_page_tables_and_pictures(tmp_path):
+def test_reproduce_hms_writes_a_report_tables_and_figures(tmp_path):
     data, target = tmp_path / "data", tmp_path / "deep" / "hms"
     data.mkdir()
     hms_stand_ins(data)
@@ -114,11 +99,8 @@ def test_reproduce_hms_leaves_a_page_tables_and_pictures(tmp_path):
     assert len(numbers["runs"]) == len(pd.read_csv(target / "runs.csv"))
 
 
-def test_reproduce_hms_refuses_a_folder_without_the_set(tmp_path):
+def test_reproduce_hms_reports_a_missing_set(tmp_path):
     options = ["--data", str(tmp_path), "--sets", "abalone", "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(app, ["reproduce", "hms", *options])
-    assert result.exit_code == 2
-    assert result.stderr == (
-        f"kernova: There is no abalone.parquet in {tmp_path}; put the set there, with its classes "
-        'in a column "label".\n'
-    )
+    sentence = messages.NO_HMS_SET.format(folder=tmp_path)
+    assert (result.exit_code, result.stderr) == (2, f"kernova: {sentence}\n")

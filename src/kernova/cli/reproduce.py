@@ -178,14 +178,14 @@ def hms(
     """
     from kernova.files import made_folder
     from kernova.papers.hms import reproduce_hms
-    from kernova.papers.hms.data import SET_NAMES
-    from kernova.papers.hms.report import save_everything
+    from kernova.papers.hms.experiments import SET_NAMES
+    from kernova.papers.hms.report import save_report
 
     names = SET_NAMES if sets == "all" else split_names(sets)
     target = made_folder(folder)
     with progress_bars():
         study = reproduce_hms(data, sets=names, seeds=seeds, starts=starts, quick=quick)
-    files = save_everything(study, target)
+    files = save_report(study, target)
     shown = {
         "Hierarchical mean shift: the paper's claims and our results": study.table(),
         "Questions until every class was found": study.questions(),
@@ -219,14 +219,14 @@ def mddkm_tables(
     """
     from kernova.files import made_folder
     from kernova.papers.mddkm import reproduce_mddkm
-    from kernova.papers.mddkm.report import save_everything
+    from kernova.papers.mddkm.report import save_report
 
     target = made_folder(folder)
     with progress_bars():
         study = reproduce_mddkm(
             data, sets=None if sets == "all" else split_names(sets), seeds=seeds
         )
-    files = save_everything(study, target)
+    files = save_report(study, target)
     shown = {
         "Multiclass data description: claims and our results": study.table(),
         "Area under the ROC curve / accuracy": study.comparison(),
