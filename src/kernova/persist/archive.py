@@ -7,6 +7,7 @@ checked before it is used.
 import io
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
@@ -259,18 +260,25 @@ def check_schema(dumped: bytes) -> None:
     must be written out twice, and every array belongs to one object.
     """
     with ZipFile(io.BytesIO(dumped)) as archive:
-        remaining = [json.loads(archive.read(SCHEMA))]
+        schema = json.loads(archive.read(SCHEMA))
     spelling: dict[object, Any] = {}
     owner: dict[str, object] = {}
+    for state in nodes_in(schema):
+        number, file = state.get("__id__"), state.get("file")
+        is_number = isinstance(number, (int, float, str))
+        if is_number and spelling.setdefault(number, state) != state:
+            raise InputError("two objects have one number")
+        if isinstance(file, str) and not (number and owner.setdefault(file, number) == number):
+            raise InputError("two objects claim one array")
+
+
+def nodes_in(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield all dictionaries of a schema, without recursion."""
+    remaining = [schema]
     while remaining:
         state = remaining.pop()
         if isinstance(state, list):
             remaining.extend(state)
         elif isinstance(state, dict):
             remaining.extend(state.values())
-            number, file = state.get("__id__"), state.get("file")
-            is_number = isinstance(number, (int, float, str))
-            if is_number and spelling.setdefault(number, state) != state:
-                raise InputError("two objects have one number")
-            if isinstance(file, str) and not (number and owner.setdefault(file, number) == number):
-                raise InputError("two objects claim one array")
+            yield state

@@ -11,7 +11,7 @@ from typing import Any, Final
 from zipfile import ZIP_STORED, ZipFile
 
 from kernova._moved import current_name
-from kernova.persist.archive import SCHEMA, zipped
+from kernova.persist.archive import SCHEMA, nodes_in, zipped
 
 # Classes that fitted estimators of version 0.1.0 are made of, by their old modules.
 _STORED: Final[dict[str, tuple[str, ...]]] = {
@@ -69,15 +69,9 @@ def with_current_names(dumped: bytes) -> bytes:
 def _rename_classes(schema: Any, new_names: dict[str, str]) -> bool:
     """Rename classes in place; return whether there was one to rename."""
     is_changed = False
-    remaining = [schema]
-    while remaining:
-        state = remaining.pop()
-        if isinstance(state, list):
-            remaining.extend(state)
-        elif isinstance(state, dict):
-            remaining.extend(state.values())
-            new = new_names.get(f"{state.get('__module__')}.{state.get('__class__')}")
-            if new is not None:
-                state["__module__"], _, state["__class__"] = new.rpartition(".")
-                is_changed = True
+    for state in nodes_in(schema):
+        new = new_names.get(f"{state.get('__module__')}.{state.get('__class__')}")
+        if new is not None:
+            state["__module__"], _, state["__class__"] = new.rpartition(".")
+            is_changed = True
     return is_changed
