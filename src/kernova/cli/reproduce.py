@@ -81,6 +81,7 @@ def ksd(
     """
     from kernova.files import made_folder
     from kernova.papers.ksd import reproduce_ksd
+    from kernova.papers.ksd.report import figures_of
     from kernova.report.figures import save_picture
     from kernova.tables.formats import save_table
 
@@ -93,7 +94,7 @@ def ksd(
         for name, rows in tables.items():
             save_table(rows, target / f"{name}.csv")
         figures = []
-        for name, figure in study.figures().items():
+        for name, figure in figures_of(study).items():
             figures.append(target / f"{name}.png")
             save_picture(figure, figures[-1])
     shown = {"Kernelized spatial depth: the paper's results and ours": study.table()}
