@@ -14,7 +14,7 @@ import kernova
 ROOT = Path(__file__).parents[1]
 API = ROOT / "docs" / "api" / "index.rst"
 # Public modules beside kernova itself, whose names have a section of their own.
-PUBLIC_MODULES = ("kernova.kernels.functions", "kernova.report.figures", "kernova.pyod",
+PUBLIC_MODULES = ("kernova.kernels", "kernova.report.figures", "kernova.pyod",
                   "kernova.progress")  # fmt: skip
 
 
