@@ -141,13 +141,13 @@ def rkof(
     """
     from kernova.files import made_folder
     from kernova.papers.rkof import DATASETS, reproduce_rkof
-    from kernova.papers.rkof.report import save_everything
+    from kernova.papers.rkof.report import save_report
 
     names = {"all": list(DATASETS), "none": []}.get(datasets, split_names(datasets))
     target = made_folder(folder)
     with progress_bars():
         study = reproduce_rkof(data, datasets=names, seeds=seeds, quick=quick, random_state=seed)
-    files = save_everything(study, target)
+    files = save_report(study, target)
     title = "Robust kernel outlier factor: the paper's claims and our results"
     _finish(study, target / "rkof.json", files, as_json, {title: study.table()}, study.notes)
 
@@ -264,12 +264,12 @@ def mddkm(
     """
     from kernova.files import made_folder
     from kernova.papers.mddkm_notes import reproduce_mddkm_notes
-    from kernova.papers.mddkm_notes.report import save_everything
+    from kernova.papers.mddkm_notes.report import save_report
 
     target = made_folder(folder)
     with progress_bars():
         study = reproduce_mddkm_notes(data, seeds=seeds)
-    files = save_everything(study, target)
+    files = save_report(study, target)
     shown = {
         "Known notes among others: the paper's claims and our results": study.table(),
         "Notes back to back: F by window / by note": study.comparison(),
