@@ -1,6 +1,6 @@
-"""Make the pictures of the README and the site with kernova's own code.
+"""Figures of the README and the site, drawn by kernova itself.
 
-Run it from anywhere: ``python docs/make_pictures.py``. The same code gives the same pictures.
+Run ``python docs/make_pictures.py`` in any folder. The figures are reproducible.
 """
 
 from pathlib import Path
@@ -11,10 +11,16 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from kernova import CalibratedDetector, KernelSpatialDepth, SpatialDepth, false_alarm_threshold
-from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
+from kernova import (
+    CalibratedDetector,
+    HierarchicalMeanShift,
+    KernelSpatialDepth,
+    SpatialDepth,
+    false_alarm_threshold,
+)
 from kernova.discover.strategies import DEFAULT_STRATEGY
 from kernova.papers.ksd import reproduce_ksd
+from kernova.papers.ksd.report import figures_of
 from kernova.report.figures import (
     plot_depth_contours,
     plot_false_alarm_curve,
@@ -30,7 +36,7 @@ DPI = 100
 
 
 def ring_picture() -> Figure:
-    """Spatial depth is fooled by a ring, kernelized spatial depth is not."""
+    """Draw the contours of spatial and of kernelized spatial depth over a ring."""
     rng = np.random.default_rng(0)
     angles, radii = rng.uniform(0, 2 * np.pi, 100), rng.uniform(4, 5, 100)
     ring = np.c_[radii * np.cos(angles), radii * np.sin(angles)]
@@ -44,7 +50,7 @@ def ring_picture() -> Figure:
 
 
 def masking_picture() -> Figure:
-    """Rows between four known groups hide among all of them, and show against each alone."""
+    """Draw rows between four known groups: masked by all of them, not by each alone."""
     rng = np.random.default_rng(0)
     groups = [rng.normal((x, y), size=(100, 2)) for x in (-2, 2) for y in (-2, 2)]
     unknown = rng.uniform(-1, 1, size=(20, 2))
@@ -68,7 +74,7 @@ def _side_by_side(
 
 
 def digit_pictures() -> dict[str, Figure]:
-    """Nine digits are known and the four is new: its scores, and what the threshold proves."""
+    """Draw scores and false alarms of nine known digits, with the four as the new one."""
     X, digit = load_digits(return_X_y=True)
     detector = CalibratedDetector(random_state=0).fit(X[digit != 4])
     known, new = detector.holdout_scores_, detector.score_samples(X[digit == 4])
@@ -82,8 +88,8 @@ def digit_pictures() -> dict[str, Figure]:
 
 
 def reproduction_pictures() -> dict[str, Figure]:
-    """Two pictures of ``kernova reproduce ksd``, as it draws them by default."""
-    figures = reproduce_ksd().figures()
+    """Return two figures of ``kernova reproduce ksd``, with its default settings."""
+    figures = figures_of(reproduce_ksd())
     return {"masking_widths": figures["masking-widths"], "theorem": figures["theorem"]}
 
 
@@ -104,7 +110,7 @@ def hierarchy_picture() -> Figure:
 
 
 def discovery_picture() -> Figure:
-    """Draw how soon strategies meet every digit, some of them rare."""
+    """Draw the discovery curves of strategies on digits, some of them rare."""
     with TemporaryDirectory() as folder:
         data = Path(folder) / "rare_digits.csv"
         write_rare_digits(data)

@@ -1,6 +1,6 @@
-"""Take the picture of the workbench for the guide: ``python docs/make_screenshot.py``.
+"""Screenshot of the workbench for the guide: ``python docs/make_screenshot.py``.
 
-It needs Playwright and a Chromium of the system; :mod:`make_pictures` draws the other pictures.
+It needs Playwright and an installed Chromium; :mod:`make_pictures` draws the other figures.
 """
 
 import json
@@ -22,7 +22,7 @@ N_ANSWERS = 40
 
 
 def main() -> None:
-    """Answer some questions of the demo by its true labels, and look at the page."""
+    """Answer some questions of the demo by its true labels, and save a screenshot."""
     command = [sys.executable, "-m", "kernova", "discover", "--demo", "--no-browser", "--json"]
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen(
@@ -30,25 +30,25 @@ def main() -> None:
         )
         assert server.stdout is not None
         try:
-            told = json.loads(server.stdout.readline())
-            answer(told)
-            photograph(told["url"], PICTURES / "workbench.png")
+            page = json.loads(server.stdout.readline())
+            answer_questions(page)
+            save_screenshot(page["url"], PICTURES / "workbench.png")
         finally:
             server.terminate()
             server.communicate()
 
 
-def answer(told: dict[str, str]) -> None:
-    """Name rows by what they are."""
+def answer_questions(page: dict[str, str]) -> None:
+    """Label rows by their true digits."""
     digits = rare_digits().set_index("id")["digit"]
 
-    def send(path: str, **said: object) -> dict[str, object]:
-        wish = urllib.request.Request(told["address"] + path, json.dumps(said).encode())
-        wish.add_header("Authorization", f"Bearer {told['token']}")
-        wish.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(wish) as reply:
-            found: dict[str, object] = json.load(reply)
-            return found
+    def send(path: str, **body: object) -> dict[str, object]:
+        request = urllib.request.Request(page["address"] + path, json.dumps(body).encode())
+        request.add_header("Authorization", f"Bearer {page['token']}")
+        request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request) as reply:
+            content: dict[str, object] = json.load(reply)
+            return content
 
     question = None
     while question is None:
@@ -59,12 +59,12 @@ def answer(told: dict[str, str]) -> None:
                 raise
     for _ in range(N_ANSWERS):
         label = WORDS[digits[question["id"]]]
-        said = send("api/answers", expert=EXPERT, row=question["row"], label=label)
-        question = said["question"]
+        saved = send("api/answers", expert=EXPERT, row=question["row"], label=label)
+        question = saved["question"]
 
 
-def photograph(url: str, picture: Path) -> None:
-    """Open the page in a browser without a window, and keep what it shows."""
+def save_screenshot(url: str, picture: Path) -> None:
+    """Open the page in a headless browser and save a screenshot."""
     browser_path = shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
