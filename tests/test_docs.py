@@ -1,4 +1,4 @@
-"""What README and site show is true: examples run, commands parse, nothing public is missing."""
+"""README and site: examples run as shown, commands parse, nothing public is missing."""
 
 import doctest
 import importlib.metadata
@@ -22,7 +22,7 @@ START = DOCS / "guide" / "getting_started.rst"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.rst")), *sorted(DOCS.glob("[!_a]*/*.rst"))]
 PUBLIC_NAMES = [name for name in kernova.__all__ if not name.startswith("__")]
 PICTURE_BYTES = 900_000
-# A page whose own examples write what its commands read says so by this comment.
+# Comment on a page whose commands read files that its own examples write.
 PREPARED = ".. The commands below read what was written above.\n"
 
 _FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -49,7 +49,7 @@ def test_pages_are_found():
 
 @pytest.fixture(scope="session")
 def tables(tmp_path_factory):
-    """Make the tables that the pages speak of: those of the first page, and the demo's."""
+    """Make the tables that the pages use: those of the first page, and the demo's."""
     folder = tmp_path_factory.mktemp("tables")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -146,7 +146,7 @@ def test_commands_shown_would_parse(page):
         for path, leaf in LEAVES.items():
             if tuple(rest[: len(path)]) == path:
                 arguments = rest[len(path) :]
-                if arguments:  # a bare command is spoken of, not shown
+                if arguments:  # a bare command is mentioned, not shown
                     leaf.make_context(shlex.join(words), arguments)
                 break
         else:
