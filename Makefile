@@ -62,7 +62,7 @@ page: ## types of the web page's JavaScript; skipped where npm cannot install Ty
 	fi
 
 page-types: $(CORE_STAMP) ## write the page's types anew from the server's schema
-	$(BIN)/python -m kernova.web.page_types
+	$(BIN)/python web-tools/page_types.py
 
 check: lint page test ## everything CI asks for
 

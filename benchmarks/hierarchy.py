@@ -168,12 +168,12 @@ def numpy_climb(starts, Z, h, tol=1e-4):
     y, moving = starts.copy(), np.arange(len(starts))
     norms = (Z**2).sum(axis=1)
     while len(moving):
-        here = y[moving]
-        squared = norms - 2 * here @ Z.T + (here**2).sum(axis=1)[:, None]
+        present = y[moving]
+        squared = norms - 2 * present @ Z.T + (present**2).sum(axis=1)[:, None]
         weights = np.exp(-squared / (2 * h * h))
         there = weights @ Z / weights.sum(axis=1)[:, None]
         y[moving] = there
-        moving = moving[np.linalg.norm(there - here, axis=1) > tol * h]
+        moving = moving[np.linalg.norm(there - present, axis=1) > tol * h]
     return y
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, make_blobs
 
 from kernova import HierarchicalMeanShift
-from kernova.cluster.micro_clusters import micro_clusters
+from kernova.cluster.hierarchical_mean_shift import micro_clusters
 from kernova.discover.preparation import Preparation
 from kernova.discover.strategies.hierarchical import HierarchyOrder
 from tests.oracles import mean_shift_hierarchy

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernova.cluster.micro_clusters import micro_clusters
+from kernova.cluster.hierarchical_mean_shift import micro_clusters
 
 
 @pytest.mark.parametrize("n_columns", [2, 20])

@@ -12,8 +12,7 @@ from kernova.audio.reading import AUDIO_SUFFIXES
 from kernova.errors import InputError, MediaError, MissingMediaError
 from kernova.media.files import FolderFiles
 from kernova.media.opening import open_discovery_data
-from kernova.media.sounds import SoundInterval, SoundRows
-from kernova.media.spectrogram import colours, spectrogram_picture
+from kernova.media.sounds import SoundInterval, SoundRows, colours, spectrogram_picture
 from tests.media import messages
 
 soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernova.linalg import principal_directions
+from kernova.kernels.gram import principal_directions
 from kernova.shapes.features import shape_features
 from kernova.species.space import SpeciesSettings, fit_shape_space, within_group_weight
 from kernova.species.splits import (

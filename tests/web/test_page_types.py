@@ -1,8 +1,15 @@
 """The page's types are those of the server's schema."""
 
+import runpy
+from operator import itemgetter
+from pathlib import Path
+
 import pytest
 
-from kernova.web.page_types import TYPES_FILE, app_description, page_types
+TOOL = Path(__file__).parents[2] / "web-tools" / "page_types.py"
+page_types, app_description, TYPES_FILE = itemgetter("page_types", "app_description", "TYPES_FILE")(
+    runpy.run_path(str(TOOL))
+)
 
 
 def test_the_types_in_the_page_are_those_of_the_server():

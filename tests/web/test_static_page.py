@@ -11,7 +11,7 @@ STATIC = Path(kernova.web.__file__).parent / "static"
 FILES = sorted(path for path in STATIC.rglob("*") if path.suffix in {".js", ".css", ".html"})
 MODULES = [path for path in FILES if path.suffix == ".js"]
 MOST_LINES = 300
-GENERATED = {"types.js"}  # by kernova.web.page_types
+GENERATED = {"types.js"}  # by web-tools/page_types.py
 
 
 def _names(paths: list[Path]) -> list[str]:

@@ -31,24 +31,14 @@ _NEGLIGIBLE = 1e-17
 
 
 class Chain(NamedTuple):
-    """Model of independent chains of states, the lowest (the level) first.
+    """Model of independent chains of states, the lowest (the level) first."""
 
-    Attributes
-    ----------
-    transition : ndarray of shape (depth, depth)
-        Transition matrix: each state keeps its value and adds a multiple of the next higher one.
-    state_noise : ndarray of shape (depth,)
-        Variance that each state gains per frame.
-    observation_noise : float
-        Variance of the observations around the level.
-    start : ndarray of shape (depth,)
-        Variance of each state before the first frame.
-    """
-
+    # Transition matrix: each state keeps its value and adds a multiple of the next higher one;
+    # shape (depth, depth).
     transition: Matrix
-    state_noise: Vector
-    observation_noise: float
-    start: Vector
+    state_noise: Vector  # variance that each state gains per frame; shape (depth,)
+    observation_noise: float  # variance of the observations around the level
+    start: Vector  # variance of each state before the first frame; shape (depth,)
 
 
 def chain_of_layers(
@@ -162,17 +152,12 @@ class ChainFilter(NamedTuple):
 
 
 class ChainMemory(NamedTuple):
-    """State of a filter of chains between two blocks of frames.
+    """State of a filter of chains between two blocks of frames."""
 
-    Attributes
-    ----------
-    states : ndarray of shape (depth, n_columns)
-        The states after the last frame, while the gain still changes.
-    delays : ndarray of shape (depth, depth, n_columns) or None
-        The memory of each state's recursion, once the gain is steady.
-    """
-
+    # The states after the last frame, while the gain still changes; shape (depth, n_columns).
     states: Matrix
+    # The memory of each state's recursion, once the gain is steady; shape (depth, depth, n_columns)
+    # or None.
     delays: NDArray[np.float64] | None
 
 

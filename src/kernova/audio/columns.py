@@ -17,7 +17,7 @@ from scipy.fft import rfft
 from scipy.signal.windows import hann
 
 from kernova.audio.frames import Bands, band_powers, framing
-from kernova.linalg import principal_directions
+from kernova.kernels.gram import principal_directions
 from kernova.typing import Matrix, Vector
 
 N_COMPONENTS = 8
@@ -36,17 +36,10 @@ _DECIMALS = 4
 
 
 class FrequencyRange(NamedTuple):
-    """Upper limits of the frequencies that are measured.
+    """Upper limits of the frequencies that are measured."""
 
-    Attributes
-    ----------
-    highest_hz : float
-        Upper end of the bands, for most sounds.
-    limit_hz : float
-        Limit for the centre frequency: half of the lowest sample rate of all recordings.
-    """
-
-    highest_hz: float
+    highest_hz: float  # upper end of the bands, for most sounds
+    # Limit for the centre frequency: half of the lowest sample rate of all recordings.
     limit_hz: float
 
 
@@ -83,20 +76,11 @@ def sound_measures(samples: ArrayLike, sample_rate: float, limits: FrequencyRang
 
 @dataclass(frozen=True, eq=False)
 class SoundColumns:
-    """Columns for sounds, fitted to the sounds of a table.
+    """Columns for sounds, fitted to the sounds of a table."""
 
-    Attributes
-    ----------
-    heard : FrequencyRange
-        Upper limits of the frequencies; saved models store it under this name.
-    center : ndarray
-        Mean decibels of all bands and parts.
-    components : ndarray of shape (n_measures, n_components)
-        Principal directions of the decibels, the strongest first.
-    """
-
-    heard: FrequencyRange
-    center: Vector
+    heard: FrequencyRange  # upper limits of the frequencies; saved models store it under this name
+    center: Vector  # mean decibels of all bands and parts
+    # Principal directions of the decibels, the strongest first; shape (n_measures, n_components).
     components: Matrix
 
     @property

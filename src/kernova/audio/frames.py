@@ -28,21 +28,11 @@ _MAX_SAMPLE = 1e15
 
 
 class Framing(NamedTuple):
-    """Width and hop of frames.
+    """Width and hop of frames."""
 
-    Attributes
-    ----------
-    width : int
-        Number of samples of a frame.
-    hop : int
-        Number of samples from the start of a frame to the start of the next.
-    sample_rate : float
-        _FloatSamples per second.
-    """
-
-    width: int
-    hop: int
-    sample_rate: float
+    width: int  # number of samples of a frame
+    hop: int  # number of samples from the start of a frame to the start of the next
+    sample_rate: float  # _FloatSamples per second
 
     @property
     def hop_seconds(self) -> float:
@@ -214,17 +204,10 @@ def dct_magnitudes(frames: ArrayLike) -> Matrix:
 
 
 class Bands(NamedTuple):
-    """Frequency bands at equal steps of the mel scale.
+    """Frequency bands at equal steps of the mel scale."""
 
-    Attributes
-    ----------
-    n_bands : int
-        Number of bands.
-    low_hz, high_hz : float
-        Lower end of the first band and upper end of the last, at most half the sample rate.
-    """
-
-    n_bands: int = 20
+    n_bands: int = 20  # number of bands
+    # Lower end of the first band and upper end of the last, at most half the sample rate.
     low_hz: float = 500.0
     high_hz: float = 11_000.0
 

@@ -16,45 +16,22 @@ _STEADY = 1e-14
 
 
 class LinearModel(NamedTuple):
-    """Linear Gaussian state space model.
+    """Linear Gaussian state space model."""
 
-    Attributes
-    ----------
-    transition : ndarray of shape (n_states, n_states)
-        F in ``x_t = F x_{t-1} + noise``.
-    observation : ndarray of shape (n_columns, n_states)
-        H in ``y_t = H x_t + noise``.
-    state_noise : ndarray of shape (n_states, n_states)
-        Covariance Q of the noise of the states.
-    observation_noise : ndarray of shape (n_columns, n_columns)
-        Covariance R of the noise of the observations.
-    """
-
-    transition: Matrix
-    observation: Matrix
-    state_noise: Matrix
+    transition: Matrix  # F in ``x_t = F x_{t-1} + noise``; shape (n_states, n_states)
+    observation: Matrix  # H in ``y_t = H x_t + noise``; shape (n_columns, n_states)
+    state_noise: Matrix  # covariance Q of the noise of the states; shape (n_states, n_states)
+    # Covariance R of the noise of the observations; shape (n_columns, n_columns).
     observation_noise: Matrix
 
 
 class Filtered(NamedTuple):
-    """Filtered states of a block of frames, and the state of the filter after it.
+    """Filtered states of a block of frames, and the state of the filter after it."""
 
-    Attributes
-    ----------
-    means : ndarray of shape (n_frames, n_states)
-        Expected states after each frame.
-    mean : ndarray of shape (n_states,)
-        Expected states after the last frame.
-    covariance : ndarray of shape (n_states, n_states)
-        Covariance of the states after the last frame.
-    gain : ndarray of shape (n_states, n_columns) or None
-        The gain, once it is constant.
-    """
-
-    means: Matrix
-    mean: Vector
-    covariance: Matrix
-    gain: Matrix | None = None
+    means: Matrix  # expected states after each frame; shape (n_frames, n_states)
+    mean: Vector  # expected states after the last frame; shape (n_states,)
+    covariance: Matrix  # covariance of the states after the last frame; shape (n_states, n_states)
+    gain: Matrix | None = None  # the gain, once it is constant; shape (n_states, n_columns) or None
 
 
 def layered_model(

@@ -54,27 +54,15 @@ def layers_for(n_states: int) -> tuple[int, int, int]:
 
 
 class FilterState(NamedTuple):
-    """State of the filter between two blocks of frames; its size does not grow with the sequence.
+    """State of the filter between two blocks; its size does not grow with the sequence."""
 
-    Attributes
-    ----------
-    n_frames : int
-        Number of frames so far.
-    chains : tuple of ChainMemory
-        Memory of the chains of each depth, shallow to deep; empty with an observation matrix.
-    mean : ndarray of shape (n_states,) or None
-        Expected states of all layers, with an observation matrix.
-    covariance : ndarray of shape (n_states, n_states) or None
-        Their covariance.
-    gain : ndarray of shape (n_states, n_columns) or None
-        The gain, once it is constant.
-    """
-
-    n_frames: int
+    n_frames: int  # number of frames so far
+    # Memory of the chains of each depth, shallow to deep; empty with an observation matrix.
     chains: tuple[ChainMemory, ...]
+    # Expected states of all layers, with an observation matrix; shape (n_states,) or None.
     mean: Vector | None = None
-    covariance: Matrix | None = None
-    gain: Matrix | None = None
+    covariance: Matrix | None = None  # their covariance; shape (n_states, n_states) or None
+    gain: Matrix | None = None  # the gain, once it is constant; shape (n_states, n_columns) or None
 
 
 class Advance(NamedTuple):

@@ -92,21 +92,11 @@ class Audio(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Samples of a chunk with its margins, and the range of the chunk itself.
+    """Samples of a chunk with its margins, and the range of the chunk itself."""
 
-    Attributes
-    ----------
-    samples : array of shape (n_samples,)
-        Samples with the margins.
-    offset : int
-        Position of the first sample in the recording.
-    own_start, own_stop : int
-        Range of the chunk without its margins, in the recording.
-    """
-
-    samples: Samples
-    offset: int
-    own_start: int
+    samples: Samples  # samples with the margins; shape (n_samples,)
+    offset: int  # position of the first sample in the recording
+    own_start: int  # range of the chunk without its margins, in the recording
     own_stop: int
 
 

@@ -22,26 +22,15 @@ _MAX_STEPS = 1 << 20
 
 
 class Resampling(NamedTuple):
-    """Filter from one sample rate to another.
+    """Filter from one sample rate to another."""
 
-    Attributes
-    ----------
-    up, down : int
-        Ratio of the rates in lowest terms.
-    taps : ndarray
-        Low-pass filter at the rate ``up`` times the input's, after as many zeros as shift its
-        first useful output to a whole period.
-    reach : int
-        Number of input samples on either side that an output depends on.
-    n_early : int
-        Number of outputs of the filter before the first useful one.
-    """
-
-    up: int
+    up: int  # ratio of the rates in lowest terms
     down: int
+    # Low-pass filter at the rate ``up`` times the input's, after as many zeros as shift its first
+    # useful output to a whole period.
     taps: Samples
-    reach: int
-    n_early: int
+    reach: int  # number of input samples on either side that an output depends on
+    n_early: int  # number of outputs of the filter before the first useful one
 
 
 @lru_cache(maxsize=8)

@@ -37,24 +37,12 @@ _ROUNDING = 1e-12
 
 
 class FalseAlarmThreshold(NamedTuple):
-    """A threshold and its proven false-alarm bound.
+    """A threshold and its proven false-alarm bound."""
 
-    Attributes
-    ----------
-    threshold : float
-        Rows whose score is at most this are called novel.
-    bound : float
-        With the wanted confidence, the probability of a false alarm is at most this.
-    observed_rate : float
-        Fraction of the held-out rows that the threshold calls novel.
-    n : int
-        Number of held-out rows.
-    """
-
-    threshold: float
-    bound: float
-    observed_rate: float
-    n: int
+    threshold: float  # rows whose score is at most this are called novel
+    bound: float  # with the wanted confidence, the probability of a false alarm is at most this
+    observed_rate: float  # fraction of the held-out rows that the threshold calls novel
+    n: int  # number of held-out rows
 
 
 class CriticalFalseAlarm(NamedTuple):

@@ -1,6 +1,7 @@
 """Calibrated detector: any detector with a proven false-alarm bound, on one novelty scale."""
 
 import math
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -21,16 +22,63 @@ from kernova.calibration.bounds import (
     percent_rounded_up,
 )
 from kernova.calibration.p_values import conformal_p_values, select_discoveries
-from kernova.calibration.splits import (
-    ROUNDING,
-    check_holdout,
-    holdout_size,
-    is_row_number,
-    split_rows,
-)
 from kernova.errors import InputError, TooFewRowsError
-from kernova.text import percent, plural
-from kernova.typing import Mask, Vector
+from kernova.text import percent, plural, quantity
+from kernova.typing import Indices, Mask, Vector
+
+# 0.29 * 100 is 28.999999999999996, and 29 rows are meant.
+ROUNDING = 1e-9
+
+
+class Split(NamedTuple):
+    """Indices of the rows to fit the detector on, and of the held-out rows; no row is in both."""
+
+    reference: Indices
+    holdout: Indices
+
+
+def split_rows(n_rows: int, n_holdout: int, random: np.random.RandomState) -> Split:
+    """Draw the held-out rows at random; each part keeps the order of the rows."""
+    shuffled = random.permutation(n_rows)
+    return Split(np.sort(shuffled[n_holdout:]), np.sort(shuffled[:n_holdout]))
+
+
+def _holdout_size(n_rows: int, holdout: float) -> int:
+    """Return the number of rows to hold out, so that both parts have at least one row.
+
+    Examples
+    --------
+    >>> _holdout_size(21, 0.5), _holdout_size(21, 5)
+    (10, 5)
+    """
+    if n_rows < 2:
+        raise InputError(
+            f"Rows to learn from and rows to hold out need at least 2 rows; "
+            f"got {quantity(n_rows, 'sample')}."
+        )
+    if _is_row_number(holdout):
+        if holdout >= n_rows:
+            raise InputError(
+                f"holdout={holdout} leaves no row to learn from: there are {n_rows} rows. "
+                "Hold out fewer, or a fraction such as 0.5."
+            )
+        return int(holdout)
+    return min(max(1, math.floor(holdout * n_rows + ROUNDING)), n_rows - 1)
+
+
+def _is_row_number(holdout: Any) -> bool:
+    """Return whether this is a number of rows, not a fraction of them."""
+    return isinstance(holdout, Integral) and not isinstance(holdout, bool)
+
+
+def _check_holdout(holdout: Any) -> None:
+    """Raise if this is neither a fraction of the rows nor a number of them."""
+    is_fraction = isinstance(holdout, float | np.floating) and 0 < holdout < 1
+    if not is_fraction and not (_is_row_number(holdout) and holdout >= 1):
+        raise InputError(
+            "holdout must be a fraction of the rows above 0 and below 1, or a number of rows "
+            f"of at least 1; got {holdout!r}."
+        )
 
 
 class Judgement(NamedTuple):
@@ -184,10 +232,10 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         -------
         self
         """
-        check_holdout(self.holdout)
+        _check_holdout(self.holdout)
         validate_data(self, X, skip_check_array=True)  # names and number of features only
         n_rows = num_samples(X)
-        n_holdout = holdout_size(n_rows, self.holdout)
+        n_holdout = _holdout_size(n_rows, self.holdout)
         self._check_enough_rows(n_rows, n_holdout)
         random = check_random_state(self.random_state)
         split = split_rows(n_rows, n_holdout, random)
@@ -277,7 +325,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
             allowed_false_alarms(n_holdout, self.max_false_alarm, self.confidence, self.bound)
         except TooFewRowsError as error:
             needed = error.rows_needed
-            if is_row_number(self.holdout):
+            if _is_row_number(self.holdout):
                 advice = f"Set holdout to {needed} or more"
             else:
                 in_all = math.ceil(needed / self.holdout - ROUNDING)

@@ -18,6 +18,7 @@ from kernova.description.fitting import (
     PROCESS_CONSTRAINTS,
     REJECT_CONSTRAINT,
     Described,
+    OpenSetClassifier,
     Rules,
     described,
     group_codes,
@@ -27,7 +28,6 @@ from kernova.description.fitting import (
     warn_of_single_rows,
 )
 from kernova.description.hyperparameters import Hyperparameters, Scale, feature_scaling
-from kernova.description.open_set import OpenSetClassifier
 from kernova.errors import InputError
 from kernova.typing import Indices, Matrix
 

@@ -16,12 +16,12 @@ from kernova._sklearn import Interval
 from kernova.description.fitting import (
     REJECT_CONSTRAINT,
     SCALE_CONSTRAINT,
+    OpenSetClassifier,
     group_codes,
     thresholds_of,
     warn_of_single_rows,
 )
 from kernova.description.hyperparameters import Scale, feature_scaling, median_distance
-from kernova.description.open_set import OpenSetClassifier
 from kernova.errors import InputError
 from kernova.kernels.distances import squared_distances
 from kernova.parallel import row_blocks

@@ -21,25 +21,14 @@ _FIRST_ROWS: Final = 256
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """Result of one simulated run.
+    """Result of one simulated run."""
 
-    Attributes
-    ----------
-    strategy : str
-        The name of the strategy.
-    asked : array of int
-        Rows in the order they were asked. The run ends with the question that completes the
-        classes, at ``max_questions``, or when no row is left.
-    classes_seen : array of int
-        Number of classes asked and correctly labelled after each question.
-    n_classes : int
-        Number of classes.
-    """
-
-    strategy: str
+    strategy: str  # the name of the strategy
+    # Rows in the order they were asked. The run ends with the question that completes the classes,
+    # at ``max_questions``, or when no row is left.
     asked: Indices
-    classes_seen: Indices
-    n_classes: int
+    classes_seen: Indices  # number of classes asked and correctly labelled after each question
+    n_classes: int  # number of classes
 
     @property
     def questions_to_all(self) -> int | None:

@@ -90,23 +90,15 @@ def _texts_of(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 @dataclass(frozen=True, eq=False)
 class TableDigest:
-    """Names and numbers by which two versions of a table are compared.
+    """Names and numbers by which two versions of a table are compared."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        Column names, in order.
-    ids : tuple of str
-        Row ids as JSON, in order.
-    column_digests : array of shape (n_columns,)
-        One number per column, of its values and the ids, independent of row order.
-    row_digests : array of shape (n_rows,)
-        One number per row, of its values and the column names, independent of column order.
-    """
-
-    columns: tuple[str, ...]
-    ids: tuple[str, ...]
+    columns: tuple[str, ...]  # column names, in order
+    ids: tuple[str, ...]  # row ids as JSON, in order
+    # One number per column, of its values and the ids, independent of row order; shape
+    # (n_columns,).
     column_digests: Numbers
+    # One number per row, of its values and the column names, independent of column order; shape
+    # (n_rows,).
     row_digests: Numbers
 
     def to_parts(self) -> dict[str, bytes]:

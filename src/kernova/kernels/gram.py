@@ -20,6 +20,24 @@ from kernova.parallel import cached_blocks, in_threads, slices
 from kernova.progress import track
 from kernova.typing import Indices, Matrix, Vector
 
+# Below this fraction of the largest, a principal component is rounding.
+_ROUNDING_FRACTION = 1e-12
+
+
+def principal_directions(centred: Matrix, n_components: int) -> Matrix:
+    """Return the first principal directions as orthonormal columns, fewer if the rank is lower.
+
+    The largest entry of each is positive, so that the same rows give the same picture.
+    """
+    if len(centred) > centred.shape[1]:  # the triangle has the same directions in fewer rows
+        centred = np.linalg.qr(centred).R
+    _, strength, right = np.linalg.svd(centred, full_matrices=False)
+    n_real = max(1, int(np.sum(strength > _ROUNDING_FRACTION * strength[0])))
+    directions = right[: min(n_components, n_real)].T
+    largest = directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])]
+    return np.asarray(directions * np.where(largest < 0, -1.0, 1.0))
+
+
 # Columns of a tile: wide enough for BLAS to run at full speed, narrow enough that the upper
 # triangle of tiles is little more than half of the square (measured: best from 400 to 1,000).
 _TILE_COLUMNS = 512
@@ -89,24 +107,13 @@ def mean_squared_distances(X: Matrix, kernel: KernelLike) -> Vector:
 
 @dataclass(frozen=True)
 class CentredGram:
-    """G = LL' + R, the inner products of the reference rows around their mean in feature space.
+    """G = LL' + R, the inner products of the reference rows around their mean in feature space."""
 
-    Attributes
-    ----------
-    mean_distances : ndarray of shape (n,)
-        Mean squared distance in feature space of each row to all rows.
-    factor : ndarray of shape (n, rank)
-        L.
-    residual_diagonal : ndarray of shape (n,)
-        The diagonal of R.
-    residual_norm : float
-        The largest eigenvalue of R, or an upper bound of it once certified.
-    """
-
+    # Mean squared distance in feature space of each row to all rows; shape (n,).
     mean_distances: Vector
-    factor: Matrix
-    residual_diagonal: Vector
-    residual_norm: float
+    factor: Matrix  # L; shape (n, rank)
+    residual_diagonal: Vector  # the diagonal of R; shape (n,)
+    residual_norm: float  # the largest eigenvalue of R, or an upper bound of it once certified
 
     @property
     def rank(self) -> int:

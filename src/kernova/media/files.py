@@ -30,18 +30,10 @@ _NAMED_IN_MESSAGES = 3
 
 
 class RowFiles(NamedTuple):
-    """Files matched with rows.
+    """Files matched with rows."""
 
-    Attributes
-    ----------
-    names : list of str or None
-        For each row the name of its file, None where there is none.
-    columns : list of str
-        Columns that name files and are therefore no features.
-    """
-
-    names: list[str | None]
-    columns: list[str]
+    names: list[str | None]  # for each row the name of its file, None where there is none
+    columns: list[str]  # columns that name files and are therefore no features
 
 
 class MediaFiles(Protocol):

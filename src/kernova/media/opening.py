@@ -17,7 +17,7 @@ import pyarrow as pa
 from kernova.datasets import rare_digits
 from kernova.errors import InputError
 from kernova.files import is_folder
-from kernova.linalg import principal_directions
+from kernova.kernels.gram import principal_directions
 from kernova.media.files import (
     FolderFiles,
     MediaFiles,
@@ -32,8 +32,13 @@ from kernova.media.files import (
 from kernova.media.outlines import OutlineRows
 from kernova.media.pictures import PICTURE_SUFFIXES
 from kernova.media.recordings import is_raven, read_recording_folder, read_sound_table
-from kernova.media.request import DataRequest, DiscoveryData
-from kernova.media.row_media import PictureRows, RowMedia, pixel_pictures
+from kernova.media.row_media import (
+    DataRequest,
+    DiscoveryData,
+    PictureRows,
+    RowMedia,
+    pixel_pictures,
+)
 from kernova.shapes.columns import ShapeColumns, fit_shape_columns
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.tps import read_tps

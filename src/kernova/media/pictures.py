@@ -28,18 +28,10 @@ _DECODING = threading.BoundedSemaphore(2)
 
 
 class Picture(NamedTuple):
-    """Encoded picture.
+    """Encoded picture."""
 
-    Attributes
-    ----------
-    content : bytes
-        PNG or JPEG.
-    media_type : str
-        ``"image/png"`` or ``"image/jpeg"``.
-    """
-
-    content: bytes
-    media_type: str
+    content: bytes  # PNG or JPEG
+    media_type: str  # ``"image/png"`` or ``"image/jpeg"``
 
 
 def reduced_picture(content: bytes, name: str, largest: int) -> Picture:

@@ -27,8 +27,7 @@ from kernova.media.files import (
     files_of_rows,
     missing_files_note,
 )
-from kernova.media.request import DataRequest, DiscoveryData
-from kernova.media.row_media import RowMedia
+from kernova.media.row_media import DataRequest, DiscoveryData, RowMedia
 from kernova.media.sounds import SoundInterval, SoundRows
 from kernova.progress import track
 from kernova.tables.columns import decoded
@@ -76,24 +75,12 @@ class Times(NamedTuple):
 
 
 class Selections(NamedTuple):
-    """Table of sounds without duplicate selections.
+    """Table of sounds without duplicate selections."""
 
-    Attributes
-    ----------
-    raw : RawTable
-        The columns; those that are no features are in ``aside``.
-    times : Times or None
-        None if rows are whole recordings.
-    has_measures : bool
-        Whether there are numeric columns besides times and frequencies.
-    notes : list of str
-        Notes on columns that are left out.
-    """
-
-    raw: RawTable
-    times: Times | None
-    has_measures: bool
-    notes: list[str]
+    raw: RawTable  # the columns; those that are no features are in ``aside``
+    times: Times | None  # none if rows are whole recordings
+    has_measures: bool  # whether there are numeric columns besides times and frequencies
+    notes: list[str]  # notes on columns that are left out
 
 
 def is_raven(raw: RawTable) -> bool:

@@ -1,9 +1,10 @@
-"""Media of rows: base class, pictures from files, pictures from pixels, and a cache."""
+"""Media of rows: base class, pictures, a cache, and the data that a discovery works on."""
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,54 @@ from numpy.typing import NDArray
 from kernova.errors import MissingMediaError
 from kernova.media.files import MediaFiles
 from kernova.media.pictures import Picture, pixel_picture, reduced_picture
+from kernova.tables.formats import RawTable
+from kernova.tables.table import Missing, Table, table_of
+from kernova.text import listed
 
 if TYPE_CHECKING:
-    from kernova.media.spectrogram import Spectrogram
+    from kernova.media.sounds import Spectrogram
+
+
+class DataRequest(NamedTuple):
+    """Parameters of a table, as given by the user."""
+
+    source: str
+    id_column: str | None
+    label_column: str | None
+    drop: list[str]
+    missing: Missing
+    reader: object | None
+
+    @property
+    def named(self) -> list[str]:
+        """Columns with a role given by the user."""
+        names = [self.id_column, self.label_column, *self.drop]
+        return [name for name in names if name is not None]
+
+    def table(self, raw: RawTable, aside: Sequence[str] = ()) -> Table:
+        """Return the table of a raw table, without the columns set aside."""
+        return table_of(
+            raw,
+            self.source,
+            id_column=self.id_column,
+            label_column=self.label_column,
+            drop=[*self.drop, *(name for name in aside if name not in [*self.named, raw.own_id])],
+            missing=self.missing,
+        )
+
+    def is_numbered(self, raw: RawTable) -> bool:
+        """Return whether the row ids are row numbers."""
+        return self.id_column is None and raw.own_id is None
+
+    def file_columns_note(self, columns: Sequence[str]) -> list[str]:
+        """Return a note on the columns that name files."""
+        left_out = [name for name in columns if name not in self.named]
+        if not left_out:
+            return []
+        if len(left_out) == 1:
+            return [f"Column {left_out[0]!r} names files and is not used as a feature."]
+        return [f"Columns {listed(left_out)} name files and are not used as features."]
+
 
 MediaKind = Literal["none", "picture", "sound", "outline"]
 
@@ -147,6 +193,15 @@ class PixelRows(RowMedia):
             raise self._missing(row, "picture")
         sides = self._pixels.shape[1:]
         return pixel_picture(self._pixels[row], max(1, standard_size(largest) // max(sides)))
+
+
+@dataclass(frozen=True, eq=False)
+class DiscoveryData:
+    """Table for discovery, and the media of its rows."""
+
+    table: Table  # features, ids, and labels that are known before the first question
+    media: RowMedia  # pictures, sounds or outlines of the rows
+    notes: list[str] = field(default_factory=list)  # remarks for the reader
 
 
 def pixel_pictures(ids: Sequence[str], features: Any, height: int = 8, width: int = 8) -> PixelRows:

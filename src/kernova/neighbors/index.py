@@ -57,28 +57,16 @@ class NeighborIndex:
     """Distinct rows in units of a power of two, so that squares neither overflow nor vanish.
 
     Differences below 1e-150 of the largest number count as none.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_distinct, n_features)
-        Each row once, divided by ``2**exponent``; in the tree's own order, for the cache's sake.
-    counts : ndarray of shape (n_distinct,)
-        Number of occurrences of each.
-    inverse : ndarray of shape (n_rows,)
-        Position of each given row among the distinct ones.
-    exponent : int
-        The unit's exponent.
-    engine : str
-        "kd_tree", "brute" or "approximate".
-    n_jobs : int or None
-        Threads for the tree; brute force uses what scikit-learn's compiled parts use.
     """
 
+    # Each row once, divided by ``2**exponent``; in the tree's own order, for the cache's sake;
+    # shape (n_distinct, n_features).
     rows: Matrix
-    counts: NDArray[np.int64]
-    inverse: Indices
-    exponent: int
-    engine: str
+    counts: NDArray[np.int64]  # number of occurrences of each; shape (n_distinct,)
+    inverse: Indices  # position of each given row among the distinct ones; shape (n_rows,)
+    exponent: int  # the unit's exponent
+    engine: str  # "kd_tree", "brute" or "approximate"
+    # Threads for the tree; brute force uses what scikit-learn's compiled parts use.
     n_jobs: int | None = None
 
     @property

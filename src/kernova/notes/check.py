@@ -37,27 +37,14 @@ _LOWEST_THRESHOLD = 1e-6
 
 @dataclass(frozen=True)
 class CheckedFinder:
-    """Performance of a finder on annotated recordings.
+    """Performance of a finder on annotated recordings."""
 
-    Attributes
-    ----------
-    check : NoteCheck
-        Counts of correct and false notes.
-    curve : DataFrame
-        F for each threshold, from :func:`~kernova.notes.evaluation.threshold_curve`.
-    finder : NoteFinder
-        The finder.
-    annotated : TrainingSet
-        Recordings and their annotations.
-    found : list of list of Segment
-        Notes found in each recording.
-    """
-
-    check: NoteCheck
+    check: NoteCheck  # counts of correct and false notes
+    # F for each threshold, from :func:`~kernova.notes.evaluation.threshold_curve`.
     curve: pd.DataFrame
-    finder: NoteFinder
-    annotated: TrainingSet
-    found: list[list[Segment]]
+    finder: NoteFinder  # the finder
+    annotated: TrainingSet  # recordings and their annotations
+    found: list[list[Segment]]  # notes found in each recording
 
     @property
     def sentences(self) -> list[str]:

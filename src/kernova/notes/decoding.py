@@ -28,21 +28,11 @@ PAPER_SHORT, PAPER_SURE = 35, 60
 
 
 class Durations(NamedTuple):
-    """Limits of the length of notes of each class, and of the gap between two, in frames.
+    """Limits of the length of notes of each class, and of the gap between two, in frames."""
 
-    Attributes
-    ----------
-    shortest : ndarray of int of shape (n_classes,)
-        At least 1.
-    longest : ndarray of int of shape (n_classes,) or None
-        None for no limit.
-    gap : int
-        At least 0.
-    """
-
-    shortest: Indices
-    longest: Indices | None
-    gap: int
+    shortest: Indices  # at least 1; shape (n_classes,)
+    longest: Indices | None  # none for no limit; shape (n_classes,) or None
+    gap: int  # at least 0
 
 
 class Note(NamedTuple):
@@ -111,36 +101,19 @@ class _Heads:
 
 
 class FrameSegment(NamedTuple):
-    """One note, in frames.
+    """One note, in frames."""
 
-    Attributes
-    ----------
-    start, stop : int
-        First frame, and the frame after the last.
-    label : int
-        Class number: the column of the scores.
-    score : float
-        Mean score of the class over the segment.
-    """
-
-    start: int
+    start: int  # first frame, and the frame after the last
     stop: int
-    label: int
-    score: float
+    label: int  # class number: the column of the scores
+    score: float  # mean score of the class over the segment
 
 
 class Decoding(NamedTuple):
-    """Result of decoding frame scores.
+    """Result of decoding frame scores."""
 
-    Attributes
-    ----------
-    labels : ndarray of int of shape (n_frames,)
-        Class number of each frame, -1 for none.
-    segments : list of FrameSegment
-        Notes in order of time. Adjacent notes may have the same label and no gap.
-    """
-
-    labels: Indices
+    labels: Indices  # class number of each frame, -1 for none; shape (n_frames,)
+    # Notes in order of time. Adjacent notes may have the same label and no gap.
     segments: list[FrameSegment]
 
 

@@ -18,22 +18,12 @@ UNKNOWN = "unknown"
 
 
 class DemoFiles(NamedTuple):
-    """Files that were written.
+    """Files that were written."""
 
-    Attributes
-    ----------
-    training, annotations : Path
-        A recording, and the annotations of its notes.
-    night : Path
-        Folder of recordings to search.
-    truth : tuple of Path
-        Annotations of each of them, for comparison.
-    """
-
-    training: Path
+    training: Path  # A recording, and the annotations of its notes
     annotations: Path
-    night: Path
-    truth: tuple[Path, ...]
+    night: Path  # folder of recordings to search
+    truth: tuple[Path, ...]  # annotations of each of them, for comparison
 
 
 class Song(NamedTuple):

@@ -37,26 +37,13 @@ _MOST_LEFT_OUT = 40
 
 @dataclass(frozen=True)
 class NoteDescription:
-    """Known notes, and the score of a row for each class.
+    """Known notes, and the score of a row for each class."""
 
-    Attributes
-    ----------
-    rows : array of shape (n_notes, n_columns)
-        Weighted.
-    codes : array of shape (n_notes,)
-        Class of each note.
-    weights : array of shape (n_columns,)
-        Factors of the columns.
-    classes : list of ClassDescription
-    typical_scores : array of shape (n_classes,)
-        Mean leave-one-out soft score of a class's notes.
-    """
-
-    rows: Matrix
-    codes: Indices
-    weights: Vector
+    rows: Matrix  # weighted; shape (n_notes, n_columns)
+    codes: Indices  # class of each note; shape (n_notes,)
+    weights: Vector  # factors of the columns; shape (n_columns,)
     classes: list[ClassDescription]
-    typical_scores: Vector
+    typical_scores: Vector  # mean leave-one-out soft score of a class's notes; shape (n_classes,)
 
     def scorer(self) -> Callable[[Single], Single]:
         """Return the function from squared distances to all rows to s_c = -log(1 - q_c) / 2.

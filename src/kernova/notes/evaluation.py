@@ -40,48 +40,29 @@ class Pair(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Annotated and found notes of one recording, and its length.
+    """Annotated and found notes of one recording, and its length."""
 
-    Attributes
-    ----------
-    truth, found : sequence of Segment
-        Notes. True notes whose label is no class count as none.
-    seconds : float
-        Length of the recording.
-    """
-
-    truth: Sequence[Segment]
+    truth: Sequence[Segment]  # notes. True notes whose label is no class count as none
     found: Sequence[Segment]
-    seconds: float
+    seconds: float  # length of the recording
 
 
 @dataclass(frozen=True)
 class NoteCheck:
-    """Agreement of found and true notes, over one or more recordings.
+    """Agreement of found and true notes, over one or more recordings."""
 
-    Attributes
-    ----------
-    notes : DataFrame
-        One row for each class: ``class``, ``true``, ``found``, ``right`` (found with an onset
-        within the tolerance of a true one of the class, one to one), ``precision``, ``recall``,
-        ``f`` and ``false_per_minute``.
-    windows : DataFrame
-        The same, without the last column, counted in frames, with a row for none of the classes.
-    confusion : DataFrame
-        Notes matched by the largest overlap. A row for each class, for each label that is no
-        class, and for "none" (found where there is no note); a column for each class and for "none"
-        (not found).
-    frame_error : float
-        Fraction of frames whose class, or none, is wrong.
-    seconds, tolerance, frame_seconds : float
-        Length of all recordings, onset tolerance, and length of a frame.
-    """
-
+    # One row for each class: ``class``, ``true``, ``found``, ``right`` (found with an onset within
+    # the tolerance of a true one of the class, one to one), ``precision``, ``recall``, ``f`` and
+    # ``false_per_minute``.
     notes: pd.DataFrame
+    # The same, without the last column, counted in frames, with a row for none of the classes.
     windows: pd.DataFrame
+    # Notes matched by the largest overlap. A row for each class, for each label that is no class,
+    # and for "none" (found where there is no note); a column for each class and for "none" (not
+    # found).
     confusion: pd.DataFrame
-    frame_error: float
-    seconds: float
+    frame_error: float  # fraction of frames whose class, or none, is wrong
+    seconds: float  # length of all recordings, onset tolerance, and length of a frame
     tolerance: float
     frame_seconds: float
 

@@ -25,32 +25,17 @@ MARGIN_FRAMES = 20
 
 
 class FeatureSettings(NamedTuple):
-    """Settings of the features of a note.
+    """Settings of the features of a note."""
 
-    Attributes
-    ----------
-    framing : Framing
-        Width and hop of a frame.
-    bands : Bands
-        Frequency bands.
-    n_positions : int
-        Moments at which a note is sampled.
-    offset : float
-        Added to the power, in units of the floor, before the logarithm, which damps noise.
-    observation_noise : float
-        Observation noise of the smoothing chain; larger values smooth more.
-    duration_weight : float
-        Factor of the logarithm of the duration.
-    floor_quantile : float
-        Quantile of a band's power over the frames that is taken as its noise floor.
-    """
-
-    framing: Framing
-    bands: Bands = SONG_BANDS
-    n_positions: int = 12
+    framing: Framing  # width and hop of a frame
+    bands: Bands = SONG_BANDS  # frequency bands
+    n_positions: int = 12  # moments at which a note is sampled
+    # Added to the power, in units of the floor, before the logarithm, which damps noise.
     offset: float = 3.0
+    # Observation noise of the smoothing chain; larger values smooth more.
     observation_noise: float = 10.0
-    duration_weight: float = 12.0
+    duration_weight: float = 12.0  # factor of the logarithm of the duration
+    # Quantile of a band's power over the frames that is taken as its noise floor.
     floor_quantile: float = 0.1
 
 

@@ -34,26 +34,12 @@ Recording = str | Path | Audio
 
 
 class NoteScan(NamedTuple):
-    """Levels, scores and notes of an interval of a recording, for plots.
+    """Levels, scores and notes of an interval of a recording, for plots."""
 
-    Attributes
-    ----------
-    times : array of shape (n_frames,)
-        In seconds, from the start of the recording.
-    levels : array of shape (n_frames, n_bands)
-        Logarithm of the power of each band.
-    band_hz : array of shape (n_bands,)
-        Centre frequency of each band.
-    scores : array of shape (n_frames, n_classes)
-        Score of each frame for each class.
-    classes : array of str
-    segments : list of Segment
-    """
-
-    times: NDArray[np.float64]
-    levels: NDArray[np.float64]
-    band_hz: NDArray[np.float64]
-    scores: NDArray[np.float64]
+    times: NDArray[np.float64]  # in seconds, from the start of the recording; shape (n_frames,)
+    levels: NDArray[np.float64]  # logarithm of the power of each band; shape (n_frames, n_bands)
+    band_hz: NDArray[np.float64]  # centre frequency of each band; shape (n_bands,)
+    scores: NDArray[np.float64]  # score of each frame for each class; shape (n_frames, n_classes)
     classes: NDArray[Any]
     segments: list[Segment]
 

@@ -28,21 +28,11 @@ class RecordingState(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """A recording whose results were all written.
+    """A recording whose results were all written."""
 
-    Attributes
-    ----------
-    state : RecordingState
-        State of the recording before it was read.
-    settings : str
-        Fingerprint of the model and of everything else that results depend on.
-    results : dict of str to str
-        The files written, relative to the folder, and the SHA-256 of each.
-    """
-
-    state: RecordingState
-    settings: str
-    results: dict[str, str]
+    state: RecordingState  # state of the recording before it was read
+    settings: str  # fingerprint of the model and of everything else that results depend on
+    results: dict[str, str]  # the files written, relative to the folder, and the SHA-256 of each
 
 
 class NoteJournal:

@@ -46,24 +46,13 @@ class Recording(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """Settings that the results depend on, beside the recording.
+    """Settings that the results depend on, beside the recording."""
 
-    Attributes
-    ----------
-    format : str
-        Format of the results: "raven", "audacity", "textgrid" or "csv".
-    labels : sequence of str or None
-        Classes to keep; None keeps all.
-    fingerprint : str
-        Fingerprint of the model and its options; results with another one are computed again.
-    channel : int or "mean"
-        Channel that the finder uses, written to Raven selection tables.
-    """
-
-    format: str = "raven"
-    labels: Sequence[str] | None = None
+    format: str = "raven"  # format of the results: "raven", "audacity", "textgrid" or "csv"
+    labels: Sequence[str] | None = None  # classes to keep; None keeps all
+    # Fingerprint of the model and its options; results with another one are computed again.
     fingerprint: str = ""
-    channel: Channel = "mean"
+    channel: Channel = "mean"  # channel that the finder uses, written to Raven selection tables
 
     @property
     def digest(self) -> str:
@@ -75,30 +64,14 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class SearchedFile:
-    """Outcome of one recording.
+    """Outcome of one recording."""
 
-    Attributes
-    ----------
-    path : Path
-        The recording.
-    outcome : str
-        "searched", "done before", or "failed".
-    segments : list of Segment
-        Notes of the recording.
-    seconds : float
-        Length of the recording.
-    files : tuple of Path
-        Files that were written.
-    remark : str
-        Reason of a failure, or a warning; usually empty.
-    """
-
-    path: Path
-    outcome: str
-    segments: list[Segment] = field(default_factory=list)
-    seconds: float = 0.0
-    files: tuple[Path, ...] = ()
-    remark: str = ""
+    path: Path  # the recording
+    outcome: str  # "searched", "done before", or "failed"
+    segments: list[Segment] = field(default_factory=list)  # notes of the recording
+    seconds: float = 0.0  # length of the recording
+    files: tuple[Path, ...] = ()  # files that were written
+    remark: str = ""  # reason of a failure, or a warning; usually empty
 
 
 class _Plan(NamedTuple):

@@ -32,39 +32,20 @@ _MOST_NAMES = 10
 
 @dataclass(frozen=True)
 class AnnotationReading:
-    """Options for reading annotation files.
+    """Options for reading annotation files."""
 
-    Attributes
-    ----------
-    format : str or None
-        "raven", "audacity", "textgrid" or "csv"; recognised by the content if None.
-    columns : mapping or None
-        Column names that differ from the default ones.
-    tier : str or None
-        Tier of a TextGrid.
-    """
-
+    # "raven", "audacity", "textgrid" or "csv"; recognised by the content if None.
     format: str | None = None
-    columns: Mapping[str, str] | None = None
-    tier: str | None = None
+    columns: Mapping[str, str] | None = None  # column names that differ from the default ones
+    tier: str | None = None  # tier of a TextGrid
 
 
 class Annotated(NamedTuple):
-    """A recording, and its annotated notes.
+    """A recording, and its annotated notes."""
 
-    Attributes
-    ----------
-    info : AudioInfo
-        The recording.
-    segments : list of Segment
-        In order of time, with labels that are not empty.
-    source : str
-        File of the annotation.
-    """
-
-    info: AudioInfo
-    segments: list[Segment]
-    source: str
+    info: AudioInfo  # the recording
+    segments: list[Segment]  # in order of time, with labels that are not empty
+    source: str  # file of the annotation
 
     @property
     def is_clip(self) -> bool:
@@ -101,22 +82,13 @@ class _Marked(NamedTuple):
 
 @dataclass(frozen=True)
 class LearntNotes:
-    """A fitted finder, and its training annotations.
+    """A fitted finder, and its training annotations."""
 
-    Attributes
-    ----------
-    finder : NoteFinder
-        Fitted.
-    classes : DataFrame
-        One row for each class: ``class``, ``notes``, and ``shortest``, ``mean`` and ``longest``,
-        the durations of its notes in seconds.
-    training : TrainingSet
-        The annotated notes.
-    """
-
-    finder: NoteFinder
+    finder: NoteFinder  # fitted
+    # One row for each class: ``class``, ``notes``, and ``shortest``, ``mean`` and ``longest``, the
+    # durations of its notes in seconds.
     classes: pd.DataFrame
-    training: TrainingSet
+    training: TrainingSet  # the annotated notes
 
     @property
     def summary(self) -> str:

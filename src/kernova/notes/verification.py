@@ -43,25 +43,15 @@ _ROWS_PER_BATCH = 2000
 
 
 class KnownClass(NamedTuple):
-    """Rows of a class, and their spread as squared distances.
+    """Rows of a class, and their spread as squared distances."""
 
-    Attributes
-    ----------
-    rows : array of shape (n_rows, n_columns)
-    n_nearest : int
-        Number of rows that a cluster is compared with.
-    spread : float
-        Expected squared distance of a row from the mean of its nearest rows, were these many.
-    variance : float
-        Expected squared distance of a row from the class mean; two rows are twice as far apart.
-    rejection_limit : float
-        Distance that most rows of the other classes exceed; infinite if there are none.
-    """
-
-    rows: Matrix
-    n_nearest: int
+    rows: Matrix  # shape (n_rows, n_columns)
+    n_nearest: int  # number of rows that a cluster is compared with
+    # Expected squared distance of a row from the mean of its nearest rows, were these many.
     spread: float
+    # Expected squared distance of a row from the class mean; two rows are twice as far apart.
     variance: float
+    # Distance that most rows of the other classes exceed; infinite if there are none.
     rejection_limit: float = np.inf
 
 

@@ -40,24 +40,12 @@ _SMALL_TEXT: Final = 8
 
 
 class Forest(NamedTuple):
-    """The nodes that are drawn, and their vertical positions.
+    """The nodes that are drawn, and their vertical positions."""
 
-    Attributes
-    ----------
-    nodes : array of int
-        The tips and all nodes between them and the root.
-    height : dict of int to float
-        The vertical position of each node's line.
-    children : dict of int to list of int
-        The children of each node among those drawn.
-    rare : list of int
-        Tips that are small and persist.
-    """
-
-    nodes: Indices
-    height: dict[int, float]
-    children: dict[int, list[int]]
-    rare: list[int]
+    nodes: Indices  # the tips and all nodes between them and the root
+    height: dict[int, float]  # the vertical position of each node's line
+    children: dict[int, list[int]]  # the children of each node among those drawn
+    rare: list[int]  # tips that are small and persist
 
 
 class NodeLines(NamedTuple):

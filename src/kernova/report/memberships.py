@@ -24,7 +24,7 @@ from kernova.report.canvas import (
     label_axes,
     new_axes,
 )
-from kernova.report.dots import (
+from kernova.report.planes import (
     clip_to_views,
     draw_background,
     draw_marked,

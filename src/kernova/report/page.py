@@ -55,18 +55,10 @@ class Html(str):
 
 
 class Section(NamedTuple):
-    """A section of a page.
+    """A section of a page."""
 
-    Attributes
-    ----------
-    title : str
-        The heading.
-    parts : sequence of str or Html
-        The content, in order; a plain string becomes a paragraph.
-    """
-
-    title: str
-    parts: Sequence[str]
+    title: str  # the heading
+    parts: Sequence[str]  # the content, in order; a plain string becomes a paragraph
 
 
 def paragraph(text: str) -> Html:
@@ -274,27 +266,13 @@ class Bar(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A summary of one row.
+    """A summary of one row."""
 
-    Attributes
-    ----------
-    title : str
-        The row's name.
-    lead : str
-        A short line below the title.
-    bars : sequence of Bar
-        The bars, the longest first.
-    ending : str
-        A line below the bars; empty for none.
-    marked : bool
-        Whether to highlight the card by colour. Its lead should carry the same information as
-        text.
-    """
-
-    title: str
-    lead: str
-    bars: Sequence[Bar]
-    ending: str = ""
+    title: str  # the row's name
+    lead: str  # A short line below the title
+    bars: Sequence[Bar]  # the bars, the longest first
+    ending: str = ""  # A line below the bars; empty for none
+    # Whether to highlight the card by colour. Its lead should carry the same information as text.
     marked: bool = False
 
 

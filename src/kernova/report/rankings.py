@@ -33,7 +33,7 @@ from kernova.report.canvas import (
     new_figure,
     note_above,
 )
-from kernova.report.dots import (
+from kernova.report.planes import (
     Plane,
     clip_to_views,
     draw_background,

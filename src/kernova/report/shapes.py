@@ -34,7 +34,7 @@ from kernova.report.canvas import (
     new_axes,
     note_above,
 )
-from kernova.report.dots import clip_to_views, draw_marked, finish_plane, plane_views, sample_rows
+from kernova.report.planes import clip_to_views, draw_marked, finish_plane, plane_views, sample_rows
 from kernova.text import percent, quantity, truncate_middle
 from kernova.typing import Matrix
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernova.errors import InputError
-from kernova.linalg import principal_directions
+from kernova.kernels.gram import principal_directions
 from kernova.shapes.procrustes import GeneralizedProcrustes
 from kernova.typing import Coordinates, Matrix
 
@@ -17,36 +17,22 @@ _DECIMALS = 6
 
 
 class PlacedShapes(NamedTuple):
-    """Specimens aligned to the consensus, and their columns.
+    """Specimens aligned to the consensus, and their columns."""
 
-    Attributes
-    ----------
-    aligned : ndarray of shape (n, n_landmarks, n_dimensions)
-        Landmarks without position, size and direction; missing ones are estimated.
-    rows : ndarray of shape (n, n_components)
-        Shape components.
-    """
-
+    # Landmarks without position, size and direction; missing ones are estimated; shape (n,
+    # n_landmarks, n_dimensions).
     aligned: Coordinates
-    rows: Matrix
+    rows: Matrix  # shape components; shape (n, n_components)
 
 
 @dataclass(frozen=True, eq=False)
 class ShapeColumns:
-    """A mapping from landmarks to columns, learnt from specimens.
+    """A mapping from landmarks to columns, learnt from specimens."""
 
-    Attributes
-    ----------
-    procrustes : GeneralizedProcrustes
-        Fitted; holds the consensus.
-    center : ndarray
-        The mean of the aligned rows.
-    components : ndarray of shape (n_landmarks * n_dimensions, n_components)
-        Principal directions of the aligned rows, the strongest first.
-    """
-
-    procrustes: GeneralizedProcrustes
-    center: Matrix
+    procrustes: GeneralizedProcrustes  # fitted; holds the consensus
+    center: Matrix  # the mean of the aligned rows
+    # Principal directions of the aligned rows, the strongest first; shape (n_landmarks *
+    # n_dimensions, n_components).
     components: Matrix
 
     @property

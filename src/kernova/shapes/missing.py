@@ -28,21 +28,11 @@ _MIN_EXAMPLES, _MAX_EXAMPLES = 50, 2000
 
 
 class ShapeModel(NamedTuple):
-    """A Gaussian model of shapes: mean, and precision with a flat prior on the frame.
+    """A Gaussian model of shapes: mean, and precision with a flat prior on the frame."""
 
-    Attributes
-    ----------
-    consensus : ndarray of shape (p, d)
-        The mean shape.
-    precision : ndarray of shape (p * d, p * d)
-        Inverse covariance of the rows [x1 y1 x2 y2 ...].
-    examples : ndarray of shape (n, p, d)
-        Complete specimens, aligned.
-    """
-
-    consensus: Coordinates
-    precision: Matrix
-    examples: Coordinates
+    consensus: Coordinates  # the mean shape; shape (p, d)
+    precision: Matrix  # inverse covariance of the rows [x1 y1 x2 y2 ...]; shape (p * d, p * d)
+    examples: Coordinates  # complete specimens, aligned; shape (n, p, d)
 
 
 def shape_model(

@@ -40,18 +40,11 @@ class Superposition(NamedTuple):
 
 
 class Alignment(NamedTuple):
-    """Aligned specimens.
+    """Aligned specimens."""
 
-    Attributes
-    ----------
-    coordinates : ndarray of shape (n, p, d)
-        Aligned landmarks; missing ones are estimated.
-    centroid_sizes : ndarray of shape (n,)
-        Root of the summed squared distances of a specimen's landmarks from their centroid, in
-        the unit of the input.
-    """
-
-    coordinates: Coordinates
+    coordinates: Coordinates  # aligned landmarks; missing ones are estimated; shape (n, p, d)
+    # Root of the summed squared distances of a specimen's landmarks from their centroid, in the
+    # unit of the input; shape (n,).
     centroid_sizes: Vector
 
 

@@ -22,17 +22,10 @@ _NUMBER_FIRST = re.compile(r"(?:x|lm|landmark)?[ ._-]?([0-9]{1,6})[ ._-]?([xyz])
 
 
 class LandmarkTable(NamedTuple):
-    """The landmarks of a table, and its other columns row by row.
+    """The landmarks of a table, and its other columns row by row."""
 
-    Attributes
-    ----------
-    landmarks : Landmarks
-        The specimens in the order of the rows.
-    others : DataFrame
-        The columns that are neither ids nor coordinates, with the ids as index.
-    """
-
-    landmarks: Landmarks
+    landmarks: Landmarks  # the specimens in the order of the rows
+    # The columns that are neither ids nor coordinates, with the ids as index.
     others: "pd.DataFrame"
 
 

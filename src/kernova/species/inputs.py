@@ -30,21 +30,11 @@ _MAX_SUGGESTIONS = 5
 
 @dataclass(frozen=True)
 class Reading:
-    """Options for reading landmark files.
+    """Options for reading landmark files."""
 
-    Attributes
-    ----------
-    negative : {"values", "missing"}
-        The meaning of negative coordinates.
-    ids_from : {"auto", "id", "image", "number"}
-        The source of the specimens' ids in a TPS file.
-    id_column : str or None
-        The id column of a wide table, or of the table of groups.
-    """
-
-    negative: Negative = "values"
-    ids_from: IdsFrom = "auto"
-    id_column: str | None = None
+    negative: Negative = "values"  # the meaning of negative coordinates
+    ids_from: IdsFrom = "auto"  # the source of the specimens' ids in a TPS file
+    id_column: str | None = None  # the id column of a wide table, or of the table of groups
 
 
 class Specimens(NamedTuple):

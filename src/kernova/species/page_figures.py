@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from kernova.report.canvas import figure_of
 from kernova.report.curves import plot_score_distributions
-from kernova.report.dots import Plane
+from kernova.report.planes import Plane
 from kernova.report.shapes import (
     plot_aligned_shapes,
     plot_deformation,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kernova.calibration.bounds import check_open_unit_interval
 from kernova.errors import InputError, check_count
-from kernova.linalg import principal_directions
+from kernova.kernels.gram import principal_directions
 from kernova.shapes.features import ShapeFeatures
 from kernova.shapes.procrustes import Alignment, GeneralizedProcrustes
 from kernova.typing import Coordinates, Matrix, Vector
@@ -91,21 +91,11 @@ class SpeciesSettings:
 
 
 class Placed(NamedTuple):
-    """Specimens projected into a shape space.
+    """Specimens projected into a shape space."""
 
-    Attributes
-    ----------
-    aligned : ndarray of shape (n, p, d)
-        Aligned landmarks.
-    centroid_sizes : ndarray of shape (n,)
-        Sizes in the unit of the coordinates.
-    rows : ndarray of shape (n, n_columns)
-        The coordinates that depths are computed on.
-    """
-
-    aligned: Coordinates
-    centroid_sizes: Vector
-    rows: Matrix
+    aligned: Coordinates  # aligned landmarks; shape (n, p, d)
+    centroid_sizes: Vector  # sizes in the unit of the coordinates; shape (n,)
+    rows: Matrix  # the coordinates that depths are computed on; shape (n, n_columns)
 
 
 @dataclass(frozen=True)

@@ -34,23 +34,15 @@ IN_ORDER = "in order"
 
 
 class DigitisingCheck(NamedTuple):
-    """Landmarks that deviate, one entry per specimen.
+    """Landmarks that deviate, one entry per specimen."""
 
-    Attributes
-    ----------
-    landmark : ndarray of int of shape (n,)
-        The number, from 1, of the deviating landmark; 0 if there is none.
-    is_single : ndarray of bool of shape (n,)
-        Whether all others are in order without that landmark.
-    deviation : ndarray of shape (n,)
-        The largest deviation of any landmark, in multiples of that landmark's median deviation.
-    p_value : ndarray of shape (n,)
-        The fraction of ordinary specimens with a deviation at least as large.
-    """
-
+    # The number, from 1, of the deviating landmark; 0 if there is none; shape (n,).
     landmark: Indices
-    is_single: Mask
+    is_single: Mask  # whether all others are in order without that landmark; shape (n,)
+    # The largest deviation of any landmark, in multiples of that landmark's median deviation; shape
+    # (n,).
     deviation: Vector
+    # The fraction of ordinary specimens with a deviation at least as large; shape (n,).
     p_value: Vector
 
 
@@ -123,33 +115,20 @@ def _culprit(procrustes: GeneralizedProcrustes, specimen: Coordinates, typical: 
 
 @dataclass(frozen=True)
 class SpecimenTests:
-    """Tests of new specimens, one by one.
+    """Tests of new specimens, one by one."""
 
-    Attributes
-    ----------
-    rows : DataFrame
-        One line per new specimen, in the input's order: ``id``; ``depth`` among the reference
-        specimens; ``p_value``, the probability that a specimen of the known groups is as shallow;
-        ``verdict``, "new" where the false discovery rate allows it and else "usual"; ``closest``,
-        the group of the nearest reference specimen, and ``closest_p_value`` against that group
-        alone (1 where it is too small to test); ``landmark``, the number of one that seems
-        misplaced or 0, ``landmark_p_value``, and ``digitising`` as text.
-    known, new : Landmarks
-        The known specimens and the new ones.
-    groups : ndarray of str
-        The groups of the known specimens.
-    split : Split
-        All specimens, known ones first, in the space of the reference half.
-    settings : SpeciesSettings
-        The settings of the tests.
-    """
-
+    # One line per new specimen, in the input's order: ``id``; ``depth`` among the reference
+    # specimens; ``p_value``, the probability that a specimen of the known groups is as shallow;
+    # ``verdict``, "new" where the false discovery rate allows it and else "usual"; ``closest``, the
+    # group of the nearest reference specimen, and ``closest_p_value`` against that group alone (1
+    # where it is too small to test); ``landmark``, the number of one that seems misplaced or 0,
+    # ``landmark_p_value``, and ``digitising`` as text.
     rows: pd.DataFrame
-    known: Landmarks
+    known: Landmarks  # the known specimens and the new ones
     new: Landmarks
-    groups: Labels
-    split: Split
-    settings: SpeciesSettings
+    groups: Labels  # the groups of the known specimens
+    split: Split  # all specimens, known ones first, in the space of the reference half
+    settings: SpeciesSettings  # the settings of the tests
 
     @property
     def n_new(self) -> int:

@@ -28,8 +28,8 @@ from kernova.calibration.bounds import (
     equal_error_rate,
     hoeffding_upper_bound,
 )
+from kernova.calibration.detector import Split as Halves
 from kernova.calibration.p_values import rank_sum_p_value
-from kernova.calibration.splits import Split as Halves
 from kernova.kernels.bandwidth import chosen_bandwidth
 from kernova.kernels.functions import Gaussian, kernel_named
 from kernova.species.space import Placed, ShapeSpace, SpeciesSettings, fit_shape_space
@@ -54,26 +54,14 @@ _MIN_OTHERS = 10
 
 @dataclass(frozen=True)
 class Split:
-    """One random split, with all specimens in the space that its reference half defines.
+    """One random split, with all specimens in the space that its reference half defines."""
 
-    Attributes
-    ----------
-    space : ShapeSpace
-        Learnt from the reference specimens.
-    placed : Placed
-        All specimens, projected.
-    reference, holdout, unknown : ndarray of int
-        Row indices of the specimens.
-    holdout_depths, unknown_depths : ndarray
-        Depths among all reference specimens; high is typical.
-    """
-
-    space: ShapeSpace
-    placed: Placed
-    reference: Indices
+    space: ShapeSpace  # learnt from the reference specimens
+    placed: Placed  # all specimens, projected
+    reference: Indices  # row indices of the specimens
     holdout: Indices
     unknown: Indices
-    holdout_depths: Vector
+    holdout_depths: Vector  # depths among all reference specimens; high is typical
     unknown_depths: Vector
 
 

@@ -36,43 +36,23 @@ from kernova.typing import Coordinates, Indices, Mask
 
 @dataclass(frozen=True)
 class UnknownStudy:
-    """The study of one group, held out as unknown.
+    """The study of one group, held out as unknown."""
 
-    Attributes
-    ----------
-    unknown : str
-        The name of the group.
-    landmarks : Landmarks
-        All specimens.
-    groups : ndarray of str
-        The group of each.
-    halvings : DataFrame
-        One line per split, all known groups pooled: ``e_star``, ``detection_rate``,
-        ``false_alarm_bound``, ``threshold``, ``equal_error_rate``, ``auroc``, and exact bounds.
-    pairs : DataFrame
-        One line per known group, compared alone, hardest to separate first: means over the
-        splits, ``equal_error_rate_spread``, and one ``p_value`` of the hypothesis that the
-        unknown is of this group; ``test`` names the test, which compares halves of a large
-        group and all specimens of a small one.
-    not_compared : tuple of str
-        Known groups that are too small to compare.
-    verdict : Verdict
-        The verdict on the group.
-    first : Split
-        All specimens in the space of the first split, for pictures.
-    settings : SpeciesSettings
-        The settings of the study.
-    """
-
-    unknown: str
-    landmarks: Landmarks
-    groups: Labels
+    unknown: str  # the name of the group
+    landmarks: Landmarks  # all specimens
+    groups: Labels  # the group of each
+    # One line per split, all known groups pooled: ``e_star``, ``detection_rate``,
+    # ``false_alarm_bound``, ``threshold``, ``equal_error_rate``, ``auroc``, and exact bounds.
     halvings: pd.DataFrame
+    # One line per known group, compared alone, hardest to separate first: means over the splits,
+    # ``equal_error_rate_spread``, and one ``p_value`` of the hypothesis that the unknown is of this
+    # group; ``test`` names the test, which compares halves of a large group and all specimens of a
+    # small one.
     pairs: pd.DataFrame
-    not_compared: tuple[str, ...]
-    verdict: Verdict
-    first: Split
-    settings: SpeciesSettings
+    not_compared: tuple[str, ...]  # known groups that are too small to compare
+    verdict: Verdict  # the verdict on the group
+    first: Split  # all specimens in the space of the first split, for pictures
+    settings: SpeciesSettings  # the settings of the study
 
     @property
     def n_unknown(self) -> int:

@@ -36,30 +36,16 @@ _MAX_NAMES = 4
 
 
 class Verdict(NamedTuple):
-    """The verdict on a group, with its reasons.
+    """The verdict on a group, with its reasons."""
 
-    Attributes
-    ----------
-    kind : str
-        "looks new", "not separable" or "too few specimens to say".
-    sentence : str
-        The verdict in one sentence.
-    reasons : tuple of str
-        Evidence for it, and caveats.
-    closest : str or None
-        The known group that is hardest to separate from the unknown; None if none is compared.
-    p_value : float
-        The largest of the p-values against each compared group.
-    specimens_needed : int or None
-        How many specimens of the unknown would suffice, where they are too few and a number can
-        be given; None where the known group needs more specimens too.
-    """
-
-    kind: str
-    sentence: str
-    reasons: tuple[str, ...]
+    kind: str  # "looks new", "not separable" or "too few specimens to say"
+    sentence: str  # the verdict in one sentence
+    reasons: tuple[str, ...]  # evidence for it, and caveats
+    # The known group that is hardest to separate from the unknown; None if none is compared.
     closest: str | None
-    p_value: float
+    p_value: float  # the largest of the p-values against each compared group
+    # How many specimens of the unknown would suffice, where they are too few and a number can be
+    # given; None where the known group needs more specimens too.
     specimens_needed: int | None
 
 

@@ -2,7 +2,7 @@
 
 Requests are declared here. Replies are the workbench's dataclasses: :func:`reply_model` derives
 their pydantic models, with the descriptions of the numpydoc docstrings, so that each field is
-written once. :mod:`kernova.web.page_types` writes the page's types from the same description.
+written once. ``web-tools/page_types.py`` writes the page's types from the same description.
 """
 
 import re

@@ -154,7 +154,7 @@ def principal_scores(encoded: Matrix, n_axes: int) -> tuple[Matrix, float]:
 def _strongest_directions(rows: Matrix, n_axes: int) -> Matrix:
     """Return principal directions; the largest entry of each is positive.
 
-    Unlike :func:`kernova.linalg.principal_directions`, it never factorises all rows, of which a
+    Unlike :func:`~kernova.kernels.gram.principal_directions`, it never factorises all rows: a
     table may have a million.
     """
     n_axes = min(n_axes, *rows.shape)

@@ -27,21 +27,13 @@ _ISOLATED = 3.0
 
 @dataclass(frozen=True)
 class Confusion:
-    """Counts of labels against verdicts.
+    """Counts of labels against verdicts."""
 
-    Attributes
-    ----------
-    counts : DataFrame
-        A line for each label, known classes first, and a column for each verdict, "unknown" last.
-    foreign : tuple of str
-        Labels that are no class of the model: "unknown" is the right verdict on their rows.
-    n_unlabelled : int
-        Rows without a label, which are not counted.
-    """
-
+    # A line for each label, known classes first, and a column for each verdict, "unknown" last.
     counts: pd.DataFrame
+    # Labels that are no class of the model: "unknown" is the right verdict on their rows.
     foreign: tuple[str, ...]
-    n_unlabelled: int
+    n_unlabelled: int  # rows without a label, which are not counted
 
     @property
     def known(self) -> pd.DataFrame:

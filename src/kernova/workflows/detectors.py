@@ -29,39 +29,23 @@ Command = Literal["novelty", "outliers"]
 
 @dataclass(frozen=True, kw_only=True)
 class Detector:
-    """An entry of the registry.
+    """An entry of the registry."""
 
-    Attributes
-    ----------
-    name : str
-        What users write as the method.
-    title : str
-        The score in full, as reports show it.
-    for_novelty : callable or None
-        Makes the estimator that learns from known rows and scores new ones; None if the command
-        ``novelty`` does not offer this detector.
-    for_outliers : callable or None
-        Makes the estimator that scores the rows of one table, or, if its second argument is true,
-        those of another half; None if the command ``outliers`` does not offer this detector.
-    parameters : frozenset of str
-        The settings that concern this detector only: "bandwidth", "kernel", "n_neighbors",
-        "path".
-    max_neighbor_numbers : int or None
-        The largest number of entries in ``n_neighbors``.
-    is_depth : bool
-        The scores are depths from 0 to 1, so that the outlier factor is 1 - score instead of
-        -score, and each score takes time in proportion to the number of rows.
-    training_scores : str
-        Attribute of the fitted estimator with the scores of its own rows.
-    """
-
-    name: str
-    title: str
+    name: str  # what users write as the method
+    title: str  # the score in full, as reports show it
+    # Makes the estimator that learns from known rows and scores new ones; None if the command
+    # ``novelty`` does not offer this detector.
     for_novelty: "Callable[[NoveltySettings], BaseEstimator] | None" = None
+    # Makes the estimator that scores the rows of one table, or, if its second argument is true,
+    # those of another half; None if the command ``outliers`` does not offer this detector.
     for_outliers: "Callable[[OutlierSettings, bool], BaseEstimator] | None" = None
+    # The settings that concern this detector only: "bandwidth", "kernel", "n_neighbors", "path".
     parameters: frozenset[str] = frozenset()
-    max_neighbor_numbers: int | None = None
+    max_neighbor_numbers: int | None = None  # the largest number of entries in ``n_neighbors``
+    # The scores are depths from 0 to 1, so that the outlier factor is 1 - score instead of -score,
+    # and each score takes time in proportion to the number of rows.
     is_depth: bool = False
+    # Attribute of the fitted estimator with the scores of its own rows.
     training_scores: str = "negative_outlier_factor_"
 
     def offered_by(self, command: Command) -> bool:

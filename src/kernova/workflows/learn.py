@@ -33,30 +33,17 @@ _MAX_CLASSES = 50
 
 @dataclass(frozen=True)
 class LearnResult:
-    """The classes learnt, and the leave-one-out verdicts on their own rows.
+    """The classes learnt, and the leave-one-out verdicts on their own rows."""
 
-    Attributes
-    ----------
-    model : TableRecognizer
-        The fitted model; it takes tables with the same columns.
-    classes : DataFrame
-        One line for each class: ``class``, ``rows``, ``outliers`` (left out by a robust fit),
-        ``threshold``, ``accepted`` (fraction of its own rows that it claims when they are left
-        out), ``recognized`` (fraction that is recognised as this class), ``unknown`` (fraction
-        that no class claims) and ``confused_with`` (classes that claim rows of it, and how many).
-    table : Table
-        The training rows.
-    settings : LearnSettings
-        Parameters of the description.
-    notes : list of str
-        Remarks for readers of the result.
-    """
-
-    model: TableRecognizer
+    model: TableRecognizer  # the fitted model; it takes tables with the same columns
+    # One line for each class: ``class``, ``rows``, ``outliers`` (left out by a robust fit),
+    # ``threshold``, ``accepted`` (fraction of its own rows that it claims when they are left out),
+    # ``recognized`` (fraction that is recognised as this class), ``unknown`` (fraction that no
+    # class claims) and ``confused_with`` (classes that claim rows of it, and how many).
     classes: pd.DataFrame
-    table: Table
-    settings: LearnSettings
-    notes: list[str]
+    table: Table  # the training rows
+    settings: LearnSettings  # parameters of the description
+    notes: list[str]  # remarks for readers of the result
 
     @property
     def summary(self) -> str:

@@ -39,30 +39,17 @@ _SAME_DEPTH = 1e-12
 
 @dataclass(frozen=True)
 class NoveltyResult:
-    """Verdicts on all new rows, and the detector with its guarantee.
+    """Verdicts on all new rows, and the detector with its guarantee."""
 
-    Attributes
-    ----------
-    rows : DataFrame
-        One line per new row, in the input's order: its id, ``novelty`` (0 is the threshold, -1 an
-        ordinary known row), ``p_value``, ``verdict`` ("novel" or "usual"), and ``discovery`` if a
-        false discovery rate was asked for.
-    scores : ndarray
-        The detector's own scores of the new rows; high is ordinary.
-    detector : CalibratedDetector
-        The fitted detector; it takes tables with the same columns.
-    known, new : Table
-        The rows that the detector learnt from, and those that it judged.
-    settings : NoveltySettings
-        Method, scaling and the wanted guarantee.
-    """
-
+    # One line per new row, in the input's order: its id, ``novelty`` (0 is the threshold, -1 an
+    # ordinary known row), ``p_value``, ``verdict`` ("novel" or "usual"), and ``discovery`` if a
+    # false discovery rate was asked for.
     rows: pd.DataFrame
-    scores: Vector
-    detector: CalibratedDetector
-    known: Table
+    scores: Vector  # the detector's own scores of the new rows; high is ordinary
+    detector: CalibratedDetector  # the fitted detector; it takes tables with the same columns
+    known: Table  # the rows that the detector learnt from, and those that it judged
     new: Table
-    settings: NoveltySettings
+    settings: NoveltySettings  # method, scaling and the wanted guarantee
 
     @property
     def is_novel(self) -> Mask:

@@ -42,40 +42,24 @@ _SMALLEST = 1e-6
 
 @dataclass(frozen=True)
 class OutlierResult:
-    """Ranks and verdicts of all rows, and reasons for the most outlying ones.
+    """Ranks and verdicts of all rows, and reasons for the most outlying ones."""
 
-    Attributes
-    ----------
-    rows : DataFrame
-        One line for each row, the highest factor first: its id, ``rank``, ``factor`` (high is
-        outlying), ``verdict`` ("outlier" or "usual"), ``because`` (the features that contribute
-        most, for the first rows), and the label if there is one. If a bound was asked for, also
-        ``p_value``, and outliers rank before others, whose half may have a higher threshold. The
-        index holds the row indices of the table.
-    explanation : DataFrame
-        Result of :func:`kernova.explain.explain` for the first rows, by their indices.
-    thresholds : tuple of float
-        Rows with a factor above it are called outliers; with a proof, one for each half.
-    relative_factors : ndarray
-        The rows' factors over their own threshold, in the order of the table.
-    proof : Proof or None
-        The proven bound, if one was asked for.
-    table : Table
-        The rows that were judged.
-    settings : OutlierSettings
-        Method, scaling and what sets the threshold.
-    notes : list of str
-        Remarks for readers of the result.
-    """
-
+    # One line for each row, the highest factor first: its id, ``rank``, ``factor`` (high is
+    # outlying), ``verdict`` ("outlier" or "usual"), ``because`` (the features that contribute most,
+    # for the first rows), and the label if there is one. If a bound was asked for, also
+    # ``p_value``, and outliers rank before others, whose half may have a higher threshold. The
+    # index holds the row indices of the table.
     rows: pd.DataFrame
+    # Result of :func:`kernova.explain.explain` for the first rows, by their indices.
     explanation: pd.DataFrame
+    # Rows with a factor above it are called outliers; with a proof, one for each half.
     thresholds: tuple[float, ...]
+    # The rows' factors over their own threshold, in the order of the table.
     relative_factors: Vector
-    proof: Proof | None
-    table: Table
-    settings: OutlierSettings
-    notes: list[str]
+    proof: Proof | None  # the proven bound, if one was asked for
+    table: Table  # the rows that were judged
+    settings: OutlierSettings  # method, scaling and what sets the threshold
+    notes: list[str]  # remarks for readers of the result
 
     @property
     def n_outliers(self) -> int:

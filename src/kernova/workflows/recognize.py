@@ -45,37 +45,21 @@ _FEATURES_NAMED = 3
 
 @dataclass(frozen=True)
 class RecognizeResult:
-    """The class of every new row, or "unknown".
+    """The class of every new row, or "unknown"."""
 
-    Attributes
-    ----------
-    rows : DataFrame
-        One line for each new row, in the input's order: its id, ``recognized`` (a class, or
-        "unknown"), ``membership`` (the largest), ``ambiguous`` (claimed by several classes),
-        ``group`` (the group of unknown rows it is in, 0 if none), ``because`` (the features that
-        separate the first unknown rows from the nearest class), ``nearest`` (ids of training
-        rows), the membership of every class, and the label if there is one.
-    explanation : DataFrame
-        Result of :func:`kernova.explain.explain` for the first unknown rows, by their indices.
-    confusion : Confusion or None
-        Counts of labels against verdicts, where there are labels.
-    model : TableRecognizer
-        The model that judged the rows.
-    new : Table
-        The rows judged.
-    settings : RecognizeSettings
-        Numbers of rows to name and to explain.
-    notes : list of str
-        Remarks for readers of the result.
-    """
-
+    # One line for each new row, in the input's order: its id, ``recognized`` (a class, or
+    # "unknown"), ``membership`` (the largest), ``ambiguous`` (claimed by several classes),
+    # ``group`` (the group of unknown rows it is in, 0 if none), ``because`` (the features that
+    # separate the first unknown rows from the nearest class), ``nearest`` (ids of training rows),
+    # the membership of every class, and the label if there is one.
     rows: pd.DataFrame
+    # Result of :func:`kernova.explain.explain` for the first unknown rows, by their indices.
     explanation: pd.DataFrame
-    confusion: Confusion | None
-    model: TableRecognizer
-    new: Table
-    settings: RecognizeSettings
-    notes: list[str]
+    confusion: Confusion | None  # counts of labels against verdicts, where there are labels
+    model: TableRecognizer  # the model that judged the rows
+    new: Table  # the rows judged
+    settings: RecognizeSettings  # numbers of rows to name and to explain
+    notes: list[str]  # remarks for readers of the result
 
     @property
     def is_unknown(self) -> Mask:

@@ -26,121 +26,65 @@ _READING: Final[Mapping[str, Literal["refuse", "drop", "keep"]]] = {
 
 @dataclass(frozen=True)
 class NoveltySettings:
-    """Settings of :func:`~kernova.workflows.novelty.find_novelties`.
+    """Settings of :func:`~kernova.workflows.novelty.find_novelties`."""
 
-    Attributes
-    ----------
-    method : str
-        Name of a detector; see :func:`~kernova.workflows.detectors.detector_names`.
-    bandwidth : str or float
-        Kernel width of the method "depth", a rule's name or a number.
-    scaling : {"standard", "minmax", "none"}
-        Scaling of number columns.
-    missing : {"refuse", "drop", "fill"}
-        Treatment of missing values.
-    max_false_alarm, confidence, bound, holdout
-        The guarantee, as for :class:`~kernova.CalibratedDetector`.
-    false_discovery_rate : float or None
-        Also select discoveries, of which at most this fraction is expected to be ordinary.
-    seed : int
-        Random seed of the hold-out split, and of detectors that draw random numbers.
-    """
-
+    # Name of a detector; see :func:`~kernova.workflows.detectors.detector_names`.
     method: str = "depth"
+    # Kernel width of the method "depth", a rule's name or a number.
     bandwidth: "str | float" = "nearest"
-    scaling: Scaling = "standard"
-    missing: Missing = "refuse"
+    scaling: Scaling = "standard"  # scaling of number columns
+    missing: Missing = "refuse"  # treatment of missing values
+    # The guarantee, as for :class:`~kernova.CalibratedDetector`.
     max_false_alarm: float = MAX_FALSE_ALARM
     confidence: float = CONFIDENCE
     bound: Bound = BOUND
     holdout: float = HOLDOUT
+    # Also select discoveries, of which at most this fraction is expected to be ordinary.
     false_discovery_rate: float | None = None
-    seed: int = 0
+    seed: int = 0  # random seed of the hold-out split, and of detectors that draw random numbers
 
 
 @dataclass(frozen=True)
 class OutlierSettings:
-    """Settings of :func:`~kernova.workflows.outliers.find_outliers`.
+    """Settings of :func:`~kernova.workflows.outliers.find_outliers`."""
 
-    Attributes
-    ----------
-    method : str
-        Name of a detector; see :func:`~kernova.workflows.detectors.detector_names`.
-    n_neighbors : tuple of int
-        Numbers of neighbours; of several, the factor is the geometric mean.
-    path : tuple of int
-        Numbers of neighbours over which the report shows the ranks.
-    kernel : str
-        Kernel of the method "rkof".
-    bandwidth : str or float
-        Kernel width of the method "depth".
-    scaling : {"standard", "minmax", "none"}
-        Scaling of number columns.
-    missing : {"refuse", "drop", "fill"}
-        Treatment of missing values.
-    contamination : "auto" or float
-        Fraction of the rows to call outliers; "auto" is the method's own convention.
-    max_false_alarm : float or None
-        Set the threshold so that, with ``confidence``, no larger fraction of such rows is called
-        an outlier.
-    confidence : float
-        Confidence of that bound.
-    top : int
-        Number of rows to explain.
-    seed : int
-        Random seed of the two halves.
-    """
-
+    # Name of a detector; see :func:`~kernova.workflows.detectors.detector_names`.
     method: str = "rkof"
+    # Numbers of neighbours; of several, the factor is the geometric mean.
     n_neighbors: tuple[int, ...] = (20,)
-    path: tuple[int, ...] = ()
-    kernel: OutlierKernel = "volcano"
-    bandwidth: "str | float" = "nearest"
-    scaling: Scaling = "minmax"
-    missing: Missing = "refuse"
+    path: tuple[int, ...] = ()  # numbers of neighbours over which the report shows the ranks
+    kernel: OutlierKernel = "volcano"  # kernel of the method "rkof"
+    bandwidth: "str | float" = "nearest"  # kernel width of the method "depth"
+    scaling: Scaling = "minmax"  # scaling of number columns
+    missing: Missing = "refuse"  # treatment of missing values
+    # Fraction of the rows to call outliers; "auto" is the method's own convention.
     contamination: "str | float" = "auto"
+    # Set the threshold so that, with ``confidence``, no larger fraction of such rows is called an
+    # outlier.
     max_false_alarm: float | None = None
-    confidence: float = CONFIDENCE
-    top: int = 50
-    seed: int = 0
+    confidence: float = CONFIDENCE  # confidence of that bound
+    top: int = 50  # number of rows to explain
+    seed: int = 0  # random seed of the two halves
 
 
 @dataclass(frozen=True)
 class LearnSettings:
-    """Settings of :func:`~kernova.workflows.learn.learn_classes`.
+    """Settings of :func:`~kernova.workflows.learn.learn_classes`."""
 
-    Attributes
-    ----------
-    reject, scale, max_rows_per_class, robust
-        As for :class:`~kernova.MulticlassDataDescription`.
-    missing : {"refuse", "drop", "fill"}
-        Treatment of missing values.
-    seed : int
-        Random seed of the description.
-    """
-
-    reject: float = 0.05
+    reject: float = 0.05  # as for :class:`~kernova.MulticlassDataDescription`
     scale: Scale = "feature"
     max_rows_per_class: int | None = 1000
     robust: bool = False
-    missing: Missing = "refuse"
-    seed: int = 0
+    missing: Missing = "refuse"  # treatment of missing values
+    seed: int = 0  # random seed of the description
 
 
 @dataclass(frozen=True)
 class RecognizeSettings:
-    """Settings of :func:`~kernova.workflows.recognize.recognize_rows`.
+    """Settings of :func:`~kernova.workflows.recognize.recognize_rows`."""
 
-    Attributes
-    ----------
-    n_nearest : int
-        Number of training rows to name beside each new row.
-    top : int
-        Number of unknown rows to explain.
-    """
-
-    n_nearest: int = 3
-    top: int = 10
+    n_nearest: int = 3  # number of training rows to name beside each new row
+    top: int = 10  # number of unknown rows to explain
 
 
 def _all_strategies() -> tuple[str, ...]:
@@ -151,27 +95,14 @@ def _all_strategies() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class SimulationSettings:
-    """Settings of :func:`~kernova.workflows.simulate.simulate_strategies`.
+    """Settings of :func:`~kernova.workflows.simulate.simulate_strategies`."""
 
-    Attributes
-    ----------
-    strategies : tuple of str
-        Names of strategies; all by default.
-    error_rate : float
-        Fraction of rows that the expert takes for another class.
-    seeds : int
-        Number of runs of each strategy, with other random numbers and other mistakes.
-    questions : int or None
-        Stop a run after so many questions.
-    missing : {"refuse", "drop", "fill"}
-        Treatment of missing values.
-    """
-
+    # Names of strategies; all by default.
     strategies: tuple[str, ...] = field(default_factory=_all_strategies)
-    error_rate: float = 0.0
-    seeds: int = 5
-    questions: int | None = None
-    missing: Missing = "refuse"
+    error_rate: float = 0.0  # fraction of rows that the expert takes for another class
+    seeds: int = 5  # number of runs of each strategy, with other random numbers and other mistakes
+    questions: int | None = None  # stop a run after so many questions
+    missing: Missing = "refuse"  # treatment of missing values
 
 
 def missing_when_reading(missing: str) -> Literal["refuse", "drop", "keep"]:

@@ -28,24 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SimulationResult:
-    """All runs of all strategies.
+    """All runs of all strategies."""
 
-    Attributes
-    ----------
-    runs : dict of str to list of Simulation
-        By strategy, one for each seed.
-    table : Table
-        The labelled rows.
-    settings : SimulationSettings
-        Strategies, number of runs and error rate.
-    notes : list of str
-        Remarks for readers of the result.
-    """
-
-    runs: dict[str, list[Simulation]]
-    table: Table
-    settings: SimulationSettings
-    notes: list[str]
+    runs: dict[str, list[Simulation]]  # by strategy, one for each seed
+    table: Table  # the labelled rows
+    settings: SimulationSettings  # strategies, number of runs and error rate
+    notes: list[str]  # remarks for readers of the result
 
     @property
     def n_classes(self) -> int:

@@ -36,7 +36,7 @@ from kernova.calibration.bounds import (
     false_alarm_threshold,
     percent_rounded_up,
 )
-from kernova.calibration.splits import split_rows
+from kernova.calibration.detector import split_rows
 from kernova.errors import InputError, TooFewRowsError
 from kernova.progress import track
 from kernova.tables.records import warnings_as_notes

@@ -39,27 +39,13 @@ _EVIDENCE: Final = ("size", "outlierness", "compactness", "isolation", "compactn
 
 
 class NodeRanking(NamedTuple):
-    """Nodes from best to worst; all fields are in that order.
+    """Nodes from best to worst; all fields are in that order."""
 
-    Attributes
-    ----------
-    nodes : array of int
-        Node numbers of the hierarchy.
-    criterion_values : array of float
-        Values of the criterion, decreasing.
-    levels : array of int
-        Level that breaks ties.
-    first_members : array of int
-        The smallest row of each node.
-    representatives : array of int
-        The row to ask for each node.
-    """
-
-    nodes: Indices
-    criterion_values: Vector
-    levels: Indices
-    first_members: Indices
-    representatives: Indices
+    nodes: Indices  # node numbers of the hierarchy
+    criterion_values: Vector  # values of the criterion, decreasing
+    levels: Indices  # level that breaks ties
+    first_members: Indices  # the smallest row of each node
+    representatives: Indices  # the row to ask for each node
 
 
 def ranked_nodes(

@@ -39,21 +39,11 @@ _LARGEST_SIZE: Final = 256
 
 @saved_in_cache
 class DensityScale(NamedTuple):
-    """Density around every row, for clusters of one size.
+    """Density around every row, for clusters of one size."""
 
-    Attributes
-    ----------
-    size : int
-        Assumed number of rows of a cluster.
-    radius : float
-        Radius of the smallest ball around a row that contains so many, itself included.
-    counts : array of int
-        Number of rows within that radius of each row, itself included.
-    """
-
-    size: int
-    radius: float
-    counts: Indices
+    size: int  # assumed number of rows of a cluster
+    radius: float  # radius of the smallest ball around a row that contains so many, itself included
+    counts: Indices  # number of rows within that radius of each row, itself included
 
 
 class Steepest(NamedTuple):

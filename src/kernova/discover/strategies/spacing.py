@@ -31,31 +31,17 @@ saved_in_cache(DistinctRows)
 
 @saved_in_cache
 class Spacing(NamedTuple):
-    """Distances between neighbouring rows of a table.
+    """Distances between neighbouring rows of a table."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n_rows, n_axes)
-        The standardised rows.
-    spacing : ndarray of shape (n_rows,)
-        Geometric mean of the distances to the two nearest distinct rows.
-    closer, wider : ndarrays of shape (n_rows,)
-        Fraction of rows with a smaller spacing, and with a larger one.
-    densest : int
-        The row with the smallest distance to its tenth neighbour.
-    weights : dict
-        Factor of a row's novelty, for each kind of region.
-    distinct : DistinctRows
-        The standardised rows without duplicates.
-    """
-
-    rows: Matrix
+    rows: Matrix  # the standardised rows; shape (n_rows, n_axes)
+    # Geometric mean of the distances to the two nearest distinct rows; shape (n_rows,).
     spacing: Vector
+    # Fraction of rows with a smaller spacing, and with a larger one; shape (n_rows,).
     closer: Vector
     wider: Vector
-    densest: int
-    weights: dict[Region, Vector]
-    distinct: DistinctRows
+    densest: int  # the row with the smallest distance to its tenth neighbour
+    weights: dict[Region, Vector]  # factor of a row's novelty, for each kind of region
+    distinct: DistinctRows  # the standardised rows without duplicates
 
 
 def spacing_of(Z: Matrix, n_jobs: int | None = None) -> Spacing:
@@ -121,34 +107,16 @@ def distances_to(points: Matrix, row: Vector) -> Vector:
 
 
 class RowFacts(NamedTuple):
-    """Facts about a row to be asked.
+    """Facts about a row to be asked."""
 
-    Attributes
-    ----------
-    n_group : int
-        Number of unlabelled rows in its group, itself included.
-    is_more : bool
-        Whether the group may be larger than that.
-    closer, wider : float
-        Fraction of rows with a smaller spacing than this row, and with a larger one.
-    n_rows : int
-        Number of rows of the table.
-    nearest : Answer
-        The answer for the nearest row shown so far.
-    distance : float
-        The distance to that row.
-    spacing, median_spacing : float
-        The spacing of this row, and the median over the table.
-    """
-
-    n_group: int
-    is_more: bool
-    closer: float
+    n_group: int  # number of unlabelled rows in its group, itself included
+    is_more: bool  # whether the group may be larger than that
+    closer: float  # fraction of rows with a smaller spacing than this row, and with a larger one
     wider: float
-    n_rows: int
-    nearest: Answer
-    distance: float
-    spacing: float
+    n_rows: int  # number of rows of the table
+    nearest: Answer  # the answer for the nearest row shown so far
+    distance: float  # the distance to that row
+    spacing: float  # the spacing of this row, and the median over the table
     median_spacing: float
 
 

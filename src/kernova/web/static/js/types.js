@@ -1,7 +1,7 @@
 /**
  * Types of the server's requests and replies.
  *
- * Generated from the server's schema by kernova.web.page_types; do not edit: run `make page-types`.
+ * Generated from the server's schema by web-tools/page_types.py: run `make page-types`.
  * Types that only the page knows are in page_types.js.
  */
 
