@@ -286,6 +286,11 @@ class FromPyod(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     def __init__(self, detector: Any) -> None:
         self.detector = detector
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = input_tags_of(self.detector, tags.input_tags)
+        return tags
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit a clone of the detector.
 
@@ -330,11 +335,6 @@ class FromPyod(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     def predict(self, X: Any) -> Labels:
         """Return -1 where PyOD's label is 1 (an outlier), and +1 elsewhere."""
         return np.where(self.score_samples(X) < self.offset_, -1, 1)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = input_tags_of(self.detector, tags.input_tags)
-        return tags
 
 
 def as_pyod(detector: Any, contamination: "str | float | None" = "auto") -> "AsPyod":
@@ -432,6 +432,12 @@ class AsPyod(_PyodBase, BaseEstimator):
     def __init__(self, detector: Any, contamination: Any = "auto") -> None:
         self.detector = detector
         self.contamination = contamination
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "outlier_detector"  # as PyOD's detectors are
+        tags.input_tags = input_tags_of(self.detector, tags.input_tags)
+        return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit a clone of the detector, and score the training rows.
@@ -554,9 +560,3 @@ class AsPyod(_PyodBase, BaseEstimator):
     def _confidence(self, scores: Vector) -> Vector:
         labels = labels_above(self.threshold_, scores)
         return label_stability(scores, labels, self.decision_scores_, self._n_outliers)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "outlier_detector"  # as PyOD's detectors are
-        tags.input_tags = input_tags_of(self.detector, tags.input_tags)
-        return tags

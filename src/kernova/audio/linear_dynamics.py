@@ -174,6 +174,13 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
         self.state_noise = state_noise
         self.observation = observation
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Rows are a sequence: the result depends on their order. scikit-learn has no tag for that;
+        # this one keeps its checks from shuffling rows and has no other effect.
+        tags.non_deterministic = True
+        return tags
+
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Compute the layers and their gains; only the number of columns is used.
 
@@ -294,13 +301,6 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
         wanted = _wanted_layers(self.output, len(self.layers_))
         names = [f"layer{i + 1}_{j}" for i in reversed(wanted) for j in range(self.layers_[i])]
         return np.array(names, dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # Rows are a sequence: the result depends on their order. scikit-learn has no tag for that;
-        # this one keeps its checks from shuffling rows and has no other effect.
-        tags.non_deterministic = True
-        return tags
 
     def _observation_of(self, n_columns: int) -> Matrix | None:
         return None if self.observation is None else _checked_matrix(self.observation, n_columns)

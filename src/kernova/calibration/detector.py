@@ -218,6 +218,13 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         self.holdout = holdout
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        detector = self._detector()
+        if hasattr(detector, "__sklearn_tags__"):
+            tags.input_tags = get_tags(detector).input_tags
+        return tags
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Split the rows, fit the detector on one part and set the threshold on the other.
 
@@ -363,13 +370,6 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
             )
         check_is_fitted(self.estimator)
         return self.estimator
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        detector = self._detector()
-        if hasattr(detector, "__sklearn_tags__"):
-            tags.input_tags = get_tags(detector).input_tags
-        return tags
 
 
 def last_step(detector: Any) -> Any:

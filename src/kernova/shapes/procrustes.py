@@ -476,6 +476,12 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         self.tolerance = tolerance
         self.max_iter = max_iter
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "estimate"
+        tags.input_tags.three_d_array = True
+        return tags
+
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Compute the consensus.
 
@@ -517,12 +523,6 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self)
         model = ShapeModel(self.consensus_, self.precision_, self.examples_)
         return aligned_to(model, self._specimens(X, reset=False), self._options())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "estimate"
-        tags.input_tags.three_d_array = True
-        return tags
 
     def _options(self) -> Superposition:
         return Superposition(self.scaling, self.reflection, self.tolerance, self.max_iter)
