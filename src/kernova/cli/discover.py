@@ -17,7 +17,15 @@ from kernova.cli.console import (
     table_target,
     write_targets,
 )
-from kernova.cli.options import MAX_SEED, Drop, IdColumn, Missing, check_targets
+from kernova.cli.options import (
+    MAX_SEED,
+    TABLE_FORMATS,
+    Drop,
+    IdColumn,
+    Missing,
+    check_targets,
+    examples,
+)
 from kernova.workflows.settings import NoveltySettings
 
 if TYPE_CHECKING:
@@ -26,11 +34,10 @@ if TYPE_CHECKING:
     from kernova.web.serve import Endpoint
     from kernova.workbench.discovery import Discovery
 
-EXAMPLE = (
-    "\b\nExamples:\n"
-    "  kernova discover --demo\n"
-    "  kernova discover galaxies.csv --id-column id --drop label --images thumbnails.zip\n"
-    "  kernova discover wines.csv --id-column wine --drop cultivar --terminal -o categories.csv"
+EXAMPLE = examples(
+    "kernova discover --demo",
+    "kernova discover galaxies.csv --id-column id --drop label --images thumbnails.zip",
+    "kernova discover wines.csv --id-column wine --drop cultivar --terminal -o categories.csv",
 )
 
 
@@ -40,7 +47,7 @@ def discover(
         Path | None,
         typer.Argument(
             metavar="[DATA]",
-            help="Table of rows (CSV, TSV, Parquet, Arrow, NPY or NPZ), landmarks (TPS), a Raven "
+            help=f"Table of rows ({TABLE_FORMATS}), landmarks (TPS), a Raven "
             "selection table, or a folder of recordings.",
         ),
     ] = None,

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from kernova.cli.terminal import EscapingConsole
     from kernova.workflows.learn import LearnResult
 
-EXAMPLE = (
-    "\b\nExample:\n"
-    "  kernova learn labelled.csv --label-column species --id-column specimen -o model.kernova"
+EXAMPLE = options.examples(
+    "kernova learn labelled.csv --label-column species --id-column specimen -o model.kernova",
 )
 
 
@@ -25,7 +24,7 @@ def learn(
         Path,
         typer.Argument(
             metavar="LABELLED",
-            help="Table of rows with their classes: CSV, TSV, Parquet, Arrow, NPY or NPZ.",
+            help=f"Table of rows with their classes: {options.TABLE_FORMATS}.",
         ),
     ],
     output: options.ModelOutput,

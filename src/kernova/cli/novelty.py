@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from kernova.cli.terminal import EscapingConsole
     from kernova.workflows.novelty import NoveltyResult
 
-EXAMPLE = (
-    "\b\nExample:\n"
-    "  kernova novelty known.csv new.csv --id-column specimen -o verdicts.csv --report page.html"
+EXAMPLE = options.examples(
+    "kernova novelty known.csv new.csv --id-column specimen -o verdicts.csv --report page.html",
 )
 
 if TYPE_CHECKING:
@@ -36,9 +35,7 @@ else:
 def novelty(
     known: Annotated[
         Path,
-        typer.Argument(
-            metavar="KNOWN", help="Table of ordinary rows: CSV, TSV, Parquet, Arrow, NPY or NPZ."
-        ),
+        typer.Argument(metavar="KNOWN", help=f"Table of ordinary rows: {options.TABLE_FORMATS}."),
     ],
     new: Annotated[
         Path, typer.Argument(metavar="NEW", help="Table of rows to judge, with the same columns.")

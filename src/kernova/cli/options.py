@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, ge
 import typer
 from typer.models import OptionInfo
 
+from kernova.audio.annotations import ANNOTATION_FORMATS
 from kernova.workflows import settings
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 MAX_SEED: Final = 2**32 - 1  # NumPy's generator takes no larger one
 
 # --- tables ----------------------------------------------------------------------------------
+
+TABLE_FORMATS: Final = "CSV, TSV, Parquet, Arrow, NPY or NPZ"  # of kernova.tables.formats
 
 Scaling = Annotated[
     settings.Scaling,
@@ -65,7 +68,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 
 # --- recordings and annotations --------------------------------------------------------------
 
-Format = Literal["raven", "audacity", "textgrid", "csv"]
+if TYPE_CHECKING:
+    Format = str
+else:
+    Format = Literal[ANNOTATION_FORMATS]
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model from kernova notes learn (.kernova).")
 ]
@@ -114,6 +120,12 @@ ChannelToSearch = Annotated[
         help="Channel of the recordings, or the mean of all; the model's by default.",
     ),
 ]
+
+
+def examples(*commands: str) -> str:
+    """Return the end of a command's help: examples of its use, one on each line."""
+    title = "Example:" if len(commands) == 1 else "Examples:"
+    return "\n".join(["\b", title, *(f"  {command}" for command in commands)])
 
 
 # --- reading option values -------------------------------------------------------------------

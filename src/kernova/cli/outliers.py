@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from kernova.cli.terminal import EscapingConsole
     from kernova.workflows.outliers import OutlierResult
 
-EXAMPLE = (
-    "\b\nExample:\n"
-    "  kernova outliers wines.csv --id-column wine --top 10 -o outliers.csv --report page.html"
+EXAMPLE = options.examples(
+    "kernova outliers wines.csv --id-column wine --top 10 -o outliers.csv --report page.html",
 )
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ _N_NEIGHBORS = ",".join(map(str, OutlierSettings.n_neighbors))
 def outliers(
     data: Annotated[
         Path,
-        typer.Argument(metavar="DATA", help="Table of rows: CSV, TSV, Parquet, Arrow, NPY or NPZ."),
+        typer.Argument(metavar="DATA", help=f"Table of rows: {options.TABLE_FORMATS}."),
     ],
     method: Annotated[
         Method, typer.Option(help=detector_help("outliers"))

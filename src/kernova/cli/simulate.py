@@ -6,17 +6,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kernova.cli.console import Target, finish, progress_bars, reporting_errors, table_target
-from kernova.cli.options import AsJson, Drop, IdColumn, Missing, check_targets, split_names
+from kernova.cli.options import (
+    TABLE_FORMATS,
+    AsJson,
+    Drop,
+    IdColumn,
+    Missing,
+    check_targets,
+    examples,
+    split_names,
+)
 from kernova.workflows.settings import SimulationSettings
 
 if TYPE_CHECKING:
     from kernova.cli.terminal import EscapingConsole
     from kernova.workflows.simulate import SimulationResult
 
-EXAMPLE = (
-    "\b\nExample:\n"
-    "  kernova simulate rare.csv --label-column digit --strategies hms-ci,hms-ci-had,random "
-    "--picture curves.png"
+EXAMPLE = examples(
+    "kernova simulate rare.csv --label-column digit --strategies hms-ci,hms-ci-had,random "
+    "--picture curves.png",
 )
 
 
@@ -24,9 +32,7 @@ EXAMPLE = (
 def simulate(
     data: Annotated[
         Path,
-        typer.Argument(
-            metavar="DATA", help="Table of labelled rows: CSV, TSV, Parquet, Arrow, NPY or NPZ."
-        ),
+        typer.Argument(metavar="DATA", help=f"Table of labelled rows: {TABLE_FORMATS}."),
     ],
     label_column: Annotated[
         str, typer.Option(metavar="COLUMN", help="Column with the class of each row.")
