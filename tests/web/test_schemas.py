@@ -1,7 +1,7 @@
 """Schemas of replies, derived from the dataclasses of the workbench."""
 
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 from pydantic import ValidationError
@@ -9,6 +9,8 @@ from pydantic import ValidationError
 from kernova.web.schemas import reply_model
 from kernova.workbench.cards import Card, QuestionShown
 from kernova.workbench.row_features import CategoryShare, Feature
+
+Described = Annotated[int, "Two numbers, described once."]
 
 
 @dataclass(frozen=True)
@@ -23,20 +25,13 @@ class Outer:
     """An outer value.
 
     More about it.
-
-    Attributes
-    ----------
-    kind : {"a", "b"}
-    first, second : int
-        Two numbers,
-        described over two lines.
     """
 
     kind: Literal["a", "b"]
-    first: int
-    second: int
+    first: Described
+    second: Described
     many: list[Inner]
-    by_name: dict[str, Inner]
+    by_name: Annotated[dict[str, Inner], "Inner values by name."]
     one: Inner | None = None
 
 
@@ -45,9 +40,8 @@ def test_a_model_has_the_fields_and_descriptions_of_its_dataclass():
     assert (schema["title"], schema["description"]) == ("Outer", "An outer value.")
     assert schema["required"] == ["kind", "first", "second", "many", "by_name"]
     assert schema["additionalProperties"] is False
-    assert schema["properties"]["second"]["description"] == (
-        "Two numbers, described over two lines."
-    )
+    assert schema["properties"]["second"]["description"] == "Two numbers, described once."
+    assert schema["properties"]["by_name"]["description"] == "Inner values by name."
     assert "description" not in schema["properties"]["kind"]
     assert list(schema["$defs"]) == ["Inner"]
 

@@ -1,15 +1,13 @@
 """Schemas of requests and replies; unknown fields are rejected.
 
 Requests are declared here. Replies are the workbench's dataclasses: :func:`reply_model` derives
-their pydantic models, with the descriptions of the numpydoc docstrings, so that each field is
+their pydantic models, with the descriptions that annotate their fields, so that each field is
 written once. ``web-tools/page_types.py`` writes the page's types from the same description.
 """
 
-import re
-from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from inspect import cleandoc
+from inspect import getdoc
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -205,8 +203,8 @@ def reply_model(source: type[Any]) -> type[BaseModel]:
     Parameters
     ----------
     source : type
-        A dataclass with a numpydoc docstring: its summary and the descriptions of its attributes
-        become those of the model.
+        A dataclass. The summary of its docstring describes the model, and the text that annotates
+        a field, as in ``Annotated[int, "Number of rows."]``, describes the field.
 
     Returns
     -------
@@ -220,20 +218,18 @@ def reply_model(source: type[Any]) -> type[BaseModel]:
     >>> reply_model(Card).model_json_schema()["properties"]["question"]["description"]
     'Number of the question that gave the label.'
     """
-    docstring = cleandoc(source.__doc__ or "")
-    descriptions = dict(_attributes(docstring))
-    hints = get_type_hints(source)
+    types, annotated = get_type_hints(source), get_type_hints(source, include_extras=True)
     declared: dict[str, Any] = {
         field.name: (
-            _with_models(hints[field.name]),
+            _with_models(types[field.name]),
             Field(
                 ... if field.default is MISSING else field.default,
-                description=descriptions.get(field.name),
+                description=_description(annotated[field.name]),
             ),
         )
         for field in fields(source)
     }
-    summary = docstring.partition("\n")[0]
+    summary = (getdoc(source) or "").partition("\n")[0]
     model: type[BaseModel] = create_model(
         source.__name__, __base__=_Reply, __doc__=summary, __module__=__name__, **declared
     )
@@ -252,14 +248,6 @@ def _with_models(hint: Any) -> Any:
     return hint
 
 
-def _attributes(docstring: str) -> Iterator[tuple[str, str]]:
-    """Yield name and description of the attributes in a numpydoc docstring."""
-    section = re.search(r"^Attributes\n-+\n(.*?)(\n\n|\Z)", docstring, re.M | re.S)
-    if section is None:
-        return
-    for entry in re.split(r"\n(?=\S)", section[1]):
-        names, _, lines = entry.partition("\n")
-        description = " ".join(lines.split())
-        if description:
-            for name in names.partition(" : ")[0].split(", "):
-                yield name, description
+def _description(hint: Any) -> str | None:
+    """Return the text that annotates a type."""
+    return hint.__metadata__[0] if get_origin(hint) is Annotated else None

@@ -6,7 +6,7 @@ request that is repeated with the same key is recorded once.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from kernova.discover.events import Record
 from kernova.discover.names import category_name, expert_name
@@ -32,13 +32,7 @@ _ALL_RESERVED = "All remaining rows are being labelled by other experts."
 
 @dataclass(frozen=True)
 class QuestionReply:
-    """The open question, or null with the reason why there is none.
-
-    Attributes
-    ----------
-    question : QuestionShown or None
-    message : str or None
-    """
+    """The open question, or null with the reason why there is none."""
 
     question: QuestionShown | None
     message: str | None
@@ -46,41 +40,21 @@ class QuestionReply:
 
 @dataclass(frozen=True)
 class Saved:
-    """The log entry that is on disk now.
+    """The log entry that is on disk now."""
 
-    Attributes
-    ----------
-    number : int
-        Its number in the log, counted from 1.
-    words : str
-        The entry as a sentence.
-    is_new : bool
-        Whether it added a new category.
-    n_rows : int
-        Number of rows that it labels.
-    """
-
-    number: int
-    words: str
-    is_new: bool
-    n_rows: int
+    number: Annotated[int, "Its number in the log, counted from 1."]
+    words: Annotated[str, "The entry as a sentence."]
+    is_new: Annotated[bool, "Whether it added a new category."]
+    n_rows: Annotated[int, "Number of rows that it labels."]
 
 
 @dataclass(frozen=True)
 class SavedReply(QuestionReply):
-    """The entry that was saved and the next question, null while the table is being prepared.
-
-    Attributes
-    ----------
-    saved : Saved
-    version : int
-    repeated : bool
-        Whether the request had been saved under its key before.
-    """
+    """The entry that was saved and the next question, null while the table is being prepared."""
 
     saved: Saved
     version: int
-    repeated: bool
+    repeated: Annotated[bool, "Whether the request had been saved under its key before."]
 
 
 class Questions:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 
@@ -14,36 +14,25 @@ from kernova.workbench.shared import SharedState
 
 MOST_MEMBERS: Final = 60
 
+_Address = Annotated[str | None, "Addresses."]
+
 
 @dataclass(frozen=True)
 class Media:
-    """Addresses of a row's picture or sound, or its outline.
-
-    Attributes
-    ----------
-    kind : {"none", "picture", "sound", "outline"}
-    picture, sound, spectrogram : str or None
-        Addresses.
-    outline : dict or None
-        As from :meth:`kernova.media.row_media.RowMedia.outline`.
-    """
+    """Addresses of a row's picture or sound, or its outline."""
 
     kind: MediaKind
-    picture: str | None = None
-    sound: str | None = None
-    spectrogram: str | None = None
-    outline: dict[str, Any] | None = None
+    picture: _Address = None
+    sound: _Address = None
+    spectrogram: _Address = None
+    outline: Annotated[
+        dict[str, Any] | None, "As from :meth:`kernova.media.row_media.RowMedia.outline`."
+    ] = None
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """The last label that an expert gave to a row.
-
-    Attributes
-    ----------
-    expert : str or None
-    label : str
-    """
+    """The last label that an expert gave to a row."""
 
     expert: str | None
     label: str
@@ -51,74 +40,38 @@ class Opinion:
 
 @dataclass(frozen=True)
 class Card:
-    """Everything there is to see of a row.
-
-    Attributes
-    ----------
-    row : int
-    id : str
-    label : str or None
-    question : int or None
-        Number of the question that gave the label.
-    opinions : list of Opinion
-    features : list of Feature
-        The most unusual values first.
-    media : Media
-    """
+    """Everything there is to see of a row."""
 
     row: int
     id: str
     label: str | None
-    question: int | None
+    question: Annotated[int | None, "Number of the question that gave the label."]
     opinions: list[Opinion]
-    features: list[Feature]
+    features: Annotated[list[Feature], "The most unusual values first."]
     media: Media
 
 
 @dataclass(frozen=True)
 class QuestionShown:
-    """A question with its reason, and the cluster that it represents.
-
-    Attributes
-    ----------
-    row : int
-    id : str
-    number : int
-    reason : str
-    evidence : dict of str to float
-    members : list of int
-        Unlabelled rows that the question represents, nearest first; at most 60.
-    member_ids : list of str
-        Ids of those rows.
-    n_members : int
-        Number of unlabelled rows that the question represents.
-    known_members : dict of str to int
-        Number of labelled rows of the cluster, by label.
-    card : Card
-    """
+    """A question with its reason, and the cluster that it represents."""
 
     row: int
     id: str
     number: int
     reason: str
     evidence: dict[str, float]
-    members: list[int]
-    member_ids: list[str]
-    n_members: int
-    known_members: dict[str, int]
+    members: Annotated[
+        list[int], "Unlabelled rows that the question represents, nearest first; at most 60."
+    ]
+    member_ids: Annotated[list[str], "Ids of those rows."]
+    n_members: Annotated[int, "Number of unlabelled rows that the question represents."]
+    known_members: Annotated[dict[str, int], "Number of labelled rows of the cluster, by label."]
     card: Card
 
 
 @dataclass(frozen=True)
 class FoundRow:
-    """A row found by its id.
-
-    Attributes
-    ----------
-    row : int
-    id : str
-    label : str or None
-    """
+    """A row found by its id."""
 
     row: int
     id: str
@@ -127,12 +80,7 @@ class FoundRow:
 
 @dataclass(frozen=True)
 class FoundReply:
-    """Rows whose id contains a text; ids that begin with it come first.
-
-    Attributes
-    ----------
-    rows : list of FoundRow
-    """
+    """Rows whose id contains a text; ids that begin with it come first."""
 
     rows: list[FoundRow]
 

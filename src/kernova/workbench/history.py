@@ -3,7 +3,7 @@
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import pandas as pd
 
@@ -25,51 +25,25 @@ from kernova.workbench.shared import Part
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """A log entry.
-
-    Attributes
-    ----------
-    number : int
-    at : str
-    by : str or None
-    words : str
-        The entry as a sentence.
-    kind : str
-    counts : bool
-        False for entries that were undone, and for the undo itself.
-    question : int or None
-        Number of the question, by which the answer can be changed.
-    row : int or None
-    id : str or None
-    n_rows : int
-    label : str or None
-    label_now : str or None
-        The current label of the row.
-    """
+    """A log entry."""
 
     number: int
     at: str
     by: str | None
-    words: str
+    words: Annotated[str, "The entry as a sentence."]
     kind: Kind
-    counts: bool
-    question: int | None
+    counts: Annotated[bool, "False for entries that were undone, and for the undo itself."]
+    question: Annotated[int | None, "Number of the question, by which the answer can be changed."]
     row: int | None
     id: str | None
     n_rows: int
     label: str | None
-    label_now: str | None
+    label_now: Annotated[str | None, "The current label of the row."]
 
 
 @dataclass(frozen=True)
 class HistoryReply:
-    """Log entries, the newest first.
-
-    Attributes
-    ----------
-    total : int
-    entries : list of HistoryEntry
-    """
+    """Log entries, the newest first."""
 
     total: int
     entries: list[HistoryEntry]
@@ -77,15 +51,7 @@ class HistoryReply:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A row that experts label differently.
-
-    Attributes
-    ----------
-    row : int
-    id : str
-    label : str
-    opinions : list of Opinion
-    """
+    """A row that experts label differently."""
 
     row: int
     id: str
@@ -95,12 +61,7 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class DisagreementsReply:
-    """All rows that experts label differently.
-
-    Attributes
-    ----------
-    disagreements : list of Disagreement
-    """
+    """All rows that experts label differently."""
 
     disagreements: list[Disagreement]
 

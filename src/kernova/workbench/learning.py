@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -21,12 +21,7 @@ AMBIGUOUS: Final = 65534
 
 @dataclass(frozen=True)
 class LearnCounts:
-    """Number of unlabelled rows that are known, ambiguous and unknown.
-
-    Attributes
-    ----------
-    known, ambiguous, unknown : int
-    """
+    """Number of unlabelled rows that are known, ambiguous and unknown."""
 
     known: int
     ambiguous: int
@@ -35,50 +30,25 @@ class LearnCounts:
 
 @dataclass(frozen=True)
 class LearnReply:
-    """The state of learning and its result.
-
-    Attributes
-    ----------
-    state : {"none", "running", "ready", "failed"}
-    message : str
-        Reason of a failure.
-    task : str
-    done, total : int
-    summary : str
-    notes : list of str
-    classes : list of dict
-        One line per category.
-    counts : LearnCounts or None
-    n_labelled : int
-        Number of labelled rows that the model was learnt from.
-    is_stale : bool
-        Whether there are newer log entries.
-    version : int
-    """
+    """The state of learning and its result."""
 
     state: JobState
-    message: str
+    message: Annotated[str, "Reason of a failure."]
     task: str
     done: int
     total: int
     summary: str
     notes: list[str]
-    classes: list[dict[str, Any]]
+    classes: Annotated[list[dict[str, Any]], "One line per category."]
     counts: LearnCounts | None
-    n_labelled: int
-    is_stale: bool
+    n_labelled: Annotated[int, "Number of labelled rows that the model was learnt from."]
+    is_stale: Annotated[bool, "Whether there are newer log entries."]
     version: int
 
 
 @dataclass(frozen=True)
 class LearntRowsReply:
-    """Unlabelled rows with one verdict, the most informative first.
-
-    Attributes
-    ----------
-    total : int
-    rows : list of LearntRow
-    """
+    """Unlabelled rows with one verdict, the most informative first."""
 
     total: int
     rows: list[LearntRow]

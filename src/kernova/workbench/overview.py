@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from kernova.discover.events import PriorLabels
 from kernova.discover.random_baseline import random_baseline_curve
@@ -21,61 +21,27 @@ _QUESTIONS_AHEAD: Final = 50
 
 @dataclass(frozen=True)
 class Preparation:
-    """Progress of the work before the first question.
-
-    Attributes
-    ----------
-    state : {"preparing", "ready", "failed"}
-    task : str
-    done, total : int
-    message : str
-        Reason of a failure.
-    """
+    """Progress of the work before the first question."""
 
     state: Literal["preparing", "ready", "failed"]
     task: str
     done: int
     total: int
-    message: str
+    message: Annotated[str, "Reason of a failure."]
 
 
 @dataclass(frozen=True)
 class ExpertHere:
-    """An expert who works, or has worked, on the project.
-
-    Attributes
-    ----------
-    name : str
-    questions : int
-        Number of questions answered or skipped.
-    is_here : bool
-        Whether the expert is active now.
-    """
+    """An expert who works, or has worked, on the project."""
 
     name: str
-    questions: int
-    is_here: bool
+    questions: Annotated[int, "Number of questions answered or skipped."]
+    is_here: Annotated[bool, "Whether the expert is active now."]
 
 
 @dataclass(frozen=True)
 class SessionReply:
-    """The table, the strategy and the project file.
-
-    Attributes
-    ----------
-    version : int
-    data : str
-    rows, columns : int
-    strategy : str
-    seed : int
-    project : str
-        The file that stores the answers.
-    media : {"none", "picture", "sound", "outline"}
-    preparation : Preparation
-    is_resumed : bool
-    notes : list of str
-    experts : list of ExpertHere
-    """
+    """The table, the strategy and the project file."""
 
     version: int
     data: str
@@ -83,7 +49,7 @@ class SessionReply:
     columns: int
     strategy: str
     seed: int
-    project: str
+    project: Annotated[str, "The file that stores the answers."]
     media: MediaKind
     preparation: Preparation
     is_resumed: bool
@@ -93,36 +59,18 @@ class SessionReply:
 
 @dataclass(frozen=True)
 class Category:
-    """A category discovered so far.
-
-    Attributes
-    ----------
-    name : str
-    rows : int
-        Number of rows with this label.
-    asked : int
-        Number of those that were asked about.
-    first_row : int
-    colour : int
-        Number of its colour, constant while the category exists.
-    """
+    """A category discovered so far."""
 
     name: str
-    rows: int
-    asked: int
+    rows: Annotated[int, "Number of rows with this label."]
+    asked: Annotated[int, "Number of those that were asked about."]
     first_row: int
-    colour: int
+    colour: Annotated[int, "Number of its colour, constant while the category exists."]
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Stopping advice; what is known and what is estimated are separate.
-
-    Attributes
-    ----------
-    known, guessed : list of str
-    questions_left : int
-    """
+    """Stopping advice; what is known and what is estimated are separate."""
 
     known: list[str]
     guessed: list[str]
@@ -131,34 +79,17 @@ class Advice:
 
 @dataclass(frozen=True)
 class StateReply:
-    """Everything that changes during a session.
-
-    Attributes
-    ----------
-    version : int
-    unchanged : {False}
-    preparation : Preparation
-    categories : list of Category
-    curve : list of int
-        Number of categories discovered after each question.
-    known_before : int
-        Number of categories known before the first question.
-    by_lot : list of float
-        Random baseline: expected number of categories discovered by random sampling.
-    asked, skipped, named, rows : int
-    advice : Advice
-    disagreements : int
-    experts : list of ExpertHere
-    learn : LearnReply
-    """
+    """Everything that changes during a session."""
 
     version: int
     unchanged: Literal[False]
     preparation: Preparation
     categories: list[Category]
-    curve: list[int]
-    known_before: int
-    by_lot: list[float]
+    curve: Annotated[list[int], "Number of categories discovered after each question."]
+    known_before: Annotated[int, "Number of categories known before the first question."]
+    by_lot: Annotated[
+        list[float], "Random baseline: expected number of categories discovered by random sampling."
+    ]
     asked: int
     skipped: int
     named: int
@@ -171,14 +102,7 @@ class StateReply:
 
 @dataclass(frozen=True)
 class UnchangedReply:
-    """Nothing has changed since the given version.
-
-    Attributes
-    ----------
-    version : int
-    unchanged : {True}
-    preparation : Preparation
-    """
+    """Nothing has changed since the given version."""
 
     version: int
     unchanged: Literal[True]

@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -46,25 +46,13 @@ _PRECISION: Final = 0.9
 
 @dataclass(frozen=True)
 class LearntRow:
-    """The verdict on a row.
-
-    Attributes
-    ----------
-    row : int
-    id : str
-    verdict : {"named", "known", "ambiguous", "unknown"}
-        "named" for a labelled row.
-    recognized : str or None
-        The category that claims the row.
-    membership : float or None
-        Membership in the best category, from 0 to 1.
-    """
+    """The verdict on a row."""
 
     row: int
     id: str
-    verdict: Verdict
-    recognized: str | None
-    membership: float | None
+    verdict: Annotated[Verdict, '"named" for a labelled row.']
+    recognized: Annotated[str | None, "The category that claims the row."]
+    membership: Annotated[float | None, "Membership in the best category, from 0 to 1."]
 
 
 @dataclass(frozen=True, eq=False)

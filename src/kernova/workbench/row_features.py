@@ -6,7 +6,7 @@ needs to draw them.
 
 from dataclasses import asdict, dataclass
 from math import log, log2
-from typing import Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -287,16 +287,18 @@ def _strip(percentile: float) -> str:
 
 # --- features as a page draws them -----------------------------------------------------------
 
+# Descriptions of fields that come in pairs.
+_ShownValue = Annotated[str, "The row's value, and the median or most frequent one."]
+_AxisEnd = Annotated[float | None, "The ends of the axis, in the column's own units."]
+_ShownAxisEnd = Annotated[str, "The same as short texts."]
+_AxisPosition = Annotated[
+    float | None, "Positions of the value and of the usual one on the axis, from 0 to 1."
+]
+
 
 @dataclass(frozen=True)
 class CategoryShare:
-    """Fraction of rows with a category, of those that have any.
-
-    Attributes
-    ----------
-    name : str
-    share : float
-    """
+    """Fraction of rows with a category, of those that have any."""
 
     name: str
     share: float
@@ -304,58 +306,38 @@ class CategoryShare:
 
 @dataclass(frozen=True)
 class Feature:
-    """One value of a row, and what is needed to draw it against all rows.
+    """One value of a row, and what is needed to draw it against all rows."""
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    kind : {"number", "category"}
-    value, usual : str
-        The row's value, and the median or most frequent one.
-    place : str
-        The value's percentile, the percentage of rows with the same category, or "missing".
-    surprise : float
-        The fraction of rows with values as unusual is ``2 ** -surprise``.
-    histogram : list of int
-        Number of rows in each of at most 30 equal bins of the axis; empty for a category.
-    lowest, highest : float or None
-        The ends of the axis, in the column's own units.
-    lowest_words, highest_words : str
-        The same as short texts.
-    position, usual_position : float or None
-        Positions of the value and of the usual one on the axis, from 0 to 1.
-    axis : {"linear", "log", "clipped"}
-        Skewed columns have a logarithmic axis, or one clipped to the middle of the rows, whose
-        first and last bins count the rows beyond.
-    axis_words : str
-        A note on the axis; empty for a linear one.
-    shares : list of CategoryShare
-        The most frequent categories, and the row's own if it is not among them.
-    n_categories : int
-        Number of categories.
-    own_share : float or None
-        Fraction of rows with the row's category.
-    """
-
-    name: str
+    name: Annotated[str, "The column."]
     kind: Literal["number", "category"]
-    value: str
-    usual: str
-    place: str
-    surprise: float
-    histogram: list[int]
-    lowest: float | None
-    highest: float | None
-    lowest_words: str
-    highest_words: str
-    position: float | None
-    usual_position: float | None
-    axis: Axis
-    axis_words: str
-    shares: list[CategoryShare]
-    n_categories: int
-    own_share: float | None
+    value: _ShownValue
+    usual: _ShownValue
+    place: Annotated[
+        str, 'The value\'s percentile, the percentage of rows with the same category, or "missing".'
+    ]
+    surprise: Annotated[float, "The fraction of rows with values as unusual is ``2 ** -surprise``."]
+    histogram: Annotated[
+        list[int],
+        "Number of rows in each of at most 30 equal bins of the axis; empty for a category.",
+    ]
+    lowest: _AxisEnd
+    highest: _AxisEnd
+    lowest_words: _ShownAxisEnd
+    highest_words: _ShownAxisEnd
+    position: _AxisPosition
+    usual_position: _AxisPosition
+    axis: Annotated[
+        Axis,
+        "Skewed columns have a logarithmic axis, or one clipped to the middle of the rows, whose "
+        "first and last bins count the rows beyond.",
+    ]
+    axis_words: Annotated[str, "A note on the axis; empty for a linear one."]
+    shares: Annotated[
+        list[CategoryShare],
+        "The most frequent categories, and the row's own if it is not among them.",
+    ]
+    n_categories: Annotated[int, "Number of categories."]
+    own_share: Annotated[float | None, "Fraction of rows with the row's category."]
 
     def to_json_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -5,7 +5,7 @@ replaces it when it is ready, if it is better. Points are coloured by category.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,13 +50,7 @@ _BENT: Final = " Outlying rows are drawn nearer."
 
 @dataclass(frozen=True)
 class BetterMap:
-    """Progress of the neighbour map.
-
-    Attributes
-    ----------
-    state : {"none", "running", "ready", "failed"}
-    done, total : int
-    """
+    """Progress of the neighbour map."""
 
     state: JobState
     done: int
@@ -65,25 +59,13 @@ class BetterMap:
 
 @dataclass(frozen=True)
 class MapReply:
-    """Description of the map.
+    """Description of the map."""
 
-    Attributes
-    ----------
-    kind : {"axes", "neighbours"}
-        Principal components, or the layout of nearest neighbours.
-    words : str
-        Note for the reader of the map.
-    rows : int
-    version : int
-    better : BetterMap
-        Progress of the neighbour map.
-    """
-
-    kind: MapKind
-    words: str
+    kind: Annotated[MapKind, "Principal components, or the layout of nearest neighbours."]
+    words: Annotated[str, "Note for the reader of the map."]
     rows: int
     version: int
-    better: BetterMap
+    better: Annotated[BetterMap, "Progress of the neighbour map."]
 
 
 @dataclass(frozen=True, eq=False)

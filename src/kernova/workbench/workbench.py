@@ -20,12 +20,7 @@ PartKind = TypeVar("PartKind", bound=Part)
 
 @dataclass(frozen=True)
 class ExpertReply:
-    """An expert's name in its normalised form.
-
-    Attributes
-    ----------
-    name : str
-    """
+    """An expert's name in its normalised form."""
 
     name: str
 
