@@ -387,8 +387,8 @@ NO_HMS_SET = (
 RKOF = {
     "--data nowhere": "There is no folder nowhere; name the one that holds the data sets.",
     "--datasets titanic": (
-        "There is no data set named 'titanic' here. Take some of kdd_u2r, kdd_u2r_idf, "
-        "mammography, ann_thyroid, shuttle."
+        "There is no data set 'titanic'; choose from kdd_u2r, kdd_u2r_idf, mammography, "
+        "ann_thyroid, shuttle."
     ),
 }
 

@@ -7,11 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from kernova.cli.app import app
-from kernova.papers.rkof import synthetic as rkof_synthetic
-from kernova.papers.rkof import synthetic as rkof_theorem
 from tests.cli import messages
-from tests.papers.test_reproduce_hms import stand_ins as hms_stand_ins
-from tests.papers.test_reproduce_rkof import FEW_NUMBERS, stand_ins
+from tests.papers.stand_ins import use_few_numbers, write_hms_sets, write_rkof_sets
 
 
 def test_reproduce_ksd_writes_numbers_and_figures(tmp_path):
@@ -36,17 +33,11 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     assert (result.exit_code, result.stderr) == (2, f"kernova: {sentence}\n")
 
 
-@pytest.fixture
-def few(monkeypatch):
-    """Take few k and few sizes of groups: the whole of it takes minutes."""
-    monkeypatch.setattr(rkof_synthetic, "NUMBERS", FEW_NUMBERS)
-    monkeypatch.setattr(rkof_theorem, "GROUP_SIZES", (1, 16, 31))
-
-
-def test_reproduce_rkof_writes_a_report_tables_and_figures(tmp_path, few):
+def test_reproduce_rkof_writes_a_report_tables_and_figures(tmp_path, monkeypatch):
+    use_few_numbers(monkeypatch)
     data, target = tmp_path / "data", tmp_path / "deep" / "rkof"
     data.mkdir()
-    stand_ins(data)
+    write_rkof_sets(data)
     (data / "ann_thyroid.parquet").unlink()
     options = ["--data", str(data), "--datasets", "mammography, ann_thyroid", "--seeds", "2"]
     result = CliRunner().invoke(app, ["reproduce", "rkof", *options, "--quick", "-o", str(target)])
@@ -81,12 +72,12 @@ def test_reproduce_rkof_reports_missing_data(options, tmp_path, monkeypatch):
 def test_reproduce_hms_writes_a_report_tables_and_figures(tmp_path):
     data, target = tmp_path / "data", tmp_path / "deep" / "hms"
     data.mkdir()
-    hms_stand_ins(data)
+    write_hms_sets(data)
     options = ["--data", str(data), "--sets", "yeast", "--seeds", "1", "--quick"]
     result = CliRunner().invoke(app, ["reproduce", "hms", *options, "-o", str(target)])
     assert result.exit_code == 0, result.output
     assert "Without HAD, the better of" in result.stdout
-    assert "Taken whole, so drawn once: yeast." in result.stdout
+    assert "Used whole, so drawn once: yeast." in result.stdout
     assert {path.name for path in target.iterdir()} == {
         "report.html",
         "hms.json",

@@ -7,17 +7,11 @@ from kernova.papers.hms.experiments import DiscoverySet, thinned_rows
 
 
 def held_out_sets(seed):
-    """Return four sets that take no part in choosing a strategy, each hard in its own way.
+    """Return the four sets.
 
     ``bulk`` is one heavy-tailed class with rare ones outside, at its edge and inside it;
-    ``chains`` has spirals, rings and what lies within them; ``heavy tails`` has categories whose
-    own outliers are stranger than the rare ones; ``digits`` are scikit-learn's, thinned out.
-
-    Examples
-    --------
-    >>> from kernova.papers.hms.data import kept_back_sets
-    >>> {name: one.X.shape for name, one in kept_back_sets(0).items()}
-    {'bulk': (3000, 6), 'chains': (1500, 3), 'heavy tails': (2000, 5), 'digits': (340, 64)}
+    ``chains`` has spirals, rings and groups inside them; ``heavy tails`` has categories whose own
+    outliers are farther out than the rare ones; ``digits`` are scikit-learn's, thinned out.
     """
     makers = {"bulk": _bulk, "chains": _chains, "heavy tails": _heavy_tails, "digits": _digits}
     sets = {}
@@ -65,8 +59,6 @@ def _heavy_tails(rng):
 
 
 def _digits(rng):
-    from sklearn.datasets import load_digits
-
     X, y = load_digits(return_X_y=True)
     sizes = (160, 80, 40, 20, 10, 6, 6, 6, 6, 6)
     rows = thinned_rows(y.astype(str), sizes, rng)

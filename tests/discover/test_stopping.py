@@ -13,8 +13,9 @@ from kernova.discover.questions import Answer
 from kernova.discover.stopping import TRIALS, stopping_advice
 from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
 from kernova.errors import InputError
-from kernova.papers.hms.data import discovery_sets, kept_back_sets
+from kernova.papers.hms.experiments import discovery_sets
 from tests.discover import messages
+from tests.discover.held_out_sets import held_out_sets
 
 SENTENCES = {
     "nothing asked": (
@@ -154,7 +155,7 @@ def test_the_rule_is_right_as_often_as_it_says(data_folder, long_bar):
     """Whole, the counts are those of the sentence; 2 of them may be other on another machine."""
     tables = (
         drawn(long_bar(18), lambda seed: discovery_sets(data_folder, seed)),
-        drawn(long_bar(8), kept_back_sets),
+        drawn(long_bar(8), held_out_sets),
     )
     for trial, sets in zip(TRIALS, tables, strict=True):
         n_right = sum(is_right_to_stop(one) for one in sets)

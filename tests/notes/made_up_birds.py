@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 from kernova.audio.reading import Audio
-from kernova.papers.mddkm_notes.data import SAMPLE_RATE, AnnotatedSong, NoteSet, synthetic_notes
-from kernova.papers.mddkm_notes.protocols import joined
+from kernova.papers.mddkm_notes.data import (
+    SAMPLE_RATE,
+    AnnotatedSong,
+    NoteSet,
+    joined,
+    synthetic_notes,
+)
 
 soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 

@@ -14,8 +14,9 @@ from kernova.discover.questions import Answer, observe_answers
 from kernova.discover.simulation import simulate
 from kernova.discover.strategies import DEFAULT_STRATEGY
 from kernova.discover.strategies.novelty_density import NoveltyDensityStrategy, spacing_of
-from kernova.papers.hms.data import discovery_sets, kept_back_sets
+from kernova.papers.hms.experiments import discovery_sets
 from tests.discover import messages
+from tests.discover.held_out_sets import held_out_sets
 
 SMALL_GRIDS = hnp.arrays(
     np.float64,
@@ -335,8 +336,26 @@ def test_the_default_beats_the_paper_on_other_draws(data_folder, long_bar, error
 
 @pytest.mark.soak
 def test_the_default_beats_random_sampling_on_held_out_sets(long_bar):
-    sets = [one for seed in range(long_bar(8)) for one in kept_back_sets(seed).values()]
+    sets = [one for seed in range(long_bar(8)) for one in held_out_sets(seed).values()]
     ours = questions_to_all(sets, DEFAULT_STRATEGY, 0.0)
     by_lot = questions_to_all(sets, "random", 0.0)
     print(f"held out: {ours}, random sampling {by_lot}")
     assert all(ours[name] < by_lot[name] for name in ours)
+
+
+def test_held_out_sets_depend_on_the_seed_and_have_rare_classes():
+    first, again, other = held_out_sets(0), held_out_sets(0), held_out_sets(1)
+    assert {name: one.X.shape for name, one in first.items()} == {
+        "bulk": (3000, 6),
+        "chains": (1500, 3),
+        "heavy tails": (2000, 5),
+        "digits": (340, 64),
+    }
+    for name, one in first.items():
+        assert np.array_equal(one.X, again[name].X)
+        assert not np.array_equal(one.X, other[name].X)
+        assert np.isfinite(one.X).all()
+        sizes = np.unique(one.labels, return_counts=True)[1]
+        assert len(sizes) >= 8
+        assert sizes.min() <= 10
+        assert sizes.max() >= 0.4 * len(one.X)

@@ -1,8 +1,14 @@
-"""Simulated questions on the sets of the HMS paper: every strategy, growth and reference."""
+"""Data sets and simulated questions of the HMS paper.
+
+Three of the six data sets are balanced in the source, so their classes are thinned out to sizes
+that halve from one to the next; the seed determines which class becomes rare and which of its rows
+are drawn. Abalone and yeast are used whole, so every seed gives the same rows.
+"""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,16 +24,23 @@ from kernova.discover.strategies.interleave import Interleave
 from kernova.discover.strategies.mean_shift_interleave import MeanShiftInterleave, ShiftedClusters
 from kernova.discover.strategies.nndm import DensityJumps
 from kernova.discover.strategies.random import RandomOrder
-from kernova.papers.hms.data import DiscoverySet
+from kernova.errors import InputError
+from kernova.papers.claims import check_data_folder, checked_names, read_labelled_file
 from kernova.progress import track
+from kernova.typing import Indices, Matrix
+
+Labels = NDArray[np.str_]
+
+SHUTTLE_ROWS: Final = 4_000
+_RINGS: Final = (3, 22)
 
 OUT, CI, OUT_HAD, CI_HAD = "hms-out", "hms-ci", "hms-out-had", "hms-ci-had"
 HIERARCHICAL: Final = (OUT, CI, OUT_HAD, CI_HAD)
 NNDM, INTERLEAVE, MS_INTERLEAVE, RANDOM = "nndm", "interleave", "ms-interleave", "random"
-# The paper reports Interleave's best start; a user has but one.
+# The paper reports Interleave's best start; a user has only one.
 BEST_INTERLEAVE: Final = "interleave, best"
 _PAPERS: Final = (*HIERARCHICAL, NNDM, BEST_INTERLEAVE, INTERLEAVE, MS_INTERLEAVE, RANDOM)
-# Strategies that go beyond the paper.
+# Strategies that the paper does not have.
 OURS: Final = tuple(name for name in STRATEGIES if name not in _PAPERS)
 METHODS: Final = (*OURS, *_PAPERS)
 
@@ -37,8 +50,139 @@ REFERENCES: Final = ("data", "weighted", "centres")
 MOST_QUESTIONS: Final = 400
 
 
+# --- data sets -------------------------------------------------------------------------------
+
+
+class DiscoverySet(NamedTuple):
+    """Rows of a data set, and the labels that an expert without errors would give.
+
+    Attributes
+    ----------
+    name : str
+        The set.
+    X : ndarray of shape (n_rows, n_columns)
+        Finite numbers, as in the file.
+    labels : ndarray of shape (n_rows,)
+        The category of each row, as text.
+    is_drawn : bool
+        Whether the rows depend on the seed.
+    """
+
+    name: str
+    X: Matrix
+    labels: Labels
+    is_drawn: bool
+
+
+class _Source(NamedTuple):
+    """Selection of rows, columns and labels that turns a file into a data set."""
+
+    rows: Callable[[Labels, np.random.Generator], Indices] | None = None  # None: all, in order
+    left_out: tuple[str, ...] = ()
+    relabel: Callable[["pd.Series[str]"], "pd.Series[str]"] = lambda labels: labels
+
+
+def discovery_sets(
+    folder: Path, seed: int, names: Sequence[str] | None = None
+) -> dict[str, DiscoverySet]:
+    """Return the named sets, or all six, from a folder of Parquet files with a column "label".
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of ``abalone.parquet``, ``letter.parquet`` and the others.
+    seed : int
+        Random seed; the rows of a set do not depend on which other sets are read.
+    names : sequence of str, optional
+        Names of the data sets; all of :data:`SET_NAMES` by default.
+    """
+    check_data_folder(folder)
+    wanted = checked_names(SET_NAMES if names is None else names, SET_NAMES)
+    return {name: _drawn(folder, name, seed) for name in track(wanted, "reading data")}
+
+
+def _drawn(folder: Path, name: str, seed: int) -> DiscoverySet:
+    source = _SOURCES[name]
+    table = read_labelled_file(folder / f"{name}.parquet")
+    X = table.features.drop(columns=list(source.left_out)).to_numpy(dtype=np.float64)
+    labels = source.relabel(table.labels).to_numpy(dtype=np.str_)
+    if source.rows is None:
+        return DiscoverySet(name, X, labels, is_drawn=False)
+    # The name is part of the seed, so that draws of different sets are independent.
+    rng = np.random.default_rng([seed, *name.encode()])
+    kept = source.rows(labels, rng)
+    return DiscoverySet(name, X[kept], labels[kept], is_drawn=True)
+
+
+def thinned_rows(labels: Labels, sizes: Sequence[int], rng: np.random.Generator) -> Indices:
+    """Draw rows of each class, of sizes that are assigned to the classes at random.
+
+    The rows come in random order: of tied rows the first is asked about, so the order must not
+    depend on the class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.papers.hms.experiments import thinned_rows
+    >>> labels = np.repeat(["a", "b", "c"], 50)
+    >>> rows = thinned_rows(labels, (32, 8, 4), np.random.default_rng(0))
+    >>> sorted(int(size) for size in np.unique(labels[rows], return_counts=True)[1])
+    [4, 8, 32]
+    """
+    classes = np.unique(labels)
+    if len(classes) != len(sizes):
+        raise InputError(
+            f"There are {len(sizes)} sizes for {len(classes)} classes; use the published set, "
+            "with all its rows."
+        )
+    kept = []
+    for label, size in zip(rng.permutation(classes), sizes, strict=True):
+        rows = np.flatnonzero(labels == label)
+        if len(rows) < size:
+            raise InputError(
+                f"Class {str(label)!r} has {len(rows)} rows, but {size} are to be drawn; use "
+                "the published set, with all its rows."
+            )
+        kept.append(rng.choice(rows, size, replace=False))
+    return rng.permutation(np.concatenate(kept))
+
+
+def rows_of_every_class(labels: Labels, n_rows: int, rng: np.random.Generator) -> Indices:
+    """Draw ``n_rows`` at random, repeatedly, until every class is among them."""
+    n_classes = len(np.unique(labels))
+    for _ in range(10_000):
+        kept = rng.permutation(len(labels))[:n_rows]
+        if len(np.unique(labels[kept])) == n_classes:
+            return kept
+    raise InputError(
+        f"{n_rows} random rows of {len(labels)} do not hold all {n_classes} classes; use the "
+        "published set, with all its rows."
+    )
+
+
+def _clipped_rings(labels: "pd.Series[str]") -> "pd.Series[str]":
+    return labels.astype(int).clip(*_RINGS).astype(str)
+
+
+_SEGMENT_SIZES: Final = (256, 128, 64, 32, 16, 8, 8)
+_DIGIT_SIZES: Final = (512, 256, 128, 64, 32, 16, 8, 8, 8, 8)
+_LETTER_SIZES: Final = (512, 512, 256, 256, 128, 128, 64, 64, 32, 32, 16, 16, *[8] * 14)
+_SOURCES: Final = {
+    "abalone": _Source(left_out=("sex",), relabel=_clipped_rings),
+    "shuttle": _Source(lambda labels, rng: rows_of_every_class(labels, SHUTTLE_ROWS, rng)),
+    "optdigits": _Source(lambda labels, rng: thinned_rows(labels, _DIGIT_SIZES, rng)),
+    "letter": _Source(lambda labels, rng: thinned_rows(labels, _LETTER_SIZES, rng)),
+    "segment": _Source(lambda labels, rng: thinned_rows(labels, _SEGMENT_SIZES, rng)),
+    "yeast": _Source(),
+}
+SET_NAMES: Final = tuple(_SOURCES)
+
+
+# --- simulated questions ---------------------------------------------------------------------
+
+
 class Effort(NamedTuple):
-    """How much to run."""
+    """Number of starts, growth factors and references to run."""
 
     starts: int = 10
     growths: tuple[float, ...] = GROWTHS
@@ -46,13 +190,13 @@ class Effort(NamedTuple):
 
 
 class SetResults(NamedTuple):
-    """What came of some draws of some sets.
+    """Results of all runs on all draws.
 
     Attributes
     ----------
     runs : DataFrame
         One line for each run: set, seed, method, start, questions (infinite if not every class
-        was met), area, classes.
+        was found), area, classes.
     curves : dict
         Classes seen after each question, by set and method: one curve for each seed and start.
     growth : DataFrame
@@ -72,14 +216,14 @@ class SetResults(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """One set as one seed draws it."""
+    """A data set, and the seed of its draw."""
 
     data: DiscoverySet
     seed: int
 
 
 def measure_draws(draws: Sequence[Draw], effort: Effort) -> SetResults:
-    """Run everything on every draw."""
+    """Run every strategy, growth factor and reference on every draw."""
     _compile()
     runs: list[dict[str, Any]] = []
     curves: dict[tuple[str, str], list[NDArray[np.intp]]] = {}
@@ -104,7 +248,7 @@ def measure_draws(draws: Sequence[Draw], effort: Effort) -> SetResults:
 
 
 def _compile() -> None:
-    """Build a hierarchy of a few rows, so that compiling is not taken for work on the first set."""
+    """Build a hierarchy of a few rows, so that compilation is not timed with the first set."""
     rows = np.random.default_rng(0).standard_normal((30, 3))
     for reference in REFERENCES:
         Preparation(rows).hierarchy(reference=reference)
@@ -138,8 +282,8 @@ def _all_runs(
         drawn = Interleave(len(names), seed=start)
         run = simulate(preparation, labels, drawn, max_questions=MOST_QUESTIONS)
         found.append((INTERLEAVE, start, run))
-        lots = RandomOrder(1000 * draw.seed + start)
-        found.append((RANDOM, start, simulate(preparation, labels, lots)))
+        baseline = RandomOrder(1000 * draw.seed + start)
+        found.append((RANDOM, start, simulate(preparation, labels, baseline)))
     best = min(
         (one for one in found if one[0] == INTERLEAVE),
         key=lambda one: (one[2].questions_to_all or np.inf, -one[2].area),
@@ -174,7 +318,7 @@ def _references(
 ) -> list[dict[str, Any]]:
     lines = []
     for reference in references:
-        # The hierarchy of "data" is there already, and would seem to take no time.
+        # A new preparation: the hierarchy of "data" is cached, and would seem to take no time.
         alone = Preparation(draw.data.X)
         started = time.process_time()
         alone.hierarchy(reference=reference)
@@ -199,7 +343,7 @@ def _modes(draw: Draw, preparation: Preparation) -> dict[str, Any]:
 
 
 def summary_of(runs: pd.DataFrame) -> pd.DataFrame:
-    """Give for each set and method the median over draws and starts, and the extremes."""
+    """Return the median and the extremes over draws and starts, for each set and method."""
     grouped = runs.groupby(["set", "method"], sort=False)
     return pd.DataFrame(
         {
@@ -212,15 +356,20 @@ def summary_of(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def middle_questions(summary: pd.DataFrame) -> pd.DataFrame:
-    """Give the median number of questions, one line for each set, one column for each method."""
+    """Return the median number of questions, one line for each set, one column for each method."""
+    return wide_by_method(summary, "questions")
+
+
+def wide_by_method(summary: pd.DataFrame, values: str) -> pd.DataFrame:
+    """Return a column of the summary with one line for each set, one column for each method."""
     wide = summary.pivot_table(
-        "questions", index="set", columns="method", sort=False, aggfunc="first", dropna=False
+        values, index="set", columns="method", sort=False, aggfunc="first", dropna=False
     )
     return wide[[method for method in METHODS if method in wide.columns]]
 
 
 def questions_until(curves: Sequence[NDArray[np.intp]], n_classes: int) -> float:
-    """Give the median number of questions until so many classes had been seen."""
+    """Return the median number of questions until ``n_classes`` classes were found."""
     needed = [
         float(np.argmax(curve >= n_classes)) + 1 if curve[-1] >= n_classes else np.inf
         for curve in curves

@@ -1,7 +1,4 @@
-"""The remade HMS paper as one page for people.
-
-The pictures of the HMS paper, drawn anew from the measurements of ``reproduce_hms``.
-"""
+"""Report of the HMS reproduction: the page and the figures."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,13 +6,16 @@ from typing import Final
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from kernova.papers.claims import write_reproduction
-from kernova.papers.hms import HmsReproduction
-from kernova.papers.hms.claims import NOT_REPRODUCED, growth_seconds
+from kernova.papers.claims import (
+    COLOURS,
+    MARKERS,
+    NOT_REPRODUCED,
+    claims_section,
+    write_report,
+)
 from kernova.papers.hms.experiments import (
     CI_HAD,
     HIERARCHICAL,
@@ -24,46 +24,41 @@ from kernova.papers.hms.experiments import (
     MOST_QUESTIONS,
     SetResults,
 )
-from kernova.report.canvas import label_axes
+from kernova.papers.hms.reproduction import HmsReproduction, growth_seconds
+from kernova.report.canvas import label_axes, new_figure
 from kernova.report.figures import plot_discovery_curves
-from kernova.report.page import Section, facts, page, paragraph, picture, table
+from kernova.report.page import Section, page, picture, table
+from kernova.text import quantity
+
+_DRAWN: Final = tuple(method for method in METHODS if method != INTERLEAVE)
 
 
 def hms_page(result: HmsReproduction, pictures: Mapping[str, bytes]) -> str:
-    """Give the page: claims first, then what stands behind them."""
+    """Return the page: the claims, then the results."""
     sections = [_claims(result), _comparison(result), _curves(result, pictures)]
     if "growth" in pictures:
         sections.append(_growth(result, pictures["growth"]))
     sections.append(_references(result))
-    n_seeds = len(result.seeds)
     return page(
-        "Rare categories by hierarchical mean shift: the paper and what comes out",
+        "Hierarchical mean shift: claims of the paper and our results",
         sections,
         lead="Vatturi and Wong, Category Detection Using Hierarchical Mean Shift, KDD 2009.",
-        footer=f"Made by kernova reproduce hms, with {n_seeds} "
-        f"{'draw' if n_seeds == 1 else 'draws'} of each set that is not taken whole.",
+        footer=f"Made by kernova reproduce hms, with {quantity(len(result.seeds), 'draw')} of each "
+        "set that is not used whole.",
     )
 
 
-def save_everything(result: HmsReproduction, folder: Path) -> list[Path]:
-    """Write the page, a table (CSV) and a picture (PNG) of everything; give the paths."""
-    return write_reproduction(result, hms_page, folder)
+def save_report(result: HmsReproduction, folder: Path) -> list[Path]:
+    """Write the page, tables and figures to a folder; return the paths."""
+    return write_report(result, figures_of(result), hms_page, folder)
 
 
 def _claims(result: HmsReproduction) -> Section:
-    claims = result.table()
-    verdicts = claims["verdict"].str.split(":").str[0].value_counts()
-    is_off = claims["verdict"] == NOT_REPRODUCED
-    return Section(
-        "What holds",
-        [
-            facts({"claims": len(claims), **{str(name): n for name, n in verdicts.items()}}),
-            "The paper's tables are lost in the text that has come down to us, so its statements "
-            "are judged, by medians over the draws.",
-            table(claims, "What the paper says, and what came out here", marked=is_off),
-            *(paragraph(note) for note in result.notes),
-        ],
+    introduction = (
+        "The tables of the paper are not in the text that we have, so its statements are judged, "
+        "by medians over the draws."
     )
+    return claims_section(result.table(), result.notes, [NOT_REPRODUCED], [introduction])
 
 
 def _comparison(result: HmsReproduction) -> Section:
@@ -72,10 +67,10 @@ def _comparison(result: HmsReproduction) -> Section:
     return Section(
         "Questions and areas",
         [
-            "Questions until every class was met: the median over draws, and starts where there "
-            "are any, with the range in brackets. The area is the share of classes met, averaged "
-            "over questions 1 to 200.",
-            table(result.questions(), "Questions until every class was met (Table 2)"),
+            "Questions until every class was found: the median over draws (and over starts, if "
+            "there are several), with the range in brackets. The area is the fraction of classes "
+            "found, averaged over questions 1 to 200.",
+            table(result.questions(), "Questions until every class was found (Table 2)"),
             table(areas, "Area under the curves (Table 3)", formats),
         ],
     )
@@ -85,7 +80,7 @@ def _curves(result: HmsReproduction, pictures: Mapping[str, bytes]) -> Section:
     return Section(
         "Curves (Table 4)",
         [
-            picture(pictures[f"curves-{name}"], f"{name}: classes met against questions asked.")
+            picture(pictures[f"curves-{name}"], f"{name}: classes found against questions asked.")
             for name in result.sets
         ],
     )
@@ -121,8 +116,9 @@ def _references(result: HmsReproduction) -> Section:
     return Section(
         "References, and mean shift at one bandwidth",
         [
-            "What is shifted are the centres of the level before; what attracts them are all rows "
-            "(data), the centres weighted by their rows (weighted), or the bare centres (centres).",
+            "The centres of the previous level are shifted towards all rows (data), towards the "
+            "centres weighted by their numbers of rows (weighted), or towards the centres without "
+            "weights (centres).",
             table(shown, "Questions by reference, medians over draws", formats),
             table(
                 modes.reset_index(),
@@ -133,29 +129,21 @@ def _references(result: HmsReproduction) -> Section:
     )
 
 
-_DRAWN: Final = tuple(method for method in METHODS if method != INTERLEAVE)
-_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#5b5b5b")
-_MARKERS: Final = "osD^vP"
-
-
-def pictures_of(results: SetResults, n_classes: Mapping[str, int]) -> dict[str, Figure]:
-    """Draw the curves of each set (Table 4), and what growth does."""
+def figures_of(result: HmsReproduction) -> dict[str, Figure]:
+    """Draw the curves of each set (Table 4), and the effect of growth."""
+    results = result.results
+    n_classes = results.runs.groupby("set", sort=False)["classes"].first()
     figures = {
-        f"curves-{name}": _hms_pictures_curves(results, name, n) for name, n in n_classes.items()
+        f"curves-{name}": _curves_figure(results, str(name), int(n))
+        for name, n in n_classes.items()
     }
     if len(results.growth["growth"].unique()) > 1:
-        figures["growth"] = _hms_pictures_growth(results.growth)
+        figures["growth"] = _growth_figure(results.growth)
     return figures
 
 
-def _new_figure(width: float, height: float) -> Figure:
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def _hms_pictures_curves(results: SetResults, name: str, n_classes: int) -> Figure:
-    figure = _new_figure(7.2, 5.8)
+def _curves_figure(results: SetResults, name: str, n_classes: int) -> Figure:
+    figure = new_figure(7.2, 5.8)
     curves = {
         method: results.curves[name, method]
         for method in _DRAWN
@@ -169,22 +157,22 @@ def _hms_pictures_curves(results: SetResults, name: str, n_classes: int) -> Figu
     return figure
 
 
-def _hms_pictures_growth(growth: pd.DataFrame) -> Figure:
-    figure = _new_figure(9.4, 4.6)
+def _growth_figure(growth: pd.DataFrame) -> Figure:
+    figure = new_figure(9.4, 4.6)
     questions, seconds = figure.subplots(1, 2)
     had = growth[growth["method"] == CI_HAD]
     had = had.assign(seconds=had["hierarchy_seconds"] + had["asking_seconds"])
-    for place, (name, lines) in enumerate(had.groupby("set", sort=False)):
+    for number, (name, lines) in enumerate(had.groupby("set", sort=False)):
         look = {
-            "color": _COLOURS[place % len(_COLOURS)],
-            "marker": _MARKERS[place % len(_MARKERS)],
+            "color": COLOURS[number % len(COLOURS)],
+            "marker": MARKERS[number % len(MARKERS)],
             "label": str(name),
         }
         middle = lines.groupby("growth")[["questions", "seconds"]].median()
         questions.plot(middle.index, middle["questions"], **look)
         seconds.plot(middle.index, middle["seconds"], **look)
     growths = sorted(growth["growth"].unique())
-    _finish(questions, growths, "questions until every class was met")
+    _finish(questions, growths, "questions until every class was found")
     _finish(seconds, growths, "seconds: hierarchy, and asking with HAD")
     figure.legend(
         *questions.get_legend_handles_labels(), loc="outside lower center", ncols=6, frameon=False
@@ -192,7 +180,7 @@ def _hms_pictures_growth(growth: pd.DataFrame) -> Figure:
     return figure
 
 
-def _finish(ax: Axes, growths: list[float], what: str) -> None:
+def _finish(ax: Axes, growths: list[float], label: str) -> None:
     ax.set_yscale("log")
     ax.spines[["top", "right"]].set_visible(False)
     ax.xaxis.set_major_locator(FixedLocator(growths))
@@ -202,4 +190,4 @@ def _finish(ax: Axes, growths: list[float], what: str) -> None:
     plain = FuncFormatter(lambda value, _: f"{value:g}")
     ax.xaxis.set_major_formatter(plain)
     ax.yaxis.set_major_formatter(plain)
-    label_axes(ax, "growth of the bandwidth from level to level", what)
+    label_axes(ax, "growth of the bandwidth from level to level", label)

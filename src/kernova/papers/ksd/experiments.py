@@ -1,13 +1,11 @@
-"""The synthetic experiments of the paper on kernelized spatial depth, one function each.
+"""Synthetic experiments of the paper on kernelized spatial depth (KSD), and Theorem 1.
 
-Every experiment takes the numbers that seed its draws and gives a table with one line per draw;
-:mod:`kernova.papers.ksd` holds the tables against what the paper prints.
+Every experiment takes the random seeds of its draws and returns a table with one line for each
+draw.
 
-An empirical check of the paper's Theorem 1, the bound on false alarms: how often it holds.
-
-A bound can only be checked against the true probability of a false alarm. Here that is known to
-the last digit, because the population is finite: rows are drawn with replacement from a pool of a
-few thousand, so the true probability is the share of the pool at or below the threshold.
+Theorem 1 bounds the probability of a false alarm. Its check needs the true probability, which is
+known exactly here because the population is finite: rows are drawn with replacement from a pool of
+a few thousand, so the true probability is the fraction of the pool at or below the threshold.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import binomtest
 
@@ -46,12 +43,12 @@ SWEPT_BANDWIDTHS = (0.25, 0.5, 1.0, 1.5, 2.0, 2.25, 2.5, 2.75, 3.0, 3.5, 4.0, 5.
 
 
 def gaussian_cloud(rng: np.random.Generator, n_rows: int = N_ROWS) -> Matrix:
-    """Draw the cloud of Figure 1: long towards the upper right."""
+    """Draw the cloud of Figure 1, elongated towards the upper right."""
     return rng.standard_normal((n_rows, 2)) @ np.linalg.cholesky(CLOUD_COVARIANCE).T
 
 
 def upper_right_row(cloud: Matrix) -> int:
-    """Find the row that lies furthest towards the upper right, the one that Figure 1 marks."""
+    """Return the row farthest towards the upper right, which Figure 1 marks."""
     return int(np.argmax(cloud.sum(axis=1)))
 
 
@@ -63,7 +60,7 @@ def ring(rng: np.random.Generator, n_rows: int = N_ROWS) -> Matrix:
 
 
 class MaskingSample(NamedTuple):
-    """What Figure 6 shows: four known Gaussians, and the unknown rows between them."""
+    """Rows of Figure 6: four known Gaussians, and unknown rows between them."""
 
     known: list[Matrix]
     unknown: Matrix
@@ -76,7 +73,7 @@ def masking_sample(rng: np.random.Generator, n_rows: int = N_ROWS) -> MaskingSam
 
 
 def cloud_experiment(seeds: Sequence[int]) -> pd.DataFrame:
-    """Depth of the marked row of each cloud, and where along the diagonal it lies."""
+    """Measure the depth of the marked row of each cloud, and its distance from the centre."""
     lines = []
     for seed in track(seeds, "Gaussian clouds"):
         cloud = gaussian_cloud(cloud_generator(seed))
@@ -94,7 +91,7 @@ def cloud_experiment(seeds: Sequence[int]) -> pd.DataFrame:
 
 
 def ring_experiment(seeds: Sequence[int]) -> pd.DataFrame:
-    """Depth of each ring's empty centre, and whether a threshold can tell it from the ring."""
+    """Measure the depth of each ring's empty centre, and whether a threshold separates it."""
     lines = []
     for seed in track(seeds, "rings"):
         rows = ring(ring_generator(seed))
@@ -118,10 +115,10 @@ def ring_experiment(seeds: Sequence[int]) -> pd.DataFrame:
 
 
 def _matching_scale(rows: Matrix) -> float:
-    """Find how large the ring must be, as a share of ours, for the paper's kernelized depth.
+    """Return the size of the ring, as a fraction of ours, that gives the paper's kernelized depth.
 
-    A ring half as large is as good as full, with a deep centre; one half as large again is so
-    empty that its centre is shallower than in the paper.
+    The centre of a ring of half the size is deep; that of a ring of 1.5 times the size is
+    shallower than in the paper.
     """
 
     def excess(scale: float) -> float:
@@ -139,7 +136,7 @@ def _largest_distance(X: Matrix) -> float:
     return float(np.median(np.sqrt(squared_distances(X, X).max(axis=1))))
 
 
-# What the lost line of Algorithm 2 may have called d_i; the width is the median of all d_i.
+# Possible meanings of d_i in the missing line of Algorithm 2; the width is their median.
 # Plain spatial depth is the limit of wide kernels.
 READINGS: dict[str, Callable[[Matrix], float]] = {
     "nearest": nearest_bandwidth,
@@ -151,10 +148,10 @@ READINGS: dict[str, Callable[[Matrix], float]] = {
 
 
 def masking_experiment(seeds: Sequence[int]) -> pd.DataFrame:
-    """Both errors of the unknown rows against all Gaussians and against each one.
+    """Measure the errors on the unknown rows, against all Gaussians and against each one.
 
-    One line for each seed and reading of the width where the Gaussians are pooled, and four where
-    each stands alone: the ``bandwidth`` (infinite for spatial depth), ``e_star``, ``miss`` (one
+    One line for each seed and reading of the width with the Gaussians pooled, and four with each
+    alone: the ``bandwidth`` (infinite for spatial depth), ``e_star``, ``miss`` (one
     minus the detection rate there) and ``equal_error_rate``.
     """
     lines = []
@@ -172,7 +169,7 @@ def masking_experiment(seeds: Sequence[int]) -> pd.DataFrame:
 
 
 def bandwidth_experiment(seeds: Sequence[int]) -> pd.DataFrame:
-    """Both errors of the pooled masking example, the same draws, at widths from narrow to wide."""
+    """Measure the errors of the pooled masking example at widths from narrow to wide."""
     lines = []
     for seed in track(seeds, "masking, all widths"):
         rng = masking_generator(seed)
@@ -185,14 +182,14 @@ def bandwidth_experiment(seeds: Sequence[int]) -> pd.DataFrame:
 
 
 def depth_model(bandwidth: float) -> KernelSpatialDepth | SpatialDepth:
-    """Kernelized depth of a width; plain spatial depth, its limit, where that is infinite."""
+    """Return kernelized depth with this width; with an infinite one, its limit, spatial depth."""
     if np.isinf(bandwidth):
         return SpatialDepth()
     return KernelSpatialDepth(bandwidth=bandwidth, engine="exact")
 
 
 def halves(rows: Matrix, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
-    """Divide the rows at random into a reference and as many held-out ones."""
+    """Split the rows at random into a reference half and a held-out half."""
     order = rng.permutation(len(rows))
     return rows[order[: len(rows) // 2]], rows[order[len(rows) // 2 :]]
 
@@ -211,32 +208,32 @@ def _errors(
     }
 
 
-# The experiments draw from separate streams, so that none depends on whether another ran.
+# Separate random streams, so that no experiment depends on whether another one ran.
 def cloud_generator(seed: int) -> np.random.Generator:
-    """Seed the draw of a cloud."""
+    """Return the random generator of a cloud."""
     return np.random.default_rng([seed, 1])
 
 
 def ring_generator(seed: int) -> np.random.Generator:
-    """Seed the draw of a ring."""
+    """Return the random generator of a ring."""
     return np.random.default_rng([seed, 2])
 
 
 def masking_generator(seed: int) -> np.random.Generator:
-    """Seed the draw of a masking example."""
+    """Return the random generator of a masking example."""
     return np.random.default_rng([seed, 3])
 
 
 CONFIDENCE = 0.95
-# The interval around the share of failures.
+# Of the interval around the failure rate.
 INTERVAL_CONFIDENCE = 0.99
 N_POOL = 4000
 N_REFERENCE = 50
 HOLDOUTS = (50, 200, 1000)
-# So that even 50 held-out rows prove it by Hoeffding's bound, which gives .173 at best.
+# Large enough for 50 held-out rows: Hoeffding's bound is at least .173 there.
 WANTED_RATE = 0.2
-# The threshold that is fixed beforehand calls this share of the reference rows novel.
-FIXED_SHARE = 0.1
+# The threshold that is fixed beforehand calls this fraction of the reference rows novel.
+FIXED_FRACTION = 0.1
 
 FIXED = "Hoeffding, threshold fixed beforehand"
 CHOSEN = "Hoeffding, threshold chosen by looking"
@@ -247,16 +244,16 @@ BOUNDS = (FIXED, CHOSEN, EVERY, BINOMIAL)
 
 
 class BoundCheck(NamedTuple):
-    """What 1,000 or so repetitions say about the bounds.
+    """Failures of the bounds over all repetitions.
 
     Attributes
     ----------
     bounds : DataFrame
         One line for each bound and number of held-out rows: ``failures`` in ``repetitions``, the
-        ``failure_share`` with its 99 % interval (``lowest_share``, ``highest_share``), and the
-        ``slack``, the mean of bound minus true probability.
+        failure rate ``failure_share`` with its 99 % interval (``lowest_share``,
+        ``highest_share``), and the ``slack``, the mean of bound minus true probability.
     n_looser, n_compared : int
-        How often the binomial threshold was below Hoeffding's, of how many comparisons.
+        How often the binomial threshold was below Hoeffding's, and the number of comparisons.
     """
 
     bounds: pd.DataFrame
@@ -264,18 +261,19 @@ class BoundCheck(NamedTuple):
     n_compared: int
 
 
-class _Population(NamedTuple):
-    """Depths of the whole pool, in rising order, and the threshold that was fixed with them."""
+class Population(NamedTuple):
+    """Depths of the whole pool, ascending, and the threshold that is fixed beforehand."""
 
     depths: Vector
     fixed_threshold: float
 
     def true_rate(self, threshold: float) -> float:
+        """Return the true probability of a false alarm at a threshold."""
         return float(np.searchsorted(self.depths, threshold, side="right")) / self.depths.size
 
 
 def bound_experiment(repetitions: int, seed: int) -> BoundCheck:
-    """Set thresholds on fresh references and held-out rows, and count the bounds that fail."""
+    """Set thresholds on new references and held-out rows, and count the bounds that fail."""
     rng = np.random.default_rng([seed, 4])
     pool = gaussian_cloud(rng, N_POOL)
     lines: list[dict[str, object]] = []
@@ -284,34 +282,36 @@ def bound_experiment(repetitions: int, seed: int) -> BoundCheck:
         population = _population(pool, rng)
         for n_holdout in HOLDOUTS:
             holdout = np.sort(rng.choice(population.depths, n_holdout))
-            slacks = _slack_of_each_bound(population, holdout)
+            slacks = slack_of_each_bound(population, holdout)
             lines += [
                 {"bound": bound, "n_holdout": n_holdout, "slack": slack}
                 for bound, slack in slacks.by_bound.items()
             ]
             n_looser += slacks.is_binomial_looser
     n_compared = repetitions * len(HOLDOUTS)
-    return BoundCheck(_counted_failures(pd.DataFrame(lines)), n_looser, n_compared)
+    return BoundCheck(counted_failures(pd.DataFrame(lines)), n_looser, n_compared)
 
 
-def _population(pool: NDArray[np.float64], rng: np.random.Generator) -> _Population:
+def _population(pool: Matrix, rng: np.random.Generator) -> Population:
     reference = rng.choice(pool, N_REFERENCE)
-    model = KernelSpatialDepth(contamination=FIXED_SHARE, engine="exact").fit(reference)
-    return _Population(np.sort(model.score_samples(pool)), model.offset_)
+    model = KernelSpatialDepth(contamination=FIXED_FRACTION, engine="exact").fit(reference)
+    return Population(np.sort(model.score_samples(pool)), model.offset_)
 
 
-class _Slacks(NamedTuple):
+class Slacks(NamedTuple):
+    """Slack of each bound, and whether the binomial threshold is below Hoeffding's."""
+
     by_bound: dict[str, float]
     is_binomial_looser: bool
 
 
-def _slack_of_each_bound(population: _Population, holdout: Vector) -> _Slacks:
-    """Bound minus true probability; below zero where the bound failed."""
+def slack_of_each_bound(population: Population, holdout: Vector) -> Slacks:
+    """Return bound minus true probability; it is negative if the bound failed."""
     n_alarms = int(np.searchsorted(holdout, population.fixed_threshold, side="right"))
     fixed = hoeffding_upper_bound(n_alarms, holdout.size, CONFIDENCE)
     chosen = false_alarm_threshold(holdout, WANTED_RATE, CONFIDENCE, "hoeffding")
     binomial = false_alarm_threshold(holdout, WANTED_RATE, CONFIDENCE, "binomial")
-    return _Slacks(
+    return Slacks(
         {
             FIXED: fixed - population.true_rate(population.fixed_threshold),
             CHOSEN: chosen.bound - population.true_rate(chosen.threshold),
@@ -323,19 +323,20 @@ def _slack_of_each_bound(population: _Population, holdout: Vector) -> _Slacks:
 
 
 def _smallest_slack(depths: Vector, holdout: Vector) -> float:
-    """Slack of Hoeffding's bound at its worst threshold; rates only jump at the pool's depths."""
+    """Return the slack of Hoeffding's bound at its worst threshold, one of the pool's depths."""
     true_rates = np.searchsorted(depths, depths, side="right") / depths.size
     observed_rates = np.searchsorted(holdout, depths, side="right") / holdout.size
     margin = hoeffding_upper_bound(0, holdout.size, CONFIDENCE)
     return float(margin - np.max(true_rates - observed_rates))
 
 
-def _counted_failures(slacks: pd.DataFrame) -> pd.DataFrame:
+def counted_failures(slacks: pd.DataFrame) -> pd.DataFrame:
+    """Count the failures of each bound for each number of held-out rows."""
     lines = []
     groups = dict(list(slacks.groupby(["bound", "n_holdout"])["slack"]))
     for bound, n_holdout in product(BOUNDS, HOLDOUTS):
         group = groups[bound, n_holdout]
-        # A slack of -1e-17 is a bound met exactly.
+        # Rounding turns a bound that is met exactly into a slack of -1e-17.
         failures = int((group < -1e-12).sum())
         interval = binomtest(failures, len(group)).proportion_ci(INTERVAL_CONFIDENCE)
         lines.append(

@@ -1,14 +1,12 @@
-"""Tables 2 and 3 of the paper on kernelized spatial depth, on cichlids from Lake Tanganyika.
+"""Taxonomic study of the paper on kernelized spatial depth (Tables 2 and 3), on cichlids.
 
-The paper's ten species of fish are not public. These are 2,197 fish of 14 tribes with 21
-landmarks each: one tribe at a time is unknown, and within the two largest tribes one genus, and
-one species. Five ways to score a specimen by known ones see the same rows.
+The paper's ten species of fish are not public. The data here are 2,197 cichlids of Lake Tanganyika,
+of 14 tribes, with 21 landmarks each. One tribe at a time is unknown, and within the two largest
+tribes one genus and one species. Five methods score the same specimens.
 
-What the paper says of its fish, held against what came out on cichlids.
-
-The paper's ten species are not ours, so its statements are compared, not its figures: most groups
-look new when the others are pooled, nearly all pairs are told apart, and groups that hide among
-pooled ones show in pairs. A statement counts as reproduced when it is true of more than half.
+As the species differ, the paper's statements are judged, not its numbers: most groups look new
+when the others are pooled, nearly all pairs of groups are separated, and groups that are masked
+among pooled ones are detected in pairs. A statement is reproduced if it is true of more than half.
 """
 
 from collections.abc import Callable
@@ -25,11 +23,12 @@ from kernova.anomaly.spatial_depth import SpatialDepth
 from kernova.calibration.bounds import critical_false_alarm, equal_error_rate
 from kernova.description.one_class import OneClassGaussianProcess
 from kernova.errors import InputError, check_count
-from kernova.papers.claims import Claim
+from kernova.papers.claims import Claim, verdict
 from kernova.progress import track
 from kernova.shapes import Landmarks, read_landmark_table
 from kernova.species.space import SpeciesSettings, fit_shape_space
-from kernova.species.splits import Names, area_under_curve, depths_among, halved
+from kernova.species.splits import Labels, area_under_curve, depths_among, split_in_half
+from kernova.text import plural, quantity
 from kernova.typing import Indices, Matrix, Vector
 
 KSD: Final = "KSD"
@@ -39,18 +38,18 @@ ONE_CLASS: Final = "MDD-KM, one class"
 NEAREST: Final = "5-NN distance"
 
 FILE: Final = "cichlids.csv"
-_PLACES: Final = (".", "tanganyika_cichlids", "landmarks/tanganyika_cichlids")
+_SUBFOLDERS: Final = (".", "tanganyika_cichlids", "landmarks/tanganyika_cichlids")
 _MOST_NEIGHBORS: Final = 20  # the default of RKOF
 _N_NEAREST: Final = 5
-# Spaces are learnt without a share of the groups, not without one at a time: fewer to learn.
-_MOST_FOLDS: Final = 12
+# A space is fitted without a fold of the groups, not without one at a time: fewer fits.
+MAX_FOLDS: Final = 12
 _SETTINGS: Final = SpeciesSettings()
 
 
 class Level(NamedTuple):
-    """Which groups are held out: those of a column with so many specimens, within a tribe or not.
+    """Groups to hold out: those of a column with at least ``least`` specimens, in one tribe or all.
 
-    ``has_bounds`` says whether they are large enough for e*.
+    ``has_bounds`` tells whether the groups are large enough for e*.
     """
 
     column: str
@@ -60,7 +59,7 @@ class Level(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """The name of the level."""
         return self.column if self.tribe is None else f"{self.column} in {self.tribe}"
 
 
@@ -74,19 +73,19 @@ class Fish:
 
 @dataclass(frozen=True)
 class FishStudy:
-    """What came out, one line per halving.
+    """Errors for each held-out group, one line for each split.
 
     Attributes
     ----------
     levels : tuple of Level
-        In their order.
+        The levels, in order.
     pooled : DataFrame
         ``level``, ``unknown``, ``specimens``, ``method``, ``halving``, ``equal_error_rate``,
-        ``auroc``, and ``e_star`` (NaN where groups are too small for a bound): one group held
+        ``auroc``, and ``e_star`` (NaN where groups are too small for a bound): one group
         against all others of the level together.
     pairs : DataFrame
         ``level``, ``unknown``, ``known``, ``method``, ``halving``, ``equal_error_rate``: one
-        group held against one other.
+        group against one other.
     """
 
     levels: tuple[Level, ...]
@@ -121,7 +120,7 @@ def _nearest(reference: Matrix, questions: Matrix) -> Vector:
     return np.asarray(-search.kneighbors(questions)[0].mean(axis=1))
 
 
-# Scores are high for usual specimens.
+# Scores are high for specimens of known groups.
 METHODS: Final[dict[str, Score]] = {
     KSD: _kernelized,
     SPATIAL: _spatial,
@@ -132,13 +131,13 @@ METHODS: Final[dict[str, Score]] = {
 
 
 def read_fish(folder: str | Path) -> Fish:
-    """Read the cichlids from ``cichlids.csv`` in the folder, or where a data folder has it."""
+    """Read ``cichlids.csv`` from the folder or from its usual subfolders."""
     folder = Path(folder)
-    found = [folder / place / FILE for place in _PLACES if (folder / place / FILE).is_file()]
+    found = [folder / inside / FILE for inside in _SUBFOLDERS if (folder / inside / FILE).is_file()]
     if not found:
         raise InputError(
-            f"There is no {FILE} in {folder}, nor in {_PLACES[1]} or {_PLACES[2]} under it; name "
-            "the folder that holds the cichlids, or leave --data out."
+            f"There is no {FILE} in {folder}, nor in {_SUBFOLDERS[1]} or {_SUBFOLDERS[2]} under "
+            "it; name the folder that holds the cichlids, or omit `data`."
         )
     landmarks, others = read_landmark_table(found[0])
     absent = [name for name in ("tribe", "genus", "species") if name not in others.columns]
@@ -148,7 +147,7 @@ def read_fish(folder: str | Path) -> Fish:
 
 
 def levels_of(fish: Fish) -> tuple[Level, ...]:
-    """Tribes of 30 or more; in the two largest, genera of 15 or more and species of 8 or more."""
+    """Return the tribes of 30 fish and, in the two largest, genera of 15 and species of 8."""
     largest = fish.labels["tribe"].value_counts().index[:2]
     return (
         Level("tribe", None, 30, has_bounds=True),
@@ -160,23 +159,23 @@ def levels_of(fish: Fish) -> tuple[Level, ...]:
 def fish_experiment(
     fish: Fish, halvings: int = 2, seed: int = 0, levels: tuple[Level, ...] | None = None
 ) -> FishStudy:
-    """Hold out one group after the other, on every level, over several halvings.
+    """Hold out each group in turn, on every level, over several splits.
 
     Parameters
     ----------
     fish : Fish
         All specimens.
     halvings : int, default=2
-        How often the known specimens are halved.
+        Number of splits of the known specimens into two halves.
     seed : int, default=0
-        Fixes the halvings.
+        Random seed of the splits.
     levels : tuple of Level, default=None
-        Which groups; None takes :func:`levels_of`.
+        The groups to hold out; by default :func:`levels_of`.
 
     Returns
     -------
     FishStudy
-        All measurements.
+        All errors.
     """
     check_count(halvings, "halvings", 1)
     levels = levels_of(fish) if levels is None else levels
@@ -184,7 +183,7 @@ def fish_experiment(
         (level, number, fold)
         for level in levels
         for number in range(halvings)
-        for fold in _folds(_held_out(fish, level))
+        for fold in _folds(held_out_groups(fish, level))
     ]
     pooled: list[dict[str, Any]] = []
     pairs: list[dict[str, Any]] = []
@@ -195,7 +194,8 @@ def fish_experiment(
     return FishStudy(levels, pd.DataFrame(pooled), pd.DataFrame(pairs))
 
 
-def _held_out(fish: Fish, level: Level) -> list[str]:
+def held_out_groups(fish: Fish, level: Level) -> list[str]:
+    """Return the groups of a level that are large enough to be held out."""
     labels = fish.labels if level.tribe is None else _within(fish, level.tribe)
     counts = labels[level.column].value_counts()
     large = sorted(str(name) for name in counts.index[counts >= level.least])
@@ -212,7 +212,7 @@ def _within(fish: Fish, tribe: str) -> pd.DataFrame:
 
 
 def _folds(groups: list[str]) -> list[list[str]]:
-    n_folds = min(len(groups), _MOST_FOLDS)
+    n_folds = min(len(groups), MAX_FOLDS)
     return [groups[start::n_folds] for start in range(n_folds)]
 
 
@@ -220,7 +220,7 @@ class _Halved(NamedTuple):
     """Specimens of a level as rows, with their groups and halves."""
 
     rows: Matrix
-    groups: Names
+    groups: Labels
     reference: Indices
     holdout: Indices
 
@@ -228,7 +228,7 @@ class _Halved(NamedTuple):
 def _fold_lines(
     fish: Fish, level: Level, fold: list[str], number: int, seed: int
 ) -> list[tuple[list[dict[str, Any]], list[dict[str, Any]]]]:
-    """Learn a space without any group of the fold, then hold each of these out."""
+    """Fit a space without the groups of the fold, then hold each of them out."""
     is_inside = (
         np.ones(len(fish.labels), dtype=np.bool_)
         if level.tribe is None
@@ -236,11 +236,11 @@ def _fold_lines(
     )
     coordinates = fish.landmarks.coordinates[is_inside]
     groups = fish.labels[level.column].to_numpy()[is_inside].astype(np.str_)
-    split = halved(groups, np.arange(len(groups)), seed, number)
-    learnt = split.reference[~np.isin(groups[split.reference], fold)]
-    space = fit_shape_space(coordinates[learnt], groups[learnt], _SETTINGS)
+    split = split_in_half(groups, np.arange(len(groups)), seed, number)
+    fitted = split.reference[~np.isin(groups[split.reference], fold)]
+    space = fit_shape_space(coordinates[fitted], groups[fitted], _SETTINGS)
     data = _Halved(space.place(coordinates).rows, groups, *split)
-    known = _held_out(fish, level)
+    known = held_out_groups(fish, level)
     pair_scores = _pair_scores(data, known, fold)
     names = {"level": level.name, "halving": number + 1}
     return [
@@ -255,10 +255,10 @@ def _fold_lines(
 def _pooled_lines(data: _Halved, unknown: str, level: Level) -> list[dict[str, Any]]:
     reference = data.reference[data.groups[data.reference] != unknown]
     holdout = data.holdout[data.groups[data.holdout] != unknown]
-    mine = np.flatnonzero(data.groups == unknown)
+    novel = np.flatnonzero(data.groups == unknown)
     lines = []
     for method, score in METHODS.items():
-        scores = score(data.rows[reference], data.rows[np.concatenate([holdout, mine])])
+        scores = score(data.rows[reference], data.rows[np.concatenate([holdout, novel])])
         known_scores, unknown_scores = scores[: len(holdout)], scores[len(holdout) :]
         e_star = (
             critical_false_alarm(known_scores, unknown_scores).e_star
@@ -267,7 +267,7 @@ def _pooled_lines(data: _Halved, unknown: str, level: Level) -> list[dict[str, A
         )
         lines.append(
             {
-                "specimens": len(mine),
+                "specimens": len(novel),
                 "method": method,
                 "e_star": e_star,
                 "equal_error_rate": equal_error_rate(known_scores, unknown_scores).rate,
@@ -278,13 +278,13 @@ def _pooled_lines(data: _Halved, unknown: str, level: Level) -> list[dict[str, A
 
 
 def _pair_scores(data: _Halved, known: list[str], fold: list[str]) -> list[dict[str, Any]]:
-    """Fit each known group once, and let it score every unknown of the fold."""
-    strangers = np.flatnonzero(np.isin(data.groups, fold))
+    """Fit each known group once, and score all unknown specimens of the fold with it."""
+    novel = np.flatnonzero(np.isin(data.groups, fold))
     lines = []
     for group in known:
         reference = data.reference[data.groups[data.reference] == group]
         holdout = data.holdout[data.groups[data.holdout] == group]
-        questions = data.rows[np.concatenate([holdout, strangers])]
+        questions = data.rows[np.concatenate([holdout, novel])]
         for method, score in METHODS.items():
             scores = score(data.rows[reference], questions)
             known_scores, unknown_scores = scores[: len(holdout)], scores[len(holdout) :]
@@ -294,7 +294,7 @@ def _pair_scores(data: _Halved, known: list[str], fold: list[str]) -> list[dict[
                     "known": group,
                     "method": method,
                     "equal_error_rate": equal_error_rate(
-                        known_scores, unknown_scores[data.groups[strangers] == unknown]
+                        known_scores, unknown_scores[data.groups[novel] == unknown]
                     ).rate,
                 }
                 for unknown in fold
@@ -303,18 +303,18 @@ def _pair_scores(data: _Halved, known: list[str], fold: list[str]) -> list[dict[
     return lines
 
 
-# In the paper seven of ten species have an e* of this or less; the other three are masked.
+# In the paper seven of ten species have at most this e*; the other three are masked.
 PAPER_E_STAR: Final = 0.302
-PAPER_SHARE: Final = 0.7
+PAPER_FRACTION: Final = 0.7
 PAPER_WORST_PAIR: Final = 0.25
 
 _NOT_IN_PAPER: Final = "not in the paper"
 
 
 def pooled_table(study: FishStudy) -> pd.DataFrame:
-    """Table 2: one line per group held out, with means over the halvings by method.
+    """Return Table 2: one line for each held-out group, with means over the splits by method.
 
-    e* where the groups are large enough for a bound, and else equal error rates.
+    The values are e* if the groups are large enough for a bound, else equal error rates.
     """
     parts = []
     for level in study.levels:
@@ -333,7 +333,7 @@ def pooled_table(study: FishStudy) -> pd.DataFrame:
 
 
 def level_table(study: FishStudy) -> pd.DataFrame:
-    """Sum up: for each level and method, means over groups and halvings, and the worst pair."""
+    """Return means over groups and splits for each level and method, and the worst pair."""
     pooled = study.pooled.groupby(["level", "method"], sort=False)
     table = pooled[["auroc", "equal_error_rate", "e_star"]].mean()
     by_pair = study.pairs.groupby(["level", "method", "unknown", "known"], sort=False)
@@ -344,7 +344,7 @@ def level_table(study: FishStudy) -> pd.DataFrame:
 
 
 def pair_matrix(study: FishStudy, level: str, method: str = KSD) -> pd.DataFrame:
-    """Table 3: equal error rates, unknown groups down and known ones across."""
+    """Return Table 3: equal error rates by unknown group (rows) and known group (columns)."""
     is_wanted = (study.pairs["level"] == level) & (study.pairs["method"] == method)
     return study.pairs[is_wanted].pivot_table("equal_error_rate", index="unknown", columns="known")
 
@@ -366,7 +366,7 @@ def _pooled_claim(study: FishStudy, level: Level) -> Claim:
         f"fish, {level.name}, pooled (Table 2): groups with e* of at most {PAPER_E_STAR}",
         "7 of 10",
         f"{n_low} of {n} (from {e_star.min():.3f} to {e_star.max():.3f})",
-        _verdict(n_low / n >= PAPER_SHARE),
+        verdict(n_low / n >= PAPER_FRACTION),
     )
 
 
@@ -374,15 +374,15 @@ def _pair_claim(study: FishStudy, level: Level) -> Claim:
     rates = pair_matrix(study, level.name).to_numpy()
     rates = rates[np.isfinite(rates)]
     n_alike = int((rates > PAPER_WORST_PAIR).sum())
-    verdict = _verdict(n_alike == 0)
+    judged = verdict(n_alike == 0)
     if 0 < n_alike < 0.05 * len(rates):
-        pairs = "1 pair is" if n_alike == 1 else f"{n_alike} pairs are"
-        verdict = f"differs because {pairs} more alike than that"
+        pairs = f"{quantity(n_alike, 'pair')} {plural(n_alike, 'is', 'are')}"
+        judged = f"differs because {pairs} more alike than that"
     return Claim(
         f"fish, {level.name}, pairs (Table 3): equal error rates of at most {PAPER_WORST_PAIR}",
         "90 of 90",
         f"{len(rates) - n_alike} of {len(rates)} (the worst {rates.max():.3f})",
-        verdict,
+        judged,
     )
 
 
@@ -393,10 +393,10 @@ def _masking_claim(study: FishStudy, level: Level) -> Claim:
     n_shown = int((worst[hidden] < pooled[hidden]).sum())
     return Claim(
         f"fish, {level.name}, masking: groups with a pooled equal error rate above {PAPER_E_STAR} "
-        "are told better from every single known group",
+        "are separated better from every single known group",
         "3 of 3",
         f"{n_shown} of {len(hidden)}",
-        _verdict(n_shown > 0.5 * len(hidden) or not len(hidden)),
+        verdict(n_shown > 0.5 * len(hidden) or not len(hidden)),
     )
 
 
@@ -408,16 +408,12 @@ def _area_claim(study: FishStudy, level: Level) -> Claim:
         f"fish, {level.name}, pooled: the mean area under the ROC curve of KSD is the largest",
         _NOT_IN_PAPER,
         written,
-        _verdict(areas.idxmax() == KSD),
+        verdict(areas.idxmax() == KSD),
     )
 
 
 def _pooled(study: FishStudy, level: Level) -> pd.DataFrame:
-    """Means over the halvings of KSD's figures, by group."""
+    """Return KSD's means over the splits, by group."""
     is_wanted = (study.pooled["level"] == level.name) & (study.pooled["method"] == KSD)
     lines = study.pooled[is_wanted]
     return lines.groupby("unknown")[["e_star", "equal_error_rate", "auroc"]].mean()
-
-
-def _verdict(agrees: bool) -> str:
-    return "reproduced" if agrees else "not reproduced"

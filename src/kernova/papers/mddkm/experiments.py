@@ -1,11 +1,8 @@
-"""Labelled sets for "none of these": some classes are known, the others are held out.
+"""Open-set recognition on labelled tables: some classes are known, the others are held out.
 
-iris, wine and digits come with scikit-learn; optdigits, letter, segment and yeast are of the UCI
-repository, and have to be given.
-
-Six ways to say how well each known class claims a row.
-
-Every method on every split, and what length-scale and ridge do.
+iris, wine and digits come with scikit-learn; optdigits, letter, segment and yeast of the UCI
+repository have to be provided. Six methods score every test row by every known class. MDD-KM is
+also run on a grid of length-scales and ridges.
 """
 
 import warnings
@@ -25,8 +22,8 @@ from kernova.description.multiclass import MulticlassDataDescription
 from kernova.description.possibilistic import PossibilisticNeighbors
 from kernova.errors import InputError
 from kernova.kernels.distances import squared_distances
+from kernova.papers.claims import check_data_folder, checked_names, read_labelled_file
 from kernova.progress import track
-from kernova.tables.table import read_table
 from kernova.typing import Indices, Matrix
 
 # How each set's columns are scaled: by one number where they are alike (lengths of petals, pixels,
@@ -42,15 +39,15 @@ _SCALES: Final[dict[str, Scale]] = {
 }
 SET_NAMES: Final = tuple(_SCALES)
 BUILT_IN: Final = ("iris", "wine", "digits")
-# Sets from files are thinned to this; those that come with scikit-learn are taken whole.
+# Sets from files are subsampled to this; those of scikit-learn are used whole.
 MOST_ROWS: Final = 1_500
-# Sets of few classes lose each of them in turn, sets of many lose three at once.
+# Of few classes each is held out in turn, of many three at once.
 _FEW_CLASSES: Final = 3
 _HELD_OUT: Final = 3
 
 
 class LabelledSet(NamedTuple):
-    """Rows and their classes, numbered from 0, and how the columns want to be scaled."""
+    """Rows, their classes, numbered from 0, and the scaling of the columns."""
 
     name: str
     X: Matrix
@@ -59,9 +56,9 @@ class LabelledSet(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Half of the known rows to train on; the other half and all foreign rows to be judged.
+    """Training rows, half of each known class; and test rows, all the others (``new``).
 
-    ``codes`` of foreign rows among the new ones are -1.
+    The codes of rows of held-out classes are -1.
     """
 
     held_out: str
@@ -72,12 +69,10 @@ class Split(NamedTuple):
 
 
 def labelled_sets(folder: Path | None, names: Sequence[str]) -> list[LabelledSet]:
-    """Return the named sets, those that scikit-learn lacks from a folder of Parquet files."""
-    if folder is not None and not folder.is_dir():
-        raise InputError(f"There is no folder {folder}; name the one that holds the data sets.")
-    for name in names:
-        if name not in SET_NAMES:
-            raise InputError(f"There is no set {name!r} here; choose from {', '.join(SET_NAMES)}.")
+    """Return the named sets; those that scikit-learn lacks are read from Parquet files."""
+    if folder is not None:
+        check_data_folder(folder)
+    names = checked_names(names, SET_NAMES)
     return [_built_in(name) if name in BUILT_IN else _from_file(folder, name) for name in names]
 
 
@@ -93,21 +88,14 @@ def _from_file(folder: Path | None, name: str) -> LabelledSet:
         raise InputError(
             f"{name} does not come with scikit-learn; name a folder that holds {name}.parquet."
         )
-    path = folder / f"{name}.parquet"
-    if not path.is_file():
-        raise InputError(
-            f"There is no {path.name} in {folder}; put the set there, with its classes in a "
-            'column "label".'
-        )
-    table = read_table(path, label_column="label")
-    assert table.labels is not None  # or the column would have been missed
-    codes = np.unique(table.labels.astype(str).to_numpy(dtype=np.str_), return_inverse=True)[1]
+    table = read_labelled_file(folder / f"{name}.parquet")
+    codes = np.unique(table.labels.to_numpy(dtype=np.str_), return_inverse=True)[1]
     X = table.features.to_numpy(dtype=np.float64)
     return LabelledSet(name, X, np.asarray(codes), _SCALES[name])
 
 
 def splits(labelled: LabelledSet, seed: int) -> list[Split]:
-    """Draw what is known, what is foreign, and which half of the known rows trains.
+    """Draw the held-out classes and the training rows.
 
     Examples
     --------
@@ -116,38 +104,39 @@ def splits(labelled: LabelledSet, seed: int) -> list[Split]:
     >>> [(one.held_out, one.train.shape, one.new.shape) for one in splits(iris, 0)]
     [('0', (50, 4), (100, 4)), ('1', (50, 4), (100, 4)), ('2', (50, 4), (100, 4))]
     """
-    # The name takes part, so that one seed does not make the same draws in every set.
+    # The name is part of the seed, so that draws of different sets are independent.
     rng = np.random.default_rng([seed, *labelled.name.encode()])
     rows = np.arange(len(labelled.X))
     if len(rows) > MOST_ROWS and labelled.name not in BUILT_IN:
         rows = np.sort(rng.choice(rows, MOST_ROWS, replace=False))
     X, codes = labelled.X[rows], labelled.codes[rows]
-    classes = np.unique(codes)
-    return [_split(X, codes, these, rng) for these in _foreign(classes, labelled.name, seed)]
+    held_out = _held_out_classes(np.unique(codes), labelled.name, seed)
+    return [_split(X, codes, classes, rng) for classes in held_out]
 
 
-def _foreign(classes: Indices, name: str, seed: int) -> list[Indices]:
-    """Return which classes are held out: each in turn where they are few, else three at once.
+def _held_out_classes(classes: Indices, name: str, seed: int) -> list[Indices]:
+    """Return the classes to hold out: each in turn if they are few, else three at once.
 
-    Which three matters far more than which rows (digits: from .974 to .999 by the three), so in as
-    many seeds as there are classes each of them is held out three times, in an order by lot.
+    The choice of the three matters far more than that of the rows (digits: areas from .974 to
+    .999). So each class is held out three times in as many seeds as there are classes, in random
+    order.
     """
     n_classes = len(classes)
     if n_classes <= _FEW_CLASSES:
-        return [classes[[place]] for place in range(n_classes)]
+        return [classes[[number]] for number in range(n_classes)]
     order = np.random.default_rng([seed // n_classes, *name.encode()]).permutation(classes)
-    places = (_HELD_OUT * seed + np.arange(_HELD_OUT)) % n_classes
-    return [np.sort(order[places])]
+    chosen = (_HELD_OUT * seed + np.arange(_HELD_OUT)) % n_classes
+    return [np.sort(order[chosen])]
 
 
-def _split(X: Matrix, codes: Indices, foreign: Indices, rng: np.random.Generator) -> Split:
-    known = np.setdiff1d(codes, foreign)
+def _split(X: Matrix, codes: Indices, left_out: Indices, rng: np.random.Generator) -> Split:
+    known = np.setdiff1d(codes, left_out)
     is_train = np.zeros(len(X), dtype=bool)
     for code in known:
         inside = rng.permutation(np.flatnonzero(codes == code))
         is_train[inside[: (len(inside) + 1) // 2]] = True
     renumbered = np.where(np.isin(codes, known), np.searchsorted(known, codes), -1)
-    held_out = ", ".join(str(code) for code in foreign)
+    held_out = ", ".join(str(code) for code in left_out)
     return Split(held_out, X[is_train], renumbered[is_train], X[~is_train], renumbered[~is_train])
 
 
@@ -161,18 +150,18 @@ LOF: Final = "LOF"
 NEAREST: Final = "1-NN distance"
 
 
-class Claimed(NamedTuple):
-    """How well each class claims each new row, and how many known ones are accepted.
+class ClassScores(NamedTuple):
+    """Scores of each test row by each class, and the fraction of known rows that are accepted.
 
-    Columns of ``claims`` are classes; the larger the number, the better the claim. ``accepted`` is
-    the share of unseen known rows that pass a threshold, NaN for methods that have none.
+    Columns of ``scores`` are classes; rows of a class have high scores. ``accepted`` is the
+    fraction of known test rows that pass the threshold, NaN for methods that have none.
     """
 
-    claims: Matrix
+    scores: Matrix
     accepted: float
 
 
-Method = Callable[[Split, Scale, int], Claimed]
+Method = Callable[[Split, Scale, int], ClassScores]
 _MOST_NEIGHBORS = 20
 _NU = 0.1
 
@@ -184,42 +173,42 @@ def shared_description(split: Split, scale: Scale, seed: int) -> MulticlassDataD
 
 
 def quietly_fitted(model: _Model, split: Split) -> _Model:
-    """Fit a model; that half of a tiny class is one row need not be told every time."""
+    """Fit a model without the warning about classes of a single training row."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Nothing can be left out", category=UserWarning)
         return model.fit(split.train, split.train_codes)
 
 
-def _shared(split: Split, scale: Scale, seed: int) -> Claimed:
+def _shared(split: Split, scale: Scale, seed: int) -> ClassScores:
     model = shared_description(split, scale, seed)
-    return Claimed(model.log_membership(split.new), _accepted(model, split))
+    return ClassScores(model.log_membership(split.new), _accepted(model, split))
 
 
-def _possibilistic(split: Split, scale: Scale, seed: int) -> Claimed:
+def _possibilistic(split: Split, scale: Scale, seed: int) -> ClassScores:
     model = quietly_fitted(PossibilisticNeighbors(scale=scale), split)
-    return Claimed(model.membership(split.new), _accepted(model, split))
+    return ClassScores(model.membership(split.new), _accepted(model, split))
 
 
 def _accepted(model: _Model, split: Split) -> float:
-    named = model.recognize(split.new[split.new_codes >= 0], reject_label=None)
-    return float(np.mean([name is not None for name in named]))
+    labels = model.recognize(split.new[split.new_codes >= 0], reject_label=None)
+    return float(np.mean([label is not None for label in labels]))
 
 
 def _each_alone(score: Callable[[Matrix, Matrix, int], NDArray[np.float64]]) -> Method:
-    """Let every class score the new rows by its own rows alone, on one scale for all."""
+    """Return a method that scores test rows by each class alone, with one common scaling."""
 
-    def claimed(split: Split, scale: Scale, seed: int) -> Claimed:
+    def scored(split: Split, scale: Scale, seed: int) -> ClassScores:
         scaling = feature_scaling(split.train, scale)
         rows, new = scaling(split.train), scaling(split.new)
         n_classes = int(split.train_codes.max()) + 1
-        claims = [score(rows[split.train_codes == code], new, seed) for code in range(n_classes)]
-        return Claimed(np.column_stack(claims), np.nan)
+        scores = [score(rows[split.train_codes == code], new, seed) for code in range(n_classes)]
+        return ClassScores(np.column_stack(scores), np.nan)
 
-    return claimed
+    return scored
 
 
 def _gaussian_process(rows: Matrix, new: Matrix, seed: int) -> NDArray[np.float64]:
-    # Not OneClassGaussianProcess, which scores copies of known rows as if those were not known.
+    # Not OneClassGaussianProcess: it scores duplicates of training rows as if these were absent.
     alone = Split("", rows, np.zeros(len(rows), dtype=np.intp), new, np.empty(0, dtype=np.intp))
     return shared_description(alone, "none", seed).log_membership(new)[:, 0]
 
@@ -229,9 +218,9 @@ def _support_vectors(rows: Matrix, new: Matrix, seed: int) -> NDArray[np.float64
 
 
 def _local_outlier_factor(rows: Matrix, new: Matrix, seed: int) -> NDArray[np.float64]:
-    if len(rows) == 1:  # without neighbours there is no factor, so this class claims nothing
+    if len(rows) == 1:  # no neighbours, so no factor: the class accepts nothing
         return np.full(len(new), np.finfo(np.float64).min)
-    with warnings.catch_warnings():  # of copies in a class
+    with warnings.catch_warnings():  # duplicate rows in a class
         warnings.filterwarnings("ignore", message="Duplicate values")
         factor = LocalOutlierFactor(min(_MOST_NEIGHBORS, len(rows) - 1), novelty=True).fit(rows)
     return np.asarray(factor.score_samples(new))
@@ -258,7 +247,7 @@ _HEAT_SEEDS: Final = 3
 
 
 class Drawn(NamedTuple):
-    """A split of a set, and what it was drawn with."""
+    """A split of a data set, and its seed."""
 
     labelled: LabelledSet
     seed: int
@@ -266,14 +255,14 @@ class Drawn(NamedTuple):
 
 
 class Results(NamedTuple):
-    """All that was measured.
+    """Results of all methods on all splits.
 
     Attributes
     ----------
     runs : DataFrame
-        Area, closed accuracy and accepted share by set, seed, held-out classes and method.
+        Area, accuracy of known rows and accepted fraction by set, seed, held-out classes, method.
     heat : DataFrame
-        Area by length-scale and ridge, by the logarithm of q, by d, and at the fitted one.
+        Area by length-scale and ridge, by the logarithm of q and by d, and with fitted values.
     """
 
     runs: pd.DataFrame
@@ -291,7 +280,7 @@ def draws(sets: Sequence[LabelledSet], seeds: int) -> list[Drawn]:
 
 
 def measure(drawn: Sequence[Drawn]) -> Results:
-    """Run every method on every split; of one set, the heat map."""
+    """Run every method on every split, and the heat map on one data set."""
     lines = [_line(one, method) for one in track(drawn, "splits") for method in METHODS]
     names = {one.labelled.name for one in drawn}
     of = "digits" if "digits" in names else drawn[0].labelled.name
@@ -304,32 +293,32 @@ def means_of(runs: pd.DataFrame) -> pd.DataFrame:
     """Return area and accuracy by set and method: means over seeds and held-out classes."""
     keys = ["set", "method"]
     means = runs.groupby(keys, sort=False)[["auroc", "accuracy", "accepted"]].mean()
-    # A seed is a draw; classes held out in turn within it are not.
+    # Classes held out in turn within a seed are not independent draws.
     by_seed = runs.groupby([*keys, "seed"], sort=False)["auroc"].mean()
     return means.assign(deviation=by_seed.groupby(keys, sort=False).std(ddof=1)).reset_index()
 
 
-def auroc(claims: Matrix, codes: NDArray[np.intp]) -> float:
-    """Return the area under the ROC curve of known against foreign, by the best claim."""
-    return float(roc_auc_score(codes >= 0, claims.max(axis=1)))
+def auroc(scores: Matrix, codes: NDArray[np.intp]) -> float:
+    """Return the area under the ROC curve of known against held-out classes, by the best score."""
+    return float(roc_auc_score(codes >= 0, scores.max(axis=1)))
 
 
-def accuracy(claims: Matrix, codes: NDArray[np.intp]) -> float:
-    """Return the share of known rows whose best claim is that of their own class."""
+def accuracy(scores: Matrix, codes: NDArray[np.intp]) -> float:
+    """Return the fraction of known rows whose best score is that of their own class."""
     is_known = codes >= 0
-    return float((claims[is_known].argmax(axis=1) == codes[is_known]).mean())
+    return float((scores[is_known].argmax(axis=1) == codes[is_known]).mean())
 
 
 def _line(drawn: Drawn, method: str) -> dict[str, Any]:
     labelled, seed, split = drawn
-    claims, accepted = METHODS[method](split, labelled.scale, seed)
+    scores, accepted = METHODS[method](split, labelled.scale, seed)
     return {
         "set": labelled.name,
         "seed": seed,
         "held_out": split.held_out,
         "method": method,
-        "auroc": auroc(claims, split.new_codes),
-        "accuracy": accuracy(claims, split.new_codes),
+        "auroc": auroc(scores, split.new_codes),
+        "accuracy": accuracy(scores, split.new_codes),
         "accepted": accepted,
     }
 
@@ -350,14 +339,14 @@ def _heat_lines(drawn: Drawn) -> list[dict[str, Any]]:
     for factor in LENGTH_SCALES:
         for ridge in RIDGES:
             model = MulticlassDataDescription(labelled.scale, factor * median, ridge)
-            claims = quietly_fitted(model, split).log_membership(split.new)
-            by_uncertainty = np.exp(claims) - 1  # -d / sigma^2
+            scores = quietly_fitted(model, split).log_membership(split.new)
+            by_uncertainty = np.exp(scores) - 1  # -d / sigma^2
             lines.append(
                 {
                     **shared,
                     "length_scale": factor,
                     "ridge": ridge,
-                    "auroc": auroc(claims, split.new_codes),
+                    "auroc": auroc(scores, split.new_codes),
                     "auroc_by_d": auroc(by_uncertainty, split.new_codes),
                 }
             )

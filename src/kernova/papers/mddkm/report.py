@@ -1,7 +1,4 @@
-"""The comparison of descriptions as one page for people.
-
-Areas by set and method, and the map of length-scale and ridge.
-"""
+"""Report of the MDD-KM reproduction on tables: the page and the figures."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,60 +6,59 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from kernova.papers.claims import write_reproduction
-from kernova.papers.mddkm import MddkmReproduction
-from kernova.papers.mddkm.claims import NOT_REPRODUCED
-from kernova.papers.mddkm.experiments import METHODS, Results, means_of
-from kernova.report.canvas import label_axes, legend_below
-from kernova.report.page import Section, facts, page, paragraph, picture, table
+from kernova.papers.claims import (
+    COLOURS,
+    MARKERS,
+    NOT_REPRODUCED,
+    claims_section,
+    panels,
+    write_report,
+)
+from kernova.papers.mddkm.experiments import METHODS, means_of
+from kernova.papers.mddkm.reproduction import MddkmReproduction
+from kernova.report.canvas import label_axes, legend_below, new_figure
+from kernova.report.page import Section, page, picture, table
+from kernova.text import quantity
+
+# The numbers of the heat map are white above this fraction of the range of colours.
+_DARK: Final = 0.55
 
 
 def mddkm_page(result: MddkmReproduction, pictures: Mapping[str, bytes]) -> str:
-    """Give the page: claims first, then what stands behind them."""
+    """Return the page: the claims, then the results."""
     return page(
-        "Known classes and none of these: what is said, and what comes out",
+        "Multiclass data description: claims and our results",
         [_claims(result), _comparison(result, pictures["areas"]), _heat(result, pictures)],
         lead="Kalantari, Principe and Sieving, Uncertainty quantification for multiclass data "
         "description.",
-        footer=f"Made by kernova reproduce mddkm-tables, with {result.seeds} "
-        f"{'seed' if result.seeds == 1 else 'seeds'}.",
+        footer=f"Made by kernova reproduce mddkm-tables, with {quantity(result.seeds, 'seed')}.",
     )
 
 
-def save_everything(result: MddkmReproduction, folder: Path) -> list[Path]:
-    """Write the page, a table (CSV) and a picture (PNG) of everything; give the paths."""
-    return write_reproduction(result, mddkm_page, folder)
+def save_report(result: MddkmReproduction, folder: Path) -> list[Path]:
+    """Write the page, tables and figures to a folder; return the paths."""
+    return write_report(result, figures_of(result), mddkm_page, folder)
 
 
 def _claims(result: MddkmReproduction) -> Section:
-    claims = result.table()
-    verdicts = claims["verdict"].str.split(":").str[0].value_counts()
-    is_off = claims["verdict"] == NOT_REPRODUCED
-    return Section(
-        "What holds",
-        [
-            facts({"claims": len(claims), **{str(name): n for name, n in verdicts.items()}}),
-            "The paper's recordings are not public. Judged are its point, that classes must share "
-            "their hyperparameters, and what a literal implementation of its formulas measured.",
-            table(
-                claims.rename(columns={"literal": "literal implementation"}),
-                "What is said, and what came out here",
-                marked=is_off,
-            ),
-            *(paragraph(note) for note in result.notes),
-        ],
+    introduction = (
+        "The recordings of the paper are not public. The claims are its main point, that "
+        "classes must share their hyperparameters, and the results of a literal implementation "
+        "of its formulas."
     )
+    claims = result.table().rename(columns={"literal": "literal implementation"})
+    caption = "Claims, and our results"
+    return claims_section(claims, result.notes, [NOT_REPRODUCED], [introduction], caption)
 
 
 def _comparison(result: MddkmReproduction, png: bytes) -> Section:
     return Section(
         "Areas and accuracies",
         [
-            "Area under the ROC curve of known against foreign rows, and accuracy of the best "
+            "Area under the ROC curve of known against held-out classes, and accuracy of the best "
             "class on known rows: means over seeds.",
             table(result.comparison(), "Area / accuracy"),
             picture(png, "Areas by set and method, with the standard deviation over seeds."),
@@ -74,8 +70,8 @@ def _heat(result: MddkmReproduction, pictures: Mapping[str, bytes]) -> Section:
     return Section(
         "Length-scale and ridge",
         [
-            "Area of MDD-KM with length-scale and ridge set by hand. Ranks are taken by the "
-            "logarithm of q = 1 - d / sigma², which does not round away as d does.",
+            "Area of MDD-KM with fixed length-scale and ridge. Rows are ranked by the logarithm of "
+            "q = 1 - d / sigma², which loses less to rounding than d.",
             picture(pictures["heat-map"], "Area by length-scale and ridge."),
             table(
                 result.heat_table(),
@@ -86,72 +82,65 @@ def _heat(result: MddkmReproduction, pictures: Mapping[str, bytes]) -> Section:
     )
 
 
-_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#5b5b5b")
-_MARKERS: Final = "osD^vP"
-# Light enough for dark numbers below this share of the colours' range.
-_DARK: Final = 0.55
-
-
-def pictures_of(results: Results) -> dict[str, Figure]:
-    """Draw "areas" and "heat-map"."""
+def figures_of(result: MddkmReproduction) -> dict[str, Figure]:
+    """Draw the "areas" by set and method, and the "heat-map" of length-scale and ridge."""
+    results = result.results
     return {"areas": _areas(means_of(results.runs)), "heat-map": _heat_map(results.heat)}
-
-
-def _new_figure(width: float, height: float) -> Figure:
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
 
 
 def _areas(means: pd.DataFrame) -> Figure:
     names = list(dict.fromkeys(means["set"]))
-    figure = _new_figure(6.4, 1.7 + 0.55 * len(names))
-    ax = figure.subplots()
+    figure, (ax,) = panels(6.4, 1.7 + 0.55 * len(names))
     entries = []
-    for place, method in enumerate(METHODS):
+    for number, method in enumerate(METHODS):
         of = means[means["method"] == method].set_index("set").loc[names]
-        # Methods stand a little apart, so that equal areas do not hide each other.
-        heights = np.arange(len(names)) + 0.11 * (place - (len(METHODS) - 1) / 2)
+        # Methods are drawn at different heights, so that equal areas do not overlap.
+        heights = np.arange(len(names)) + 0.11 * (number - (len(METHODS) - 1) / 2)
         drawn = ax.errorbar(
             of["auroc"], heights, xerr=_whiskers(of), ls="none", lw=1, ms=5,
-            color=_COLOURS[place], marker=_MARKERS[place],
+            color=COLOURS[number], marker=MARKERS[number],
         )  # fmt: skip
         entries.append((drawn, method))
     ax.set_yticks(range(len(names)), names)
     ax.invert_yaxis()
-    ax.spines[["top", "right"]].set_visible(False)
     ax.grid(axis="x", alpha=0.3)
-    label_axes(ax, "area under the ROC curve, known against foreign", "")
+    label_axes(ax, "area under the ROC curve, known against held-out", "")
     legend_below(ax, entries)
     return figure
 
 
 def _whiskers(of: pd.DataFrame) -> NDArray[np.float64]:
-    """Give a standard deviation to both sides, none over one seed, and never beyond 1."""
+    """Return a standard deviation to both sides, zero with one seed, and never beyond 1."""
     deviation = of["deviation"].fillna(0.0).to_numpy(dtype=np.float64)
     return np.stack([deviation, np.minimum(deviation, 1 - of["auroc"].to_numpy(dtype=np.float64))])
 
 
 def _heat_map(heat: pd.DataFrame) -> Figure:
     table = heat.pivot_table("auroc", index="ridge", columns="length_scale")
-    figure = _new_figure(7.2, 3.9)
+    figure = new_figure(7.2, 3.9)
     ax = figure.subplots()
     areas = table.to_numpy()
     image = ax.imshow(areas, cmap="Blues", aspect="auto", origin="lower")
     low, high = float(areas.min()), float(areas.max())
     for row, column in np.ndindex(*areas.shape):
-        share = (areas[row, column] - low) / max(high - low, 1e-12)
+        fraction = (areas[row, column] - low) / max(high - low, 1e-12)
         ax.text(
             column, row, f"{areas[row, column]:.3f}", ha="center", va="center", fontsize=8,
-            color="white" if share > _DARK else "black",
+            color="white" if fraction > _DARK else "black",
         )  # fmt: skip
     ax.set_xticks(range(len(table.columns)), [f"{value:g}" for value in table.columns])
     ax.set_yticks(range(len(table.index)), [f"{value:g}" for value in table.index])
     fitted = float(heat["fitted_length_scale"].median())
-    place = np.interp(np.log(fitted), np.log(table.columns), np.arange(len(table.columns)))
-    # Above the map, where it hides no number.
+    fitted_at = np.interp(np.log(fitted), np.log(table.columns), np.arange(len(table.columns)))
+    # Above the map, so that it covers no number.
     ax.plot(
-        place, 1.03, "v", color="#d55e00", ms=9, transform=ax.get_xaxis_transform(), clip_on=False
+        fitted_at,
+        1.03,
+        "v",
+        color="#d55e00",
+        ms=9,
+        transform=ax.get_xaxis_transform(),
+        clip_on=False,
     )
     ax.set_title(
         f"{heat['set'].iloc[0]}: area by length-scale and ridge (triangle: fitted)", pad=16

@@ -1,7 +1,7 @@
-"""The real data of the RKOF paper: where each set can be had, and how it is made ready.
+"""Real data of the RKOF paper: sources, reading and scaling.
 
-The paper speaks of "standard text processing" and leaves it there. What is done with the columns
-here was chosen by what comes near the paper's figures, and is said beside every result.
+The paper mentions "standard text processing" without details. The scaling of the columns here was
+chosen to come near the paper's areas, and is reported with every result.
 """
 
 import gzip
@@ -16,9 +16,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kernova.errors import InputError
+from kernova.papers.claims import LabelledTable, check_data_folder, read_labelled_file
 from kernova.progress import track
 from kernova.tables.encoding import Scaling, number_scaling, scaled_numbers
-from kernova.tables.table import read_table
 from kernova.typing import Matrix
 
 KDD_CATEGORIES: Final = (
@@ -30,7 +30,7 @@ KDD_CATEGORIES: Final = (
     "is_host_login",
     "is_guest_login",
 )
-_KDD_CATEGORY_PLACES: Final = (1, 2, 3, 6, 11, 20, 21)
+_KDD_CATEGORY_COLUMNS: Final = (1, 2, 3, 6, 11, 20, 21)
 _U2R: Final = (
     "buffer_overflow",
     "httptunnel",
@@ -44,33 +44,25 @@ _U2R: Final = (
 SHUTTLE_LABELS: Final = (2, 3, 5, 6, 7)
 
 
-class LabelledTable(NamedTuple):
-    """Features as they stand in the file, and one label for each row, as text."""
-
-    features: pd.DataFrame
-    labels: "pd.Series[str]"
-
-
 class OutlierSet(NamedTuple):
-    """Rows ready for neighbour searches, and which of them are outliers.
+    """Scaled rows, and which of them are outliers.
 
     Attributes
     ----------
     name, family : str
-        The set, and the one whose mean over several sets the paper prints.
+        The data set, and the family over which the paper averages.
     X : ndarray of shape (n_rows, n_columns)
         The rows.
     is_outlier : ndarray of shape (n_rows,)
-        Which are outliers.
+        True for outliers.
     numbers : tuple of int
-        For which numbers of neighbours to rank them.
+        The numbers of neighbours, k.
     chosen_k : int
-        At which to draw ROC curves, and to take times.
+        The k of ROC curves and of times.
     largest_k : int or None
-        At which the paper ran LPF.
+        The k of LPF in the paper.
     is_variant : bool
-        Whether these are the rows of another set, encoded otherwise: areas are of interest, times
-        are not.
+        Whether these are the rows of another set with another encoding; no times are taken.
     """
 
     name: str
@@ -84,7 +76,7 @@ class OutlierSet(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where one of the paper's sets comes from, and what is done with it."""
+    """Source of a data set of the paper, and its preparation."""
 
     name: str
     title: str
@@ -93,7 +85,7 @@ class Source(NamedTuple):
     read_raw: Callable[[Path], LabelledTable] | None
     openml_id: int | None
     where: str
-    usual_label: str
+    ordinary_label: str
     outlier_labels: tuple[str, ...]
     counts: Mapping[str, int]  # rows with each label, in the paper
     encode: Callable[[pd.DataFrame], Matrix]
@@ -105,23 +97,23 @@ class Source(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """What could be read, and a sentence about each set that could not, or that differs."""
+    """Data sets that could be read, and notes on those that could not or that differ."""
 
     sets: tuple[OutlierSet, ...]
     notes: tuple[str, ...]
 
 
 def load_sets(folder: "Path | None", names: Sequence[str]) -> Loaded:
-    """Read the named sets from a folder; without one, ask OpenML for those it has."""
-    if folder is not None and not folder.is_dir():
-        raise InputError(f"There is no folder {folder}; name the one that holds the data sets.")
+    """Read the named sets from a folder; without one, download them from OpenML."""
+    if folder is not None:
+        check_data_folder(folder)
     sets: list[OutlierSet] = []
     notes: list[str] = []
     for name in track(names, "reading data"):
         source = SOURCES[name]
         try:
             table = _from_folder(source, folder) if folder else _from_openml(source)
-        except _NotThereError as reason:
+        except _UnavailableError as reason:
             notes.append(f"{source.title} is left out: {reason} {source.where}")
             continue
         notes += _differences(source, table)
@@ -129,45 +121,43 @@ def load_sets(folder: "Path | None", names: Sequence[str]) -> Loaded:
     return Loaded(tuple(sets), tuple(notes))
 
 
-class _NotThereError(Exception):
-    """A set cannot be had from here; the text says why."""
+class _UnavailableError(Exception):
+    """A data set is not available; the text gives the reason."""
 
 
 def _from_folder(source: Source, folder: Path) -> LabelledTable:
     path = folder / source.file
     if path.is_file():
-        table = read_table(path, label_column="label", categories=KDD_CATEGORIES)
-        assert table.labels is not None  # or the column would have been missed
-        return LabelledTable(table.features, table.labels.astype(str))
+        return read_labelled_file(path, KDD_CATEGORIES)
     wanted = source.file
     if source.raw_file is not None and source.read_raw is not None:
         raw = folder / source.raw_file
         if raw.is_file():
             return source.read_raw(raw)
         wanted = f"{source.file} nor {source.raw_file}"
-    raise _NotThereError(f"there is no {wanted} in {folder}.")
+    raise _UnavailableError(f"there is no {wanted} in {folder}.")
 
 
 def _from_openml(source: Source) -> LabelledTable:
     from sklearn.datasets import fetch_openml
 
     if source.openml_id is None:
-        raise _NotThereError("OpenML does not have the paper's rows of it.")
+        raise _UnavailableError("OpenML does not have the paper's rows of it.")
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="A network error occurred")
             bunch = fetch_openml(data_id=source.openml_id, as_frame=True, n_retries=1)
     except (OSError, HTTPException, ValueError) as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise _NotThereError(
-            f"OpenML (data set {source.openml_id}) did not answer: {said}."
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise _UnavailableError(
+            f"OpenML (data set {source.openml_id}) did not answer: {reason}."
         ) from error
     table = LabelledTable(bunch.data, bunch.target.astype(str))
-    return _rows_of_the_paper(source, table)
+    return rows_of_the_paper(source, table)
 
 
-def _rows_of_the_paper(source: Source, table: LabelledTable) -> LabelledTable:
-    """Cut out the first or the last rows if these, by their labels, are what the paper took."""
+def rows_of_the_paper(source: Source, table: LabelledTable) -> LabelledTable:
+    """Return the first or the last rows if their labels are those of the paper."""
     n_wanted = sum(source.counts.values())
     for part in (slice(None), slice(-n_wanted, None), slice(0, n_wanted)):
         labels = table.labels.iloc[part]
@@ -177,7 +167,7 @@ def _rows_of_the_paper(source: Source, table: LabelledTable) -> LabelledTable:
 
 
 def _differences(source: Source, table: LabelledTable) -> list[str]:
-    wanted = {source.usual_label, *source.outlier_labels}
+    wanted = {source.ordinary_label, *source.outlier_labels}
     found = {label: n for label, n in table.labels.value_counts().items() if label in wanted}
     printed = {label: n for label, n in source.counts.items() if label in wanted}
     if found == printed:
@@ -193,19 +183,19 @@ def _counted(rows_of: Mapping[Any, int]) -> str:
 
 
 def _ready(source: Source, table: LabelledTable) -> list[OutlierSet]:
-    """Make one set of each kind of outlier, with the usual rows in all of them."""
-    is_usual = (table.labels == source.usual_label).to_numpy()
+    """Return one set for each kind of outlier, each with all ordinary rows."""
+    is_ordinary = (table.labels == source.ordinary_label).to_numpy()
     kinds = [(table.labels == label).to_numpy() for label in source.outlier_labels]
-    if not is_usual.any() or not any(kind.any() for kind in kinds):
+    if not is_ordinary.any() or not any(kind.any() for kind in kinds):
         raise InputError(
-            f"{source.file} has no rows labelled {source.usual_label!r}, or none labelled "
+            f"{source.file} has no rows labelled {source.ordinary_label!r}, or none labelled "
             f"{' or '.join(map(repr, source.outlier_labels))}; both are needed to compare."
         )
     sets = []
     for label, kind in zip(source.outlier_labels, kinds, strict=True):
         if not kind.any():
             continue
-        kept = is_usual | kind
+        kept = is_ordinary | kind
         name = source.name if len(kinds) == 1 else f"{source.name} {label}"
         n_others = int(kept.sum()) - 1
         sets.append(
@@ -237,14 +227,13 @@ def kdd_one_hot(features: pd.DataFrame) -> Matrix:
 def kdd_as_text(features: pd.DataFrame) -> Matrix:
     """Take logarithms of counts, and weigh each value of a category by log(n / its count).
 
-    This is what text processing does to words: the tenth occurrence says less than the first, and
-    a rare word more than a common one (inverse document frequency). The paper speaks of "standard
-    text processing"; of seventeen encodings that were tried, none of which looks at labels, this is
-    the one that reaches the paper's areas.
+    This is the weighting of terms in text processing: logarithmic counts and inverse document
+    frequencies. The paper mentions "standard text processing"; of seventeen encodings that were
+    tried, none of which uses labels, this one reaches the paper's areas.
     """
     names = [name for name in KDD_CATEGORIES if name in features.columns]
     _, indicators = _kdd_parts(features)
-    counts = features.drop(columns=names).astype(np.float64)  # and shares: none is negative
+    counts = features.drop(columns=names).astype(np.float64)  # and rates: none is negative
     logs = counts.clip(lower=0).apply(np.log1p)
     return np.hstack([scaled(logs, "minmax"), indicators * -np.log(indicators.mean(axis=0))])
 
@@ -259,15 +248,15 @@ def _read_kdd(path: Path) -> LabelledTable:
     with gzip.open(path) as file:
         rows = pd.read_csv(file, header=None)
     attack = rows.pop(rows.columns[-1]).str.rstrip(".")
-    names = dict(zip(_KDD_CATEGORY_PLACES, KDD_CATEGORIES, strict=True))
-    rows.columns = pd.Index([names.get(place, f"c{place}") for place in range(rows.shape[1])])
+    names = dict(zip(_KDD_CATEGORY_COLUMNS, KDD_CATEGORIES, strict=True))
+    rows.columns = pd.Index([names.get(number, f"c{number}") for number in range(rows.shape[1])])
     return LabelledTable(rows, attack.where(~attack.isin(_U2R), "u2r"))
 
 
 def _read_spaced(path: Path) -> LabelledTable:
     rows = pd.read_csv(path, header=None, sep=r"\s+")
     labels = rows.pop(rows.columns[-1]).astype(str)
-    rows.columns = pd.Index([f"c{place}" for place in range(rows.shape[1])])
+    rows.columns = pd.Index([f"c{number}" for number in range(rows.shape[1])])
     return LabelledTable(rows, labels)
 
 
@@ -280,9 +269,9 @@ _KDD: Final = Source(
     read_raw=_read_kdd,
     openml_id=None,
     where="It is the labelled test set of KDD Cup 1999, corrected.gz, from "
-    "http://kdd.ics.uci.edu/databases/kddcup99/; put that file into the folder of --data. "
+    "http://kdd.ics.uci.edu/databases/kddcup99/; put that file into the folder `data`. "
     "(OpenML's KDDCup99, 1113, and scikit-learn's fetch_kddcup99 hold training rows.)",
-    usual_label="normal",
+    ordinary_label="normal",
     outlier_labels=("u2r",),
     counts={"normal": 60593, "u2r": 228},
     encode=kdd_one_hot,
@@ -312,7 +301,7 @@ SOURCES: Final = {
             read_raw=None,
             openml_id=310,
             where="It is data set 310 of https://www.openml.org.",
-            usual_label="-1",
+            ordinary_label="-1",
             outlier_labels=("1",),
             counts={"-1": 10923, "1": 260},
             encode=lambda features: scaled(features, "minmax"),
@@ -329,8 +318,8 @@ SOURCES: Final = {
             read_raw=_read_spaced,
             openml_id=None,
             where=f"It is ann-test.data of {_UCI}/dataset/102/thyroid+disease; put that file into "
-            "the folder of --data. (OpenML's thyroid-ann, 40497, holds the training rows.)",
-            usual_label="3",
+            "the folder `data`. (OpenML's thyroid-ann, 40497, holds the training rows.)",
+            ordinary_label="3",
             outlier_labels=("1",),
             counts={"1": 73, "2": 177, "3": 3178},
             encode=lambda features: scaled(features, "standard"),
@@ -348,7 +337,7 @@ SOURCES: Final = {
             where="It is shuttle.tst of "
             f"{_UCI}/ml/machine-learning-databases/statlog/shuttle/, and part of data set 40685 of "
             "https://www.openml.org.",
-            usual_label="1",
+            ordinary_label="1",
             outlier_labels=tuple(map(str, SHUTTLE_LABELS)),
             counts={"1": 11478, "2": 13, "3": 39, "4": 2155, "5": 809, "6": 4, "7": 2},
             encode=lambda features: scaled(features, "none"),

@@ -1,9 +1,8 @@
-"""All factors that the RKOF paper compares, for many numbers of neighbours from one search.
+"""Outlier factors of the RKOF paper, and areas, ROC curves and times on its real data.
 
-Scores are high for strange rows. Those of RKOF and LDF are logarithms of the factors, which rank
-rows as the factors do but are not rounded to the same number far out.
-
-Areas under ROC curves, the curves themselves, and times, on the real data of the RKOF paper.
+One search of neighbours serves all factors and all numbers of neighbours. Scores are high for
+outliers. Those of RKOF and LDF are logarithms of the factors, which rank rows as the factors do but
+do not become equal by rounding far out.
 """
 
 import io
@@ -37,12 +36,12 @@ from kernova.progress import track
 from kernova.typing import Indices, Matrix, Vector
 
 LPF_EXPONENT: Final = 0.5
-# What scikit-learn's LOF adds to mean distances so that it can divide by them.
+# scikit-learn's LOF adds this to mean distances before it divides by them.
 _LOF_ROUNDING: Final = 1e-10
 
 
 class RankedRows(NamedTuple):
-    """What one method says about every row, for one number of neighbours; high is strange."""
+    """Scores of all rows by one method with one number of neighbours; high for outliers."""
 
     method: str
     k: int
@@ -50,16 +49,20 @@ class RankedRows(NamedTuple):
 
 
 def rkof_settings(kernel: str = "volcano", sigma: float = 1.0) -> DensitySettings:
-    """Give the paper's own parameters: C = 1, alpha = 1, gamma = 2."""
+    """Return the parameters of RKOF in the paper: C = 1, alpha = 1, gamma = 2."""
     return DensitySettings(PROFILES[kernel], 1.0, 1.0, 2.0, sigma)
 
 
 def ldf_settings(n_columns: int) -> DensitySettings:
-    """Give those of the local density factor: h = 1, and a power of as many as there are columns.
+    """Return the parameters of the local density factor: h = 1, and the number of columns.
 
-    Its c does not matter here: it bounds the factors, and keeps their order.
+    Its c is not needed for scores: it bounds the factors without changing their order.
     """
-    return LocalDensityFactor()._settings(n_columns)
+
+    def gaussian_of_reachability(u: Vector) -> Vector:
+        return -0.5 * np.maximum(u, 1.0) ** 2
+
+    return DensitySettings(gaussian_of_reachability, 1.0, 1.0, n_columns, np.inf)
 
 
 def density_factors(
@@ -70,18 +73,18 @@ def density_factors(
     ranked = []
     for k in track(numbers, "densities, each k"):
         narrowed = _narrowed(neighborhoods, k)
-        learnt = {}
+        densities = {}
         for method, settings in methods.items():
             kernel = settings._replace(sigma=np.inf)  # densities do not depend on the weights
-            if kernel not in learnt:
-                learnt[kernel] = learn_densities(narrowed, k, settings)
-            logs = known_log_factors(narrowed, learnt[kernel], settings)
+            if kernel not in densities:
+                densities[kernel] = learn_densities(narrowed, k, settings)
+            logs = known_log_factors(narrowed, densities[kernel], settings)
             ranked.append(RankedRows(method, k, logs[inverse]))
     return ranked
 
 
 def _narrowed(neighborhoods: Neighborhoods, k: int) -> Neighborhoods:
-    """Cut all neighbourhoods to a smaller k once, rather than in every pass over them."""
+    """Restrict all neighbourhoods to a smaller k once, rather than for every method."""
     cached = tuple(block.nearest(k) for block in neighborhoods.cached)
     return replace(neighborhoods, k=k, cached=cached)
 
@@ -89,7 +92,7 @@ def _narrowed(neighborhoods: Neighborhoods, k: int) -> Neighborhoods:
 def peculiarity_factors(
     neighborhoods: Neighborhoods, numbers: Sequence[int], method: str = "LPF"
 ) -> list[RankedRows]:
-    """Rank all rows by their local peculiarity, for each k, with each difference taken once."""
+    """Rank all rows by their local peculiarity for each k; differences are computed once."""
     index = neighborhoods.index
     sums = np.zeros((len(numbers), len(index.rows)))
     for block in neighborhoods.blocks():
@@ -102,12 +105,12 @@ def peculiarity_factors(
 
 
 def peculiarities_of(X: Matrix, rows: Indices, k: int) -> Vector:
-    """Give the local peculiarity of some rows among all, for a k of any size; nothing is kept."""
+    """Return the local peculiarity of some rows among all; k may be large, nothing is cached."""
     index = build_index(X, k=k)
-    places = index.inverse[rows]
-    queries = index.rows[places]
+    own = index.inverse[rows]
+    queries = index.rows[own]
     sums = np.empty(len(rows))
-    for block in neighbor_blocks(index, k, queries, places, f"LPF, k = {k:,}"):
+    for block in neighbor_blocks(index, k, queries, own, f"LPF, k = {k:,}"):
         powers = _powers(block, queries, index.rows)
         sums[block.numbers] = block.sums(_within(block, k, powers))
     return sums
@@ -130,19 +133,19 @@ def _within(block: NeighborBlock, k: int, powers: Vector) -> Vector:
 
 
 class SortedNeighbors(NamedTuple):
-    """The nearest rows of every row, as scikit-learn's LOF finds them: so many, ties or not."""
+    """The k nearest rows of every row as scikit-learn's LOF finds them, without further ties."""
 
     distances: Matrix
     indices: Indices
 
 
 def sorted_neighbors(X: Matrix, k: int) -> SortedNeighbors:
-    """Search once as scikit-learn's LOF does; the first columns serve every smaller k."""
+    """Search as scikit-learn's LOF does; the first columns serve every smaller k."""
     return SortedNeighbors(*NearestNeighbors(n_neighbors=k).fit(X).kneighbors())
 
 
 def local_outlier_factors(neighbors: SortedNeighbors, k: int, sigma: float = np.inf) -> Vector:
-    """Give scikit-learn's local outlier factor, or one with RKOF's weights in its last mean.
+    """Return scikit-learn's local outlier factor, optionally with RKOF's weights in its last mean.
 
     Parameters
     ----------
@@ -151,7 +154,7 @@ def local_outlier_factors(neighbors: SortedNeighbors, k: int, sigma: float = np.
     k : int
         The number of neighbours.
     sigma : float
-        How fast neighbours in sparser places lose weight, as in RKOF; infinity is LOF itself.
+        How fast neighbours in sparser regions lose weight, as in RKOF; infinite for LOF.
     """
     distances, indices = neighbors.distances[:, :k], neighbors.indices[:, :k]
     kth = np.ascontiguousarray(distances[:, -1])
@@ -178,7 +181,7 @@ def _weighted_means(densities: Matrix, kth: Vector, indices: Indices, sigma: flo
 
 
 def searched(X: Matrix, k: int) -> Neighborhoods:
-    """Find the neighbourhoods, ties and copies counted, that RKOF, LDF and LPF look at."""
+    """Return the neighbourhoods of RKOF, LDF and LPF, with ties and duplicate rows."""
     index: NeighborIndex = build_index(X, k=k)
     return find_neighborhoods(index, k)
 
@@ -193,11 +196,11 @@ BAGGING: Final = "feature bagging (PyOD)"
 LARGE_LPF: Final = "LPF, the paper's k"
 TIMED: Final = (LOF, *KERNELS, "LDF", "LPF")
 
-# Of a set with more rows than this, LPF at a k of many thousands scores all outliers and a sample
-# of the others.
-_MANY_ROWS: Final = 20_000
-_SAMPLED_ROWS: Final = 4_000
-# Rounds of feature bagging: fewer where one round looks at more neighbours than this.
+# In a set with more rows than this, LPF at a k of many thousands scores all outliers and a sample
+# of the other rows.
+MANY_ROWS: Final = 20_000
+SAMPLED_ROWS: Final = 4_000
+# Rounds of feature bagging: fewer if one round has more neighbours than this.
 _MANY_NEIGHBORS: Final = 5_000_000
 _ROUNDS, _FEWER_ROUNDS = 10, 3
 _SHORT_FITS, _SHORT_SECONDS = 3, 5.0
@@ -206,7 +209,7 @@ _QUICK_NUMBERS: Final = 6
 
 
 class RealResults(NamedTuple):
-    """What was measured on real data.
+    """Results on real data.
 
     Attributes
     ----------
@@ -218,7 +221,7 @@ class RealResults(NamedTuple):
         Seconds to fit at the chosen k, and their ratio to scikit-learn's LOF: set, family,
         method, k, seconds, ratio_to_lof.
     notes : tuple of str
-        What was left out, and what was estimated.
+        Omissions and estimates.
     """
 
     areas: pd.DataFrame
@@ -233,9 +236,9 @@ def measure_sets(sets: Sequence[OutlierSet], *, quick: bool = False) -> RealResu
     Parameters
     ----------
     sets : sequence of OutlierSet
-        The data.
+        The data sets.
     quick : bool
-        A few k only; no times, no feature bagging, no LPF at k of many thousands.
+        Only a few k; no times, no feature bagging, no LPF at a k of many thousands.
     """
     areas: list[dict[str, Any]] = []
     curves: list[pd.DataFrame] = []
@@ -245,7 +248,7 @@ def measure_sets(sets: Sequence[OutlierSet], *, quick: bool = False) -> RealResu
         ranked = rankings(data, _few(data) if quick else data.numbers)
         if not quick and not data.is_variant:
             notes += _add_feature_bagging(data, ranked)
-            notes += _add_large_lpf(data, areas)
+            notes += add_large_lpf(data, areas)
             times += _times(data)
         areas += [_area(data, one) for one in ranked]
         curves += [_curve(data, one) for one in ranked if one.k == data.chosen_k]
@@ -261,13 +264,13 @@ _CURVE_COLUMNS: Final = ["set", "method", "k", "false_alarms", "found"]
 
 
 def _few(data: OutlierSet) -> tuple[int, ...]:
-    """Choose some k, from the smallest to the largest and the chosen one among them."""
-    places = np.linspace(0, len(data.numbers) - 1, _QUICK_NUMBERS).round().astype(int)
-    return tuple(sorted({*(data.numbers[place] for place in places), data.chosen_k}))
+    """Return some k, including the smallest, the largest and the chosen one."""
+    chosen = np.linspace(0, len(data.numbers) - 1, _QUICK_NUMBERS).round().astype(int)
+    return tuple(sorted({*(data.numbers[number] for number in chosen), data.chosen_k}))
 
 
 def rankings(data: OutlierSet, numbers: Sequence[int]) -> list[RankedRows]:
-    """Rank the rows by every method and for every k, from two searches: ours, scikit-learn's."""
+    """Rank the rows by every method and for every k, from two searches of neighbours."""
     methods = {
         **{f"RKOF, {name}": rkof_settings(name) for name in ("volcano", "gaussian")},
         "RKOF, epanechnikov": rkof_settings("epanechnikov"),
@@ -292,28 +295,28 @@ def _area(data: OutlierSet, one: RankedRows) -> dict[str, Any]:
 
 def _curve(data: OutlierSet, one: RankedRows) -> pd.DataFrame:
     false_alarms, found, _ = roc_curve(data.is_outlier, one.scores)
-    # Thinned evenly along the curve, since it is steep at one end and flat at the other.
+    # Points are evenly spaced along the curve, which is steep at one end and flat at the other.
     along = np.linspace(0, 2, _CURVE_POINTS)
-    places = np.unique(np.searchsorted(false_alarms + found, along).clip(0, len(found) - 1))
+    kept = np.unique(np.searchsorted(false_alarms + found, along).clip(0, len(found) - 1))
     return pd.DataFrame(
         {
             "set": data.name,
             "method": one.method,
             "k": one.k,
-            "false_alarms": false_alarms[places],
-            "found": found[places],
+            "false_alarms": false_alarms[kept],
+            "found": found[kept],
         }
     )
 
 
-def _add_large_lpf(data: OutlierSet, areas: list[dict[str, Any]]) -> list[str]:
-    """Score by LPF at the k of many thousands that the paper took for it."""
+def add_large_lpf(data: OutlierSet, areas: list[dict[str, Any]]) -> list[str]:
+    """Add the area of LPF at the paper's k of many thousands; return notes."""
     if data.largest_k is None:
         return []
     rows = np.arange(len(data.X))
     notes = []
-    if len(rows) > _MANY_ROWS:
-        ordinary = np.random.default_rng(0).permutation(rows[~data.is_outlier])[:_SAMPLED_ROWS]
+    if len(rows) > MANY_ROWS:
+        ordinary = np.random.default_rng(0).permutation(rows[~data.is_outlier])[:SAMPLED_ROWS]
         rows = np.concatenate([np.flatnonzero(data.is_outlier), ordinary])
         notes.append(
             f"{data.name}: LPF with k = {data.largest_k:,} scores all outliers and a sample of "
@@ -326,9 +329,9 @@ def _add_large_lpf(data: OutlierSet, areas: list[dict[str, Any]]) -> list[str]:
 
 
 def _add_feature_bagging(data: OutlierSet, ranked: list[RankedRows]) -> list[str]:
-    """Let PyOD bag LOF over random columns, with the chosen k."""
+    """Add the scores of PyOD's feature bagging of LOF at the chosen k; return notes."""
     try:
-        # PyOD prints a line where a package it needs is missing; answers may be JSON.
+        # PyOD prints a line if a package is missing, and standard output may be JSON.
         with redirect_stdout(io.StringIO()):
             from pyod.models import lof as pyod_lof  # type: ignore[import-untyped]
             from pyod.models.feature_bagging import (  # type: ignore[import-untyped]
@@ -342,14 +345,14 @@ def _add_feature_bagging(data: OutlierSet, ranked: list[RankedRows]) -> list[str
     rounds = _FEWER_ROUNDS if len(data.X) * data.chosen_k > _MANY_NEIGHBORS else _ROUNDS
     bagging = FeatureBagging(pyod_lof.LOF(n_neighbors=data.chosen_k), rounds, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of copies of rows, which are known here
+        warnings.simplefilter("ignore")  # about duplicate rows, which are expected
         bagging.fit(data.X)
     ranked.append(RankedRows(BAGGING, data.chosen_k, bagging.decision_scores_))
     return [f"Feature bagging takes {rounds} rounds on {data.family}."] * (rounds < _ROUNDS)
 
 
 def _times(data: OutlierSet) -> list[dict[str, Any]]:
-    """Fit each detector at the chosen k, one after the other in this run, on one thread."""
+    """Time the fit of each detector at the chosen k, one after the other, on one thread."""
     k = data.chosen_k
     detectors = {
         LOF: LocalOutlierFactor(n_neighbors=k),
@@ -359,7 +362,7 @@ def _times(data: OutlierSet) -> list[dict[str, Any]]:
     }
     seconds = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of copies of rows, which are known here
+        warnings.simplefilter("ignore")  # about duplicate rows, which are expected
         for method in track(TIMED, "times"):
             seconds[method] = _seconds_to_fit(detectors[method], data.X)
     return [
@@ -376,7 +379,7 @@ def _times(data: OutlierSet) -> list[dict[str, Any]]:
 
 
 def _seconds_to_fit(detector: Any, X: Matrix) -> float:
-    """Take the time of one fit; where that is short, the shortest of three."""
+    """Return the time of one fit; if it is short, the shortest of three."""
     taken: list[float] = []
     while not taken or (len(taken) < _SHORT_FITS and max(taken) < _SHORT_SECONDS):
         started = time.perf_counter()
@@ -386,18 +389,18 @@ def _seconds_to_fit(detector: Any, X: Matrix) -> float:
 
 
 def family_areas(areas: pd.DataFrame) -> pd.DataFrame:
-    """Take the mean over the sets of a family, as the paper does for the shuttle's five."""
+    """Return mean areas over the sets of a family, as in the paper for the five of shuttle."""
     means = areas.groupby(["family", "method", "k"], sort=False)["auc"].mean()
     return means.reset_index()
 
 
 def best_numbers(areas: pd.DataFrame) -> pd.DataFrame:
-    """Give the k with the largest area for each family and method: the smallest such k."""
+    """Return the smallest k with the largest area, for each family and method."""
     ordered = family_areas(areas).sort_values(["auc", "k"], ascending=[False, True], kind="stable")
     best = ordered.groupby(["family", "method"], as_index=False, sort=False).first()
-    places = {method: place for place, method in enumerate((*METHODS, LARGE_LPF, BAGGING))}
-    families = {family: place for place, family in enumerate(dict.fromkeys(areas["family"]))}
+    methods = {method: n for n, method in enumerate((*METHODS, LARGE_LPF, BAGGING))}
+    families = {family: n for n, family in enumerate(dict.fromkeys(areas["family"]))}
     return best.sort_values(
         ["family", "method"],
-        key=lambda column: column.map(places if column.name == "method" else families),
+        key=lambda column: column.map(methods if column.name == "method" else families),
     ).reset_index(drop=True)

@@ -1,23 +1,17 @@
-"""The remade RKOF paper as one page for people.
-
-The pictures of the RKOF paper, drawn anew from the measurements of ``reproduce_rkof``.
-"""
+"""Report of the RKOF reproduction: the page and the figures."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from kernova.papers.claims import write_reproduction
-from kernova.papers.rkof import RkofReproduction
-from kernova.papers.rkof.claims import NOT_REPRODUCED, PAPER_FROM_K, PAPER_PLATEAUS
+from kernova.papers.claims import NOT_REPRODUCED, claims_section, panels, write_report
 from kernova.papers.rkof.data import SOURCES
 from kernova.papers.rkof.experiments import (
     BAGGING,
@@ -28,24 +22,50 @@ from kernova.papers.rkof.experiments import (
     best_numbers,
     family_areas,
 )
+from kernova.papers.rkof.reproduction import PAPER_FROM_K, PAPER_PLATEAUS, RkofReproduction
 from kernova.papers.rkof.synthetic import DENSITY_RATIO, WEIGHTS, drawn
 from kernova.report.canvas import KNOWN, MUTED, NEW, PERCENT, Entry, label_axes
-from kernova.report.page import Html, Section, facts, page, paragraph, picture, table
+from kernova.report.page import Html, Section, page, paragraph, picture, table
 
-if TYPE_CHECKING:
-    from kernova.papers.rkof import RkofReproduction
+_SHOWN_K: Final = (10, 14, 16, 18, 20, 25, 27, 31, 40, 50, 60, 80, 100, 130, 200, 300, 400, 500)
+_PANEL_INCHES: Final = 4.6
+_WIDE: Final = 5_000
 
 
-_SHOWN_K = (10, 14, 16, 18, 20, 25, 27, 31, 40, 50, 60, 80, 100, 130, 200, 300, 400, 500)
+class _Pen(NamedTuple):
+    """Style of a method's line: lines differ by dashes as well as by colour."""
+
+    colour: str
+    style: Any = "-"
+    width: float = 1.6
+
+
+# Distinct for every type of colour vision (the palette of Okabe and Ito, and greys).
+_PENS: Final[Mapping[str, _Pen]] = {
+    "RKOF, sigma = 0.1": _Pen(NEW, "--"),
+    "RKOF, sigma = 1": _Pen(NEW),
+    "RKOF, plain mean": _Pen(NEW, ":"),
+    "LOF, sigma = 0.1": _Pen(KNOWN, "--"),
+    "LOF, sigma = 1": _Pen(KNOWN, "-."),
+    LOF: _Pen(KNOWN, "-"),
+    VOLCANO: _Pen(NEW, "-", 2.2),
+    "RKOF, gaussian": _Pen("#e69f00", "--"),
+    "RKOF, epanechnikov": _Pen("#b07aa1", "-."),
+    "LDF": _Pen("#3f8f5f", (0, (3, 1, 1, 1))),
+    "LPF": _Pen(MUTED, ":", 2.0),
+    LARGE_LPF: _Pen(MUTED),
+    BAGGING: _Pen("black"),
+}
+_COMPARED: Final = (*KERNELS, LOF, "LDF", "LPF")
 
 
 def rkof_page(result: RkofReproduction, pictures: Mapping[str, bytes]) -> str:
-    """Give the page: claims first, then what stands behind them."""
+    """Return the page: the claims, then the results."""
     sections = [_claims(result), _synthetic(result, pictures), _theorem(pictures)]
     if len(result.real.areas):
         sections += [_real(result, pictures), _times(result.real.times)]
     return page(
-        "The robust kernel outlier factor: the paper and what comes out",
+        "Robust kernel outlier factor: claims of the paper and our results",
         sections,
         lead="Gao, Hu, Zhang, Zhang and Wu, RKOF: Robust Kernel-Based Local Outlier Detection, "
         "PAKDD 2011.",
@@ -54,23 +74,13 @@ def rkof_page(result: RkofReproduction, pictures: Mapping[str, bytes]) -> str:
     )
 
 
-def save_everything(result: RkofReproduction, folder: Path) -> list[Path]:
-    """Write the page, a table (CSV) and a picture (PNG) of everything; give the paths."""
-    return write_reproduction(result, rkof_page, folder)
+def save_report(result: RkofReproduction, folder: Path) -> list[Path]:
+    """Write the page, tables and figures to a folder; return the paths."""
+    return write_report(result, figures_of(result), rkof_page, folder)
 
 
 def _claims(result: RkofReproduction) -> Section:
-    claims = result.table()
-    verdicts = claims["verdict"].str.split(":").str[0].value_counts()
-    is_off = claims["verdict"] == NOT_REPRODUCED
-    return Section(
-        "What holds",
-        [
-            facts({"claims": len(claims), **{str(name): n for name, n in verdicts.items()}}),
-            table(claims, "What the paper says, and what came out here", marked=is_off),
-            *(paragraph(note) for note in result.notes),
-        ],
-    )
+    return claims_section(result.table(), result.notes, [NOT_REPRODUCED])
 
 
 def _synthetic(result: RkofReproduction, pictures: Mapping[str, bytes]) -> Section:
@@ -80,11 +90,11 @@ def _synthetic(result: RkofReproduction, pictures: Mapping[str, bytes]) -> Secti
     return Section(
         "Synthetic sets",
         [
-            "The paper shows its two sets as pictures; the places and spreads here are ours. A "
+            "The paper shows its two sets as pictures; positions and spreads are ours. A "
             "method finds an outlier if it is among as many rows with the largest factors as "
             "there are outliers.",
-            picture(pictures["synthetic-1"], "Synthetic-1, and the share of outliers found by k."),
-            picture(pictures["synthetic-2"], "Synthetic-2, and the share of outliers found by k."),
+            picture(pictures["synthetic-1"], "Synthetic-1, and the outliers found by k."),
+            picture(pictures["synthetic-2"], "Synthetic-2, and the outliers found by k."),
             table(shown, f"Outliers found, mean over {len(result.seeds)} draws", formats),
         ],
     )
@@ -94,13 +104,13 @@ def _theorem(pictures: Mapping[str, bytes]) -> Section:
     return Section(
         "Theorem 1",
         [
-            "Outliers in a neighbourhood pull its density down, and so hide each other. If they "
-            "weigh less in the mean, an outlier's factor stays large until nearly all of its "
+            "Outliers in a neighbourhood reduce its mean density, and so mask each other. If they "
+            "have smaller weights, an outlier's factor stays large until nearly all of its "
             "neighbours are outliers. On the right, the same by experiment: a group of outliers "
             "beside one cluster grows until it fills its own neighbourhoods.",
             picture(
                 pictures["theorem"],
-                "An outlier's factor by the share of outliers around it: algebra, RKOF and LOF.",
+                "An outlier's factor by the fraction of outliers around it: formula, RKOF and LOF.",
             ),
         ],
     )
@@ -122,7 +132,7 @@ def _real_parts(result: RkofReproduction, pictures: Mapping[str, bytes]) -> Iter
 
 def _times(times: pd.DataFrame) -> Section:
     if times.empty:
-        return Section("Times", ["None were taken."])
+        return Section("Times", ["No times were measured."])
     by_family = times.groupby(["family", "method", "k"], sort=False)["seconds"].sum().reset_index()
     lof = by_family[by_family["method"] == LOF].set_index("family")["seconds"]
     by_family["ratio to LOF"] = by_family["seconds"] / by_family["family"].map(lof)
@@ -136,68 +146,32 @@ def _times(times: pd.DataFrame) -> Section:
     )
 
 
-_PANEL_INCHES: Final = 4.6
-_WIDE: Final = 5_000
-
-
-class _Pen(NamedTuple):
-    """How a method is drawn: lines differ by dashes as well as by colour."""
-
-    colour: str
-    style: Any = "-"
-    width: float = 1.6
-
-
-# Colours that stay apart with any colour vision (Okabe and Ito's, and greys).
-_PENS: Final[Mapping[str, _Pen]] = {
-    "RKOF, sigma = 0.1": _Pen(NEW, "--"),
-    "RKOF, sigma = 1": _Pen(NEW),
-    "RKOF, plain mean": _Pen(NEW, ":"),
-    "LOF, sigma = 0.1": _Pen(KNOWN, "--"),
-    "LOF, sigma = 1": _Pen(KNOWN, "-."),
-    LOF: _Pen(KNOWN, "-"),
-    VOLCANO: _Pen(NEW, "-", 2.2),
-    "RKOF, gaussian": _Pen("#e69f00", "--"),
-    "RKOF, epanechnikov": _Pen("#b07aa1", "-."),
-    "LDF": _Pen("#3f8f5f", (0, (3, 1, 1, 1))),
-    "LPF": _Pen(MUTED, ":", 2.0),
-    LARGE_LPF: _Pen(MUTED),
-    BAGGING: _Pen("black"),
-}
-_COMPARED: Final = (*KERNELS, LOF, "LDF", "LPF")
-
-
-def pictures_of(result: "RkofReproduction") -> dict[str, Figure]:
-    """Draw all pictures for which something was measured."""
-    pictures = {
-        "synthetic-1": _synthetic_picture(result, "Synthetic-1"),
-        "synthetic-2": _synthetic_picture(result, "Synthetic-2"),
-        "theorem": _theorem_picture(result.theorem_curves, result.theorem),
+def figures_of(result: RkofReproduction) -> dict[str, Figure]:
+    """Draw "synthetic-1", "synthetic-2", "theorem" and, with real data, the others."""
+    figures = {
+        "synthetic-1": _synthetic_figure(result, "Synthetic-1"),
+        "synthetic-2": _synthetic_figure(result, "Synthetic-2"),
+        "theorem": _theorem_figure(result.theorem_curves, result.theorem),
     }
     if len(result.real.areas):
-        pictures["areas"] = _area_picture(result.real.areas)
-        pictures["roc"] = _roc_picture(result.real.curves)
-        pictures["best-k"] = _best_k_picture(result.real.areas)
-    return pictures
+        figures["areas"] = _area_figure(result.real.areas)
+        figures["roc"] = _roc_figure(result.real.curves)
+        figures["best-k"] = _best_k_figure(result.real.areas)
+    return figures
 
 
 def _panels(n_rows: int, n_columns: int, height: float = 3.9) -> tuple[Figure, list[Axes]]:
-    # One panel alone is wider, so that the legend has room under it.
+    # A single panel is wider, so that the legend fits below it.
     width = max(_PANEL_INCHES * n_columns, 1.5 * _PANEL_INCHES)
-    figure = Figure(figsize=(width, height * n_rows), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = list(np.ravel(figure.subplots(n_rows, n_columns)))
-    for ax in axes:
-        ax.spines[["top", "right"]].set_visible(False)
-    return figure, axes
+    return panels(width, height * n_rows, n_rows, n_columns)
 
 
 def _legend(figure: Figure, entries: Iterable[Entry], n_columns: int) -> None:
-    """Put one legend for all panels under them."""
-    by_words = {words: handle for handle, words in entries}
+    """Draw one legend for all panels below them."""
+    by_label = {label: handle for handle, label in entries}
     figure.legend(
-        list(by_words.values()),
-        list(by_words),
+        list(by_label.values()),
+        list(by_label),
         loc="outside lower center",
         ncols=n_columns,
         frameon=False,
@@ -211,12 +185,12 @@ def _draw(ax: Axes, x: Any, y: Any, method: str) -> Entry:
     return line, method
 
 
-def _synthetic_picture(result: "RkofReproduction", name: str) -> Figure:
-    """Show the first draw of a set, and the share of its outliers found over k in all draws."""
+def _synthetic_figure(result: RkofReproduction, name: str) -> Figure:
+    """Draw the first draw of a set, and the fraction of its outliers found over k."""
     figure, (left, right) = _panels(1, 2, height=4.6)
     data = drawn(name, result.seeds[0])
-    usual, outliers = data.rows[~data.is_outlier], data.rows[data.is_outlier]
-    dots = left.scatter(usual[:, 0], usual[:, 1], s=7, color=KNOWN, alpha=0.6, linewidths=0)
+    ordinary, outliers = data.rows[~data.is_outlier], data.rows[data.is_outlier]
+    dots = left.scatter(ordinary[:, 0], ordinary[:, 1], s=7, color=KNOWN, alpha=0.6, linewidths=0)
     crosses = left.scatter(
         outliers[:, 0], outliers[:, 1], s=30, marker="X", color=NEW, linewidths=0.4, ec="white"
     )
@@ -225,7 +199,7 @@ def _synthetic_picture(result: "RkofReproduction", name: str) -> Figure:
     label_axes(left, "first column", "second column")
     left.legend(
         [dots, crosses],
-        [f"{len(usual):,} ordinary rows", f"{len(outliers)} outliers"],
+        [f"{len(ordinary):,} ordinary rows", f"{len(outliers)} outliers"],
         loc="upper center",
         bbox_to_anchor=(0.5, -0.14),
         ncols=2,
@@ -264,33 +238,33 @@ def _line(values: "pd.Series[float]") -> tuple[Any, Any]:
 
 
 def _number_axis(ax: Axes, largest: float) -> None:
-    """Count k in ratios, with plain numbers on the axis."""
+    """Set a logarithmic axis of k with plain numbers."""
     ax.set_xscale("log")
     _plain_numbers(ax.xaxis, largest)
 
 
 def _plain_numbers(axis: Axis, largest: float) -> None:
-    digits = (1, 2, 5) if largest < _WIDE else (1, 3)  # more would run into each other
+    digits = (1, 2, 5) if largest < _WIDE else (1, 3)  # more would overlap
     ticks = [digit * 10**power for power in range(5) for digit in digits]
     axis.set_major_locator(FixedLocator([tick for tick in ticks if tick <= largest]))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:,.0f}"))
 
 
-def _theorem_picture(curves: pd.DataFrame, experiment: pd.DataFrame) -> Figure:
-    """Theorem 1 as algebra, and what is left of an outlier's factor in growing groups."""
+def _theorem_figure(curves: pd.DataFrame, experiment: pd.DataFrame) -> Figure:
+    """Draw the formula of Theorem 1, and an outlier's factor in growing groups."""
     figure, axes = _panels(1, 3)
     greys = ("black", "#4d4d4d", "#7a7a7a", "#a3a3a3")
     styles = (":", "-.", "--", "-")
     for weight, colour, style in zip(WEIGHTS, greys, styles, strict=True):
         curve = curves[curves["weight"] == weight]
-        words = f"weight {weight:g}" if weight < 1 else "weight 1: plain mean"
+        label = f"weight {weight:g}" if weight < 1 else "weight 1: plain mean"
         axes[0].plot(
             curve["share"],
             curve["factor"] / DENSITY_RATIO,
             color=colour,
             linestyle=style,
-            label=words,
+            label=label,
         )
     axes[0].set_title(f"Theorem 1, density ratio {DENSITY_RATIO:g}", fontsize=11)
     for ax, family in ((axes[1], "RKOF"), (axes[2], "LOF")):
@@ -299,8 +273,8 @@ def _theorem_picture(curves: pd.DataFrame, experiment: pd.DataFrame) -> Figure:
         plain = "RKOF, plain mean" if family == "RKOF" else LOF
         for method in (f"{family}, sigma = 0.1", f"{family}, sigma = 1", plain):
             pen = _PENS[method]._replace(style=":" if method == plain else _PENS[method].style)
-            words = f"{family}, plain mean" if method == plain else method
-            ax.plot(*_line(means[method]), color=pen.colour, linestyle=pen.style, label=words)
+            label = f"{family}, plain mean" if method == plain else method
+            ax.plot(*_line(means[method]), color=pen.colour, linestyle=pen.style, label=label)
         ax.set_title(f"{family}, growing group of outliers", fontsize=11)
     for ax in axes:
         ax.set_ylim(0, 1.05)
@@ -310,7 +284,7 @@ def _theorem_picture(curves: pd.DataFrame, experiment: pd.DataFrame) -> Figure:
         ax.legend(
             loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False, fontsize=9
         )
-    axes[0].set_ylabel("factor, as a share of an outlier's alone")
+    axes[0].set_ylabel("factor, as a fraction of a single outlier's")
     return figure
 
 
@@ -318,8 +292,8 @@ def _families(table: pd.DataFrame) -> list[str]:
     return list(dict.fromkeys(table["family"]))
 
 
-def _area_picture(areas: pd.DataFrame) -> Figure:
-    """Draw the area under the ROC curve over k, one panel for each set or family of sets."""
+def _area_figure(areas: pd.DataFrame) -> Figure:
+    """Draw the area under the ROC curve over k, one panel for each family of sets."""
     families = _families(areas)
     n_columns = min(2, len(families))
     figure, axes = _panels(-(-len(families) // n_columns), n_columns)
@@ -350,14 +324,11 @@ def _area_picture(areas: pd.DataFrame) -> Figure:
 
 
 def _title(family: str) -> str:
-    return (
-        f"{SOURCES[family].title}, mean of 5 subsets"
-        if family == "shuttle"
-        else (SOURCES[family].title)
-    )
+    title = SOURCES[family].title
+    return f"{title}, mean of 5 subsets" if family == "shuttle" else title
 
 
-def _roc_picture(curves: pd.DataFrame) -> Figure:
+def _roc_figure(curves: pd.DataFrame) -> Figure:
     """Draw ROC curves: of all methods on single sets, of Volcano on the shuttle's subsets."""
     single = [name for name in dict.fromkeys(curves["set"]) if name in SOURCES]
     subsets = [name for name in dict.fromkeys(curves["set"]) if name not in SOURCES]
@@ -388,28 +359,28 @@ def _draw_subsets(ax: Axes, curves: pd.DataFrame, names: list[str]) -> None:
     styles = ("-", "--", "-.", ":", (0, (3, 1, 1, 1, 1, 1)))
     for name, style in zip(names, styles, strict=False):
         one = curves[curves["set"] == name]
-        words = f"label {name.split()[-1]}"
-        ax.plot(one["false_alarms"], one["found"], color=NEW, linestyle=style, label=words)
+        label = f"label {name.split()[-1]}"
+        ax.plot(one["false_alarms"], one["found"], color=NEW, linestyle=style, label=label)
     ax.set_title(f"{SOURCES['shuttle'].title}, Volcano, k = {curves['k'].iloc[-1]}", fontsize=11)
     ax.legend(loc="lower right", frameon=False, fontsize=9)
 
 
-def _best_k_picture(areas: pd.DataFrame) -> Figure:
+def _best_k_figure(areas: pd.DataFrame) -> Figure:
     """Draw the k with the largest area, by kernel."""
     families = _families(areas)
     best = best_numbers(areas)
     figure, (ax,) = _panels(1, 1)
     best = best[best["method"].isin(KERNELS)]
-    for place, (method, marker) in enumerate(zip(KERNELS, "os^", strict=True)):
+    for number, (method, marker) in enumerate(zip(KERNELS, "os^", strict=True)):
         k = [
             best[(best["family"] == f) & (best["method"] == method)]["k"].iloc[0] for f in families
         ]
-        at = np.arange(len(families)) + 0.18 * (place - 1)
+        at = np.arange(len(families)) + 0.18 * (number - 1)
         ax.plot(at, k, marker, color=_PENS[method].colour, markersize=8, label=method)
-        for across, number in zip(at, k, strict=True):
+        for across, best_k in zip(at, k, strict=True):
             ax.annotate(
-                f"{number}",
-                (across, number),
+                f"{best_k}",
+                (across, best_k),
                 xytext=(0, 7),
                 ha="center",
                 textcoords="offset points",

@@ -1,28 +1,28 @@
-"""Synthetic-1 and Synthetic-2 of the RKOF paper: the share of outliers ranked on top.
+"""Synthetic-1, Synthetic-2 and Theorem 1 of the RKOF paper.
 
-The paper shows its two sets as pictures, without the numbers behind them. What is known is how
-many rows are where; the places and spreads here are ours, chosen so that what the paper prints of
-its one draw comes out in most of ours.
+The paper shows its two synthetic sets as pictures, without coordinates. The number of rows of each
+group is known; positions and spreads are ours, chosen so that the printed results of the paper's
+one draw agree with most of our draws.
 
-What matters in Synthetic-1 is the gap between the small group and its cluster. At 4.5 deviations
-LOF does not find all in half of the draws; at 5, as here, it needs twice the k of RKOF; at 8 both
-find all soon. In Synthetic-2 it is the ring's density, the outer group's distance from it, and
-that the other group lies inside: were both outside, LOF too would find all with k = 500, half of
-all rows. Two groups of 10 instead of 6 and 14 let LOF find all in a third of the draws.
+In Synthetic-1 the gap between the small group and its cluster is decisive. At 4.5 standard
+deviations LOF misses outliers in half of the draws; at 5, as here, it needs twice the k of RKOF; at
+8 both find all outliers with a small k. In Synthetic-2 it is the density of the ring, the distance
+of the outer group, and that the other group lies inside: with both outside, LOF would also find all
+outliers at k = 500, half of all rows. With two groups of 10 instead of 6 and 14, LOF finds all in a
+third of the draws.
 
-Theorem 1 of the RKOF paper: what a neighbourhood full of outliers does to an outlier's factor.
-
-Let a share r of the neighbours of an outlier be outliers like itself, with its own density, and
-the others be tau times as dense. If neighbours count alike, its factor is
+Theorem 1 describes the factor of an outlier among other outliers. Let a fraction r of its
+neighbours be outliers of the same density, and the others be tau times as dense. With equal weights
+its factor is
 
     r + (1 - r) tau,
 
-and if outliers count with weight omega < 1,
+and with weight omega < 1 for outliers it is
 
     (r omega + (1 - r) tau) / (r omega + 1 - r),
 
-which is as much at r = 0 and at r = 1, and more in between. (The paper calls the second a
-quadratic curve; it is a hyperbola.)
+which is equal at r = 0 and r = 1 and larger in between. (The paper calls the second a quadratic
+curve; it is a hyperbola.)
 """
 
 from collections.abc import Callable, Sequence
@@ -50,23 +50,23 @@ TRIANGLE_SIDE: Final = 10.0
 GROUP_ROWS: Final = 15
 GROUP_GAP: Final = 5.0  # from the nearest cluster's centre, in units of its deviation
 GROUP_DEVIATION: Final = 0.2
-LONELY_PLACE: Final = (0.0, -10.0)
+SINGLE_OUTLIER: Final = (0.0, -10.0)
 
-# Synthetic-2: a ring, a Gaussian in its middle, a few outliers between them and more outside.
+# Synthetic-2: a ring, a Gaussian in its centre, a few outliers between them and more outside.
 RING_RADII: Final = (9.0, 10.0)
 MIDDLE_DEVIATION: Final = 0.5
-SMALL_GROUPS: Final = {(0.0, 5.0): 6, (14.5, 0.0): 14}  # place: rows
+SMALL_GROUPS: Final = {(0.0, 5.0): 6, (14.5, 0.0): 14}  # position: rows
 
-# For which k outliers are looked for: every one where the methods differ, then fewer.
+# Values of k: every one where the methods differ, then fewer.
 NUMBERS: Final = {
     "Synthetic-1": (*range(10, 41), *range(42, 61, 2), *range(65, 131, 5)),
     "Synthetic-2": (*range(8, 31), 35, 40, 50, 60, 80, 100, 150, 200, 300, 500, 750, 1000),
 }
 
-# The means compared: RKOF's own weights, sharp and default, and none; and the same in LOF.
+# Means of densities: with RKOF's weights, sharp and default, and without; and the same in LOF.
 SIGMAS: Final = {"sigma = 0.1": 0.1, "sigma = 1": 1.0, "plain mean": np.inf}
 METHODS: Final = (
-    *(f"RKOF, {words}" for words in SIGMAS),
+    *(f"RKOF, {label}" for label in SIGMAS),
     "LOF, sigma = 0.1",
     "LOF, sigma = 1",
     "LOF",
@@ -74,7 +74,7 @@ METHODS: Final = (
 
 
 class LabelledRows(NamedTuple):
-    """Rows in the plane, and which of them are outliers."""
+    """Rows with two columns, and which of them are outliers."""
 
     rows: Matrix
     is_outlier: NDArray[np.bool_]
@@ -89,7 +89,7 @@ def synthetic_1(rng: np.random.Generator) -> LabelledRows:
         [centre + rng.standard_normal((CLUSTER_ROWS, 2)) for centre in centres],
         [
             group + GROUP_DEVIATION * rng.standard_normal((GROUP_ROWS, 2)),
-            np.array([LONELY_PLACE]),
+            np.array([SINGLE_OUTLIER]),
         ],
     )
 
@@ -98,14 +98,14 @@ def synthetic_2(rng: np.random.Generator) -> LabelledRows:
     """Draw a ring, a Gaussian, and 20 outliers in two small groups."""
     angles = rng.uniform(0, 2 * np.pi, CLUSTER_ROWS)
     inner, outer = RING_RADII
-    radii = np.sqrt(rng.uniform(inner**2, outer**2, CLUSTER_ROWS))  # even over the ring's area
+    radii = np.sqrt(rng.uniform(inner**2, outer**2, CLUSTER_ROWS))  # uniform over its area
     ring = radii[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
     middle = MIDDLE_DEVIATION * rng.standard_normal((CLUSTER_ROWS, 2))
     return _joined(
         [ring, middle],
         [
-            place + GROUP_DEVIATION * rng.standard_normal((n_rows, 2))
-            for place, n_rows in SMALL_GROUPS.items()
+            centre + GROUP_DEVIATION * rng.standard_normal((n_rows, 2))
+            for centre, n_rows in SMALL_GROUPS.items()
         ],
     )
 
@@ -117,7 +117,7 @@ SETS: Final[dict[str, Callable[[np.random.Generator], LabelledRows]]] = {
 
 
 def drawn(name: str, seed: int) -> LabelledRows:
-    """Draw one of the two sets; the same seed gives the same rows."""
+    """Draw one of the two sets with a random seed."""
     return SETS[name](np.random.default_rng(seed))
 
 
@@ -127,8 +127,8 @@ def coverage_experiment(seeds: Sequence[int]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One line per set, draw, method and k: ``found`` is the share of all outliers that is among
-        as many rows with the largest factors.
+        One line for each set, draw, method and k: ``found`` is the fraction of all outliers that
+        are among as many rows with the largest factors.
     """
     lines = []
     for name in SETS:
@@ -140,7 +140,7 @@ def coverage_experiment(seeds: Sequence[int]) -> pd.DataFrame:
                     "seed": seed,
                     "method": one.method,
                     "k": one.k,
-                    "found": share_found(one.scores, data.is_outlier),
+                    "found": fraction_found(one.scores, data.is_outlier),
                 }
                 for one in rankings(data.rows, NUMBERS[name])
             ]
@@ -148,14 +148,14 @@ def coverage_experiment(seeds: Sequence[int]) -> pd.DataFrame:
 
 
 def all_found_from(coverage: pd.DataFrame) -> pd.DataFrame:
-    """Give, per draw and method, the k from which on all outliers are found, and where else.
+    """Return the k from which on all outliers are found, for each draw and method.
 
     Returns
     -------
     DataFrame
         set, seed, method; ``from_k``, the smallest k such that it and all larger ones tried find
         all (missing if the largest does not); ``first_k``, the smallest that does (missing if
-        none); ``best``, the largest share found, and ``best_k``, the smallest k for that.
+        none); ``best``, the largest fraction found, and ``best_k``, the smallest k for that.
     """
     lines = []
     for (name, seed, method), draw in coverage.groupby(["set", "seed", "method"], sort=False):
@@ -177,14 +177,14 @@ def all_found_from(coverage: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _joined(usual: Sequence[Matrix], outliers: Sequence[Matrix]) -> LabelledRows:
-    rows = np.concatenate([*usual, *outliers])
-    n_usual = sum(map(len, usual))
-    return LabelledRows(rows, np.arange(len(rows)) >= n_usual)
+def _joined(ordinary: Sequence[Matrix], outliers: Sequence[Matrix]) -> LabelledRows:
+    rows = np.concatenate([*ordinary, *outliers])
+    n_ordinary = sum(map(len, ordinary))
+    return LabelledRows(rows, np.arange(len(rows)) >= n_ordinary)
 
 
-def share_found(scores: NDArray[np.float64], is_outlier: NDArray[np.bool_]) -> float:
-    """Give the share of the outliers that is among as many rows with the highest scores."""
+def fraction_found(scores: NDArray[np.float64], is_outlier: NDArray[np.bool_]) -> float:
+    """Return the fraction of the outliers that are among as many rows with the highest scores."""
     n_outliers = int(is_outlier.sum())
     top = np.argsort(-scores, kind="stable")[:n_outliers]
     return float(is_outlier[top].mean())
@@ -193,27 +193,27 @@ def share_found(scores: NDArray[np.float64], is_outlier: NDArray[np.bool_]) -> f
 def rankings(rows: Matrix, numbers: Sequence[int]) -> list[RankedRows]:
     """Rank the rows by RKOF and LOF, each with its mean weighted and plain, for each k."""
     neighborhoods = searched(rows, max(numbers))
-    methods = {f"RKOF, {words}": rkof_settings(sigma=sigma) for words, sigma in SIGMAS.items()}
+    methods = {f"RKOF, {label}": rkof_settings(sigma=sigma) for label, sigma in SIGMAS.items()}
     ranked = density_factors(neighborhoods, numbers, methods)
     neighbors = sorted_neighbors(rows, max(numbers))
-    for words, sigma in SIGMAS.items():
-        name = "LOF" if np.isinf(sigma) else f"LOF, {words}"
+    for label, sigma in SIGMAS.items():
+        name = "LOF" if np.isinf(sigma) else f"LOF, {label}"
         ranked += [RankedRows(name, k, local_outlier_factors(neighbors, k, sigma)) for k in numbers]
     return ranked
 
 
-# How many times denser the ordinary neighbours are, and what outliers weigh, in the drawn curves.
+# Density of ordinary neighbours relative to outliers, and weights of outliers, in the curves.
 DENSITY_RATIO: Final = 10.0
 WEIGHTS: Final = (1.0, 0.5, 0.1, 0.01)
-# The experiment: a group of 1, 2, ... outliers beside one cluster, and this many neighbours.
+# The experiment: a group of 1, 2, ... outliers beside one cluster, and the number of neighbours.
 N_NEIGHBORS: Final = 30
 GROUP_SIZES: Final = (*range(1, 26, 3), *range(26, N_NEIGHBORS + 2))
-# "Approximately constant" is taken to be this share of the largest factor, at least.
+# Our reading of "approximately constant": at least this fraction of the largest factor.
 NEARLY_ALL: Final = 0.9
 
 
-def theoretical_factor(share: Vector, density_ratio: float, weight: float) -> Vector:
-    """Give an outlier's factor, by the share of outliers among its neighbours.
+def theoretical_factor(fraction: Vector, density_ratio: float, weight: float) -> Vector:
+    """Return an outlier's factor by the fraction of outliers among its neighbours.
 
     Examples
     --------
@@ -224,20 +224,20 @@ def theoretical_factor(share: Vector, density_ratio: float, weight: float) -> Ve
     >>> theoretical_factor(np.array([0.0, 0.5, 1.0]), density_ratio=10, weight=0.1)
     array([10.        ,  9.18181818,  1.        ])
     """
-    of_outliers = share * weight
-    return (of_outliers + (1 - share) * density_ratio) / (of_outliers + 1 - share)
+    of_outliers = fraction * weight
+    return (of_outliers + (1 - fraction) * density_ratio) / (of_outliers + 1 - fraction)
 
 
 def theoretical_curves() -> pd.DataFrame:
-    """Give the curves of Theorem 1: weight, share, factor."""
-    share = np.linspace(0, 1, 201)
+    """Return the curves of Theorem 1: weight, fraction ("share") and factor."""
+    fraction = np.linspace(0, 1, 201)
     return pd.concat(
         [
             pd.DataFrame(
                 {
                     "weight": weight,
-                    "share": share,
-                    "factor": theoretical_factor(share, DENSITY_RATIO, weight),
+                    "share": fraction,
+                    "factor": theoretical_factor(fraction, DENSITY_RATIO, weight),
                 }
             )
             for weight in WEIGHTS
@@ -246,15 +246,15 @@ def theoretical_curves() -> pd.DataFrame:
     )
 
 
-def share_still_seen(weight: float, density_ratio: float = DENSITY_RATIO) -> float:
-    """Give the largest share of outliers at which a factor is still nearly as large as alone.
+def fraction_still_seen(weight: float, density_ratio: float = DENSITY_RATIO) -> float:
+    """Return the largest fraction of outliers at which a factor is still nearly as large as alone.
 
     That is, at least :data:`NEARLY_ALL` of the factor without other outliers around.
 
     Examples
     --------
-    >>> from kernova.papers.rkof.synthetic import share_still_seen
-    >>> round(share_still_seen(1.0), 3), round(share_still_seen(0.1), 3)
+    >>> from kernova.papers.rkof.synthetic import fraction_still_seen
+    >>> round(fraction_still_seen(1.0), 3), round(fraction_still_seen(0.1), 3)
     (0.111, 0.556)
     """
     # (r w + (1 - r) t) / (r w + 1 - r) = q t, solved for r.
@@ -264,15 +264,15 @@ def share_still_seen(weight: float, density_ratio: float = DENSITY_RATIO) -> flo
 
 
 def theorem_experiment(seeds: Sequence[int]) -> pd.DataFrame:
-    """Let a group of outliers grow until it fills its own neighbourhoods.
+    """Measure factors while a group of outliers grows until it fills its own neighbourhoods.
 
     Returns
     -------
     DataFrame
-        One line per draw, group size and method: ``share`` of outliers among an outlier's
-        neighbours, ``factor`` (the median over the group), ``kept`` (that factor as a share of
-        what an outlier alone gets in the same draw), and ``found``, the share of the group that
-        is ranked on top.
+        One line for each draw, group size and method: ``share``, the fraction of outliers among an
+        outlier's neighbours; ``factor``, the median over the group; ``kept``, that factor as a
+        fraction of the factor of a single outlier in the same draw; and ``found``, the fraction of
+        the group that is ranked on top.
     """
     lines = []
     for seed in track(seeds, "Theorem 1"):
@@ -300,14 +300,14 @@ def _growing_group(seed: int) -> list[dict[str, float | int | str]]:
                     "group": size,
                     "share": (size - 1) / N_NEIGHBORS,
                     "factor": float(np.median(factors[is_outlier])),
-                    "found": share_found(one.scores, is_outlier),
+                    "found": fraction_found(one.scores, is_outlier),
                 }
             )
     return lines
 
 
-def largest_seen_shares(experiment: pd.DataFrame) -> pd.DataFrame:
-    """Give, per draw and method, up to which share of outliers all of the group are on top."""
+def largest_seen_fractions(experiment: pd.DataFrame) -> pd.DataFrame:
+    """Return the largest fraction of outliers at which the whole group is ranked on top."""
     lines = []
     for method in METHODS:
         of_method = experiment[experiment["method"] == method]
@@ -315,6 +315,6 @@ def largest_seen_shares(experiment: pd.DataFrame) -> pd.DataFrame:
             ordered = draw.sort_values("share")
             is_hidden = (ordered["found"] < 1).to_numpy()
             n_seen = int(np.argmax(is_hidden)) if is_hidden.any() else len(ordered)
-            share = float(ordered["share"].iloc[n_seen - 1]) if n_seen else 0.0
-            lines.append({"seed": seed, "method": method, "share": share})
+            fraction = float(ordered["share"].iloc[n_seen - 1]) if n_seen else 0.0
+            lines.append({"seed": seed, "method": method, "share": fraction})
     return pd.DataFrame(lines)

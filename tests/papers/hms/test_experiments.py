@@ -1,18 +1,27 @@
-"""The six sets of the HMS paper: sizes, classes and draws as the protocol says."""
+"""Data sets of the HMS paper, and simulated questions on them."""
 
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from kernova.discover.strategies import DEFAULT_STRATEGY, STRATEGIES
 from kernova.errors import InputError
-from kernova.papers.hms.data import (
+from kernova.papers.hms.experiments import (
+    CI,
+    METHODS,
+    NNDM,
+    OURS,
     SET_NAMES,
     discovery_sets,
-    kept_back_sets,
+    middle_questions,
+    questions_until,
     rows_of_every_class,
+    summary_of,
     thinned_rows,
 )
+from tests.papers import messages
 
 SHAPES = {
     "abalone": (4177, 7, 20),
@@ -74,8 +83,6 @@ def test_a_seed_gives_the_same_rows_whichever_sets_are_asked_for(two_draws, data
 
 
 def test_rows_are_rows_of_the_file_with_their_own_labels_and_none_twice(two_draws, data_folder):
-    import pandas as pd
-
     table = pd.read_parquet(data_folder / "optdigits.parquet")
     known = {(*row[:-1],): str(row[-1]) for row in table.to_numpy()}
     one = two_draws[0]["optdigits"]
@@ -84,11 +91,11 @@ def test_rows_are_rows_of_the_file_with_their_own_labels_and_none_twice(two_draw
     assert len(set(drawn)) == len(drawn)  # no digit stands twice in the file
 
 
-def test_the_order_of_rows_does_not_tell_their_class():
+def test_the_order_of_rows_does_not_depend_on_their_class():
     labels = np.repeat(["a", "b"], 500)
     rows = thinned_rows(labels, (200, 200), np.random.default_rng(3))
-    places = np.flatnonzero(labels[rows] == "a")
-    assert abs(places.mean() - 199.5) < 30  # 4 standard errors of the mean place
+    positions = np.flatnonzero(labels[rows] == "a")
+    assert abs(positions.mean() - 199.5) < 30  # 4 standard errors of the mean position
 
 
 def test_a_random_draw_holds_every_class():
@@ -99,51 +106,63 @@ def test_a_random_draw_holds_every_class():
         assert len(set(rows.tolist())) == 20
 
 
-def test_kept_back_sets_are_drawn_by_seed_and_have_rare_classes():
-    first, again, other = kept_back_sets(0), kept_back_sets(0), kept_back_sets(1)
-    for name, one in first.items():
-        assert np.array_equal(one.X, again[name].X)
-        assert not np.array_equal(one.X, other[name].X)
-        assert np.isfinite(one.X).all()
-        sizes = class_sizes(one.labels)
-        assert len(sizes) >= 8
-        assert min(sizes.values()) <= 10
-        assert max(sizes.values()) >= 0.4 * len(one.X)
-
-
 LABELS = np.array(["a", "b", "b"])
-REFUSED = {
+REJECTED = {
     "no folder": (
-        "There is no folder {0}/x; name the one that holds the data sets.",
+        messages.NO_FOLDER.format(folder="{0}/x", content="data sets"),
         lambda folder, rng: discovery_sets(folder / "x", 0),
     ),
     "no file": (
-        "There is no yeast.parquet in {0}; put the set there, with its classes in a column "
-        '"label".',
+        messages.NO_FILE.format(file="yeast.parquet", folder="{0}"),
         lambda folder, rng: discovery_sets(folder, 0, ["yeast"]),
     ),
     "unknown set": (
-        "There is no discovery set 'iris'; choose from abalone, shuttle, optdigits, letter, "
-        "segment, yeast.",
+        messages.NO_DATA_SET.format(name="iris", known=", ".join(SET_NAMES)),
         lambda folder, rng: discovery_sets(folder, 0, ["iris"]),
     ),
     "other classes": (
-        "There are 3 sizes for 2 classes; take the set whole, as it was published.",
+        messages.OTHER_CLASSES,
         lambda folder, rng: thinned_rows(LABELS, (1, 1, 1), rng),
     ),
     "too few rows of a class": (
-        "Class 'a' has 2 rows, but 3 are to be drawn; take the set whole, as it was published.",
+        messages.FEW_ROWS_OF_CLASS,
         lambda folder, rng: thinned_rows(np.array(["a", "a"]), (3,), rng),
     ),
     "too few rows": (
-        "1 random rows of 3 do not hold all 2 classes; take the set whole, as it was published.",
+        messages.FEW_ROWS,
         lambda folder, rng: rows_of_every_class(LABELS, 1, rng),
     ),
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_drawn_is_refused(case, tmp_path):
-    sentence, draw = REFUSED[case]
+@pytest.mark.parametrize("case", REJECTED)
+def test_impossible_draws_are_rejected(case, tmp_path):
+    sentence, draw = REJECTED[case]
     with pytest.raises(InputError, match=f"^{re.escape(sentence.format(tmp_path))}$"):
         draw(tmp_path, np.random.default_rng(0))
+
+
+# --- simulated questions --------------------------------------------------------------------------
+
+
+def test_summary_takes_medians_and_an_endless_run_is_longer_than_any():
+    runs = pd.DataFrame(
+        {
+            "set": "a",
+            "method": [CI] * 3 + [NNDM] * 3,
+            "questions": [5, 9, np.inf, 4, np.inf, np.inf],
+            "area": [0.9, 0.8, 0.1, 0.5, 0.4, 0.3],
+        }
+    )
+    summary = summary_of(runs).set_index("method")
+    assert summary.loc[CI].tolist() == ["a", 9, 5, np.inf, 0.8]
+    assert middle_questions(summary_of(runs)).loc["a", NNDM] == np.inf
+    curves = [np.array([1, 2, 2]), np.array([1, 1, 1]), np.array([2])]
+    assert questions_until(curves, 2) == 2
+    assert questions_until(curves, 3) == np.inf
+
+
+def test_every_strategy_is_among_the_methods_and_ours_come_first():
+    assert set(STRATEGIES) < set(METHODS)
+    assert METHODS[: len(OURS)] == OURS
+    assert DEFAULT_STRATEGY in METHODS

@@ -1,4 +1,4 @@
-"""Tables 2 and 3 of the paper on kernelized spatial depth, on fishes made here."""
+"""Taxonomic study of the KSD paper (Tables 2 and 3), on fish made here."""
 
 import json
 
@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from kernova import InputError
 from kernova.calibration.bounds import critical_false_alarm, equal_error_rate
 from kernova.cli.app import app
-from kernova.papers.ksd import fish as ksd_species
-from kernova.papers.ksd import report as ksd_pictures
+from kernova.papers.ksd import fish as ksd_fish
+from kernova.papers.ksd import report as ksd_report
 from kernova.papers.ksd.fish import (
     KSD,
     METHODS,
@@ -21,45 +21,19 @@ from kernova.papers.ksd.fish import (
     Level,
     fish_claims,
     fish_experiment,
+    held_out_groups,
     level_table,
     levels_of,
     pair_matrix,
     pooled_table,
     read_fish,
 )
-from kernova.papers.ksd.report import fish_pictures
 from kernova.progress import reporting
 from kernova.report.figures import picture_png
 from kernova.species.space import SpeciesSettings, fit_shape_space
-from kernova.species.splits import halved
-
-SHAPE = np.array([[-2, 0], [-1, 0.6], [0.5, 0.7], [2, 0.1], [0.6, -0.5], [-1, -0.5]])
-TRIBES = {"Aini": 3, "Bini": 3, "Cini": 1}
-LEVELS = (
-    Level("tribe", None, 12, has_bounds=True),
-    Level("genus", "Aini", 12, has_bounds=True),
-    Level("species", "Aini", 6, has_bounds=False),
-)
-
-
-def write_fish(folder, n=6):
-    """Tribes of genera of two species each, further apart the higher the rank."""
-    rng = np.random.default_rng(1)
-    lines = []
-    for tribe, n_genera in TRIBES.items():
-        of_tribe = SHAPE + rng.normal(0, 0.15, SHAPE.shape)
-        for genus in range(n_genera):
-            of_genus = of_tribe + rng.normal(0, 0.08, SHAPE.shape)
-            for species in range(2):
-                of_species = of_genus + rng.normal(0, 0.04, SHAPE.shape)
-                for points in of_species + rng.normal(0, 0.03, (n, *SHAPE.shape)):
-                    name = f"{tribe[0]}{genus}"
-                    lines.append(
-                        [f"f{len(lines)}", tribe, name, f"{name} {species}", *points.ravel()]
-                    )
-    axes = [f"{axis}{number}" for number in range(1, 7) for axis in "xy"]
-    table = pd.DataFrame(lines, columns=["id", "tribe", "genus", "species", *axes])
-    table.to_csv(folder / "cichlids.csv", index=False)
+from kernova.species.splits import split_in_half
+from tests.papers import messages
+from tests.papers.stand_ins import LEVELS, verdicts, write_fish
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +68,9 @@ def test_every_group_is_held_out_on_every_level_by_every_method(study):
     assert areas["tribe"] > max(0.95, areas["species in Aini"])
 
 
-def test_figures_are_those_of_a_space_that_never_saw_the_unknown(fish, study):
+def test_errors_are_those_of_a_space_fitted_without_the_unknown(fish, study):
     groups = fish.labels["tribe"].to_numpy().astype(str)
-    split = halved(groups, np.arange(len(groups)), 5, 1)  # the second halving
+    split = split_in_half(groups, np.arange(len(groups)), 5, 1)  # the second split
     settings = SpeciesSettings()
     for unknown in ("Aini", "Cini"):
         reference = split.reference[groups[split.reference] != unknown]
@@ -107,9 +81,9 @@ def test_figures_are_those_of_a_space_that_never_saw_the_unknown(fish, study):
         scores = -np.sort(distances, axis=1)[:, :5].mean(axis=1)
         lines = study.pooled.set_index(["level", "unknown", "method", "halving"])
         line = lines.loc[("tribe", unknown, NEAREST, 2)]
-        known, strange = scores[holdout], scores[groups == unknown]
-        assert line["equal_error_rate"] == equal_error_rate(known, strange).rate
-        assert line["e_star"] == critical_false_alarm(known, strange).e_star
+        known, novel = scores[holdout], scores[groups == unknown]
+        assert line["equal_error_rate"] == equal_error_rate(known, novel).rate
+        assert line["e_star"] == critical_false_alarm(known, novel).e_star
 
         alone = split.reference[groups[split.reference] == "Bini"]
         near = -np.sort(np.linalg.norm(rows[:, None] - rows[alone], axis=2), axis=1)[:, :5]
@@ -122,14 +96,14 @@ def test_figures_are_those_of_a_space_that_never_saw_the_unknown(fish, study):
 
 def test_folds_leave_all_their_groups_out_of_the_space(fish, monkeypatch):
     seen = []
-    real = ksd_species.fit_shape_space
+    real = ksd_fish.fit_shape_space
 
     def spying(coordinates, groups, settings):
         seen.append(set(groups))
         return real(coordinates, groups, settings)
 
-    monkeypatch.setattr(ksd_species, "_MOST_FOLDS", 2)
-    monkeypatch.setattr(ksd_species, "fit_shape_space", spying)
+    monkeypatch.setattr(ksd_fish, "MAX_FOLDS", 2)
+    monkeypatch.setattr(ksd_fish, "fit_shape_space", spying)
     steps = []
     with reporting(steps.append):
         folded = fish_experiment(fish, 1, levels=LEVELS[2:])
@@ -140,7 +114,7 @@ def test_folds_leave_all_their_groups_out_of_the_space(fish, monkeypatch):
     assert (steps[-1].task, steps[-1].done) == ("fish held out as unknown", 2)
 
 
-def test_tables_are_means_over_halvings(study):
+def test_tables_are_means_over_splits(study):
     pooled = pooled_table(study)
     assert list(pooled.columns[:4]) == ["unknown", "level", "specimens", "figure"]
     assert list(pooled.columns[4:]) == list(METHODS)
@@ -155,7 +129,7 @@ def test_tables_are_means_over_halvings(study):
     assert len(summed) == 3 * len(METHODS)
     first = summed.query("level == 'tribe' and method == @KSD").iloc[0]
     assert first["worst_pair"] == pytest.approx(np.nanmax(matrix))
-    for figure in fish_pictures(study).values():
+    for figure in ksd_report.fish_figures(study).values():
         assert picture_png(figure)
 
 
@@ -185,7 +159,7 @@ def test_verdicts_follow_the_measurements():
         {"a": 0.1, "b": 0.302}, {"a": 0.4, "b": 0.5}, {"a": 0.1, "b": 0.2}, {KSD: 0.9, NEAREST: 0.8}
     )
     claims = fish_claims(good)
-    assert [claim.verdict for claim in claims] == ["reproduced"] * 6
+    assert verdicts(claims) == ["reproduced"] * 6
     assert [claim.ours for claim in claims] == [
         "2 of 2 (from 0.100 to 0.302)",
         "2 of 2 (the worst 0.200)",
@@ -198,7 +172,7 @@ def test_verdicts_follow_the_measurements():
         {"a": 0.1, "b": 0.4}, {"a": 0.4, "b": 0.5}, {"a": 0.6, "b": 0.6}, {KSD: 0.7, NEAREST: 0.8}
     )
     claims = fish_claims(bad)
-    assert [claim.verdict for claim in claims] == ["not reproduced"] * 6
+    assert verdicts(claims) == ["not reproduced"] * 6
     assert claims[3].ours == "0 of 2"
     many = pd.DataFrame(
         [
@@ -211,21 +185,21 @@ def test_verdicts_follow_the_measurements():
     one_alike = FishStudy(LEVELS[:1], good.pooled, many)
     claim = fish_claims(one_alike)[1]
     assert claim.ours == "55 of 56 (the worst 0.300)"
-    assert claim.verdict == "differs because 1 pair is more alike than that"
+    assert claim.verdict == messages.ONE_PAIR_ALIKE
 
 
-def test_the_command_leaves_tables_and_pictures_of_the_fishes(tmp_path, monkeypatch):
+def test_the_command_writes_tables_and_figures_of_the_fish(tmp_path, monkeypatch):
     write_fish(tmp_path)
-    monkeypatch.setattr(ksd_species, "levels_of", lambda fish: LEVELS[:2])
-    monkeypatch.setattr(ksd_pictures, "pictures_of", lambda study: {})  # the others are slow
+    monkeypatch.setattr(ksd_fish, "levels_of", lambda fish: LEVELS[:2])
+    monkeypatch.setattr(ksd_report, "synthetic_figures", lambda study: {})  # the others are slow
     target = tmp_path / "out"
-    words = ["--data", str(tmp_path), "--folder", str(target), "--seeds", "2"]
+    options = ["--data", str(tmp_path), "--folder", str(target), "--seeds", "2"]
     result = CliRunner().invoke(
-        app, ["reproduce", "ksd", *words, "--repetitions", "10", "--halvings", "1"]
+        app, ["reproduce", "ksd", *options, "--repetitions", "10", "--halvings", "1"]
     )
     assert result.exit_code == 0, result.output
     assert "fish, tribe, pairs (Table 3)" in result.stdout
-    assert "Fishes: means over the groups held out" in result.stdout
+    assert "Fish: means over the groups held out" in result.stdout
     names = {path.name for path in target.iterdir()}
     assert {f"fish-{name}.csv" for name in ("levels", "pooled", "pairs")} <= names
     assert {"fish-pairs.png", "fish-methods.png"} <= names
@@ -234,7 +208,7 @@ def test_the_command_leaves_tables_and_pictures_of_the_fishes(tmp_path, monkeypa
     assert pd.read_csv(target / "fish-pairs.csv").shape == (2 * 6 * len(METHODS), 5)
 
 
-def test_levels_are_those_of_the_issue(data_folder):
+def test_levels_of_the_cichlids(data_folder):
     fish = read_fish(data_folder)
     assert len(fish.landmarks) == 2197
     assert [level.name for level in levels_of(fish)] == [
@@ -244,26 +218,20 @@ def test_levels_are_those_of_the_issue(data_folder):
         "species in Lamprologini",
         "species in Tropheini",
     ]
-    sizes = [len(ksd_species._held_out(fish, level)) for level in levels_of(fish)]
+    sizes = [len(held_out_groups(fish, level)) for level in levels_of(fish)]
     assert sizes == [11, 7, 3, 84, 38]
 
 
-def test_refusals(tmp_path, fish):
+def test_missing_fish_are_rejected(tmp_path, fish):
     with pytest.raises(InputError) as caught:
         read_fish(tmp_path)
-    assert str(caught.value) == (
-        f"There is no cichlids.csv in {tmp_path}, nor in tanganyika_cichlids or "
-        "landmarks/tanganyika_cichlids under it; name the folder that holds the cichlids, or "
-        "leave --data out."
-    )
+    assert str(caught.value) == messages.NO_FISH.format(folder=tmp_path)
     (tmp_path / "cichlids.csv").write_text("id,tribe,x1,y1,x2,y2\na,b,1,2,3,4\n")
     with pytest.raises(InputError) as caught:
         read_fish(tmp_path)
-    assert str(caught.value) == (
-        f"{tmp_path / 'cichlids.csv'} has no column 'genus'; the study needs it."
+    assert str(caught.value) == messages.NO_FISH_COLUMN.format(
+        path=tmp_path / "cichlids.csv", name="genus"
     )
     with pytest.raises(InputError) as caught:
         fish_experiment(fish, 1, levels=(Level("genus", "Cini", 5, has_bounds=True),))
-    assert str(caught.value) == (
-        "Fewer than two groups have 5 fish (genus in Cini); there is nothing to compare."
-    )
+    assert str(caught.value) == messages.ONE_GROUP.format(least=5, level="genus in Cini")

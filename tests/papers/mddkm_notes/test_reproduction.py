@@ -1,4 +1,4 @@
-"""The paper's search for notes: one small run, its page and command, and verdicts from figures."""
+"""Reproduction of MDD-KM on notes: one small run, its command, and claims."""
 
 import json
 
@@ -10,18 +10,19 @@ from typer.testing import CliRunner
 
 from kernova.cli.app import app
 from kernova.errors import InputError
-from kernova.papers.mddkm_notes import claims, reproduce_mddkm_notes
-from kernova.papers.mddkm_notes.experiments import (
+from kernova.papers.mddkm_notes import reproduce_mddkm_notes, reproduction
+from kernova.papers.mddkm_notes.experiments import VARIANTS
+from kernova.papers.mddkm_notes.report import save_report
+from kernova.papers.mddkm_notes.reproduction import (
     class_means,
     means_of,
     paired_p_value,
     paired_tests,
     seed_table,
 )
-from kernova.papers.mddkm_notes.protocols import WAYS
-from kernova.papers.mddkm_notes.report import save_everything
 from kernova.report.page import escaped
 from tests.notes.made_up_birds import bird, plain_set, write_set
+from tests.papers import messages
 
 SAME_TABLES = (
     "claims", "means", "classes", "paired-tests", "confusion", "runs", "songs", "all-classes",
@@ -45,16 +46,16 @@ def study(birds):
     return reproduce_mddkm_notes(birds, seeds=2)
 
 
-def test_every_set_is_searched_in_every_way(study):
+def test_every_set_is_searched_with_every_variant(study):
     assert study.sets == ("warblers", "wren", "synthetic")
     runs = study.results.joined
     # Three classes and none of them, twice.
     assert (runs.groupby(["set", "preset", "method"]).size() == 8).all()
-    assert len(runs) == 3 * len(WAYS) * 8
+    assert len(runs) == 3 * len(VARIANTS) * 8
     assert runs["window_f"].between(0, 1).all()
     assert runs.loc[runs["class"] != "none", "note_f"].between(0, 1).all()
     assert set(study.results.songs["set"]) == {"wren"} == set(study.results.whole["set"])
-    assert len(study.results.whole) == len(WAYS)
+    assert len(study.results.whole) == len(VARIANTS)
     assert list(dict.fromkeys(study.results.alarms["case"])) == [
         "wren, one of 3 learnt classes silenced",
         "warblers, searched in songs of wren",
@@ -77,7 +78,7 @@ def test_means_are_taken_over_classes_and_then_over_seeds(study):
     means = means_of(runs).set_index(["set", "preset", "method"])
     assert means.loc[("wren", "paper", "PKNN"), "window_f"] == pytest.approx(np.mean(by_seed))
     assert means.loc[("wren", "paper", "PKNN"), "worst_window_f"] == pytest.approx(min(by_seed))
-    assert len(seed_table(runs)) == 3 * len(WAYS) * 2
+    assert len(seed_table(runs)) == 3 * len(VARIANTS) * 2
     classes = class_means(runs)
     assert classes.loc[classes["class"] == "none", "seeds"].eq(2).all()
 
@@ -86,7 +87,7 @@ def test_tables_json_and_page_fit_together(study, tmp_path):
     answer = json.loads(json.dumps(study.to_json_dict(), allow_nan=False))
     assert len(answer["runs"]) == len(study.results.joined)
     assert answer["first_seed"] == 100
-    written = save_everything(study, tmp_path)
+    written = save_report(study, tmp_path)
     assert {path.name for path in written} == {path.name for path in tmp_path.iterdir()} == {
         "report.html", "f-by-class.png", "song.png", "thresholds.png",
         *(f"{name}.csv" for name in SAME_TABLES),
@@ -96,15 +97,12 @@ def test_tables_json_and_page_fit_together(study, tmp_path):
     for text in [*study.table()["claim"], *study.notes]:
         assert escaped(text) in html
     assert "Made by kernova reproduce mddkm, with 2 seeds." in html
-    assert study.notes[-1] == "Not there, and left out: finch (bengalese_finch_bird0)."
+    assert study.notes[-1] == messages.MISSING_SETS.format(names="finch (bengalese_finch_bird0)")
     table = study.song_comparison()
     assert list(table.columns) == [
         "set", "preset", "method", "three classes", "all classes", "wrong windows",
     ]  # fmt: skip
     assert not table.isna().any().any()
-
-
-# --- the command ------------------------------------------------------------------------------
 
 
 def test_the_command_needs_no_data(tmp_path):
@@ -115,46 +113,40 @@ def test_the_command_needs_no_data(tmp_path):
     assert "Notes back to back: F by window / by note" in result.stdout
     assert "Whole songs" not in result.stdout
     for sentence in (
-        "Not there, and left out: finch (bengalese_finch_bird0), warblers (warbler_flight_calls).",
-        "No set has whole songs, so none was searched.",
+        messages.MISSING_SETS.format(
+            names="finch (bengalese_finch_bird0), warblers (warbler_flight_calls)"
+        ),
+        messages.NO_SET_WITH_SONGS,
     ):
         assert sentence in result.stdout
     numbers = json.loads((target / "mddkm.json").read_text())
     assert numbers["sets"] == ["synthetic"]
     assert numbers["songs"] == numbers["false_alarms"] == []
-    assert len(pd.read_csv(target / "runs.csv")) == 4 * len(WAYS)
+    assert len(pd.read_csv(target / "runs.csv")) == 4 * len(VARIANTS)
     assert (target / "report.html").is_file()
     assert (target / "song.png").is_file()
     assert not (target / "thresholds.png").exists()
 
 
-def test_the_command_refuses_a_folder_that_is_not_there(tmp_path):
+def test_the_command_rejects_a_missing_folder(tmp_path):
     options = ["--data", str(tmp_path / "nowhere"), "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(app, ["reproduce", "mddkm", *options])
     assert result.exit_code == 2
-    assert result.stderr == (
-        f"kernova: There is no folder {tmp_path / 'nowhere'}; name the one that holds the notes.\n"
-    )
+    sentence = messages.NO_FOLDER.format(folder=tmp_path / "nowhere", content="notes")
+    assert result.stderr == f"kernova: {sentence}\n"
 
 
-@pytest.mark.parametrize(
-    ("seeds", "sentence"),
-    [(0, "seeds must be a whole number of at least 1; got 0.")],
-)
-def test_bad_numbers_are_refused(seeds, sentence):
+def test_no_seeds_are_rejected():
     with pytest.raises(InputError) as caught:
-        reproduce_mddkm_notes(seeds=seeds)
-    assert str(caught.value) == sentence
+        reproduce_mddkm_notes(seeds=0)
+    assert str(caught.value) == messages.BAD_COUNT.format(name="seeds", least=1, value=0)
 
 
-def test_a_bird_of_too_few_classes_is_refused(tmp_path):
+def test_a_bird_of_too_few_classes_is_rejected(tmp_path):
     write_set(plain_set(names="ab"), tmp_path / "wren")
     with pytest.raises(InputError) as caught:
         reproduce_mddkm_notes(tmp_path, seeds=1)
-    assert str(caught.value) == "wren has 2 classes; 3 are to be learnt, so give more."
-
-
-# --- figures to verdicts ----------------------------------------------------------------------
+    assert str(caught.value) == messages.FEW_CLASSES.format(name="wren", n=2)
 
 
 @pytest.mark.parametrize(
@@ -195,14 +187,16 @@ def joined_like(mddkm, pknn, n_seeds=8):
         (0.85, 0.80, 4, "too few seeds to say", "too few seeds to say"),
     ],
 )
-def test_leads_are_judged_by_their_p_values(mddkm, pknn, n_seeds, window, note):
+def test_differences_are_judged_by_their_p_values(mddkm, pknn, n_seeds, window, note):
     runs = joined_like(mddkm, pknn, n_seeds)
     tests = paired_tests(runs)
-    assert claims.window_claim(tests, "song", n_seeds).verdict == window
-    assert claims.note_claim(tests, "song", n_seeds).verdict == note
-    lead = float(tests["window_lead"].iloc[0])
-    assert lead == pytest.approx(mddkm - pknn, abs=0.02)
-    assert claims.window_claim(tests, "song", n_seeds).ours.startswith(f"{lead:+.3f}, p = ")
+    assert reproduction.window_claim(tests, "song", n_seeds).verdict == window
+    assert reproduction.note_claim(tests, "song", n_seeds).verdict == note
+    difference = float(tests["window_lead"].iloc[0])
+    assert difference == pytest.approx(mddkm - pknn, abs=0.02)
+    assert reproduction.window_claim(tests, "song", n_seeds).ours.startswith(
+        f"{difference:+.3f}, p = "
+    )
 
 
 def test_levels_must_be_reached_by_window_and_by_note():
@@ -212,12 +206,12 @@ def test_levels_must_be_reached_by_window_and_by_note():
             "window_f": [0.85, 0.79], "note_f": [0.84, 0.9],
         }
     )  # fmt: skip
-    claim = claims.level_claim(means, "song", "MDD-KM")
+    claim = reproduction.level_claim(means, "song", "MDD-KM")
     assert claim.verdict == "partly: on 1 of 2 sets"
     assert claim.ours == "0.850 / 0.840 finch; 0.790 / 0.900 wren"
     assert claim.paper == "0.85 / 0.91"
-    assert claims.level_claim(means.iloc[:1], "song", "MDD-KM").verdict == "reproduced"
-    assert claims.level_claim(means.iloc[1:], "song", "MDD-KM").verdict == "not reproduced"
+    assert reproduction.level_claim(means.iloc[:1], "song", "MDD-KM").verdict == "reproduced"
+    assert reproduction.level_claim(means.iloc[1:], "song", "MDD-KM").verdict == "not reproduced"
 
 
 @pytest.mark.parametrize(
@@ -228,7 +222,7 @@ def test_levels_must_be_reached_by_window_and_by_note():
     ],
 )
 def test_false_alarms_are_judged_on_average(rates, verdict, ours):
-    (claim,) = claims.alarm_claims(pd.DataFrame({"case": "wren", "false_per_minute": rates}))
+    (claim,) = reproduction.alarm_claims(pd.DataFrame({"case": "wren", "false_per_minute": rates}))
     assert (claim.verdict, claim.ours) == (verdict, ours)
 
 
@@ -250,10 +244,10 @@ def test_whole_songs_are_judged_by_mean_and_worst(study, by_seed, whole, verdict
     )  # fmt: skip
     every = pd.DataFrame([{**named, "note_f": whole[0], "window_f": 1.0, "frame_error": whole[1]}])
     results = study.results._replace(songs=songs, whole=every)
-    assert [claim.verdict for claim in claims.song_claims(results)] == verdicts
+    assert [claim.verdict for claim in reproduction.song_claims(results)] == verdicts
 
 
-def test_foreign_notes_are_judged_by_the_default_way():
+def test_notes_of_other_classes_are_judged_with_the_default_variant():
     runs = joined_like(0.9, 0.5)
-    claim = claims.none_claim(class_means(runs))
+    claim = reproduction.none_claim(class_means(runs))
     assert (claim.verdict, claim.ours, claim.paper) == ("reproduced", "0.900 wren", "0.89")

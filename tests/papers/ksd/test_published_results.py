@@ -1,14 +1,14 @@
-"""What the paper on kernelized spatial depth claims, as far as it can be made again without fish.
+"""Published results of the paper on kernelized spatial depth, without the fish.
 
 Chen, Bart, Dang and Peng, ICDM 2007. Where our figure differs from the printed one, the test holds
-ours, and says why in a comment.
+ours, and a comment gives the reason.
 """
 
 import numpy as np
 import pytest
 
 from kernova.calibration.bounds import hoeffding_upper_bound
-from kernova.papers.ksd.claims import Spread, masking_errors, width_of_the_paper
+from kernova.papers.claims import Spread
 from kernova.papers.ksd.experiments import (
     BINOMIAL,
     CHOSEN,
@@ -20,6 +20,7 @@ from kernova.papers.ksd.experiments import (
     masking_experiment,
     ring_experiment,
 )
+from kernova.papers.ksd.reproduction import masking_errors, width_of_the_paper
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def test_figure_1_the_outermost_row_of_a_gaussian_cloud_is_shallow():
     assert depth.mean < 0.05
 
 
-def test_figure_2_spatial_depth_takes_the_empty_centre_of_a_ring_for_its_deepest_point(rings):
+def test_figure_2_by_spatial_depth_the_empty_centre_of_a_ring_is_deepest(rings):
     depth = Spread.of(rings["spatial_centre"])
     assert depth.holds(0.9544)
     # The mean of 100 random unit vectors is Rayleigh distributed: sqrt(pi / 400) long on average.
@@ -47,7 +48,7 @@ def test_figure_2_spatial_depth_takes_the_empty_centre_of_a_ring_for_its_deepest
     assert rings["spatial_centre_is_deepest"].all()
 
 
-def test_figure_3_kernelized_depth_knows_the_centre_is_empty(rings):
+def test_figure_3_by_kernelized_depth_the_empty_centre_is_shallow(rings):
     # .2651 in the paper, whose radii are not printed; with ours it is .257.
     assert rings["kernelized_centre"].mean() == pytest.approx(0.2651, abs=0.01)
     assert rings["kernelized_centre"].std() < 0.003
@@ -92,7 +93,7 @@ def test_figure_6_the_printed_figure_needs_a_width_between_nearest_and_median(ma
         *((printed, 20) for printed in (0.85, 0.10, 0.25, 0.15)),
     ],
 )
-def test_what_the_paper_prints_as_e_star_is_a_share_of_the_unknown_rows(printed, n_unknown):
+def test_e_star_of_the_paper_is_a_fraction_of_the_unknown_rows(printed, n_unknown):
     assert round(printed * n_unknown) / n_unknown == pytest.approx(printed, abs=5.01e-4)
 
 

@@ -1,4 +1,4 @@
-"""The remaking of the HMS paper: verdicts follow the figures, and one small run fits together."""
+"""Reproduction of the HMS paper: claims follow the results, and one small run is consistent."""
 
 import json
 
@@ -6,12 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernova.discover.strategies import DEFAULT_STRATEGY, STRATEGIES
 from kernova.errors import InputError
-from kernova.papers.hms import claims as hms_claims
-from kernova.papers.hms import experiments as hms_runs
-from kernova.papers.hms import report as hms_page
-from kernova.papers.hms import reproduce_hms
+from kernova.papers.hms import reproduce_hms, reproduction
 from kernova.papers.hms.experiments import (
     BEST_INTERLEAVE,
     CI,
@@ -23,39 +19,20 @@ from kernova.papers.hms.experiments import (
     OUT,
     OUT_HAD,
     RANDOM,
+    SET_NAMES,
     SetResults,
-    middle_questions,
-    questions_until,
-    summary_of,
 )
+from kernova.papers.hms.report import figures_of, save_report
 from kernova.report.page import Html
-
-# --- stand-ins for the data -------------------------------------------------------------------
-
-
-def stand_ins(folder):
-    """Write a set that is thinned out and one that is taken whole, small and easy."""
-    rng = np.random.default_rng(0)
-    centres = rng.normal(0, 6, (7, 3))
-    rows = np.concatenate([centre + rng.normal(0, 1, (256, 3)) for centre in centres])
-    segment = pd.DataFrame(rows, columns=list("abc"))
-    segment["label"] = np.repeat([f"c{number}" for number in range(7)], 256)
-    segment.to_parquet(folder / "segment.parquet")
-    whole = pd.DataFrame(
-        np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(7, 0.3, (5, 2))]), columns=list("ab")
-    )
-    whole["label"] = ["common"] * 40 + ["rare"] * 5
-    whole.to_parquet(folder / "yeast.parquet")
+from tests.papers import messages
+from tests.papers.stand_ins import verdicts, write_hms_sets
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
-    stand_ins(folder)
+    write_hms_sets(folder)
     return reproduce_hms(folder, sets=["segment", "yeast"], seeds=2, quick=True)
-
-
-# --- one small run ----------------------------------------------------------------------------
 
 
 def test_every_method_runs_on_every_draw(study):
@@ -64,7 +41,7 @@ def test_every_method_runs_on_every_draw(study):
     for method in METHODS:
         per_draw = 3 if method in (INTERLEAVE, RANDOM) else 1
         assert counts["segment", method] == 2 * per_draw
-        assert counts["yeast", method] == per_draw  # taken whole, so drawn once
+        assert counts["yeast", method] == per_draw  # used whole, so drawn once
     assert set(runs.loc[runs["set"] == "segment", "classes"]) == {7}
     finished = runs[runs["method"].isin([OUT, CI, OUT_HAD, CI_HAD, RANDOM])]
     assert np.isfinite(finished["questions"]).all()
@@ -114,13 +91,12 @@ def test_tables_and_json_are_plain(study):
     assert len(answer["runs"]) == len(study.results.runs)
 
 
-def test_the_page_shows_all_pictures_and_claims(study):
-    pictures = {name: b"\x89PNG\r\n\x1a\n" for name in study.figures()}
-    assert set(pictures) == {"curves-segment", "curves-yeast", "growth"}
+def test_there_is_a_figure_for_every_set_and_for_growth(study):
+    assert set(figures_of(study)) == {"curves-segment", "curves-yeast", "growth"}
 
 
 def test_everything_is_written(study, tmp_path):
-    written = hms_page.save_everything(study, tmp_path)
+    written = save_report(study, tmp_path)
     assert {path.name for path in written} == {path.name for path in tmp_path.iterdir()}
     html = (tmp_path / "report.html").read_text()
     assert html.count("<img ") == 3
@@ -132,22 +108,22 @@ def test_everything_is_written(study, tmp_path):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"seeds": 0}, "seeds must be a whole number of at least 1; got 0."),
-        ({"starts": 0}, "starts must be a whole number of at least 1; got 0."),
+        ({"seeds": 0}, messages.BAD_COUNT.format(name="seeds", least=1, value=0)),
+        ({"starts": 0}, messages.BAD_COUNT.format(name="starts", least=1, value=0)),
         (
             {"sets": ["iris"]},
-            "There is no discovery set 'iris'; choose from abalone, shuttle, optdigits, letter, "
-            "segment, yeast.",
+            messages.NO_DATA_SET.format(name="iris", known=", ".join(SET_NAMES)),
         ),
     ],
 )
-def test_bad_input_is_refused(options, sentence, tmp_path):
+def test_bad_input_is_rejected(options, sentence, tmp_path):
     with pytest.raises(InputError) as caught:
         reproduce_hms(tmp_path, **options)
     assert str(caught.value) == sentence
 
 
-# --- figures to verdicts ----------------------------------------------------------------------
+# --- claims ---------------------------------------------------------------------------------------
+
 
 GOOD = {
     "abalone": {OUT: 480, CI: 510, OUT_HAD: 70, CI_HAD: 60, NNDM: 140, BEST_INTERLEAVE: 80},
@@ -168,41 +144,37 @@ def questions_like(changes=None):
     return table
 
 
-def verdicts(claims):
-    return [claim.verdict for claim in claims]
-
-
 def test_comparisons_count_sets_that_beat_both_baselines():
-    assert verdicts(hms_claims.comparison_claims(questions_like())) == ["reproduced"] * 2
+    assert verdicts(reproduction.comparison_claims(questions_like())) == ["reproduced"] * 2
     worse = questions_like({("yeast", CI): 40, ("yeast", OUT): 31, ("letter", CI_HAD): 270})
-    first, second = hms_claims.comparison_claims(worse)
+    first, second = reproduction.comparison_claims(worse)
     assert first.ours.startswith("3 of 6: abalone 480 against 80, ")
     assert "yeast 31 against 31" in first.ours  # as many is not fewer
     assert first.verdict == "partly: on half"
     assert second.verdict == "reproduced"
     lost = questions_like({("abalone", CI_HAD): 99, ("abalone", OUT_HAD): 80})
-    assert verdicts(hms_claims.comparison_claims(lost))[1] == "partly: on most"
+    assert verdicts(reproduction.comparison_claims(lost))[1] == "partly: on most"
     hopeless = questions_like({(name, CI_HAD): np.inf for name in GOOD})
     hopeless[[OUT, CI, OUT_HAD]] = np.inf
-    assert verdicts(hms_claims.comparison_claims(hopeless)) == ["not reproduced"] * 2
-    assert "abalone over 400 against 80" in hms_claims.comparison_claims(hopeless)[0].ours
+    assert verdicts(reproduction.comparison_claims(hopeless)) == ["not reproduced"] * 2
+    assert "abalone over 400 against 80" in reproduction.comparison_claims(hopeless)[0].ours
 
 
 @pytest.mark.parametrize(("best", "verdict"), [(37, "reproduced"), (36, "not reproduced")])
 def test_shuttle_within_one_question(best, verdict):
     table = questions_like({("shuttle", BEST_INTERLEAVE): best})
-    assert verdicts(hms_claims.shuttle_claim(table)) == [verdict]
-    assert hms_claims.shuttle_claim(table.drop("shuttle")) == []
+    assert verdicts(reproduction.shuttle_claim(table)) == [verdict]
+    assert reproduction.shuttle_claim(table.drop("shuttle")) == []
 
 
 def test_ci_against_outlierness():
     good = questions_like({("abalone", CI): 400})
-    assert verdicts(hms_claims.criterion_claims(good)) == ["reproduced"] * 2
-    assert verdicts(hms_claims.criterion_claims(questions_like()))[0] == "partly: on 4 of 6 sets"
+    assert verdicts(reproduction.criterion_claims(good)) == ["reproduced"] * 2
+    assert verdicts(reproduction.criterion_claims(questions_like()))[0] == "partly: on 4 of 6 sets"
     also = questions_like({("abalone", CI): 400, ("shuttle", CI): 20})
-    assert verdicts(hms_claims.criterion_claims(also))[0] == "partly: on 6 of 6 sets"
+    assert verdicts(reproduction.criterion_claims(also))[0] == "partly: on 6 of 6 sets"
     none = questions_like({(name, CI): 999 for name in GOOD})
-    assert verdicts(hms_claims.criterion_claims(none))[0] == "not reproduced"
+    assert verdicts(reproduction.criterion_claims(none))[0] == "not reproduced"
 
 
 def results_with(curves=None, growth=None, modes=None):
@@ -210,20 +182,20 @@ def results_with(curves=None, growth=None, modes=None):
     return SetResults(empty, curves or {}, empty if growth is None else growth, empty, modes)
 
 
-def test_abalone_is_judged_by_when_18_and_17_classes_are_met():
+def test_abalone_is_judged_by_the_questions_to_18_and_17_classes():
     curves = {
         ("abalone", name): [np.minimum(20, np.arange(1, 400) // pace)]
         for name, pace in ((CI, 3), (OUT, 5), (NNDM, 4), (BEST_INTERLEAVE, 6))
     }
-    claims = hms_claims.abalone_claims(results_with(curves), questions_like())
+    claims = reproduction.abalone_claims(results_with(curves), questions_like())
     assert verdicts(claims) == ["reproduced", "partly: than one of them", "reproduced"]
     assert claims[0].ours == f"{CI} 54, {NNDM} 72, {BEST_INTERLEAVE} 108"
     soon = questions_like({("abalone", CI): 200})
-    assert verdicts(hms_claims.abalone_claims(results_with(curves), soon))[2] == (
+    assert verdicts(reproduction.abalone_claims(results_with(curves), soon))[2] == (
         "partly: it needs less than half"
     )
     no_help = questions_like({("abalone", CI_HAD): 300})
-    last = hms_claims.abalone_claims(results_with(curves), no_help)[2]
+    last = reproduction.abalone_claims(results_with(curves), no_help)[2]
     assert last.verdict == "not reproduced"
     assert last.ours == "510 without, 300 with"
 
@@ -250,45 +222,22 @@ def growth_like(questions, seconds):
     ],
 )
 def test_growth_matters_little_and_time_falls_then_rises(questions, seconds, expected):
-    claims = hms_claims.growth_claims(growth_like(questions, seconds))
+    claims = reproduction.growth_claims(growth_like(questions, seconds))
     assert verdicts(claims) == expected
     assert f"{seconds[1]:.1f} s at 1.5" in claims[1].ours
 
 
 def test_interleave_is_judged_by_starts_and_clusters():
     modes = pd.DataFrame({"set": list(GOOD), "classes": 10, "clusters": [100] * 4 + [20, 5]})
-    claims = hms_claims.interleave_claims(results_with(modes=modes), questions_like())
+    claims = reproduction.interleave_claims(results_with(modes=modes), questions_like())
     assert verdicts(claims) == ["reproduced"] * 3
     steady = questions_like()
     steady[INTERLEAVE] = 1.5 * steady[BEST_INTERLEAVE]
     steady.loc["yeast", INTERLEAVE] = np.inf
     steady[MS_INTERLEAVE] = 21.0
     few = modes.assign(clusters=[20] * 5 + [21])
-    assert verdicts(hms_claims.interleave_claims(results_with(modes=few), steady)) == [
+    assert verdicts(reproduction.interleave_claims(results_with(modes=few), steady)) == [
         "partly: on some sets",
         "partly: on some sets",
         "not reproduced",
     ]
-
-
-def test_summary_takes_medians_and_an_endless_run_is_longer_than_any():
-    runs = pd.DataFrame(
-        {
-            "set": "a",
-            "method": [CI] * 3 + [NNDM] * 3,
-            "questions": [5, 9, np.inf, 4, np.inf, np.inf],
-            "area": [0.9, 0.8, 0.1, 0.5, 0.4, 0.3],
-        }
-    )
-    summary = summary_of(runs).set_index("method")
-    assert summary.loc[CI].tolist() == ["a", 9, 5, np.inf, 0.8]
-    assert middle_questions(summary_of(runs)).loc["a", NNDM] == np.inf
-    curves = [np.array([1, 2, 2]), np.array([1, 1, 1]), np.array([2])]
-    assert questions_until(curves, 2) == 2
-    assert questions_until(curves, 3) == np.inf
-
-
-def test_every_strategy_is_among_the_methods_and_ours_stand_first():
-    assert set(STRATEGIES) < set(METHODS)
-    assert METHODS[: len(hms_runs.OURS)] == hms_runs.OURS
-    assert DEFAULT_STRATEGY in METHODS

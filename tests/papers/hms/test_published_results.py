@@ -1,4 +1,4 @@
-"""The HMS paper's sets: how many questions a slow, literal implementation was measured to need.
+"""Questions on the data sets of the HMS paper, against a slow, literal implementation.
 
 Sets that are thinned out differ from draw to draw far more than strategies do, so the median over
 many draws is held to the range of the draws that were measured then.
@@ -10,7 +10,7 @@ import pytest
 from kernova.discover.preparation import Preparation
 from kernova.discover.simulation import simulate
 from kernova.discover.strategies.random import RandomOrder
-from kernova.papers.hms.data import discovery_sets
+from kernova.papers.hms.experiments import discovery_sets
 
 # Fewest and most questions over five draws, with CI and with CI and HAD.
 RANGES = {
@@ -70,5 +70,7 @@ def test_larger_sets_are_within_the_range_of_draws(name, data_folder, long_bar):
         assert_within(found, RANGES[name])
         return
     preparation, labels = drawn(data_folder, name, 0)
-    lots = [simulate(preparation, labels, RandomOrder(seed)).questions_to_all for seed in range(9)]
-    assert found.max() < np.median(lots)
+    baseline = [
+        simulate(preparation, labels, RandomOrder(seed)).questions_to_all for seed in range(9)
+    ]
+    assert found.max() < np.median(baseline)
