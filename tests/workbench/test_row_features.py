@@ -38,7 +38,7 @@ def test_the_vectorised_lookup_equals_that_of_each_column(values, data):
     row = data.draw(st.integers(0, len(values) - 1))
     population = Population(pd.DataFrame(values))
     seen = [
-        column.look(value) for column, value in zip(population.columns, values[row], strict=True)
+        column.summary(value) for column, value in zip(population.columns, values[row], strict=True)
     ]
     seen.sort(key=lambda feature: (-feature.surprise, -feature.distance))
     assert population.unusual_values(row, most=99) == seen

@@ -45,7 +45,7 @@ _ZERO = np.float32(0.0)
 _NOWHERE = np.float32(1e4)  # far enough for a weight of 0
 # Number and positions of the set bits of each byte.
 _N_SET = np.array([bin(byte).count("1") for byte in range(256)])
-_PLACES = np.array(
+_BIT_POSITIONS = np.array(
     [sorted(range(8), key=lambda bit: (byte >> bit) & 1 == 0) for byte in range(256)]
 )
 
@@ -185,8 +185,8 @@ def _eight_times(builder, number):
     return builder.shuffle_vector(first, nothing, zeros)
 
 
-def _pointer_to_eight(builder, data, place):
-    return builder.bitcast(builder.gep(data, [place]), _EIGHT.as_pointer())
+def _pointer_to_eight(builder, data, position):
+    return builder.bitcast(builder.gep(data, [position]), _EIGHT.as_pointer())
 
 
 @intrinsic
@@ -203,10 +203,10 @@ def _which_are_near(typing_context, offsets, start, y, n_columns, limit):
         zero = ir.Constant(_EIGHT, [0.0] * 8)
         squared = [cgutils.alloca_once_value(builder, zero) for _ in range(4)]
         with cgutils.for_range(builder, arguments[3]) as loop:
-            place = builder.add(arguments[1], builder.mul(loop.index, ir.Constant(index, 32)))
+            position = builder.add(arguments[1], builder.mul(loop.index, ir.Constant(index, 32)))
             coordinate = _eight_times(builder, builder.load(builder.gep(here, [loop.index])))
             for part in range(4):
-                at = builder.add(place, ir.Constant(index, 8 * part))
+                at = builder.add(position, ir.Constant(index, 8 * part))
                 eight = builder.load(_pointer_to_eight(builder, rows, at), align=4)
                 apart = builder.fsub(eight, coordinate)
                 square = builder.fmul(apart, apart, flags=["contract"])
@@ -225,15 +225,15 @@ def _which_are_near(typing_context, offsets, start, y, n_columns, limit):
 
 
 @intrinsic
-def _copy_eight(typing_context, offsets, start, y, n_columns, scale, bias, first, near, place):
-    """Copy eight rows, relative to y and scaled, to ``near[place:]``; bias + |g|^2 follows."""
+def _copy_eight(typing_context, offsets, start, y, n_columns, scale, bias, first, near, position):
+    """Copy eight rows, relative to y and scaled, to ``near[position:]``; bias + |g|^2 follows."""
     index = ir.IntType(64)
 
     def generate(context, builder, signature, arguments):
         rows, here, biases, target = (
             _data(context, builder, signature, arguments, i) for i in (0, 2, 5, 7)
         )
-        start, n_columns, place = arguments[1], arguments[3], arguments[8]
+        start, n_columns, position = arguments[1], arguments[3], arguments[8]
         scales = _eight_times(builder, arguments[4])
         bias = builder.load(_pointer_to_eight(builder, biases, arguments[6]), align=4)
         squared = cgutils.alloca_once_value(builder, bias)
@@ -242,11 +242,11 @@ def _copy_eight(typing_context, offsets, start, y, n_columns, scale, bias, first
             eight = builder.load(_pointer_to_eight(builder, rows, source), align=4)
             coordinate = _eight_times(builder, builder.load(builder.gep(here, [loop.index])))
             g = builder.fmul(builder.fsub(eight, coordinate), scales)
-            to = builder.add(place, builder.mul(loop.index, ir.Constant(index, TILE)))
+            to = builder.add(position, builder.mul(loop.index, ir.Constant(index, TILE)))
             builder.store(g, _pointer_to_eight(builder, target, to), align=4)
             square = builder.fmul(g, g, flags=["contract"])
             builder.store(builder.fadd(builder.load(squared), square, flags=["contract"]), squared)
-        to = builder.add(place, builder.mul(n_columns, ir.Constant(index, TILE)))
+        to = builder.add(position, builder.mul(n_columns, ir.Constant(index, TILE)))
         builder.store(builder.load(squared), _pointer_to_eight(builder, target, to), align=4)
         return context.get_dummy_value()
 
@@ -281,16 +281,16 @@ def _blocks_in_reach(y, radius, blocks, found):
 
 
 @njit(cache=True, nogil=True)
-def _choose(y, radius, blocks, desk):
+def _choose(y, radius, blocks, scratch):
     """Write the indices of all rows within the radius; return how many there are.
 
     Distances are in single precision: rows in or out by rounding have negligible weight.
     """
-    n_columns, local, chosen = len(y), desk.local, desk.chosen
+    n_columns, local, chosen = len(y), scratch.local, scratch.chosen
     n_chosen = 0
     limit = np.float32(radius * radius)
-    for f in range(_blocks_in_reach(y, radius, blocks, desk.found)):
-        b = desk.found[f]
+    for f in range(_blocks_in_reach(y, radius, blocks, scratch.found)):
+        b = scratch.found[f]
         for k in range(n_columns):
             local[k] = y[k] - blocks.center[b, k]
         for first in range(b * BLOCK, (b + 1) * BLOCK, 32):
@@ -298,7 +298,7 @@ def _choose(y, radius, blocks, desk):
             while bits:
                 byte = bits & 255
                 for i in range(_N_SET[byte]):
-                    chosen[n_chosen] = first + _PLACES[byte, i]
+                    chosen[n_chosen] = first + _BIT_POSITIONS[byte, i]
                     n_chosen += 1
                 bits >>= 8
                 first += 8
@@ -306,29 +306,29 @@ def _choose(y, radius, blocks, desk):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _copy_one(offsets, start, y, scale, bias, near, place):
+def _copy_one(offsets, start, y, scale, bias, near, position):
     squared = bias
     for k in range(len(y)):
         g = (offsets[start + 32 * k] - y[k]) * scale
-        near[place + TILE * k] = g
+        near[position + TILE * k] = g
         squared += g * g
-    near[place + TILE * len(y)] = squared
+    near[position + TILE * len(y)] = squared
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _next_tile(near, n, n_columns):
     """Pad a tile without room for eight rows by rows of weight 0; return the new end."""
     while n % TILE > TILE - 8:
-        place = _place(n, n_columns)
+        position = _position(n, n_columns)
         for k in range(n_columns):
-            near[place + TILE * k] = _ZERO
-        near[place + TILE * n_columns] = _NOWHERE
+            near[position + TILE * k] = _ZERO
+        near[position + TILE * n_columns] = _NOWHERE
         n += 1
     return n
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _place(n, n_columns):
+def _position(n, n_columns):
     """Return the offset of the n-th gathered row: by tile, and within a tile by column."""
     return n // TILE * TILE * (n_columns + 1) + n % TILE
 
@@ -342,25 +342,25 @@ def _copy_chosen(byte, first, start, scale, offsets, bias, n_rows, local, near, 
     n_marked = _N_SET[byte]
     n_columns = len(local)
     n = _next_tile(near, n, n_columns)
-    place = _place(n, n_columns)
+    position = _position(n, n_columns)
     if n_marked >= 5 and first + 8 <= n_rows:  # the last eight may not be full
-        _copy_eight(offsets, start, local, n_columns, scale, bias, first, near, place)
+        _copy_eight(offsets, start, local, n_columns, scale, bias, first, near, position)
         return n + 8
     for i in range(n_marked):
-        j = _PLACES[byte, i]
-        _copy_one(offsets, start + j, local, scale, bias[first + j], near, place + i)
+        j = _BIT_POSITIONS[byte, i]
+        _copy_one(offsets, start + j, local, scale, bias[first + j], near, position + i)
     return n + n_marked
 
 
 @njit(cache=True, nogil=True)
-def _gather_near(y, radius, scale, blocks, desk, near):
+def _gather_near(y, radius, scale, blocks, scratch, near):
     """Select and copy in one pass, in single precision; return the number of gathered rows."""
-    n_columns, local = len(y), desk.local
+    n_columns, local = len(y), scratch.local
     limit, scale = np.float32(radius * radius), np.float32(scale)
     offsets, bias, n_rows = blocks.offsets, blocks.bias_single, blocks.columns.shape[1]
     n = 0
-    for f in range(_blocks_in_reach(y, radius, blocks, desk.found)):
-        b = desk.found[f]
+    for f in range(_blocks_in_reach(y, radius, blocks, scratch.found)):
+        b = scratch.found[f]
         for k in range(n_columns):
             local[k] = y[k] - blocks.center[b, k]
         for first in range(b * BLOCK, (b + 1) * BLOCK, 32):
@@ -433,45 +433,52 @@ def _steps(y, near, n, n_steps, settings, mean, at, q):
 
 
 @njit(cache=True, nogil=True)
-def _climb_double(y, n, blocks, settings, desk):
+def _climb_double(y, n, blocks, settings, scratch):
     """Climb while few rows are near; return path length, steps, and whether it ended."""
     scale = 1.0 / (settings.bandwidth * math.sqrt(2.0 * math.log(2.0)))
     path, n_steps, is_done = 0.0, 0, False
     while n <= settings.few_rows and not is_done:
-        _gather(y, scale, blocks, desk.chosen, n, desk.near_double)
+        _gather(y, scale, blocks, scratch.chosen, n, scratch.near_double)
         length, n_steps, is_done = _steps(
-            y, desk.near_double, n, n_steps, settings, desk.mean, desk.at_double, desk.q_double
+            y,
+            scratch.near_double,
+            n,
+            n_steps,
+            settings,
+            scratch.mean,
+            scratch.at_double,
+            scratch.q_double,
         )
         path += length
         if not is_done:
-            n = _choose(y, settings.radius_double, blocks, desk)
+            n = _choose(y, settings.radius_double, blocks, scratch)
     return path, n_steps, is_done
 
 
 @njit(cache=True, nogil=True)
-def climb(starts, first, last, blocks, settings, desk, ends, paths):
+def climb(starts, first, last, blocks, settings, scratch, ends, paths):
     """Climb from the centres ``first``..``last - 1``; write their ends and path lengths."""
-    y = desk.y
+    y = scratch.y
     n_columns = starts.shape[1]
     scale = 1.0 / (settings.bandwidth * math.sqrt(2.0 * math.log(2.0)))
-    flat = desk.near.reshape(desk.near.size)
+    flat = scratch.near.reshape(scratch.near.size)
     for centre in range(first, last):
         for k in range(n_columns):
             y[k] = starts[centre, k]
         path, n_steps, is_done = 0.0, 0, False
-        n_near = _gather_near(y, settings.radius_single, scale, blocks, desk, flat)
+        n_near = _gather_near(y, settings.radius_single, scale, blocks, scratch, flat)
         if n_near <= settings.few_rows:
-            n = _choose(y, settings.radius_double, blocks, desk)
-            path, n_steps, is_done = _climb_double(y, n, blocks, settings, desk)
+            n = _choose(y, settings.radius_double, blocks, scratch)
+            path, n_steps, is_done = _climb_double(y, n, blocks, settings, scratch)
             if n_steps and not is_done:
-                n_near = _gather_near(y, settings.radius_single, scale, blocks, desk, flat)
+                n_near = _gather_near(y, settings.radius_single, scale, blocks, scratch, flat)
         while not is_done:
             length, n_steps, is_done = _steps(
-                y, desk.near, n_near, n_steps, settings, desk.mean, desk.at, desk.q
+                y, scratch.near, n_near, n_steps, settings, scratch.mean, scratch.at, scratch.q
             )
             path += length
             if not is_done:
-                n_near = _gather_near(y, settings.radius_single, scale, blocks, desk, flat)
+                n_near = _gather_near(y, settings.radius_single, scale, blocks, scratch, flat)
         paths[centre] = path
         for k in range(n_columns):
             ends[centre, k] = y[k]
@@ -479,22 +486,22 @@ def climb(starts, first, last, blocks, settings, desk, ends, paths):
 
 @njit(cache=True, nogil=True)
 def add_kernel_sums(
-    centers, is_alone, first, last, bandwidth, radius, blocks, owner, desk, own, everyone, by_row
+    centers, is_alone, first, last, bandwidth, radius, blocks, owner, scratch, own, everyone, by_row
 ):
     """Sum e(x, p) per centre over its own rows and over all rows, and per row over all centres."""
     scale = 1.0 / (bandwidth * math.sqrt(2.0 * math.log(2.0)))
-    q = desk.q_double
+    q = scratch.q_double
     n_columns = centers.shape[1]
     for centre in range(first, last):
         if is_alone[centre]:
             continue
         center = centers[centre]
         own_sum = sum_of_all = 0.0
-        n = _choose(center, radius, blocks, desk)
+        n = _choose(center, radius, blocks, scratch)
         for start in range(0, n, TILE):
             m = min(TILE, n - start)
             for j in range(m):
-                row = desk.chosen[start + j]
+                row = scratch.chosen[start + j]
                 squared = 0.0
                 for k in range(n_columns):
                     difference = (blocks.columns[k, row] - center[k]) * scale
@@ -502,7 +509,7 @@ def add_kernel_sums(
                 q[j] = squared
             _turn_double(q, 0.0, m)
             for j in range(m):
-                row = desk.chosen[start + j]
+                row = scratch.chosen[start + j]
                 by_row[row] += q[j]
                 mass = q[j] * blocks.weight[row]
                 sum_of_all += mass

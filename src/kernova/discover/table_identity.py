@@ -136,8 +136,7 @@ def table_digest(table: pd.DataFrame | NDArray[np.float64], ids: Iterable[object
     --------
     >>> import pandas as pd
     >>> from kernova.discover.table_identity import table_digest
-    >>> fish = pd.DataFrame({"length": [10, 12], "sex": ["f", "m"]})
-    >>> digest = table_digest(fish, ["a", "b"])
+    >>> digest = table_digest(pd.DataFrame({"length": [10, 12], "sex": ["f", "m"]}), ["a", "b"])
     >>> digest.columns, digest.ids, len(digest.row_digests)
     (('length', 'sex'), ('"a"', '"b"'), 2)
     """
@@ -231,30 +230,32 @@ def describe_changes(old: TableDigest, new: TableDigest) -> str:
 
 def _columns(old: TableDigest, new: TableDigest) -> list[str]:
     renamed = _renamed(old, new)
-    gone = [name for name in _missing(old.columns, new.columns) if name not in renamed]
-    came = [name for name in _missing(new.columns, old.columns) if name not in renamed.values()]
-    clauses = [_about("column", gone, "removed"), _about("column", came, "added")]
+    removed = [name for name in _missing(old.columns, new.columns) if name not in renamed]
+    added = [name for name in _missing(new.columns, old.columns) if name not in renamed.values()]
+    clauses = [_about("column", removed, "removed"), _about("column", added, "added")]
     pairs = [f"{before!r} is now called {name!r}" for before, name in renamed.items()]
     if pairs:
         clauses.append(f"the column {_few(pairs, plain=True)}")
-    if not (gone or came) and [renamed.get(name, name) for name in old.columns] != [*new.columns]:
+    if not (removed or added) and [renamed.get(name, name) for name in old.columns] != [
+        *new.columns
+    ]:
         clauses.append("the columns are in another order")
     return [clause for clause in clauses if clause]
 
 
 def _renamed(old: TableDigest, new: TableDigest) -> dict[str, str]:
     """Return the columns that have the same values under another name."""
-    came = set(_missing(new.columns, old.columns))
+    added = set(_missing(new.columns, old.columns))
     under = {
         int(number): name
         for name, number in zip(new.columns, new.column_digests, strict=True)
-        if name in came
+        if name in added
     }
-    gone = set(_missing(old.columns, new.columns))
+    removed = set(_missing(old.columns, new.columns))
     return {
         name: under[int(number)]
         for name, number in zip(old.columns, old.column_digests, strict=True)
-        if name in gone and int(number) in under
+        if name in removed and int(number) in under
     }
 
 
@@ -271,9 +272,9 @@ def _rows(old: TableDigest, new: TableDigest) -> list[str]:
             if before != one
         ]
         return [f"the rows have other ids: {_few(pairs, plain=True)}"]
-    gone, came = _missing(old.ids, new.ids), _missing(new.ids, old.ids)
-    clauses = [_about("row", map(_id, gone), "removed"), _about("row", map(_id, came), "added")]
-    if not gone and not came:
+    removed, added = _missing(old.ids, new.ids), _missing(new.ids, old.ids)
+    clauses = [_about("row", map(_id, removed), "removed"), _about("row", map(_id, added), "added")]
+    if not removed and not added:
         clauses = ["the rows are in another order"]
     return [clause for clause in clauses if clause]
 

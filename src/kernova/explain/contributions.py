@@ -122,13 +122,15 @@ def _from_all_coalitions(worth: Vector, members: NDArray[np.bool_]) -> Vector:
     n_players = members.shape[1]
     size = members.sum(axis=1)
     # The probability that exactly these players have joined when one more does.
-    chance = np.array([1 / (n_players * math.comb(n_players - 1, s)) for s in range(n_players)])
+    probability = np.array(
+        [1 / (n_players * math.comb(n_players - 1, s)) for s in range(n_players)]
+    )
     codes = np.arange(len(worth))
     values = np.zeros(n_players)
     for player in range(n_players):
         without = codes[~members[:, player]]
         added = worth[without | (1 << player)] - worth[without]
-        values[player] = chance[size[without]] @ added
+        values[player] = probability[size[without]] @ added
     return values
 
 

@@ -52,30 +52,30 @@ _DEMO_COMPONENTS: Final = 16
 
 
 def read_picture_table(
-    asked: DataRequest, raw: RawTable, images: str | os.PathLike[str]
+    request: DataRequest, raw: RawTable, images: str | os.PathLike[str]
 ) -> DiscoveryData:
     """Read a table whose rows have pictures in a folder or archive, or named in a column."""
-    ids = row_ids(raw, asked.id_column, asked.source).tolist()
-    files, found = find_pictures(asked, raw, ids, os.fspath(images))
-    check_files_found(found.names, "picture", asked.source, ids, files)
-    table = asked.table(raw, found.columns)
+    ids = row_ids(raw, request.id_column, request.source).tolist()
+    files, found = find_pictures(request, raw, ids, os.fspath(images))
+    check_files_found(found.names, "picture", request.source, ids, files)
+    table = request.table(raw, found.columns)
     names = _of_rows(table, found.names)
-    notes = [*asked.file_columns_note(found.columns), *missing_files_note(names, "picture")]
+    notes = [*request.file_columns_note(found.columns), *missing_files_note(names, "picture")]
     return DiscoveryData(table, PictureRows(table.ids.tolist(), files, names), notes)
 
 
 def find_pictures(
-    asked: DataRequest, raw: RawTable, ids: list[str], images: str
+    request: DataRequest, raw: RawTable, ids: list[str], images: str
 ) -> tuple[MediaFiles, RowFiles]:
     """Return the pictures in a folder, archive or column, matched with rows."""
     if images in raw.columns.column_names:
-        folder = Path(asked.source).parent
+        folder = Path(request.source).parent
         files: MediaFiles = FolderFiles(
             folder, PICTURE_SUFFIXES, among=column_texts(raw.columns, images)
         )
         return files, files_named_in(raw.columns, images, files, str(folder))
-    files = _folder_or_archive(images, raw, asked.source)
-    return files, files_of_rows(raw.columns, ids, files, numbered=asked.is_numbered(raw))
+    files = _folder_or_archive(images, raw, request.source)
+    return files, files_of_rows(raw.columns, ids, files, numbered=request.is_numbered(raw))
 
 
 def _folder_or_archive(name: str, raw: RawTable, source: str) -> MediaFiles:
@@ -94,37 +94,37 @@ def _folder_or_archive(name: str, raw: RawTable, source: str) -> MediaFiles:
 
 def _of_rows(table: Table, names: list[str | None]) -> list[str | None]:
     """Return the files of the rows that the table contains."""
-    return names if table.places is None else [names[place] for place in table.places]
+    return names if table.places is None else [names[row] for row in table.places]
 
 
 def read_specimens(
-    asked: DataRequest,
+    request: DataRequest,
     images: str | os.PathLike[str] | None,
     audio: str | os.PathLike[str] | None,
 ) -> DiscoveryData:
     """Read a TPS file: rows are specimens, columns are components of their shape."""
     given = {
-        "audio": audio, "id column": asked.id_column, "label column": asked.label_column,
-        "columns to drop": asked.drop,
+        "audio": audio, "id column": request.id_column, "label column": request.label_column,
+        "columns to drop": request.drop,
     }  # fmt: skip
     useless = [name for name, value in given.items() if value]
     if useless:
         raise InputError(
-            f"{asked.source} contains landmarks of specimens, which have an ID and no columns; "
+            f"{request.source} contains landmarks of specimens, which have an ID and no columns; "
             f"leave out {' and '.join(useless)}."
         )
-    landmarks = read_tps(asked.source)
-    known = asked.reader if isinstance(asked.reader, ShapeColumns) else None
+    landmarks = read_tps(request.source)
+    known = request.reader if isinstance(request.reader, ShapeColumns) else None
     columns = fit_shape_columns(landmarks.coordinates) if known is None else known
     placed = columns.place(landmarks.coordinates)
     features = pd.DataFrame(placed.rows, columns=columns.names)
     ids = pd.Series(landmarks.ids, name="specimen", dtype=object)
     table = Table(
-        features, ids, None, asked.source, columns=("specimen", *columns.names), reader=columns
+        features, ids, None, request.source, columns=("specimen", *columns.names), reader=columns
     )
     notes = _estimated_note(landmarks)
     if images is not None:
-        media, more = _photographs(asked, landmarks, os.fspath(images))
+        media, more = _photographs(request, landmarks, os.fspath(images))
         return DiscoveryData(table, media, [*notes, *more])
     return DiscoveryData(
         table, OutlineRows(landmarks, placed.aligned, columns.procrustes.consensus_), notes
@@ -132,13 +132,13 @@ def read_specimens(
 
 
 def _photographs(
-    asked: DataRequest, landmarks: Landmarks, images: str
+    request: DataRequest, landmarks: Landmarks, images: str
 ) -> tuple[RowMedia, list[str]]:
     """Return the photographs of the specimens, matched by IMAGE or by ID."""
     raw = RawTable(pa.table({"IMAGE": list(landmarks.images)}), own_id="ID")
     ids = list(landmarks.ids)
-    files, found = find_pictures(asked, raw, ids, images)
-    check_files_found(found.names, "picture", asked.source, ids, files)
+    files, found = find_pictures(request, raw, ids, images)
+    check_files_found(found.names, "picture", request.source, ids, files)
     return PictureRows(ids, files, found.names), missing_files_note(found.names, "picture")
 
 
@@ -208,21 +208,21 @@ def open_discovery_data(
     source = os.fspath(data)
     named = [drop] if isinstance(drop, str) else list(drop)
     kept: Missing = "keep" if missing == "fill" else missing
-    asked = DataRequest(source, id_column, label_column, named, kept, reader)
+    request = DataRequest(source, id_column, label_column, named, kept, reader)
     if images is not None and audio is not None:
         raise InputError(
             "Rows can have pictures or sounds, not both. Leave out `images` or `audio`."
         )
     if source.lower().endswith(".tps"):
-        return read_specimens(asked, images, audio)
+        return read_specimens(request, images, audio)
     if is_folder(Path(source)):
-        return read_recording_folder(asked, images, audio)
+        return read_recording_folder(request, images, audio)
     raw = read_raw(source, id_column)
     if audio is not None or is_raven(raw):
-        return read_sound_table(asked, raw, audio)
+        return read_sound_table(request, raw, audio)
     if images is not None:
-        return read_picture_table(asked, raw, images)
-    table = asked.table(raw)
+        return read_picture_table(request, raw, images)
+    table = request.table(raw)
     return DiscoveryData(table, RowMedia(table.ids.tolist()))
 
 

@@ -235,68 +235,68 @@ class MeasuredTable(NamedTuple):
 
 
 def read_sound_table(
-    asked: DataRequest, raw: RawTable, audio: str | os.PathLike[str] | None
+    request: DataRequest, raw: RawTable, audio: str | os.PathLike[str] | None
 ) -> DiscoveryData:
     """Read a table whose rows are recordings or intervals of them, with or without the audio."""
-    selections = read_selections(raw, asked.source, asked.named)
+    selections = read_selections(raw, request.source, request.named)
     raw, notes = selections.raw, list(selections.notes)
-    if audio is None and not {*raw.columns.column_names} - {*raw.aside, *asked.named}:
+    if audio is None and not {*raw.columns.column_names} - {*raw.aside, *request.named}:
         raise InputError(
-            f"{asked.source} contains times of sounds but no measurements. Pass audio=... to "
+            f"{request.source} contains times of sounds but no measurements. Pass audio=... to "
             "measure their recordings."
         )
     if audio is None:
-        table = asked.table(raw)
+        table = request.table(raw)
         return DiscoveryData(table, RowMedia(table.ids.tolist()), notes)
-    ids = row_ids(raw, asked.id_column, asked.source).tolist()
+    ids = row_ids(raw, request.id_column, request.source).tolist()
     files, found = find_recordings(
-        raw, asked.source, ids, audio,
-        has_times=selections.times is not None, numbered=asked.is_numbered(raw),
+        raw, request.source, ids, audio,
+        has_times=selections.times is not None, numbered=request.is_numbered(raw),
     )  # fmt: skip
-    check_files_found(found.names, "recording", asked.source, ids, files)
-    if selections.times is not None and asked.is_numbered(raw):
+    check_files_found(found.names, "recording", request.source, ids, files)
+    if selections.times is not None and request.is_numbered(raw):
         raw, ids = _ids_by_position(raw, ids, found.names, selections.times)
     sounds = _sound_rows(ids, files, found.names, selections.times)
-    columns = asked.reader if isinstance(asked.reader, SoundColumns) else None
+    columns = request.reader if isinstance(request.reader, SoundColumns) else None
     if columns is not None or not selections.has_measures:
         raw, columns = measure_sounds(raw, sounds, len(ids), columns)
         notes.append(
             "The table has no measurements, so acoustic features were computed: duration, centre "
             f"frequency, and {len(columns.names) - 2} components of the spectra."
         )
-    table = replace(asked.table(raw, found.columns), reader=columns)
+    table = replace(request.table(raw, found.columns), reader=columns)
     sounds = sounds.of_rows(table.places)
     notes += [
-        *asked.file_columns_note(found.columns),
+        *request.file_columns_note(found.columns),
         *missing_files_note(found.names, "recording"),
     ]
     return DiscoveryData(table, sounds, notes)
 
 
 def read_recording_folder(
-    asked: DataRequest,
+    request: DataRequest,
     images: str | os.PathLike[str] | None,
     audio: str | os.PathLike[str] | None,
 ) -> DiscoveryData:
     """Read a folder of recordings: each is a row, and its acoustic features are measured."""
     given = {
-        "images": images, "audio": audio, "id column": asked.id_column,
-        "label column": asked.label_column, "columns to drop": asked.drop,
+        "images": images, "audio": audio, "id column": request.id_column,
+        "label column": request.label_column, "columns to drop": request.drop,
     }  # fmt: skip
     useless = [name for name, value in given.items() if value]
-    files = FolderFiles(asked.source, AUDIO_SUFFIXES)
+    files = FolderFiles(request.source, AUDIO_SUFFIXES)
     if not files.names:
         raise InputError(
-            f"{asked.source} is a folder without recordings; give a table, or a folder of "
+            f"{request.source} is a folder without recordings; give a table, or a folder of "
             "recordings."
         )
     if useless:
         raise InputError(
-            f"{asked.source} is a folder, and every recording in it is a row. Leave out "
+            f"{request.source} is a folder, and every recording in it is a row. Leave out "
             f"{' and '.join(useless)}, or give a table."
         )
     raw = RawTable(pa.table({"recording": list(files.names)}))
-    return read_sound_table(asked._replace(id_column="recording"), raw, asked.source)
+    return read_sound_table(request._replace(id_column="recording"), raw, request.source)
 
 
 def _ids_by_position(

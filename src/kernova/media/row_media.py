@@ -247,7 +247,7 @@ class ByteCache(Generic[_Value]):
         self._n_bytes = n_bytes
         self._most = most_bytes
         self._values: OrderedDict[Hashable, _Value] = OrderedDict()
-        self._held = 0
+        self._n_bytes_cached = 0
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
@@ -260,8 +260,8 @@ class ByteCache(Generic[_Value]):
         with self._lock:
             if key not in self._values:
                 self._values[key] = value
-                self._held += self._n_bytes(value)
-            while self._held > self._most and self._values:
+                self._n_bytes_cached += self._n_bytes(value)
+            while self._n_bytes_cached > self._most and self._values:
                 _, oldest = self._values.popitem(last=False)
-                self._held -= self._n_bytes(oldest)
+                self._n_bytes_cached -= self._n_bytes(oldest)
         return value

@@ -161,8 +161,8 @@ class SongEngine:
 
     def detect(self, samples: Samples, threshold: float | None) -> Detections:
         """Return the notes of a chunk of sound."""
-        look = self.known.look
-        seconds = look.framing.hop_seconds
+        settings = self.known.look
+        seconds = settings.framing.hop_seconds
         chunk = search_chunk(samples, self.known, threshold)
         found = chunk.found
         notes = [
@@ -177,7 +177,7 @@ class SongEngine:
             )
             if is_accepted
         ]
-        middles = band_edges(look.bands, look.framing.sample_rate)[1:-1]
+        middles = band_edges(settings.bands, settings.framing.sample_rate)[1:-1]
         return Detections(chunk.levels, middles, seconds, notes, candidates=chunk.candidates)
 
     def frame_scores(self, found: Detections) -> Matrix:
@@ -266,13 +266,13 @@ def soft_scores(known: KnownFrames, rows: Matrix) -> Matrix:
 
 
 def measure_notes(
-    clips: list[Samples], codes: Indices, look: FeatureSettings, method: str = "mddkm"
+    clips: list[Samples], codes: Indices, settings: FeatureSettings, method: str = "mddkm"
 ) -> KnownNotes:
     """Measure the band powers of clips that were cut out at their borders."""
-    hop = look.framing.hop
+    hop = settings.framing.hop
     n_frames = np.array([max(1, round(len(clip) / hop)) for clip in clips], dtype=np.intp)
-    powers = [framed_powers(clip, look, margin=MARGIN_FRAMES) for clip in clips]
-    return KnownNotes(powers, n_frames, codes, look, method)
+    powers = [framed_powers(clip, settings, margin=MARGIN_FRAMES) for clip in clips]
+    return KnownNotes(powers, n_frames, codes, settings, method)
 
 
 def search_chunk(
@@ -287,10 +287,10 @@ def search_chunk(
     threshold : float, optional
         Smallest score of a note. By default each class has its own, set from the chunk itself.
     """
-    look = known.look
-    powers = framed_powers(samples, look)
-    floor = noise_floor(powers, look)
-    levels = levels_above(powers, floor, look)
+    settings = known.look
+    powers = framed_powers(samples, settings)
+    floor = noise_floor(powers, settings)
+    levels = levels_above(powers, floor, settings)
     for _ in range(_MAX_TRIALS):
         chunk = _searched(levels, floor, known, threshold)
         ratio = _power_ratio(powers, floor, chunk.found, known)
@@ -325,14 +325,14 @@ def _powers_of_known(known: KnownNotes) -> Vector:
 def _searched(
     levels: Matrix, floor: Vector, known: KnownNotes, threshold: float | None
 ) -> SearchedChunk:
-    look = known.look
+    settings = known.look
     description = known.described(floor)
     compared = note_prototypes(description) if known.method == "pknn" else description
     candidates = note_candidates(
-        levels, compared, note_lengths(known.n_frames), look, min_similarity=_MIN_SIMILARITY
+        levels, compared, note_lengths(known.n_frames), settings, min_similarity=_MIN_SIMILARITY
     )
     return SearchedChunk(
-        levels, candidates, _decided(levels, candidates, description, look, threshold)
+        levels, candidates, _decided(levels, candidates, description, settings, threshold)
     )
 
 
@@ -357,7 +357,7 @@ def _decided(
     levels: Matrix,
     candidates: Candidates,
     description: NoteDescription,
-    look: FeatureSettings,
+    settings: FeatureSettings,
     threshold: float | None,
 ) -> FoundNotes:
     lengths = candidates.stops - candidates.starts
@@ -365,7 +365,7 @@ def _decided(
         candidates.starts, candidates.stops, (candidates.similarity - _MIN_SIMILARITY) * lengths
     )
     starts, stops, codes = (column[chosen] for column in candidates[:3])
-    rows = note_rows(levels, starts, stops, look) * description.weights
+    rows = note_rows(levels, starts, stops, settings) * description.weights
     known = known_classes(description.rows, description.codes)
     distances = class_distances(rows, codes, known)
     if threshold is None:

@@ -209,8 +209,8 @@ def load_note_finder(path: str | os.PathLike[str]) -> NoteFinder:
     finder = load_model(path)
     if not isinstance(finder, NoteFinder):
         raise ModelFileError(
-            f"{Path(path)} holds a {type(finder).__name__}, which finds no notes. Name a file that "
-            "kernova notes learn wrote."
+            f"{Path(path)} holds a {type(finder).__name__}, which finds no notes. Pass a file written "
+            "by kernova notes learn."
         )
     return finder
 
@@ -243,10 +243,10 @@ def _check_notes(notes: Sequence[Segment], info: AudioInfo, source: str) -> None
 def _check_labels(wanted: set[str] | None, seen: set[str], recordings: Sequence[Annotated]) -> None:
     for label in sorted(wanted or ()):
         if label not in seen:
-            raise InputError(f"No note is labelled {label!r}. The labels are {_some(seen)}.")
+            raise InputError(f"No note is labelled {label!r}. The labels are {_first_names(seen)}.")
     if not any(one.segments for one in recordings):
         sources = list(dict.fromkeys(one.source for one in recordings))
-        raise InputError(f"There is no labelled note in {_some(sources, quoted=False)}.")
+        raise InputError(f"There is no labelled note in {_first_names(sources, quoted=False)}.")
 
 
 def _by_recording(sources: Sequence[str | Path], reading: AnnotationReading) -> list[_Marked]:
@@ -261,7 +261,7 @@ def _by_recording(sources: Sequence[str | Path], reading: AnnotationReading) -> 
         elif recording is None:
             found += _from_table(path, reading)
         else:
-            found.append(_Marked(recording, _of_one(path, recording, reading), str(path)))
+            found.append(_Marked(recording, _segments_of(path, recording, reading), str(path)))
             waiting = False
     if waiting:
         raise _without_annotation(recording)
@@ -285,11 +285,11 @@ def _joined(found: Iterable[_Marked]) -> list[_Marked]:
 
 def _without_annotation(recording: Path | None) -> InputError:
     return InputError(
-        f"{recording} has no annotation: name the annotation file after the recording."
+        f"{recording} has no annotation: give the annotation file right after the recording."
     )
 
 
-def _of_one(path: Path, recording: Path, reading: AnnotationReading) -> list[Segment]:
+def _segments_of(path: Path, recording: Path, reading: AnnotationReading) -> list[Segment]:
     """Read the annotation of one recording; of a table of several, select its rows."""
     segments = _read(path, reading)
     files = {segment.file for segment in segments if segment.file is not None}
@@ -299,7 +299,9 @@ def _of_one(path: Path, recording: Path, reading: AnnotationReading) -> list[Seg
         if segment.file is None or _file_name(segment.file) == recording.name
     ]
     if files and not mine:
-        raise InputError(f"{path} holds no note of {recording.name}; it annotates {_some(files)}.")
+        raise InputError(
+            f"{path} holds no note of {recording.name}; it annotates {_first_names(files)}."
+        )
     return [segment._replace(file=None) for segment in mine]
 
 
@@ -359,7 +361,7 @@ def _clips(path: Path, reading: AnnotationReading) -> list[_Marked] | None:
     return marked
 
 
-def _some(names: Iterable[str], *, quoted: bool = True) -> str:
+def _first_names(names: Iterable[str], *, quoted: bool = True) -> str:
     listed = sorted(names)
     more = f" and {len(listed) - _MOST_NAMES} more" if len(listed) > _MOST_NAMES else ""
     shown = [repr(name) if quoted else name for name in listed[:_MOST_NAMES]]

@@ -274,7 +274,7 @@ def _rows(router: APIRouter, workbench: Workbench) -> None:
 
 
 def _map(router: APIRouter, workbench: Workbench) -> None:
-    numbers = _gives("application/octet-stream")
+    numbers = _binary_responses("application/octet-stream")
 
     @router.get("/map", response_model=reply_model(MapReply))
     def describe_map() -> MapReply:
@@ -341,7 +341,7 @@ def _learning(router: APIRouter, workbench: Workbench) -> None:
 # --- files -----------------------------------------------------------------------------------
 
 
-def _gives(*media_types: str) -> dict[int | str, dict[str, Any]]:
+def _binary_responses(*media_types: str) -> dict[int | str, dict[str, Any]]:
     return {200: {"content": dict.fromkeys(media_types, _BINARY)}}
 
 
@@ -350,7 +350,7 @@ def _media(router: APIRouter, workbench: Workbench) -> None:
 
     @router.get(
         "/media/{row}/picture",
-        responses=_gives("image/png", "image/jpeg"),
+        responses=_binary_responses("image/png", "image/jpeg"),
         response_class=Response,
     )
     def picture(
@@ -361,7 +361,9 @@ def _media(router: APIRouter, workbench: Workbench) -> None:
         found = media.picture(row, largest)
         return Response(found.content, media_type=found.media_type)
 
-    @router.get("/media/{row}/sound", responses=_gives("audio/wav"), response_class=Response)
+    @router.get(
+        "/media/{row}/sound", responses=_binary_responses("audio/wav"), response_class=Response
+    )
     def sound(
         row: PathRow,
         slowness: Annotated[
@@ -372,7 +374,11 @@ def _media(router: APIRouter, workbench: Workbench) -> None:
         """Return the row's sound."""
         return Response(media.sound(row, _SLOWNESSES[slowness]), media_type="audio/wav")
 
-    @router.get("/media/{row}/spectrogram", responses=_gives("image/png"), response_class=Response)
+    @router.get(
+        "/media/{row}/spectrogram",
+        responses=_binary_responses("image/png"),
+        response_class=Response,
+    )
     def spectrogram(row: PathRow) -> Response:
         """Return the spectrogram of the row's sound; headers give the ranges of its axes."""
         drawn = media.spectrogram(row)
@@ -388,14 +394,16 @@ def _media(router: APIRouter, workbench: Workbench) -> None:
 def _downloads(router: APIRouter, workbench: Workbench) -> None:
     exports = workbench.exports
 
-    @router.get("/downloads/labels.csv", responses=_gives("text/csv"), response_class=Response)
+    @router.get(
+        "/downloads/labels.csv", responses=_binary_responses("text/csv"), response_class=Response
+    )
     def labels_csv() -> Response:
         """Return every row with its category, question, expert and time, as CSV."""
         return _attachment(exports.labels_csv(), "text/csv", "labels.csv")
 
     @router.get(
         "/downloads/labels.parquet",
-        responses=_gives("application/vnd.apache.parquet"),
+        responses=_binary_responses("application/vnd.apache.parquet"),
         response_class=Response,
     )
     def labels_parquet() -> Response:
@@ -404,7 +412,9 @@ def _downloads(router: APIRouter, workbench: Workbench) -> None:
         return _attachment(content, "application/vnd.apache.parquet", "labels.parquet")
 
     @router.get(
-        "/downloads/model.kernova", responses=_gives("application/zip"), response_class=Response
+        "/downloads/model.kernova",
+        responses=_binary_responses("application/zip"),
+        response_class=Response,
     )
     def model() -> Response:
         """Return the learnt model, for `kernova recognize`."""

@@ -57,7 +57,7 @@ class NumberColumn:
     usual: float
     spread: float
 
-    def look(self, value: Any) -> FeatureSummary:
+    def summary(self, value: Any) -> FeatureSummary:
         """Summarise one value against all of them."""
         if pd.isna(value):
             usual = format_value(self.usual)
@@ -86,7 +86,7 @@ class CategoryColumn:
     counts: "pd.Series[int]"
     n_rows: int
 
-    def look(self, value: Any) -> FeatureSummary:
+    def summary(self, value: Any) -> FeatureSummary:
         """Summarise one value against all of them."""
         usual = format_value(self.counts.index[0]) if len(self.counts) else format_value(None)
         if pd.isna(value):
@@ -148,7 +148,7 @@ class Population:
 
     def unusual_values(self, row: int, most: int = 6) -> list[FeatureSummary]:
         """Return the row's most unusual values, the most unusual first."""
-        return [self.columns[one.column].look(one.value) for one in self.most_unusual(row, most)]
+        return [self.columns[one.column].summary(one.value) for one in self.most_unusual(row, most)]
 
     def most_unusual(self, row: int, most: int) -> list[UnusualValue]:
         """Return the row's most unusual values and their columns; ties in the table's order."""
@@ -398,7 +398,7 @@ def row_card(population: Population, row: int, most: int = 12) -> list[Feature]:
     features = []
     for position, value in population.most_unusual(row, most):
         column = population.columns[position]
-        summary = column.look(value)
+        summary = column.summary(value)
         if isinstance(column, NumberColumn):
             features.append(_number_feature(column, summary, value))
         else:

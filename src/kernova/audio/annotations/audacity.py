@@ -33,14 +33,14 @@ def read_audacity(text: str, source: str) -> list[Segment]:
     for i, line in enumerate(split_lines(text), start=1):
         if not line.strip():
             continue
-        place = SourceLine(source, i)
+        location = SourceLine(source, i)
         fields = line.split("\t")
         if fields[0] == "\\":
             if not segments:
-                raise InputError(f"{place} holds frequencies before any label; add the label.")
-            segments[-1] = _with_frequencies(segments[-1], fields, place)
+                raise InputError(f"{location} holds frequencies before any label; add the label.")
+            segments[-1] = _with_frequencies(segments[-1], fields, location)
         else:
-            segments.append(_label(fields, place))
+            segments.append(_label(fields, location))
     return segments
 
 
@@ -50,27 +50,27 @@ def audacity_labels(segments: Sequence[Segment]) -> str:
     return "".join(_lines(segment) for segment in segments)
 
 
-def _label(fields: Sequence[str], place: SourceLine) -> Segment:
+def _label(fields: Sequence[str], location: SourceLine) -> Segment:
     if len(fields) < 2:
         raise InputError(
-            f"{place} is not an Audacity label: it needs a start, an end and a text, separated by "
-            "tabs."
+            f"{location} is not an Audacity label: it needs a start, an end and a text, separated "
+            "by tabs."
         )
     start, end = (
-        parse_number(field, what, place)
+        parse_number(field, what, location)
         for field, what in zip(fields[:2], ("the start", "the end"), strict=True)
     )
-    return checked_segment(place, Segment(start, end, "\t".join(fields[2:])))
+    return checked_segment(location, Segment(start, end, "\t".join(fields[2:])))
 
 
-def _with_frequencies(segment: Segment, fields: Sequence[str], place: SourceLine) -> Segment:
+def _with_frequencies(segment: Segment, fields: Sequence[str], location: SourceLine) -> Segment:
     if len(fields) != 3:
         raise InputError(
-            f"{place} begins with a backslash and needs a low and a high frequency, separated by "
-            "tabs."
+            f"{location} begins with a backslash and needs a low and a high frequency, separated "
+            "by tabs."
         )
     low, high = (
-        parse_number(field, what, place)
+        parse_number(field, what, location)
         for field, what in zip(fields[1:], ("the low frequency", "the high frequency"), strict=True)
     )
     return segment._replace(

@@ -49,12 +49,12 @@ def read_separated_annotation(
     found = columns_by_role(header, _DEFAULT_NAMES, columns, source)
     segments = []
     for line, row in rows:
-        place = SourceLine(source, line)
+        location = SourceLine(source, line)
         if len(row) != len(header):
             raise InputError(
-                f"{place} has {len(row)} fields where the header has {len(header)}; correct it."
+                f"{location} has {len(row)} fields where the header has {len(header)}; correct it."
             )
-        segments.append(_segment({role: row[i] for role, i in found.items()}, place))
+        segments.append(_segment({role: row[i] for role, i in found.items()}, location))
     return segments
 
 
@@ -108,16 +108,16 @@ def _rows(text: str, source: str) -> Iterator[tuple[int, list[str]]]:
         ) from error
 
 
-def _segment(fields: Mapping[str, str], place: SourceLine) -> Segment:
+def _segment(fields: Mapping[str, str], location: SourceLine) -> Segment:
     return checked_segment(
-        place,
+        location,
         Segment(
-            parse_number(fields["start"], "the start", place),
-            parse_number(fields["end"], "the end", place),
+            parse_number(fields["start"], "the start", location),
+            parse_number(fields["end"], "the end", location),
             fields["label"],
-            optional_number(fields.get("score", ""), "the score", place),
-            optional_number(fields.get("low", ""), "the low frequency", place),
-            optional_number(fields.get("high", ""), "the high frequency", place),
+            optional_number(fields.get("score", ""), "the score", location),
+            optional_number(fields.get("low", ""), "the low frequency", location),
+            optional_number(fields.get("high", ""), "the high frequency", location),
             fields.get("file", "") or None,
         ),
     )

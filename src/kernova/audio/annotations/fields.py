@@ -31,23 +31,23 @@ class SourceLine(NamedTuple):
 # --- reading ---------------------------------------------------------------------------------
 
 
-def checked_segment(place: SourceLine, segment: Segment) -> Segment:
+def checked_segment(location: SourceLine, segment: Segment) -> Segment:
     """Return the segment; raise InputError if its times are out of order."""
     if segment.start < 0:
         raise InputError(
-            f"{place} starts before the recording, at {segment.start:.9g} s; correct it."
+            f"{location} starts before the recording, at {segment.start:.9g} s; correct it."
         )
     if segment.end < segment.start:
         raise InputError(
-            f"{place} ends at {segment.end:.9g} s, before it starts at {segment.start:.9g} s; "
+            f"{location} ends at {segment.end:.9g} s, before it starts at {segment.start:.9g} s; "
             "correct it."
         )
     return segment
 
 
-def optional_number(text: str, what: str, place: SourceLine) -> float | None:
+def optional_number(text: str, what: str, location: SourceLine) -> float | None:
     """Read a number; an empty field is None."""
-    return parse_number(text, what, place) if text.strip() else None
+    return parse_number(text, what, location) if text.strip() else None
 
 
 def columns_by_role(

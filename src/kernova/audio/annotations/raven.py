@@ -57,12 +57,12 @@ def read_raven(text: str, source: str, columns: Mapping[str, str] | None) -> lis
     found = columns_by_role(header, _DEFAULT_NAMES, columns, source)
     positions = {name.strip(): i for i, name in enumerate(header)}
     chosen: dict[tuple[object, ...], Segment] = {}
-    for place, line in rows[1:]:
-        fields = _fields(line, len(header), place)
+    for location, line in rows[1:]:
+        fields = _fields(line, len(header), location)
         cells = {name: fields[at] for name, at in positions.items()}
-        segment = _segment({role: fields[at] for role, at in found.items()}, cells, place)
+        segment = _segment({role: fields[at] for role, at in found.items()}, cells, location)
         # Without a number, each row is a separate selection.
-        number = cells.get("Selection", "").strip() or place
+        number = cells.get("Selection", "").strip() or location
         key = (number, segment.start, segment.end, segment.label, segment.file)
         if key not in chosen or cells.get("View", "").startswith("Spectrogram"):
             chosen[key] = segment
@@ -89,34 +89,34 @@ def raven_table(segments: Sequence[Segment], sample_rate: float | None, channel:
     return "".join("\t".join(row) + "\n" for row in [names, *rows])
 
 
-def _fields(line: str, n_columns: int, place: SourceLine) -> list[str]:
+def _fields(line: str, n_columns: int, location: SourceLine) -> list[str]:
     fields = line.split("\t")
     if len(fields) > n_columns and any(field.strip() for field in fields[n_columns:]):
         raise InputError(
-            f"{place} has {len(fields)} fields where the header has {n_columns}; correct it."
+            f"{location} has {len(fields)} fields where the header has {n_columns}; correct it."
         )
     # Some editors remove the tabs of empty cells at the end of a line.
     return fields[:n_columns] + [""] * (n_columns - len(fields))
 
 
-def _segment(fields: Mapping[str, str], cells: Mapping[str, str], place: SourceLine) -> Segment:
-    start = parse_number(fields["start"], "the begin time", place)
-    end = parse_number(fields["end"], "the end time", place)
+def _segment(fields: Mapping[str, str], cells: Mapping[str, str], location: SourceLine) -> Segment:
+    start = parse_number(fields["start"], "the begin time", location)
+    end = parse_number(fields["end"], "the end time", location)
     file = fields.get("file", "") or None
     if file is not None:
-        offset = optional_number(cells.get(_OFFSET, ""), "the file offset", place)
+        offset = optional_number(cells.get(_OFFSET, ""), "the file offset", location)
         if offset is not None and offset != start:
             # Rounding keeps sums of decimal numbers short: 12.34, not 12.340000000000003.
             start, end = offset, round(end + (offset - start), TIME_DECIMALS)
     return checked_segment(
-        place,
+        location,
         Segment(
             start,
             end,
             fields["label"],
-            optional_number(fields.get("score", ""), "the score", place),
-            optional_number(fields.get("low", ""), "the low frequency", place),
-            optional_number(fields.get("high", ""), "the high frequency", place),
+            optional_number(fields.get("score", ""), "the score", location),
+            optional_number(fields.get("low", ""), "the low frequency", location),
+            optional_number(fields.get("high", ""), "the high frequency", location),
             file,
         ),
     )

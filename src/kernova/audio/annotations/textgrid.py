@@ -64,7 +64,7 @@ class _Values:
     def flag(self, what: str) -> str:
         return self._next("flag", what).content
 
-    def place(self) -> SourceLine:
+    def location(self) -> SourceLine:
         """Return the line of the last value."""
         return SourceLine(self.source, self._line)
 
@@ -78,8 +78,8 @@ class _Values:
         self._line = value.line
         if value.kind != kind:
             raise InputError(
-                f"{self.place()} has the {value.kind} {value.content!r} where {what} is expected; "
-                "correct it."
+                f"{self.location()} has the {value.kind} {value.content!r} where {what} is "
+                "expected; correct it."
             )
         return value
 
@@ -178,7 +178,7 @@ def _tier(values: _Values) -> tuple[str, list[Segment]]:
     kind = values.text("the class of a tier")
     if kind not in ("IntervalTier", "TextTier"):
         raise InputError(
-            f"{values.place()} has a tier of class {kind!r}; a TextGrid has 'IntervalTier' and "
+            f"{values.location()} has a tier of class {kind!r}; a TextGrid has 'IntervalTier' and "
             "'TextTier'."
         )
     name = values.text("the name of a tier")
@@ -187,11 +187,11 @@ def _tier(values: _Values) -> tuple[str, list[Segment]]:
     segments = []
     for _ in range(values.count("the size of a tier")):
         start = values.number("a start")
-        place = values.place()
+        location = values.location()
         end = values.number("an end") if kind == "IntervalTier" else start
         label = values.text("a label")
         if label.strip():
-            segments.append(checked_segment(place, Segment(start, end, label)))
+            segments.append(checked_segment(location, Segment(start, end, label)))
     return name, segments
 
 
