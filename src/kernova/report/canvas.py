@@ -8,7 +8,6 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -22,7 +21,6 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike, NDArray
 
-from kernova.calibration.bounds import rounded_up
 from kernova.errors import InputError
 from kernova.files import replacing
 from kernova.typing import Matrix, Vector
@@ -275,11 +273,6 @@ def check_two_labels(labels: Sequence[str]) -> None:
     """Raise unless there is a label for each of two groups of rows."""
     if isinstance(labels, str) or len(labels) != 2:
         raise InputError(f"labels must be two texts, for known and for new rows; got {labels!r}.")
-
-
-def percent_up(rate: float) -> str:
-    """Format a proven upper bound in percent, rounded up."""
-    return f"{(100 * Decimal(rounded_up(rate))).normalize():f} %"
 
 
 def picture_png(figure: Figure, dpi: float = 160) -> bytes:

@@ -17,6 +17,7 @@ from kernova.calibration.bounds import (
     check_open_unit_interval,
     finite_scores,
     hoeffding_upper_bound,
+    percent_rounded_up,
 )
 from kernova.calibration.p_values import select_discoveries
 from kernova.errors import InputError
@@ -36,7 +37,6 @@ from kernova.report.canvas import (
     legend_below,
     log_spaced_indices,
     note_above,
-    percent_up,
     view_of,
 )
 from kernova.text import plural, quantity
@@ -70,8 +70,7 @@ def plot_p_values(
         One p-value for each row, in [0, 1]; low is novel.
     false_discovery_rate : float, default=None
         Draw the line of Benjamini and Hochberg for this rate, and mark the selected rows.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
 
     Examples
     --------
@@ -125,8 +124,7 @@ def plot_false_alarm_curve(
         Scores of ordinary held-out rows; high is typical.
     confidence : float, default=0.95
         Confidence of the bounds. Hoeffding's is left out below 0.5, where it does not hold.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
     chosen : FalseAlarmThreshold, default=None
         The threshold to mark, as returned by :func:`~kernova.false_alarm_threshold`.
 
@@ -156,7 +154,7 @@ def plot_false_alarm_curve(
             proven = [upper_bound(int(n), scores.size, confidence) for n in steps.n_alarms]
             entries.append(_draw_steps(ax, steps, np.array(proven), view, colour, style, label))
     line = ax.axhline(floor, color=ink(ax), linewidth=1, linestyle=":")
-    entries.append((line, f"smallest provable bound: {percent_up(floor)}"))
+    entries.append((line, f"smallest provable bound: {percent_rounded_up(floor)}"))
     if chosen is not None:
         entries.append(_draw_chosen(ax, chosen))
     ax.set_xlim(*view)
@@ -197,9 +195,8 @@ def plot_score_distributions(
     labels : sequence of two str
         Labels of the two groups.
     score, unit : str
-        Names of the score and of a row.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+        Names of the score, for the axis, and of a row, for the legend.
+    ax : Axes, default=a new figure
 
     Examples
     --------
@@ -270,7 +267,7 @@ def _draw_chosen(ax: Axes, chosen: FalseAlarmThreshold) -> Entry:
     (mark,) = ax.plot(
         chosen.threshold, chosen.bound, "o", color=ink(ax), markersize=7, clip_on=False, zorder=4
     )
-    return mark, f"chosen: {chosen.threshold:.4g}, at most {percent_up(chosen.bound)}"
+    return mark, f"chosen: {chosen.threshold:.4g}, at most {percent_rounded_up(chosen.bound)}"
 
 
 def _lowest_drawn(sorted_p: Vector, rate: float | None) -> float:
@@ -378,7 +375,7 @@ def _draw_threshold(ax: Axes, threshold: float, edges: Vector, bound: float | No
             va="top",
             color=ink(ax),
         )
-    proven = "" if bound is None else f" (false alarms at most {percent_up(bound)})"
+    proven = "" if bound is None else f" (false alarms at most {percent_rounded_up(bound)})"
     return line, f"threshold {threshold:.4g}{proven}"
 
 
