@@ -292,19 +292,7 @@ class FromPyod(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit a clone of the detector.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            The rows, in any form that the detector accepts.
-        y : ignored
-            Accepted for scikit-learn's convention.
-
-        Returns
-        -------
-        self
-        """
+        """Fit a clone of the detector on rows in any form that it accepts; ``y`` is ignored."""
         check_not_sklearn(self.detector)
         validate_data(self, X, skip_check_array=True)
         detector = clone(self.detector)
@@ -440,18 +428,9 @@ class AsPyod(_PyodBase, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit a clone of the detector, and score the training rows.
+        """Fit a clone of the detector on rows in any form that it accepts, and score them.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            The rows, in any form that the detector accepts.
-        y : None
-            Not used; as in PyOD, there is a warning if it is given.
-
-        Returns
-        -------
-        self
+        As in PyOD, ``y`` is not used, and there is a warning if it is given.
         """
         if y is not None:
             warn("y is not used: the detector learns without labels.", UserWarning, stacklevel=2)

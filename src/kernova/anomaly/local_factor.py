@@ -75,8 +75,7 @@ class LocalFactorDetector(OutlierMixin, BaseEstimator):
         self.n_neighbors = n_neighbors
         self.contamination = contamination
         self.novelty = novelty
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
+        self.algorithm, self.n_jobs = algorithm, n_jobs
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Compare each row of ``X`` with its neighbours among the others.
@@ -90,7 +89,8 @@ class LocalFactorDetector(OutlierMixin, BaseEstimator):
 
         Returns
         -------
-        self
+        self : LocalFactorDetector
+            With the factors of these rows in ``negative_outlier_factor_``.
         """
         wanted = checked_neighbor_numbers(self.n_neighbors)
         fraction = checked_contamination(self.contamination)

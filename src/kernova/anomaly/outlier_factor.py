@@ -115,12 +115,12 @@ class RobustKernelOutlierFactor(DensityRatioDetector):
         algorithm: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(n_neighbors, contamination, novelty, algorithm, n_jobs)
         self.kernel = kernel
         self.alpha = alpha
         self.gamma = gamma
         self.scale = scale
         self.sigma = sigma
-        super().__init__(n_neighbors, contamination, novelty, algorithm, n_jobs)
 
     def _settings(self, n_columns: int) -> DensitySettings:
         is_dimension = isinstance(self.gamma, str) and self.gamma == "dimension"

@@ -200,8 +200,7 @@ class KernelSpatialDepth(_DepthDetector):
         tolerance: float = 1e-3,
         random_state: "int | np.random.RandomState | None" = None,
     ) -> None:
-        self.kernel = kernel
-        self.bandwidth = bandwidth
+        self.kernel, self.bandwidth = kernel, bandwidth
         self.contamination = contamination
         self.engine = engine
         self.tolerance = tolerance

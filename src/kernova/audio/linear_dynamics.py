@@ -170,8 +170,7 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
     ) -> None:
         self.layers = layers
         self.output = output
-        self.observation_noise = observation_noise
-        self.state_noise = state_noise
+        self.observation_noise, self.state_noise = observation_noise, state_noise
         self.observation = observation
 
     def __sklearn_tags__(self) -> Any:

@@ -128,8 +128,7 @@ class GaussianMeanShift(ClusterMixin, BaseEstimator):
         n_jobs: int | None = None,
     ) -> None:
         self.bandwidth = bandwidth
-        self.tol = tol
-        self.merge = merge
+        self.tol, self.merge = tol, merge
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:

@@ -228,8 +228,7 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
         self.growth = growth
         self.reference = reference
         self.standardize = standardize
-        self.tol = tol
-        self.merge = merge
+        self.tol, self.merge = tol, merge
         self.n_components = n_components
         self.precision = precision
         self.coreset = coreset

@@ -14,6 +14,7 @@ q = 1 - d / (1 + mean_ij k).
 A class of many rows may be described by the most informative ones, chosen by pivoted Cholesky.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,23 +32,33 @@ _CANDIDATES = 20
 
 
 @dataclass(frozen=True)
-class ClassDescription:
+class _Description:
+    """Rows of a class, and the Cholesky factor of the matrix of their kernel."""
+
+    rows: Matrix
+    length_scale: float
+    ridge: float
+    factor: Matrix
+
+    def membership(self, X: Matrix) -> Vector:
+        """Return q for each row, between 0 and 1."""
+        return np.exp(self.log_membership(X))
+
+    @abstractmethod
+    def log_membership(self, X: Matrix) -> Vector:
+        """Return log q for each row."""
+
+
+@dataclass(frozen=True)
+class ClassDescription(_Description):
     """Rows of a class, the Cholesky factor of their matrix, and leave-one-out memberships.
 
     ``left_out`` is q of each of the class's own rows under the others alone; NaN where there are
     no others.
     """
 
-    rows: Matrix
-    length_scale: float
-    ridge: float
-    factor: Matrix
     inverse_diagonal: Vector
     left_out: Vector
-
-    def membership(self, X: Matrix) -> Vector:
-        """Return q for each row, between 0 and 1."""
-        return np.exp(self.log_membership(X))
 
     def log_membership(self, X: Matrix) -> Vector:
         """Return log q for each row, which keeps its rank where q underflows."""
@@ -161,23 +172,15 @@ def inverse_from_factor(factor: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True)
-class CenteredDescription:
+class CenteredDescription(_Description):
     """Rows of a class, the factor of their centred matrix, and the means of the kernel.
 
     ``left_out`` leaves out each row's own part, but keeps the centre of all rows.
     """
 
-    rows: Matrix
-    length_scale: float
-    ridge: float
-    factor: Matrix
     row_means: Vector
     overall_mean: float
     left_out: Vector
-
-    def membership(self, X: Matrix) -> Vector:
-        """Return q for each row, between 0 and 1."""
-        return np.exp(self.log_membership(X))
 
     def log_membership(self, X: Matrix) -> Vector:
         """Return log q for each row, with q = 1 - d / (1 + mean_ij k)."""

@@ -92,6 +92,36 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(labels)
 
 
+class ProcessEstimator(BaseEstimator):
+    """Base class of estimators that describe rows by a Gaussian process."""
+
+    _scaling: FeatureScaling
+
+    def __init__(
+        self, scale: Scale, length_scale: float | str, ridge: float, robust: bool, random_state: Any
+    ) -> None:
+        self.scale = scale
+        self.length_scale, self.ridge = length_scale, ridge
+        self.robust = robust
+        self.random_state = random_state
+
+    @property
+    def _hyperparameters(self) -> Hyperparameters:
+        return Hyperparameters(self.length_scale_, self.signal_variance_, self.ridge_)
+
+    def _scale_and_fit(
+        self, X: Matrix, codes: Indices, random_state: np.random.RandomState
+    ) -> tuple[Matrix, NDArray[np.bool_]]:
+        """Fit scaling and hyperparameters; return all rows scaled, and which are inliers."""
+        is_inlier = inlier_rows(X, codes, self.scale, is_robust=self.robust)
+        self._scaling = feature_scaling(X[is_inlier], self.scale)
+        rows = self._scaling(X)
+        rules = Rules(self.length_scale, self.ridge, random_state)
+        shared = shared_hyperparameters(rows[is_inlier], rules)
+        self.length_scale_, self.signal_variance_, self.ridge_ = shared
+        return rows, is_inlier
+
+
 SCALE_CONSTRAINT = [StrOptions({"feature", "common", "none"})]
 REJECT_CONSTRAINT = [Interval(Real, 0, 1, closed="left")]
 PROCESS_CONSTRAINTS: dict[str, list[Any]] = {

@@ -19,15 +19,14 @@ from kernova.description.fitting import (
     REJECT_CONSTRAINT,
     Described,
     OpenSetClassifier,
-    Rules,
+    ProcessEstimator,
     described,
     group_codes,
     inlier_rows,
-    shared_hyperparameters,
     thresholds_of,
     warn_of_single_rows,
 )
-from kernova.description.hyperparameters import Hyperparameters, Scale, feature_scaling
+from kernova.description.hyperparameters import Scale
 from kernova.errors import InputError
 from kernova.typing import Indices, Matrix
 
@@ -39,7 +38,7 @@ class LeftOut(NamedTuple):
     is_outlier: NDArray[np.bool_]
 
 
-class MulticlassDataDescription(OpenSetClassifier):
+class MulticlassDataDescription(OpenSetClassifier, ProcessEstimator):
     """Multiclass data description (MDD-KM): describe known classes, and reject all other rows.
 
     Each class explains a fraction of any row's variance: nearly all of it on the class, none far
@@ -111,14 +110,10 @@ class MulticlassDataDescription(OpenSetClassifier):
         centered: bool = False,
         random_state: Any = None,
     ) -> None:
-        self.scale = scale
-        self.length_scale = length_scale
-        self.ridge = ridge
+        super().__init__(scale, length_scale, ridge, robust, random_state)
         self.reject = reject
         self.max_rows_per_class = max_rows_per_class
-        self.robust = robust
         self.centered = centered
-        self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Describe the classes of these rows.
@@ -136,13 +131,8 @@ class MulticlassDataDescription(OpenSetClassifier):
         codes = self._encode(y)
         random_state = check_random_state(self.random_state)
         grouped = group_codes(groups, len(X))
-        is_inlier = inlier_rows(X, codes, self.scale, is_robust=self.robust)
+        rows, is_inlier = self._scale_and_fit(X, codes, random_state)
         self.n_outliers_ = np.bincount(codes[~is_inlier], minlength=len(self.classes_))
-        self._scaling = feature_scaling(X[is_inlier], self.scale)
-        rows = self._scaling(X)
-        rules = Rules(self.length_scale, self.ridge, random_state)
-        shared = shared_hyperparameters(rows[is_inlier], rules)
-        self.length_scale_, self.signal_variance_, self.ridge_ = shared
         self._uses_groups = groups is not None
         self._classes = []
         for code in range(len(self.classes_)):
@@ -155,9 +145,8 @@ class MulticlassDataDescription(OpenSetClassifier):
     def _described(
         self, rows: Matrix, groups: Indices | None, random_state: np.random.RandomState
     ) -> Described:
-        shared = Hyperparameters(self.length_scale_, self.signal_variance_, self.ridge_)
         return described(
-            rows, shared, max_rows=self.max_rows_per_class, groups=groups,
+            rows, self._hyperparameters, max_rows=self.max_rows_per_class, groups=groups,
             is_centered=self.centered, random_state=random_state,
         )  # fmt: skip
 

@@ -6,19 +6,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.base import OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernova._sklearn import Interval
-from kernova.description.fitting import (
-    PROCESS_CONSTRAINTS,
-    Rules,
-    described,
-    inlier_rows,
-    shared_hyperparameters,
-)
-from kernova.description.hyperparameters import Scale, feature_scaling
+from kernova.description.fitting import PROCESS_CONSTRAINTS, ProcessEstimator, described
+from kernova.description.hyperparameters import Scale
 from kernova.neighbors.duplicates import distinct_rows
 from kernova.typing import Matrix, Vector
 
@@ -26,7 +20,7 @@ from kernova.typing import Matrix, Vector
 _UNPROVEN_THRESHOLD = 0.5
 
 
-class OneClassGaussianProcess(OutlierMixin, BaseEstimator):
+class OneClassGaussianProcess(OutlierMixin, ProcessEstimator):
     """One-class Gaussian process (OCC-GP): describe one class of rows, and detect novel rows.
 
     The known rows explain a fraction of any row's variance under a Gaussian process: nearly all of
@@ -92,13 +86,9 @@ class OneClassGaussianProcess(OutlierMixin, BaseEstimator):
         robust: bool = False,
         random_state: Any = None,
     ) -> None:
-        self.scale = scale
-        self.length_scale = length_scale
-        self.ridge = ridge
+        super().__init__(scale, length_scale, ridge, robust, random_state)
         self.contamination = contamination
         self.max_rows = max_rows
-        self.robust = robust
-        self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Describe the known rows and find the threshold.
@@ -114,17 +104,12 @@ class OneClassGaussianProcess(OutlierMixin, BaseEstimator):
         X = np.asarray(validate_data(self, X, dtype=np.float64))
         random_state = check_random_state(self.random_state)
         one_class = np.zeros(len(X), dtype=np.intp)
-        is_inlier = inlier_rows(X, one_class, self.scale, is_robust=self.robust)
+        rows, is_inlier = self._scale_and_fit(X, one_class, random_state)
         self.n_outliers_ = int(np.count_nonzero(~is_inlier))
-        self._scaling = feature_scaling(X[is_inlier], self.scale)
-        rows = self._scaling(X)
-        shared = shared_hyperparameters(
-            rows[is_inlier], Rules(self.length_scale, self.ridge, random_state)
-        )
-        self.length_scale_, self.signal_variance_, self.ridge_ = shared
         one = described(
-            rows[is_inlier], shared, max_rows=self.max_rows, groups=None, random_state=random_state
-        )
+            rows[is_inlier], self._hyperparameters, max_rows=self.max_rows, groups=None,
+            random_state=random_state,
+        )  # fmt: skip
         self._description = one.description
         self._known = X[is_inlier]
         self._log_left_out = _log_left_out(one.left_out)

@@ -256,12 +256,11 @@ class PossibilisticNeighbors(OpenSetClassifier):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.datasets import make_blobs
     >>> from kernova import PossibilisticNeighbors
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = PossibilisticNeighbors().fit(X, load_iris().target_names[y])
-    >>> model.recognize([[5.0, 3.4, 1.5, 0.2], [9.0, 9.0, 9.0, 9.0]])
-    array(['setosa', 'unknown'], dtype=object)
+    >>> X, y = make_blobs(100, centers=[[0.0, 0.0], [6.0, 6.0]], random_state=0)
+    >>> PossibilisticNeighbors().fit(X, y).recognize([[0.5, 0.0], [6.0, 5.5], [40.0, -9.0]])
+    array([0, 1, 'unknown'], dtype=object)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -283,8 +282,7 @@ class PossibilisticNeighbors(OpenSetClassifier):
         self.n_prototypes = n_prototypes
         self.n_neighbors = n_neighbors
         self.n_membership_neighbors = n_membership_neighbors
-        self.scale = scale
-        self.reject = reject
+        self.scale, self.reject = scale, reject
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Find prototypes and thresholds of the classes of these rows.
