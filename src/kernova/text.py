@@ -60,8 +60,10 @@ def plural(n: int, noun: str, nouns: str | None = None) -> str:
     Examples
     --------
     >>> from kernova.text import plural
-    >>> plural(1, "row"), plural(2, "row"), plural(0, "category", "categories")
-    ('row', 'rows', 'categories')
+    >>> plural(1, "row"), plural(2, "row")
+    ('row', 'rows')
+    >>> plural(0, "category", "categories")
+    'categories'
     """
     return noun if n == 1 else nouns or f"{noun}s"
 

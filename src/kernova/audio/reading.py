@@ -123,9 +123,9 @@ def audio_info(path: str | Path) -> AudioInfo:
     >>> import pathlib, tempfile
     >>> import numpy as np, soundfile
     >>> from kernova.audio.reading import audio_info
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "song.wav"
-    >>> soundfile.write(path, np.zeros((48000, 2)), 32000)
-    >>> audio_info(path).n_channels, audio_info(path).seconds
+    >>> song = pathlib.Path(tempfile.mkdtemp(), "song.wav")
+    >>> soundfile.write(song, np.zeros((48000, 2)), 32000)
+    >>> audio_info(song).n_channels, audio_info(song).seconds
     (2, 1.5)
     """
     with _opened(path) as stream:
@@ -258,7 +258,7 @@ def chunks(
         Samples, in blocks of any size; the chunks do not depend on it.
     sample_rate : float
     seconds : float
-        Length of a chunk without its margins.
+        Length of a chunk, without its margins.
 
     Examples
     --------

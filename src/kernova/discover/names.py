@@ -65,7 +65,7 @@ def expert_name(expert: object) -> str | None:
     Raises
     ------
     InputError
-        If it is not readable text.
+        If it is not readable text, or too long.
 
     Examples
     --------

@@ -56,13 +56,7 @@ class Preparation:
     True
     """
 
-    def __init__(
-        self,
-        X: Matrix,
-        *,
-        n_jobs: int | None = None,
-        random_state: int = 0,
-    ) -> None:
+    def __init__(self, X: Matrix, *, n_jobs: int | None = None, random_state: int = 0) -> None:
         self.X = X
         self.n_jobs = n_jobs
         self.random_state = random_state

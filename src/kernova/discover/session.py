@@ -124,6 +124,8 @@ class CategoryDiscovery:
     ) -> Self:
         """Start a session on a table, or resume a project that was started with it.
 
+        With a project, each answer is on disk before the call that records it returns.
+
         Parameters
         ----------
         X : array or DataFrame of shape (n_rows, n_columns)
@@ -133,8 +135,7 @@ class CategoryDiscovery:
         known : mapping or array, optional
             Prior labels: by id, or one for each row, missing where there is none.
         project : path or ProjectStore, optional
-            File that stores the log: each answer is on disk before the call returns. If the file
-            exists, the session is resumed.
+            File that stores the log. If the file exists, the session is resumed.
 
         Returns
         -------

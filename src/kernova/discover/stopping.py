@@ -14,8 +14,7 @@ from kernova.errors import InputError
 from kernova.text import plural, quantity
 
 # Rule of thumb: stop when as many answers as until the last new category, and 50 more, bring none.
-_WAIT_FACTOR: Final = 1
-_EXTRA_ANSWERS: Final = 50
+_WAIT_FACTOR, _EXTRA_ANSWERS = 1, 50
 
 
 class Trial(NamedTuple):

@@ -55,8 +55,7 @@ class _Heads:
     """Best total before a note that starts at each frame, and the best start for each end."""
 
     def __init__(self, sums: Matrix, durations: Durations) -> None:
-        self.sums = sums
-        self.durations = durations
+        self.sums, self.durations = sums, durations
         self._groups = _groups(durations)
         # No note starts before the first frame.
         self._n_padding = max(group.longest for group in self._groups) + 1
@@ -258,9 +257,7 @@ def decode_viterbi(
     --------
     >>> import numpy as np
     >>> from kernova.notes.decoding import decode_viterbi
-    >>> scores = np.zeros((200, 2))
-    >>> scores[20:70, 1] = 3.0
-    >>> scores[70:120, 0] = 3.0
+    >>> scores = np.repeat([[0, 0], [0, 3], [3, 0], [0, 0]], [20, 50, 50, 80], axis=0)
     >>> decode_viterbi(scores, threshold=1.0).segments
     [FrameSegment(start=20, stop=70, label=1, score=3.0),
      FrameSegment(start=70, stop=120, label=0, score=3.0)]

@@ -27,14 +27,6 @@ _SHIFT: Final = 0.0065
 _MAX_BANDS: Final = 4
 
 
-class Band(NamedTuple):
-    """The median and the extremes of several runs of one strategy, question by question."""
-
-    low: Vector
-    middle: Vector
-    high: Vector
-
-
 def plot_discovery_curves(
     curves: Mapping[str, Sequence[ArrayLike]],
     n_classes: int,
@@ -57,8 +49,7 @@ def plot_discovery_curves(
         The number of classes.
     n_questions : int, default=None
         The number of questions to show; None shows the longest curve.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
 
     Returns
     -------
@@ -93,6 +84,14 @@ def plot_discovery_curves(
     label_axes(ax, "questions asked", f"classes found, of {n_classes}")
     legend_below(ax, entries)
     return ax
+
+
+class Band(NamedTuple):
+    """The median and the extremes of several runs of one strategy, question by question."""
+
+    low: Vector
+    middle: Vector
+    high: Vector
 
 
 def band_of(runs: Sequence[Vector], n_questions: int) -> Band:

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 # A cluster with this fraction of the rows is large.
 _LARGE: Final = 0.05
-_MAX_LARGE: Final = 12
-_MAX_RARE: Final = 10
+_MAX_LARGE, _MAX_RARE = 12, 10
 # A branch between two mergers is labelled with its size if it spans this fraction of the axis.
 _LONG: Final = 0.07
 # Consecutive lines overlap by this fraction of the axis, so that no gap shows.
@@ -77,8 +76,7 @@ def plot_hierarchy(model: "HierarchicalMeanShift", ax: Axes | None = None) -> Ax
     ----------
     model : HierarchicalMeanShift
         Fitted.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
 
     Examples
     --------

@@ -62,14 +62,13 @@ def plot_recognized(
         The class of each new row, or "unknown".
     classes : sequence, default=None
         All classes, so that each keeps its colour in every picture; None takes those that occur.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
 
     Examples
     --------
     >>> import numpy as np
     >>> from kernova.report.memberships import plot_recognized
-    >>> known = np.random.default_rng(0).normal(size=(50, 3))
+    >>> known = np.eye(5, 3).repeat(10, axis=0)
     >>> ax = plot_recognized(known, known[:3] + [0, 0, 9], ["carp", "pike", "unknown"])
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['50 known rows', 'carp: 1', 'pike: 1', 'unknown: 1']
@@ -97,8 +96,7 @@ def plot_confusion(
         The number of rows of each label with each verdict.
     labels, verdicts : sequences
         Their names.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
 
     Examples
     --------

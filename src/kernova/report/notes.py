@@ -181,8 +181,7 @@ def plot_note_thresholds(
         As returned by :func:`kernova.notes.evaluation.threshold_curve`.
     threshold : float, default=None
         Mark this score.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
 
     Examples
     --------

@@ -174,8 +174,7 @@ def plot_depth_contours(
         Known rows; None takes the ``reference_`` rows of the model.
     unknown : array-like of shape (n_unknown, 2), default=None
         Rows to mark with crosses.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
     levels : int or sequence of float, default=10
         The approximate number of contours, or their scores.
     grid : int, default=150
@@ -231,8 +230,7 @@ def plot_map(
         New rows, with the same columns.
     is_novel : array-like of bool of shape (n_new,)
         Which of the new rows to mark.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
 
     Notes
     -----

@@ -87,8 +87,7 @@ def plot_ranking(
         Names of the rows; the first few are labelled.
     name : str, default="outlier factor"
         The name of the factors on the axis.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
 
     Examples
     --------
@@ -135,6 +134,9 @@ def plot_outlier_map(
 ) -> Axes:
     """Draw all rows on their first two principal components, with the outliers marked.
 
+    A row can be an outlier among its neighbours, or because of other directions, and lie in a
+    dense region here. The axes are labelled with the variance that they explain.
+
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
@@ -145,13 +147,7 @@ def plot_outlier_map(
         Which rows to mark.
     labels : sequence of length n_rows, default=None
         Names of the rows; the most outlying ones are labelled.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
-
-    Notes
-    -----
-    A row can be an outlier among its neighbours, or because of other directions, and lie in a
-    dense region here. The axes are labelled with the variance that they explain.
+    ax : Axes, default=a new figure
 
     Examples
     --------
@@ -290,8 +286,8 @@ def rank_stability_figure(path: pd.DataFrame, *, n_top: int = 10) -> Figure:
     >>> import numpy as np
     >>> from kernova import outlier_factor_path
     >>> from kernova.report.figures import rank_stability_figure
-    >>> X = np.random.default_rng(0).normal(size=(100, 2))
-    >>> figure = rank_stability_figure(outlier_factor_path(X, [5, 10, 20, 40]), n_top=3)
+    >>> path = outlier_factor_path(np.random.default_rng(0).normal(size=(100, 2)), [5, 10, 20, 40])
+    >>> figure = rank_stability_figure(path, n_top=3)
     >>> [ax.get_ylabel() for ax in figure.axes]
     ['rank (1 is the most outlying)', 'first 3 in common']
     """

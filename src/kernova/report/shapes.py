@@ -81,8 +81,7 @@ def plot_aligned_shapes(
         Further specimens, such as unknown ones, in another colour and mark.
     labels : sequence of two str
         Labels of the specimens and of the others.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
 
     Examples
     --------
@@ -134,8 +133,7 @@ def plot_deformation(
         on, so that they are visible; the legend states it.
     labels : sequence of two str
         Labels of the two shapes.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
 
     Examples
     --------
@@ -198,8 +196,7 @@ def plot_morphospace(
         The fraction of the variance that each component explains, for the axes.
     most_groups : int, default=6
         The number of groups, the largest, that are coloured; the others are grey. At most 6.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
 
     Examples
     --------
@@ -256,8 +253,7 @@ def plot_error_rates(
         Names of the rows and of the columns.
     mark_above : float, default=None
         Frame the cells above this rate.
-    ax : Axes, default=None
-        Where to draw; None makes a new figure.
+    ax : Axes, default=a new figure
 
     Examples
     --------

@@ -207,12 +207,12 @@ def read_shape_features(path: str | os.PathLike[str]) -> ShapeFeatures:
     --------
     >>> import pathlib, tempfile
     >>> from kernova.shapes.features import read_shape_features
+    >>> len(read_shape_features("cichlids").names)
+    12
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "features.txt"
     >>> _ = path.write_text("slenderness = |4-11| / |13-7|  # of the body\n")
     >>> read_shape_features(path).names
     ('slenderness',)
-    >>> len(read_shape_features("cichlids").names)
-    12
     """
     source = os.fspath(path)
     if not Path(source).exists():

@@ -94,7 +94,7 @@ def groups_from_pattern(pattern: str, texts: Sequence[str]) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        If the pattern is not such an expression, or some texts do not match.
+        If the pattern is not such an expression or some texts do not match it.
 
     Examples
     --------

@@ -69,8 +69,9 @@ def read_tps(
     --------
     >>> import pathlib, tempfile
     >>> from kernova.shapes import read_tps
+    >>> text = "LM=2\n1,5 2\n3 4\nID=snail 7\nSCALE=0,5\n"
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "snails.tps"
-    >>> _ = path.write_text("LM=2\n1,5 2\n3 4\nID=snail 7\nSCALE=0,5\n")
+    >>> _ = path.write_text(text)
     >>> snails = read_tps(path)
     >>> snails.ids, snails.coordinates.tolist(), snails.scales.tolist()
     (('snail 7',), [[[1.5, 2.0], [3.0, 4.0]]], [0.5])
@@ -151,9 +152,9 @@ class _Reader:
     """A parser of one pass over the lines; errors name line and specimen."""
 
     def __init__(self, source: str, negative: Negative) -> None:
+        self.lines = read_lines(source)
         self.source = source
         self.negative = negative
-        self.lines = read_lines(source)
         self.position = 0
         self.n_specimens = 0
         self.dimensions = 2

@@ -58,9 +58,9 @@ def read_landmark_table(
     --------
     >>> import pathlib, tempfile
     >>> from kernova.shapes import read_landmark_table
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "fish.csv"
-    >>> _ = path.write_text("id,tribe,x1,y1,x2,y2\n007,Ectodini,0,0,3,4\n")
-    >>> landmarks, others = read_landmark_table(path)
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "fish.csv").write_text("id,tribe,x1,y1,x2,y2\n007,Ectodini,0,0,3,4\n")
+    >>> landmarks, others = read_landmark_table(folder / "fish.csv")
     >>> landmarks.ids, landmarks.coordinates.tolist(), others["tribe"].to_list()
     (('007',), [[[0.0, 0.0], [3.0, 4.0]]], ['Ectodini'])
     """

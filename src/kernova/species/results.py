@@ -211,16 +211,7 @@ def answer_unknown(
 ) -> UnknownAnswer:
     """Study whether one group is new, and test its specimens one by one.
 
-    Parameters
-    ----------
-    landmarks : Landmarks
-        All specimens.
-    groups : sequence of str
-        The group of each.
-    unknown : str
-        The group in question.
-    settings : SpeciesSettings, optional
-        The settings; by default those of the class.
+    The parameters are those of :func:`~kernova.species.study.study_unknown`.
     """
     settings = settings or SpeciesSettings()
     check_landmarks(landmarks)

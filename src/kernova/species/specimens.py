@@ -166,10 +166,12 @@ def judge_specimens(
 ) -> SpecimenTests:
     """Test each new specimen against the known groups, with one split for all of them.
 
+    Half of the known specimens are held out to calibrate p-values.
+
     Parameters
     ----------
     known : Landmarks
-        Specimens of known groups; half of them are held out to calibrate p-values.
+        Specimens of known groups.
     groups : sequence of str
         Their groups.
     new : Landmarks

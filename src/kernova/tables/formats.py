@@ -55,9 +55,9 @@ def read_raw(source: str, id_column: str | None = None) -> RawTable:
     --------
     >>> import pathlib, tempfile
     >>> from kernova.tables.formats import read_raw
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.csv"
-    >>> _ = path.write_text("id,length\n007,1.5\n008,2.5\n")
-    >>> read_raw(str(path), "id").columns.to_pydict()
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "two.csv").write_text("id,length\n007,1.5\n008,2.5\n")
+    >>> read_raw(str(folder / "two.csv"), "id").columns.to_pydict()
     {'id': ['007', '008'], 'length': [1.5, 2.5]}
     """
     first_byte = _first_byte(source)

@@ -108,9 +108,9 @@ def read_table(
     --------
     >>> import pathlib, tempfile
     >>> from kernova import read_table
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "fish.csv"
-    >>> _ = path.write_text("fish,length,sex\n007,10.5,f\n008,12,m\n")
-    >>> table = read_table(path, id_column="fish")
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "fish.csv").write_text("fish,length,sex\n007,10.5,f\n008,12,m\n")
+    >>> table = read_table(folder / "fish.csv", id_column="fish")
     >>> list(table.features.columns), list(table.ids)
     (['length', 'sex'], ['007', '008'])
     """
@@ -131,10 +131,10 @@ def table_of(
     raw: RawTable,
     source: str,
     *,
-    id_column: str | None = None,
-    label_column: str | None = None,
-    drop: Sequence[str] = (),
-    missing: Missing = "refuse",
+    id_column: str | None,
+    label_column: str | None,
+    drop: Sequence[str],
+    missing: Missing,
     optional: Collection[str] = (),
     categories: Collection[str] = (),
 ) -> Table:

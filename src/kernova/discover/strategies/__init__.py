@@ -51,8 +51,8 @@ def current_name(name: str) -> str:
     Examples
     --------
     >>> from kernova.discover.strategies import current_name
-    >>> current_name("strangers-and-crowds"), current_name("random")
-    ('novelty-density', 'random')
+    >>> [current_name(name) for name in ("strangers-and-crowds", "random")]
+    ['novelty-density', 'random']
     """
     return _FORMER_NAMES.get(name, name)
 
