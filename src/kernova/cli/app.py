@@ -1,12 +1,12 @@
-"""The ``kernova`` command and its subcommands, one file each."""
+"""The ``kernova`` command, its subcommands (one file each), and ``kernova demo``."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kernova._version import __version__
 from kernova.cli import (
-    demo,
     discover,
     learn,
     notes,
@@ -17,7 +17,13 @@ from kernova.cli import (
     simulate,
     species,
 )
-from kernova.cli.console import prepare_streams, treat_termination_as_interrupt
+from kernova.cli.console import (
+    console,
+    prepare_streams,
+    progress_bars,
+    reporting_errors,
+    treat_termination_as_interrupt,
+)
 
 app = typer.Typer(
     name="kernova",
@@ -85,9 +91,44 @@ app.command(
 app.command(
     "species", short_help="Test whether a group of specimens is new.", epilog=species.EXAMPLE
 )(species.species)
-app.command("demo", short_help="Run the main commands on built-in data.", epilog=demo.EXAMPLE)(
-    demo.demo
+
+
+@app.command(
+    "demo",
+    short_help="Run the main commands on built-in data.",
+    epilog="\b\nExample:\n  kernova demo --folder demo",
 )
+@reporting_errors
+def _demo(
+    folder: Annotated[
+        Path,
+        typer.Option(help="Folder for tables, figures and reports; created if it does not exist."),
+    ] = Path("demo"),
+) -> None:
+    """Run the main commands on handwritten digits and wines; takes under two minutes.
+
+    Nine digits are known, the tenth is not. kernova novelty finds the unknown digit in a new
+    table, bounds the rate of false alarms, and writes a report with figures. kernova outliers
+    finds errors that were made in a table of wines, and reports which values are wrong. kernova
+    discover finds every digit of a table, rare ones too, in few questions.
+    """
+    from kernova.files import made_folder
+    from kernova.workflows.demo import run_demo
+
+    target = made_folder(folder)
+    with progress_bars():
+        result = run_demo(target)
+    out = console()
+    for chapter in result.chapters:
+        out.print(chapter.title, style="bold")
+        out.print_lines(*chapter.sentences)
+        out.print_table(chapter.table, chapter.table_title)
+    out.print()
+    out.print_section("Files written", map(str, result.files))
+    out.print()
+    out.print_section("Commands to try next", result.next_commands)
+
+
 app.add_typer(notes.app, name="notes", short_help="Find known notes in long recordings.")
 app.add_typer(reproduce.app, name="reproduce", short_help="Reproduce the papers' results.")
 

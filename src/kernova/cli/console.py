@@ -33,6 +33,13 @@ if TYPE_CHECKING:
         def to_json_dict(self) -> dict[str, Any]:
             """Return the result as values that JSON has."""
 
+    class HasRows(Reportable, Protocol):
+        """Result with a verdict on each row of a table."""
+
+        @property
+        def rows(self) -> pd.DataFrame:
+            """Return one line for each row."""
+
 
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
@@ -46,6 +53,7 @@ _LINE_BREAKS: Final = str.maketrans({"\n": r"\n", "\t": r"\t"})
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+VerdictTable = TypeVar("VerdictTable", bound="HasRows")
 
 
 # --- escaping --------------------------------------------------------------------------------
@@ -315,41 +323,14 @@ def model_target(path: Path | None, model: object) -> Target:
     return Target(path, write)
 
 
-def finish(
-    result: "Reportable",
-    targets: Mapping[str, Target],
-    *,
-    as_json: bool,
-    show: "Callable[[EscapingConsole], None]",
-    hint: str = "",
-) -> None:
-    """Write a command's files, then print its result.
-
-    Parameters
-    ----------
-    result : Reportable
-        What the command computed.
-    targets : dict of str to Target
-        Files to write, by the names under which they are listed.
-    as_json : bool
-        Print JSON instead of text.
-    show : callable
-        Prints the result for people.
-    hint : str
-        Printed where no file was asked for.
-    """
-    with progress_bars():
-        written = write_targets(targets)
-    print_result(result, written, as_json=as_json, show=show, hint=hint)
-
-
 def write_targets(targets: Mapping[str, Target]) -> dict[str, str]:
     """Write the files that the user asked for, and return their paths."""
     written = {}
-    for name, target in targets.items():
-        if target.path is not None:
-            target.write(target.path)
-            written[name] = str(target.path)
+    with progress_bars():
+        for name, target in targets.items():
+            if target.path is not None:
+                target.write(target.path)
+                written[name] = str(target.path)
     return written
 
 
@@ -361,7 +342,21 @@ def print_result(
     show: "Callable[[EscapingConsole], None]",
     hint: str = "",
 ) -> None:
-    """Print a result and the files written; see :func:`finish`."""
+    """Print a command's result and the files that it wrote.
+
+    Parameters
+    ----------
+    result : Reportable
+        What the command computed.
+    written : dict of str to str
+        Paths of the files, from :func:`write_targets`.
+    as_json : bool
+        Print JSON instead of text.
+    show : callable
+        Prints the result for people.
+    hint : str
+        Printed where no file was asked for.
+    """
     if as_json:
         answer = result.to_json_dict()
         if "notes" in answer:
@@ -374,3 +369,48 @@ def print_result(
     if any(lines):
         out.print()
         out.print_lines(*lines)
+
+
+def finish_verdicts(
+    result: VerdictTable,
+    output: Path | None,
+    report: Path | None,
+    page: Callable[[VerdictTable], str],
+    show: "Callable[[EscapingConsole, VerdictTable], None]",
+    *,
+    as_json: bool,
+    table: str,
+    model: Target | None = None,
+) -> None:
+    """Write a table of verdicts and its report, then print the result.
+
+    Parameters
+    ----------
+    result : result with ``rows``
+        What the command computed.
+    output, report : Path or None
+        Files to write.
+    page : callable
+        Makes the report from the result.
+    show : callable
+        Prints the result for people.
+    as_json : bool
+        Print JSON instead of text.
+    table : str
+        Name of a table for the hint that is printed where no file was asked for.
+    model : Target, optional
+        Further file to write.
+    """
+    targets = {
+        "output": table_target(output, result.rows),
+        "report": page_target(report, lambda: page(result)),
+    }
+    if model is not None:
+        targets["model"] = model
+    print_result(
+        result,
+        write_targets(targets),
+        as_json=as_json,
+        show=lambda out: show(out, result),
+        hint=f"Write them all with -o {table}; see them with --report report.html.",
+    )

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kernova.cli import options
-from kernova.cli.console import finish, model_target, progress_bars, reporting_errors
+from kernova.cli.console import (
+    model_target,
+    print_result,
+    progress_bars,
+    reporting_errors,
+    write_targets,
+)
 from kernova.workflows.settings import LearnSettings, Scale
 
 if TYPE_CHECKING:
@@ -21,11 +27,7 @@ EXAMPLE = options.examples(
 @reporting_errors
 def learn(
     labelled: Annotated[
-        Path,
-        typer.Argument(
-            metavar="LABELLED",
-            help=f"Table of rows with their classes: {options.TABLE_FORMATS}.",
-        ),
+        Path, options.table_argument("LABELLED", "Table of rows with their classes")
     ],
     output: options.ModelOutput,
     label_column: Annotated[
@@ -55,12 +57,12 @@ def learn(
         typer.Option(
             min=0,
             max=options.MAX_SEED,
-            help="Random seed of the rows that the kernel width is fitted to.",
+            help="Random seed of the sample of rows that the kernel width is fitted to.",
         ),
     ] = LearnSettings.seed,
     as_json: options.AsJson = False,
 ) -> None:
-    """Train a model of the classes of LABELLED that also detects rows of none of them.
+    """Train a model of the classes in LABELLED that also detects rows of no known class.
 
     All classes are described in one kernel space, so that kernova recognize can assign new rows
     to one of them or call them unknown. No rows of unknown classes are needed. Every class is
@@ -72,24 +74,16 @@ def learn(
     check_ending(output, (".kernova",), "a model")
     options.check_targets(None, None, output, kept=[labelled])
     settings = LearnSettings(
-        reject=reject,
-        scale=scale,
-        max_rows_per_class=max_rows_per_class,
-        robust=robust,
-        missing=missing,
-        seed=seed,
-    )
+        reject=reject, scale=scale, max_rows_per_class=max_rows_per_class, robust=robust,
+        missing=missing, seed=seed,
+    )  # fmt: skip
     table = read_labelled(
         labelled, label_column, id_column=id_column, drop=drop or (), missing=missing
     )
     with progress_bars():
         result = learn_classes(table, settings)
-    finish(
-        result,
-        {"model": model_target(output, result.model)},
-        as_json=as_json,
-        show=lambda out: _show(out, result),
-    )
+    written = write_targets({"model": model_target(output, result.model)})
+    print_result(result, written, as_json=as_json, show=lambda out: _show(out, result))
 
 
 def _show(out: "EscapingConsole", result: "LearnResult") -> None:

@@ -8,11 +8,12 @@ import typer
 from kernova.cli import notes_find, options
 from kernova.cli.console import (
     console,
-    finish,
     model_target,
     print_json,
+    print_result,
     progress_bars,
     reporting_errors,
+    write_targets,
 )
 
 if TYPE_CHECKING:
@@ -22,17 +23,14 @@ if TYPE_CHECKING:
     from kernova.notes.check import CheckedFinder
     from kernova.notes.training import LearntNotes
 
-LEARN_EXAMPLE = (
-    "\b\nExamples:\n"
-    "  kernova notes learn song.wav song.selections.txt -o model.kernova\n"
-    "  kernova notes learn monday.wav monday.TextGrid tuesday.wav tuesday.TextGrid "
-    "-o model.kernova\n"
-    "  kernova notes learn index.csv --labels trill,whistle -o model.kernova"
+LEARN_EXAMPLE = options.examples(
+    "kernova notes learn song.wav song.selections.txt -o model.kernova",
+    "kernova notes learn monday.wav monday.TextGrid tuesday.wav tuesday.TextGrid -o model.kernova",
+    "kernova notes learn index.csv --labels trill,whistle -o model.kernova",
 )
-CHECK_EXAMPLE = (
-    "\b\nExamples:\n"
-    "  kernova notes check model.kernova song.wav song.selections.txt\n"
-    "  kernova notes check model.kernova songs/annotations.csv --tolerance 0.01 -o checked"
+CHECK_EXAMPLE = options.examples(
+    "kernova notes check model.kernova song.wav song.selections.txt",
+    "kernova notes check model.kernova songs/annotations.csv --tolerance 0.01 -o checked",
 )
 
 app = typer.Typer(
@@ -89,9 +87,9 @@ def learn(
     )
     with progress_bars():
         learnt = learn_notes(training, finder)
-    finish(
+    print_result(
         learnt,
-        {"model": model_target(output, learnt.finder)},
+        write_targets({"model": model_target(output, learnt.finder)}),
         as_json=as_json,
         show=lambda out: _show_learnt(out, learnt, training.remarks),
     )
@@ -184,7 +182,7 @@ def _with_labels(confusion: "pd.DataFrame") -> "pd.DataFrame":
 @app.command(
     "demo",
     short_help="Write synthetic bird song to try it on.",
-    epilog="\b\nExample:\n  kernova notes demo --folder notes-demo",
+    epilog=options.examples("kernova notes demo --folder notes-demo"),
 )
 @reporting_errors
 def demo(

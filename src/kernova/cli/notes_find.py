@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     from kernova.notes.finder import NoteFinder
     from kernova.notes.search import Draw, Recording, SearchedFile, SearchSettings
 
-EXAMPLE = (
-    "\b\nExamples:\n"
-    "  kernova notes find model.kernova song.wav\n"
-    "  kernova notes find model.kernova recordings --format raven -o found --plot "
-    "--combined all.csv"
+EXAMPLE = options.examples(
+    "kernova notes find model.kernova song.wav",
+    "kernova notes find model.kernova recordings --format raven -o found --plot --combined all.csv",
 )
 
 SOME_FAILED = 1

@@ -1,20 +1,13 @@
 """``kernova novelty``: new rows that are unlike all known ones."""
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kernova.cli import options
-from kernova.cli.console import (
-    finish,
-    model_target,
-    page_target,
-    progress_bars,
-    reporting_errors,
-    table_target,
-)
-from kernova.workflows.detectors import detector_help, detector_names
+from kernova.cli.console import finish_verdicts, model_target, progress_bars, reporting_errors
 from kernova.workflows.settings import Bound, NoveltySettings
 
 if TYPE_CHECKING:
@@ -25,22 +18,14 @@ EXAMPLE = options.examples(
     "kernova novelty known.csv new.csv --id-column specimen -o verdicts.csv --report page.html",
 )
 
-if TYPE_CHECKING:
-    Method = str
-else:
-    Method = Literal[detector_names("novelty")]
-
 
 @reporting_errors
 def novelty(
-    known: Annotated[
-        Path,
-        typer.Argument(metavar="KNOWN", help=f"Table of ordinary rows: {options.TABLE_FORMATS}."),
-    ],
+    known: Annotated[Path, options.table_argument("KNOWN", "Table of ordinary rows")],
     new: Annotated[
         Path, typer.Argument(metavar="NEW", help="Table of rows to judge, with the same columns.")
     ],
-    method: Annotated[Method, typer.Option(help=detector_help("novelty"))] = NoveltySettings.method,
+    method: options.NoveltyMethod = NoveltySettings.method,
     bandwidth: options.Bandwidth = str(NoveltySettings.bandwidth),
     max_false_alarm: Annotated[
         float, typer.Option(help="Largest fraction of ordinary rows that may be called novel.")
@@ -82,32 +67,24 @@ def novelty(
 
     options.check_targets(output, report, save_model, kept=[known, new])
     settings = NoveltySettings(
-        method=method,
-        bandwidth=options.number_or_name(bandwidth),
-        scaling=scaling,
-        missing=missing,
-        max_false_alarm=max_false_alarm,
-        confidence=confidence,
-        bound=bound,
-        holdout=holdout,
-        false_discovery_rate=false_discovery_rate,
-        seed=seed,
-    )
+        method=method, bandwidth=options.number_or_name(bandwidth), scaling=scaling,
+        missing=missing, max_false_alarm=max_false_alarm, confidence=confidence, bound=bound,
+        holdout=holdout, false_discovery_rate=false_discovery_rate, seed=seed,
+    )  # fmt: skip
     tables = read_known_and_new(
         known, new, id_column=id_column, label_column=label_column, drop=drop or (), missing=missing
     )
     with progress_bars():
         result = find_novelties(*tables, settings)
-    finish(
+    finish_verdicts(
         result,
-        {
-            "output": table_target(output, result.rows),
-            "report": page_target(report, lambda: _page(result)),
-            "model": model_target(save_model, result.detector),
-        },
+        output,
+        report,
+        _page,
+        partial(_show, top=top),
         as_json=as_json,
-        show=lambda out: _show(out, result, top),
-        hint="Write them all with -o verdicts.csv; see them with --report report.html.",
+        table="verdicts.csv",
+        model=model_target(save_model, result.detector),
     )
 
 

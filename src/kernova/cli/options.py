@@ -17,6 +17,7 @@ from typer.models import OptionInfo
 
 from kernova.audio.annotations import ANNOTATION_FORMATS
 from kernova.workflows import settings
+from kernova.workflows.detectors import detector_help, detector_names
 
 if TYPE_CHECKING:
     from kernova.audio.reading import Channel
@@ -29,6 +30,14 @@ MAX_SEED: Final = 2**32 - 1  # NumPy's generator takes no larger one
 
 TABLE_FORMATS: Final = "CSV, TSV, Parquet, Arrow, NPY or NPZ"  # of kernova.tables.formats
 
+if TYPE_CHECKING:
+    _NoveltyDetector = str
+    _OutlierDetector = str
+else:
+    _NoveltyDetector = Literal[detector_names("novelty")]
+    _OutlierDetector = Literal[detector_names("outliers")]
+NoveltyMethod = Annotated[_NoveltyDetector, typer.Option(help=detector_help("novelty"))]
+OutlierMethod = Annotated[_OutlierDetector, typer.Option(help=detector_help("outliers"))]
 Scaling = Annotated[
     settings.Scaling,
     typer.Option(help="Scale number columns to unit variance, to the range 0 to 1, or not."),
@@ -120,6 +129,11 @@ ChannelToSearch = Annotated[
         help="Channel of the recordings, or the mean of all; the model's by default.",
     ),
 ]
+
+
+def table_argument(metavar: str, contents: str) -> Any:
+    """Return the argument for a table; its help lists the formats."""
+    return typer.Argument(metavar=metavar, help=f"{contents}: {TABLE_FORMATS}.")
 
 
 def examples(*commands: str) -> str:

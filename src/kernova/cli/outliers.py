@@ -1,13 +1,12 @@
 """``kernova outliers``: rows of one table that are unlike the others."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kernova.cli import options
-from kernova.cli.console import finish, page_target, progress_bars, reporting_errors, table_target
-from kernova.workflows.detectors import detector_help, detector_names
+from kernova.cli.console import finish_verdicts, progress_bars, reporting_errors
 from kernova.workflows.settings import OutlierKernel, OutlierSettings
 
 if TYPE_CHECKING:
@@ -18,22 +17,13 @@ EXAMPLE = options.examples(
     "kernova outliers wines.csv --id-column wine --top 10 -o outliers.csv --report page.html",
 )
 
-if TYPE_CHECKING:
-    Method = str
-else:
-    Method = Literal[detector_names("outliers")]
 _N_NEIGHBORS = ",".join(map(str, OutlierSettings.n_neighbors))
 
 
 @reporting_errors
 def outliers(
-    data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help=f"Table of rows: {options.TABLE_FORMATS}."),
-    ],
-    method: Annotated[
-        Method, typer.Option(help=detector_help("outliers"))
-    ] = OutlierSettings.method,
+    data: Annotated[Path, options.table_argument("DATA", "Table of rows")],
+    method: options.OutlierMethod = OutlierSettings.method,
     neighbors: Annotated[
         list[str] | None,
         typer.Option(
@@ -107,16 +97,7 @@ def outliers(
     )
     with progress_bars():
         result = find_outliers(table, settings)
-    finish(
-        result,
-        {
-            "output": table_target(output, result.rows),
-            "report": page_target(report, lambda: _page(result)),
-        },
-        as_json=as_json,
-        show=lambda out: _show(out, result),
-        hint="Write them all with -o outliers.csv; see them with --report report.html.",
-    )
+    finish_verdicts(result, output, report, _page, _show, as_json=as_json, table="outliers.csv")
 
 
 def _neighbor_numbers(option: str, texts: list[str]) -> tuple[int, ...]:

@@ -1,22 +1,22 @@
 """``kernova recognize``: the known class of each new row, or "unknown"."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kernova.cli.console import finish, page_target, progress_bars, reporting_errors, table_target
-from kernova.cli.options import AsJson, Drop, IdColumn, Output, Report, check_targets
+from kernova.cli.console import finish_verdicts, progress_bars, reporting_errors
+from kernova.cli.options import AsJson, Drop, IdColumn, Output, Report, check_targets, examples
 from kernova.workflows.settings import Missing, RecognizeSettings
 
 if TYPE_CHECKING:
     from kernova.cli.terminal import EscapingConsole
     from kernova.workflows.recognize import RecognizeResult
 
-EXAMPLE = (
-    "\b\nExample:\n"
-    "  kernova recognize model.kernova new.csv --id-column specimen -o classes.csv "
-    "--report page.html"
+EXAMPLE = examples(
+    "kernova recognize model.kernova new.csv --id-column specimen -o classes.csv "
+    "--report page.html",
 )
 
 
@@ -30,7 +30,7 @@ def recognize(
         typer.Argument(
             metavar="NEW",
             help="Table of rows to judge, with the columns of the training table; landmarks (TPS) "
-            "or a table of sounds for a model that was trained on such.",
+            "or a table of sounds if the model was trained on those.",
         ),
     ],
     missing: Annotated[
@@ -75,15 +75,8 @@ def recognize(
     )  # fmt: skip
     with progress_bars():
         result = recognize_rows(recognizer, table, RecognizeSettings(n_nearest=nearest, top=top))
-    finish(
-        result,
-        {
-            "output": table_target(output, result.rows),
-            "report": page_target(report, lambda: _page(result)),
-        },
-        as_json=as_json,
-        show=lambda out: _show(out, result, top),
-        hint="Write them all with -o classes.csv; see them with --report report.html.",
+    finish_verdicts(
+        result, output, report, _page, partial(_show, top=top), as_json=as_json, table="classes.csv"
     )
 
 

@@ -3,20 +3,22 @@
 This is the only module that imports :mod:`kernova.papers`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ParamSpec
 
 import typer
 
 from kernova.cli.console import console, print_json, progress_bars, reporting_errors, save_json
-from kernova.cli.options import MAX_SEED, AsJson, split_names
+from kernova.cli.options import MAX_SEED, AsJson, examples, split_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kernova.cli.console import Reportable
     from kernova.cli.terminal import EscapingConsole
+
+Parameters = ParamSpec("Parameters")
 
 Folder = Annotated[
     Path,
@@ -26,17 +28,20 @@ Folder = Annotated[
         help="Folder for the report, tables and figures; created if it does not exist.",
     ),
 ]
+Draws = Annotated[int, typer.Option(min=2, help="Number of random draws of each synthetic set.")]
 Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Reproduce the figures and tables of a paper, and check which of its claims hold.",
-    epilog="\b\nExamples:\n  kernova reproduce ksd --folder reproduction/ksd\n"
-    "  kernova reproduce rkof --data data --folder reproduction/rkof\n"
-    "  kernova reproduce hms --data data --folder reproduction/hms\n"
-    "  kernova reproduce mddkm-tables --folder reproduction/mddkm-tables\n"
-    "  kernova reproduce mddkm --data data --folder reproduction/mddkm",
+    epilog=examples(
+        "kernova reproduce ksd --folder reproduction/ksd",
+        "kernova reproduce rkof --data data --folder reproduction/rkof",
+        "kernova reproduce hms --data data --folder reproduction/hms",
+        "kernova reproduce mddkm-tables --folder reproduction/mddkm-tables",
+        "kernova reproduce mddkm --data data --folder reproduction/mddkm",
+    ),
 )
 
 
@@ -45,21 +50,30 @@ def _reproduce() -> None:
     pass
 
 
-@app.command(
+def _command(
+    name: str, summary: str, example: str
+) -> Callable[[Callable[Parameters, None]], Callable[Parameters, None]]:
+    """Register a function as a command, with its summary and an example for the help."""
+
+    def register(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
+        declare = app.command(name, short_help=summary, epilog=examples(example))
+        return declare(reporting_errors(command))
+
+    return register
+
+
+@_command(
     "ksd",
-    short_help="Kernelized spatial depth.",
-    epilog="\b\nExample:\n  kernova reproduce ksd --data data --folder reproduction/ksd",
+    "Kernelized spatial depth.",
+    "kernova reproduce ksd --data data --folder reproduction/ksd",
 )
-@reporting_errors
 def ksd(
     data: Annotated[
         Path | None,
         typer.Option(help="Folder of the cichlid data, for Tables 2 and 3, which need it."),
     ] = None,
     folder: Folder = Path("reproduction/ksd"),
-    seeds: Annotated[
-        int, typer.Option(min=2, help="Number of random draws of each synthetic set.")
-    ] = 20,
+    seeds: Draws = 20,
     repetitions: Annotated[
         int, typer.Option(min=10, help="Number of repetitions of the check of Theorem 1.")
     ] = 1000,
@@ -107,12 +121,11 @@ def ksd(
     _finish(study, target / "ksd.json", figures, as_json, shown)
 
 
-@app.command(
+@_command(
     "rkof",
-    short_help="Robust kernel outlier factor.",
-    epilog="\b\nExample:\n  kernova reproduce rkof --data data --folder reproduction/rkof",
+    "Robust kernel outlier factor.",
+    "kernova reproduce rkof --data data --folder reproduction/rkof",
 )
-@reporting_errors
 def rkof(
     data: Annotated[
         Path | None,
@@ -122,9 +135,7 @@ def rkof(
         str, typer.Option(help="Real data sets, separated by commas, or all, or none.")
     ] = "all",
     folder: Folder = Path("reproduction/rkof"),
-    seeds: Annotated[
-        int, typer.Option(min=2, help="Number of random draws of each synthetic set.")
-    ] = 20,
+    seeds: Draws = 20,
     quick: Annotated[
         bool,
         typer.Option("--quick", help="Few k; no timing, no feature bagging, no LPF at large k."),
@@ -152,12 +163,11 @@ def rkof(
     _finish(study, target / "rkof.json", files, as_json, {title: study.table()}, study.notes)
 
 
-@app.command(
+@_command(
     "hms",
-    short_help="Hierarchical mean shift.",
-    epilog="\b\nExample:\n  kernova reproduce hms --data data --sets segment,yeast --seeds 2",
+    "Hierarchical mean shift.",
+    "kernova reproduce hms --data data --sets segment,yeast --seeds 2",
 )
-@reporting_errors
 def hms(
     data: Annotated[Path, typer.Option(help="Folder of the six data sets, as Parquet files.")],
     sets: Annotated[str, typer.Option(help="Data sets, separated by commas, or all.")] = "all",
@@ -194,12 +204,11 @@ def hms(
     _finish(study, target / "hms.json", files, as_json, shown, study.notes)
 
 
-@app.command(
+@_command(
     "mddkm-tables",
-    short_help="Multiclass data description, on tables.",
-    epilog="\b\nExample:\n  kernova reproduce mddkm-tables --sets iris,wine --seeds 3",
+    "Multiclass data description, on tables.",
+    "kernova reproduce mddkm-tables --sets iris,wine --seeds 3",
 )
-@reporting_errors
 def mddkm_tables(
     data: Annotated[
         Path | None,
@@ -235,12 +244,11 @@ def mddkm_tables(
     _finish(study, target / "mddkm-tables.json", files, as_json, shown, study.notes)
 
 
-@app.command(
+@_command(
     "mddkm",
-    short_help="Multiclass data description, on bird notes.",
-    epilog="\b\nExample:\n  kernova reproduce mddkm --data data --folder reproduction/mddkm",
+    "Multiclass data description, on bird notes.",
+    "kernova reproduce mddkm --data data --folder reproduction/mddkm",
 )
-@reporting_errors
 def mddkm(
     data: Annotated[
         Path | None,

@@ -5,9 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kernova.cli.console import Target, finish, progress_bars, reporting_errors, table_target
+from kernova.cli.console import (
+    Target,
+    print_result,
+    progress_bars,
+    reporting_errors,
+    table_target,
+    write_targets,
+)
 from kernova.cli.options import (
-    TABLE_FORMATS,
     AsJson,
     Drop,
     IdColumn,
@@ -15,6 +21,7 @@ from kernova.cli.options import (
     check_targets,
     examples,
     split_names,
+    table_argument,
 )
 from kernova.workflows.settings import SimulationSettings
 
@@ -30,10 +37,7 @@ EXAMPLE = examples(
 
 @reporting_errors
 def simulate(
-    data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help=f"Table of labelled rows: {TABLE_FORMATS}."),
-    ],
+    data: Annotated[Path, table_argument("DATA", "Table of labelled rows")],
     label_column: Annotated[
         str, typer.Option(metavar="COLUMN", help="Column with the class of each row.")
     ],
@@ -61,9 +65,9 @@ def simulate(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the questions of each strategy, with the labels of DATA as the expert's answers.
+    """Count the questions each strategy needs, with the labels of DATA as answers.
 
-    Every strategy asks row after row until it has found each class at least once. The table shows
+    Every strategy asks about one row after another until each class has been found. The table shows
     the number of questions needed (median, fewest and most over the runs) and the area: the
     fraction of classes found, averaged over the first 200 questions.
     """
@@ -86,15 +90,13 @@ def simulate(
     )
     with progress_bars():
         result = simulate_strategies(table, settings)
-    finish(
-        result,
+    written = write_targets(
         {
             "output": table_target(output, result.lines()),
             "picture": Target(picture, lambda path: _save_picture(result, path)),
-        },
-        as_json=as_json,
-        show=lambda out: _show(out, result),
+        }
     )
+    print_result(result, written, as_json=as_json, show=lambda out: _show(out, result))
 
 
 def _save_picture(result: "SimulationResult", path: Path) -> None:

@@ -14,7 +14,7 @@ from kernova.cli.console import (
     table_target,
     write_targets,
 )
-from kernova.cli.options import MAX_SEED, AsJson, Report, check_targets, number_or_name
+from kernova.cli.options import MAX_SEED, AsJson, Report, check_targets, examples, number_or_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,12 +25,11 @@ if TYPE_CHECKING:
     from kernova.species.results import SpeciesAnswer
     from kernova.species.space import SpeciesSettings
 
-EXAMPLE = (
-    "\b\nExamples:\n"
-    "  kernova species fish.tps --groups groups.csv --group-column species "
-    "--unknown 'Notropis petersoni' --report report.html\n"
-    "  kernova species fish.tps --groups groups.csv --group-column species --each -o verdicts.csv\n"
-    "  kernova species fish.tps --id-pattern '_([a-z]+)_' --test unnamed.tps -o verdicts.csv"
+EXAMPLE = examples(
+    "kernova species fish.tps --groups groups.csv --group-column species "
+    "--unknown 'Notropis petersoni' --report report.html",
+    "kernova species fish.tps --groups groups.csv --group-column species --each -o verdicts.csv",
+    "kernova species fish.tps --id-pattern '_([a-z]+)_' --test unnamed.tps -o verdicts.csv",
 )
 
 
@@ -102,7 +101,7 @@ def species(
         float, typer.Option(help="Confidence of the bound and of the verdict, between 0 and 1.")
     ] = 0.95,
     largest_error: Annotated[
-        float, typer.Option(help="Largest equal error rate of groups that count as separable.")
+        float, typer.Option(help="Largest equal error rate at which groups are separable.")
     ] = 0.25,
     false_discovery_rate: Annotated[
         float,
@@ -127,12 +126,12 @@ def species(
     top: Annotated[int, typer.Option(min=0, help="Number of table rows to print.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Test whether a group of specimens is new, from landmarks and with error rates.
+    """Test from landmarks whether a group of specimens is new, with error rates.
 
     The known groups are split in half at random, many times. One half defines the alignment, the
     components and the depths; the other is held out to count false alarms. The unknown specimens
-    are compared with all known groups together and with each one alone. The verdict comes in
-    words, with its reasons.
+    are compared with all known groups together and with each one alone. The verdict is
+    given in words, with its reasons.
     """
     from kernova.species.inputs import Reading, check_one_question, groups_of, read_specimens
     from kernova.species.space import SpeciesSettings
@@ -159,8 +158,9 @@ def species(
         known, groups=groups, group_column=group_column, id_pattern=id_pattern, id_column=id_column
     )
     new = None if test is None else read_specimens(test, reading).landmarks
-    with printing_warnings(), progress_bars():
-        answer = _answer(known.landmarks, names, unknown, new, settings, least_specimens)
+    with printing_warnings():
+        with progress_bars():
+            answer = _answer(known.landmarks, names, unknown, new, settings, least_specimens)
         written = write_targets(
             {
                 "output": table_target(output, answer.rows),
