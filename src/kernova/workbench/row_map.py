@@ -187,7 +187,7 @@ def neighbours_map(encoded: Matrix) -> RowMap | None:
     Parameters
     ----------
     encoded : array of shape (n_rows, n_columns)
-        The rows as finite numbers.
+        The rows, as for :func:`axes_map`.
 
     Returns
     -------

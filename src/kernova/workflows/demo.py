@@ -81,9 +81,9 @@ def _novelty_chapter(folder: Path) -> Chapter:
     # Pixels share one unit: scaling each by itself would blow up the empty margins.
     settings = NoveltySettings(scaling="none", false_discovery_rate=0.1, seed=_SEED)
     result = find_novelties(*tables, settings)
-    save_table(result.rows, paths["verdicts"])
-    report = folder / "report.html"
-    save_page(novelty_page(result), report)
+    results = _save_results(
+        folder / "report.html", novelty_page(result), paths["verdicts"], result.rows
+    )
     pictures = _saved(novelty_figures(result), folder, "novelty")
     return Chapter(
         title="Which of these digits are new?",
@@ -96,7 +96,7 @@ def _novelty_chapter(folder: Path) -> Chapter:
         ],
         table=_by_digit(result.rows),
         table_title=f"Called novel, by digit ({_UNKNOWN_DIGIT} is the unknown one)",
-        files=[report, paths["verdicts"], *pictures, paths["known"], paths["new"]],
+        files=[*results, *pictures, paths["known"], paths["new"]],
         next_commands=[
             f"kernova novelty {paths['known']} {paths['new']} --id-column id --label-column digit "
             f"--scaling none --max-false-alarm 0.02 --report {folder / 'stricter.html'}",
@@ -110,26 +110,26 @@ def _novelty_chapter(folder: Path) -> Chapter:
 
 def _outliers_chapter(folder: Path) -> Chapter:
     """Outlier detection: find three typing errors in a table."""
-    data, ranked = folder / "wines.csv", folder / "outliers.csv"
+    data = folder / "wines.csv"
     _write_wines(data)
     table = read_rows(data, id_column="wine", label_column="cultivar")
     settings = OutlierSettings(top=5, path=(5, 10, 20, 40), seed=_SEED)
     result = find_outliers(table, settings)
-    save_table(result.rows, ranked)
-    report = folder / "outliers.html"
-    save_page(outliers_page(result), report)
+    results = _save_results(
+        folder / "outliers.html", outliers_page(result), folder / "outliers.csv", result.rows
+    )
     pictures = _saved(outliers_figures(result), folder, "outliers")
     return Chapter(
         title="Which of these wines are outliers?",
         sentences=[
-            f"In a table of {len(result.rows)} wines, three mistakes were made on purpose: the ash "
+            f"In a table of {len(result.rows)} wines, three errors were made on purpose: the ash "
             "of wine-010 and the proline of wine-080 are ten times too large, and the hue and "
             "color intensity of wine-150 are swapped.",
             result.summary,
         ],
         table=result.rows.head(settings.top)[["wine", "factor", "because"]],
         table_title="Most outlying first",
-        files=[report, ranked, *pictures, data],
+        files=[*results, *pictures, data],
         next_commands=[
             f"kernova outliers {data} --id-column wine --label-column cultivar "
             f"--max-false-alarm 0.1 --report {folder / 'proven.html'}",
@@ -149,8 +149,7 @@ def recognition_chapter(folder: Path) -> Chapter:
     save_model(learnt.model, model)
     table = read_new(new, learnt.model, id_column="id", label_column="digit")
     result = recognize_rows(learnt.model, table)
-    save_table(result.rows, classes)
-    save_page(recognition_page(result), report)
+    results = _save_results(report, recognition_page(result), classes, result.rows)
     return Chapter(
         title="Which digit is this, or is it none that we know?",
         sentences=[
@@ -160,7 +159,7 @@ def recognition_chapter(folder: Path) -> Chapter:
         ],
         table=result.by_class,
         table_title="Rows by class",
-        files=[report, classes, model],
+        files=[*results, model],
         next_commands=[
             f"kernova learn {known} --label-column digit --id-column id --scale common -o {model}",
             f"kernova recognize {model} {new} --id-column id --label-column digit",
@@ -177,9 +176,9 @@ def discovery_chapter(folder: Path) -> Chapter:
     result = simulate_strategies(table, settings)
     pictures = _saved({"curves": result.figure()}, folder, "discovery")
     return Chapter(
-        title="Which digits are in there?",
+        title="Which digits does the table contain?",
         sentences=[
-            f"{len(table.features)} images of ten digits; of the rarest there are "
+            f"{len(table.features)} images of ten digits; the rarest digit has "
             f"{min(DIGIT_COUNTS)}. Nothing is known of them, and an expert labels one image after "
             "another until every digit has been found. Here their labels simulate the expert.",
             _compared(result),
@@ -224,6 +223,12 @@ _CHAPTERS: tuple[Callable[[Path], Chapter], ...] = (
     discovery_chapter,
     recognition_chapter,
 )
+
+
+def _save_results(report: Path, html: str, table: Path, rows: pd.DataFrame) -> list[Path]:
+    save_table(rows, table)
+    save_page(html, report)
+    return [report, table]
 
 
 def _saved(figures: dict[str, Figure], folder: Path, job: str) -> list[Path]:

@@ -16,11 +16,12 @@ from kernova.discover.strategies import strategy_named
 from kernova.errors import InputError, check_count
 from kernova.progress import track
 from kernova.tables.records import dropped_rows_notes, json_rows
-from kernova.tables.table import Table, read_table
+from kernova.tables.table import Table
 from kernova.text import percent, plural, quantity
 from kernova.typing import Matrix
 from kernova.workflows.detectors import table_encoder
-from kernova.workflows.settings import Missing, SimulationSettings, missing_when_reading
+from kernova.workflows.learn import read_labelled
+from kernova.workflows.settings import Missing, SimulationSettings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -135,13 +136,7 @@ def read_labelled_rows(
     missing: Missing = "refuse",
 ) -> Table:
     """Read a table in which every row has a label."""
-    table = read_table(
-        data,
-        id_column=id_column,
-        label_column=label_column,
-        drop=drop,
-        missing=missing_when_reading(missing),
-    )
+    table = read_labelled(data, label_column, id_column=id_column, drop=drop, missing=missing)
     assert table.labels is not None
     n_missing = int(table.labels.isna().sum())
     if n_missing:
