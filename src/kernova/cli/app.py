@@ -109,7 +109,7 @@ def _demo(
 
     Nine digits are known, the tenth is not. kernova novelty finds the unknown digit in a new
     table, bounds the rate of false alarms, and writes a report with figures. kernova outliers
-    finds errors that were made in a table of wines, and reports which values are wrong. kernova
+    finds errors introduced into a table of wines, and reports which values are wrong. kernova
     discover finds every digit of a table, rare ones too, in few questions.
     """
     from kernova.files import made_folder

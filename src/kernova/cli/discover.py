@@ -92,7 +92,7 @@ def discover(
     ] = None,
     host: Annotated[
         str,
-        typer.Option(help="Address to serve the page at; any but this machine's needs --token."),
+        typer.Option(help="Address to serve the page at; one that others can reach needs --token."),
     ] = "127.0.0.1",
     token: Annotated[
         str | None, typer.Option(help="Access token for the page (random by default).")
@@ -128,7 +128,7 @@ def discover(
     ] = None,
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="Print a summary as JSON at the end; ask on standard error."),
+        typer.Option("--json", help="Print a summary as JSON at the end; questions go to stderr."),
     ] = False,
 ) -> None:
     """Ask about the rows of DATA, one at a time, to find every category in few questions.

@@ -39,7 +39,7 @@ def learn(
     scale: Annotated[
         Scale,
         typer.Option(
-            help="Scale each number column by its own spread, all by one spread (for like columns "
+            help="Scale each numeric column by its own spread, all by one spread (for like columns "
             "such as pixels), or not."
         ),
     ] = LearnSettings.scale,

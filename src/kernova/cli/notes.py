@@ -133,7 +133,7 @@ def check(
 
     A detection is correct if its onset is close to that of an annotated note of its class, one to
     one; windows are compared separately, every 2 ms. Labels that the model does not know count as
-    none. The mean F over windows includes the class none; the mean F over notes does not.
+    none. The mean F1 score over windows includes the class none; that over notes does not.
     """
     from kernova.files import made_folder
     from kernova.notes.check import check_finder, save_check

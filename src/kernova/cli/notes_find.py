@@ -27,7 +27,7 @@ EXAMPLE = options.examples(
     "kernova notes find model.kernova recordings --format raven -o found --plot --combined all.csv",
 )
 
-SOME_FAILED = 1
+_SOME_FAILED = 1
 _NOTES_SHOWN = 20
 _CLASSES_SHOWN = 12
 
@@ -61,7 +61,7 @@ def find(
     channel: options.ChannelToSearch = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the notes that MODEL knows in FILES; every other sound is ignored.
+    """Find the notes of MODEL in FILES; every other sound is ignored.
 
     With -o, the notes of each recording are written to a file in that folder, named like the
     recording. If interrupted, run the same command again: finished recordings are skipped unless
@@ -160,7 +160,7 @@ def _exit_with_code(results: "list[SearchedFile]") -> None:
 
     n_failed = sum(result.outcome == FAILED for result in results)
     if n_failed:
-        raise typer.Exit(BAD_INPUT if n_failed == len(results) else SOME_FAILED)
+        raise typer.Exit(BAD_INPUT if n_failed == len(results) else _SOME_FAILED)
 
 
 # --- for people ------------------------------------------------------------------------------

@@ -61,7 +61,8 @@ def novelty(
 
     KNOWN holds ordinary rows. Half of them are held out to set a threshold such that, with the
     chosen confidence, at most the chosen fraction of ordinary rows is called novel. Each row of
-    NEW gets a novelty (0 is the threshold, -1 is typical of known rows), a p-value and a verdict.
+    NEW gets a novelty score (0 is the threshold, -1 is typical of known rows), a p-value and a
+    verdict.
     """
     from kernova.workflows.novelty import find_novelties, read_known_and_new
 

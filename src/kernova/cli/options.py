@@ -40,7 +40,7 @@ NoveltyMethod = Annotated[_NoveltyDetector, typer.Option(help=detector_help("nov
 OutlierMethod = Annotated[_OutlierDetector, typer.Option(help=detector_help("outliers"))]
 Scaling = Annotated[
     settings.Scaling,
-    typer.Option(help="Scale number columns to unit variance, to the range 0 to 1, or not."),
+    typer.Option(help="Scale numeric columns to unit variance, to the range 0 to 1, or not."),
 ]
 Missing = Annotated[
     settings.Missing,

@@ -72,8 +72,8 @@ def outliers(
 
     Each row gets an outlier factor: about 1 inside a cluster, larger where the data are sparser
     around a row than around its neighbours. The most unusual rows come first, with the features
-    that contribute most to each factor. With --max-false-alarm, the threshold is proven on rows
-    that the detector had not seen, and each row gets a p-value.
+    that contribute most to each factor. With --max-false-alarm, the threshold is set on rows
+    that the detector has not seen, so that the bound is proven, and each row gets a p-value.
     """
     from kernova.workflows.outliers import find_outliers, read_rows
 

@@ -32,7 +32,7 @@ _ROWS_SHOWN = 10
 # --- what is shown ---------------------------------------------------------------------------
 
 
-def print_question(
+def _print_question(
     out: "EscapingConsole", discovery: "Discovery", question: "AskedQuestion"
 ) -> None:
     """Print a question: the row, the reason, the rows it represents, and its unusual values."""
@@ -44,7 +44,7 @@ def print_question(
     out.print_lines(_category_line(discovery))
 
 
-def print_categories(out: "EscapingConsole", discovery: "Discovery") -> None:
+def _print_categories(out: "EscapingConsole", discovery: "Discovery") -> None:
     """Print the categories found so far, with the number of rows labelled with each."""
     if len(discovery.categories):
         out.print_table(discovery.categories)
@@ -52,7 +52,7 @@ def print_categories(out: "EscapingConsole", discovery: "Discovery") -> None:
         out.print(_NO_CATEGORY)
 
 
-def print_disagreements(out: "EscapingConsole", discovery: "Discovery") -> None:
+def _print_disagreements(out: "EscapingConsole", discovery: "Discovery") -> None:
     """Print the rows to which experts gave different labels, if there are any."""
     found = discovery.session.disagreements_
     for one in found[:_ROWS_SHOWN]:
@@ -166,7 +166,7 @@ class Dialogue:
             self.print_line(f"Question {question.number} again: {question.id}")
             self.print_line(_category_line(self.discovery))
             return
-        print_question(self.out, self.discovery, question)
+        _print_question(self.out, self.discovery, question)
         self.shown = (question.number, question.row)
 
     def _read_answer(self, question: "AskedQuestion | None") -> bool:
@@ -222,8 +222,8 @@ class Dialogue:
         self.print_line(f"Usage: {usage}. For a category of that name, type ={line}")
 
     def _on_list(self, command: Command, question: "AskedQuestion") -> None:
-        print_categories(self.out, self.discovery)
-        print_disagreements(self.out, self.discovery)
+        _print_categories(self.out, self.discovery)
+        _print_disagreements(self.out, self.discovery)
 
     def _on_name(self, command: Command, question: "AskedQuestion") -> None:
         before = self.session.categories_

@@ -16,7 +16,7 @@ change 3 = NAME         change the answer to question 3 (nothing after the =: sk
 label ID = NAME         label another row
 rename OLD = NEW        rename a category
 merge NAME = A, B       merge the categories A and B into NAME
-delete NAME             delete a category; rows that were asked count as skipped
+delete NAME             delete a category; rows asked about count as skipped
 settle ID = NAME        settle a disagreement between experts about a row
 list                    list the categories, and the rows that experts disagree about
 quit                    stop; the same command continues from here (also Ctrl-D and Ctrl-C)

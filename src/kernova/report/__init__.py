@@ -1,1 +1,1 @@
-"""Station five: pictures and pages for people."""
+"""Reports: figures, tables and self-contained HTML pages."""

@@ -44,7 +44,7 @@ from kernova.report.planes import (
 from kernova.text import quantity, truncate_middle
 from kernova.typing import Indices, Matrix, Vector
 
-LONGEST_NAME: Final = 18
+_LONGEST_NAME: Final = 18
 _MAX_POINTS: Final = 2000
 _NAMED_ON_MAP: Final = 12
 _NAMED_ON_CURVE: Final = 5
@@ -221,7 +221,7 @@ def _checked_names(labels: Sequence[Any] | None, n_rows: int) -> list[str] | Non
         raise InputError(
             f"labels must have one name for each of {quantity(n_rows, 'row')}; got {len(labels)}."
         )
-    return [truncate_middle(str(label), LONGEST_NAME) for label in labels]
+    return [truncate_middle(str(label), _LONGEST_NAME) for label in labels]
 
 
 def _label_points(ax: Axes, heights: Vector, names: list[str]) -> None:
@@ -301,7 +301,7 @@ def rank_stability_figure(path: pd.DataFrame, *, n_top: int = 10) -> Figure:
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_xscale("log")
-    names = [truncate_middle(str(label), LONGEST_NAME) for label in path.index]
+    names = [truncate_middle(str(label), _LONGEST_NAME) for label in path.index]
     _draw_ranks(axes[0], numbers, ranks, names, n_top)
     if has_steps:
         _draw_overlaps(axes[1], numbers, ranks, n_top)

@@ -218,7 +218,7 @@ def read_shape_features(path: str | os.PathLike[str]) -> ShapeFeatures:
     if not Path(source).exists():
         if source not in SHIPPED_FEATURES:
             raise InputError(
-                f"There is no file {source}; check its name and folder. Features that ship: "
+                f"There is no file {source}; check its name and folder. Built-in features: "
                 f"{listed(SHIPPED_FEATURES)}."
             )
         source = str(SHIPPED_FEATURES[source])

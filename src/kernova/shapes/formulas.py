@@ -22,7 +22,7 @@ import numpy as np
 
 from kernova.typing import Coordinates, Mask, Vector
 
-AXES = {"horizontal": 0, "vertical": 1}
+_AXES = {"horizontal": 0, "vertical": 1}
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[0-9]+(?:\.[0-9]+)?)|(?P<name>[A-Za-z_]+)|(?P<mark>[-+*/|(),]))"
@@ -160,7 +160,7 @@ class Axis:
     def units(self, points: Coordinates) -> Coordinates:
         """Return a unit vector per specimen."""
         units = np.zeros((len(points), points.shape[2]))
-        units[:, AXES[self.name]] = 1.0
+        units[:, _AXES[self.name]] = 1.0
         return units
 
     def __str__(self) -> str:
@@ -402,7 +402,7 @@ class _Parser:
         return Area(self.landmarks(3))
 
     def direction(self) -> Direction | Axis:
-        axis = self.next_if(*AXES)
+        axis = self.next_if(*_AXES)
         if axis is not None:
             return Axis(axis)
         if self.ahead.kind != "number":

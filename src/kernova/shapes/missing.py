@@ -52,7 +52,7 @@ def shape_model(
 def shape_precision(aligned: Coordinates, consensus: Coordinates, *, scaling: bool) -> Matrix:
     """Return the inverse covariance of aligned specimens, with a flat prior on their frames."""
     residuals = (aligned - consensus).reshape(len(aligned), -1)
-    covariance = shrunk_covariance(residuals)
+    covariance = _shrunk_covariance(residuals)
     covariance.flat[:: len(covariance) + 1] += _MIN_VARIANCE * np.square(consensus).sum()
     frame = frame_directions(consensus, scaling=scaling)
     prior = _FLAT * np.trace(covariance)
@@ -92,7 +92,7 @@ def _conditional_variance(precision: Matrix, model: ShapeModel) -> float:
     return float(np.trace(np.linalg.inv(own), axis1=1, axis2=2).sum())
 
 
-def shrunk_covariance(residuals: Matrix) -> Matrix:
+def _shrunk_covariance(residuals: Matrix) -> Matrix:
     """Return the covariance with oracle approximating shrinkage.
 
     The fewer the rows, the more it is shrunk towards equal variances without correlation; then

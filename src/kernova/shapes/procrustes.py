@@ -131,7 +131,7 @@ def _plane_rotations(covariances: Matrix, reflection: bool) -> Matrix:
     return np.stack(cells, axis=1).reshape(-1, 2, 2)
 
 
-def known_landmarks(coordinates: Coordinates) -> Mask:
+def _known_landmarks(coordinates: Coordinates) -> Mask:
     """Return the mask of landmarks with all of their coordinates, specimens × landmarks."""
     is_finite = np.isfinite(coordinates)
     is_known = is_finite[:, :, 0].copy()
@@ -152,9 +152,9 @@ def _sums(specimens: Coordinates) -> Coordinates:
     return np.einsum("npd->nd", specimens)[:, None, :]
 
 
-def own_frames(coordinates: Coordinates, *, scaling: bool = True) -> Frames:
+def _own_frames(coordinates: Coordinates, *, scaling: bool = True) -> Frames:
     """Centre each specimen on its known landmarks; with scaling, divide it by its size."""
-    is_known = known_landmarks(coordinates)
+    is_known = _known_landmarks(coordinates)
     present = is_known[..., None]
     n_known = np.maximum(is_known.sum(axis=1), 1)[:, None, None]
     # Dividing by the largest coordinate first, so that squares neither overflow nor underflow.
@@ -185,17 +185,17 @@ def shapeless_rows(coordinates: Coordinates, *, scaling: bool = True) -> Indices
     >>> shapeless_rows(np.array([triangle, np.ones((3, 2)), triangle]))
     array([1])
     """
-    frames = own_frames(coordinates)
+    frames = _own_frames(coordinates)
     too_few = frames.is_known.sum(axis=1) < max(2, coordinates.shape[2])
     return np.flatnonzero(too_few | (scaling & (frames.sizes == 0)))
 
 
-def consensus_of(coordinates: Coordinates, options: Superposition) -> Consensus:
+def _consensus_of(coordinates: Coordinates, options: Superposition) -> Consensus:
     """Return the consensus: the mean of all specimens, each rotated to fit it best.
 
     Its longest direction lies along the first axis, its first landmark towards the negative end.
     """
-    frames = own_frames(coordinates, scaling=options.scaling)
+    frames = _own_frames(coordinates, scaling=options.scaling)
     has_gap = np.asarray(~frames.is_known.all(axis=1))
     found = _align_with_gaps(frames, has_gap, options) if has_gap.any() else _align(frames, options)
     axes = principal_axes(found.consensus, reflection=options.reflection)
@@ -205,9 +205,9 @@ def consensus_of(coordinates: Coordinates, options: Superposition) -> Consensus:
         aligned[has_gap] = _completed(model, aligned[has_gap], frames.is_known[has_gap], options)
         consensus = aligned.mean(axis=0)
     model = shape_model(aligned, consensus, ~has_gap, scaling=options.scaling)
-    # With gaps, sizes depend on the estimates, so they must be those that ``aligned_to`` returns.
+    # With gaps, sizes depend on the estimates, so they must be those that ``_aligned_to`` returns.
     sizes = (
-        aligned_to(model, coordinates, options).centroid_sizes if has_gap.any() else frames.sizes
+        _aligned_to(model, coordinates, options).centroid_sizes if has_gap.any() else frames.sizes
     )
     return Consensus(model, sizes, found.n_rounds, found.is_converged)
 
@@ -273,9 +273,9 @@ def _initial_alignment(frames: Frames, options: Superposition) -> tuple[Coordina
     return np.where(present, aligned, consensus), consensus
 
 
-def aligned_to(model: ShapeModel, coordinates: Coordinates, options: Superposition) -> Alignment:
+def _aligned_to(model: ShapeModel, coordinates: Coordinates, options: Superposition) -> Alignment:
     """Align specimens to a consensus, each by itself."""
-    frames = own_frames(coordinates, scaling=options.scaling)
+    frames = _own_frames(coordinates, scaling=options.scaling)
     placed = _rotated_to(model.consensus, frames.specimens, options)
     has_gap = np.asarray(~frames.is_known.all(axis=1))
     if has_gap.any():
@@ -329,7 +329,7 @@ def _completed_sizes(frames: Frames, placed: Coordinates, has_gap: Mask) -> Vect
     sizes = frames.sizes.copy()
     if has_gap.any():
         filled, present = placed[has_gap], frames.is_known[has_gap][..., None]
-        seen = own_frames(np.where(present, filled, np.nan)).sizes
+        seen = _own_frames(np.where(present, filled, np.nan)).sizes
         sizes[has_gap] *= lengths(filled) / np.where(seen > 0, seen, 1)
     return sizes
 
@@ -498,7 +498,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         self._check_parameters()
         specimens = self._specimens(X, reset=True)
         _check_landmarks_seen(specimens)
-        found = consensus_of(specimens, self._options())
+        found = _consensus_of(specimens, self._options())
         if not found.is_converged:
             warnings.warn(
                 f"The consensus did not converge in {found.n_rounds} rounds. Increase max_iter or "
@@ -521,7 +521,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         """Align specimens (``X`` as for ``fit``) to the consensus, and return their sizes too."""
         check_is_fitted(self)
         model = ShapeModel(self.consensus_, self.precision_, self.examples_)
-        return aligned_to(model, self._specimens(X, reset=False), self._options())
+        return _aligned_to(model, self._specimens(X, reset=False), self._options())
 
     def _options(self) -> Superposition:
         return Superposition(self.scaling, self.reflection, self.tolerance, self.max_iter)

@@ -149,7 +149,7 @@ class _Keyword(NamedTuple):
 
 
 class _Reader:
-    """A parser of one pass over the lines; errors name line and specimen."""
+    """A parser that reads the lines once; its errors name line and specimen."""
 
     def __init__(self, source: str, negative: Negative) -> None:
         self.lines = read_lines(source)

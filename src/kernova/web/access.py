@@ -1,4 +1,4 @@
-"""Access control of the server: token, cookie, Host header and origin.
+"""Access control of the server, and its error replies: token, cookie, Host header and origin.
 
 The middleware :class:`Access` checks every request, also for addresses that do not exist. The token
 gives full access. A browser receives it in the address it is opened with and stores a cookie, which
@@ -6,11 +6,15 @@ no script can read and no other site can send; a script sends ``Authorization: B
 
 A foreign site can let its own name resolve to this machine (DNS rebinding) and send requests as if
 to itself. Its name is then in the ``Host`` header, so only known names are accepted.
+
+Errors have one JSON form: ``{"error": {"code": "refused", "message": "There is nothing to undo."}}``;
+where fields of a request are invalid, ``fields`` gives the error of each.
 """
 
 import hashlib
 import hmac
 import ipaddress
+import json
 import logging
 import re
 import socket
@@ -19,22 +23,131 @@ from html import escape
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
 
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, Response
+from starlette.routing import Match, Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kernova.web.errors import fault
+from kernova.errors import InputError, MissingMediaError, NotSavedError
+from kernova.workbench import WorkbenchError
+
+# Error code by status, where nothing more specific is known.
+_CODES: Final = {
+    400: "unreadable",
+    401: "token",
+    403: "forbidden",
+    404: "not found",
+    405: "method",
+    409: "refused",
+    413: "too large",
+    422: "fields",
+    500: "broken",
+    503: "unavailable",
+}
+_METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_STATUSES: Final = {"not found": 404}
+_SENTENCES: Final = {
+    404: "There is nothing at this address.",
+    405: "This address does not support this method; the Allow header lists those it supports.",
+    413: "The request is larger than 1 MB. Send less at a time.",
+}
+
+
+def fault(
+    status: int,
+    message: str | None = None,
+    code: str | None = None,
+    *,
+    fields: dict[str, str] | None = None,
+    headers: dict[str, str] | None = None,
+) -> Response:
+    """Return the response for an error.
+
+    Examples
+    --------
+    >>> from kernova.web.access import fault
+    >>> fault(409, "There is nothing to undo.").body
+    b'{"error": {"code": "refused", "message": "There is nothing to undo."}}'
+    """
+    error: dict[str, Any] = {
+        "code": code or _CODES.get(status, "refused"),
+        "message": message or _SENTENCES.get(status, "The request failed."),
+    }
+    if fields:
+        error["fields"] = fields
+    # Escaped to ASCII: a request may contain lone surrogates, which UTF-8 cannot encode.
+    body = json.dumps({"error": error}).encode()
+    return Response(body, status, headers=headers, media_type="application/json")
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Let the application return all errors in the one form."""
+    app.add_exception_handler(RequestValidationError, _bad_fields)
+    app.add_exception_handler(HTTPException, _bad_request)
+    app.add_exception_handler(InputError, _rejected)
+
+
+async def _bad_fields(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    fields = {_field_name(one["loc"]): str(one["msg"]) for one in error.errors()}
+    names = ", ".join(fields)
+    return fault(422, f"The request is invalid: see {names}.", fields=fields)
+
+
+def _field_name(location: tuple[Any, ...]) -> str:
+    """Return the name of an invalid field, without its kind (body, query ...)."""
+    names = [str(part) for part in location[1:]] or [str(part) for part in location]
+    # The name comes from the request and may contain anything.
+    return ".".join(names)[:80].encode("ascii", "backslashreplace").decode()
+
+
+async def _bad_request(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        allowed = _allowed_methods(request)
+        headers["Allow"] = ", ".join([*allowed, "HEAD"] if "GET" in allowed else allowed)
+    message = "The body is not valid JSON." if error.status_code == 400 else None
+    return fault(error.status_code, message, headers=headers)
+
+
+def _allowed_methods(request: Request) -> list[str]:
+    """Return the methods of an address, over all its routes."""
+    # The path of the application, not that of the mounted static files.
+    scope = {**request.scope, "root_path": request.scope.get("app_root_path", "")}
+    return [
+        method
+        for method in _METHODS
+        if any(
+            route.matches({**scope, "method": method})[0] is Match.FULL
+            for route in request.app.routes
+            if not isinstance(route, Mount) or method == "GET"
+        )
+    ]
+
+
+async def _rejected(request: Request, error: Exception) -> Response:
+    if isinstance(error, WorkbenchError):
+        return fault(_STATUSES.get(error.code, 409), str(error), error.code)
+    if isinstance(error, MissingMediaError):
+        return fault(404, str(error))
+    if isinstance(error, NotSavedError):
+        return fault(503, str(error), "not saved")
+    return fault(409, str(error))
+
 
 Message = MutableMapping[str, Any]
 
 _HOST: Final = re.compile(r"(\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[\w.-]+))(:[0-9]{1,5})?")
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-LARGEST_BODY: Final = 1_000_000
-_MOST_DRAINED: Final = 16 * LARGEST_BODY
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_LARGEST_BODY: Final = 1_000_000
+_MOST_DRAINED: Final = 16 * _LARGEST_BODY
 
-CONTENT_SECURITY_POLICY: Final = "; ".join(
+_CONTENT_SECURITY_POLICY: Final = "; ".join(
     (
         "default-src 'none'",
         "script-src 'self'",
@@ -49,7 +162,7 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
     )
 )
 _HEADERS: Final = {
-    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Content-Security-Policy": _CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -88,13 +201,13 @@ class Hosts:
 
     Examples
     --------
-    >>> from kernova.web.access import LOOPBACK, Hosts
-    >>> hosts = Hosts(LOOPBACK)
+    >>> from kernova.web.access import _LOOPBACK, Hosts
+    >>> hosts = Hosts(_LOOPBACK)
     >>> [hosts.takes(host) for host in ("localhost:8317", "[::1]:8317", "evil.example:8317")]
     [True, True, False]
     """
 
-    def __init__(self, names: Iterable[str] = LOOPBACK, *, any_address: bool = False) -> None:
+    def __init__(self, names: Iterable[str] = _LOOPBACK, *, any_address: bool = False) -> None:
         self.names = {name.lower() for name in names}
         self.any_address = any_address
 
@@ -117,9 +230,9 @@ def hosts_for(address: str) -> Hosts:
     ['127.0.0.1', '::1', 'localhost']
     """
     if is_loopback(address):
-        return Hosts((*LOOPBACK, address))
+        return Hosts((*_LOOPBACK, address))
     if _is_address(address) and ipaddress.ip_address(address).is_unspecified:
-        return Hosts((*LOOPBACK, socket.gethostname(), socket.getfqdn()), any_address=True)
+        return Hosts((*_LOOPBACK, socket.gethostname(), socket.getfqdn()), any_address=True)
     return Hosts((address,))
 
 
@@ -335,7 +448,7 @@ class _Body:
         """Return whether the declared length exceeds the limit."""
         if declared is None or not declared.isdecimal():
             return False
-        return len(declared) > 12 or int(declared) > LARGEST_BODY
+        return len(declared) > 12 or int(declared) > _LARGEST_BODY
 
     async def drain(self) -> None:
         """Read the rest of the body, since a client reads no reply while it is sending."""
@@ -348,6 +461,6 @@ class _Body:
     async def __call__(self) -> Message:
         message = await self._receive()
         self._n_bytes += len(message.get("body", b""))
-        if self._n_bytes > LARGEST_BODY:
+        if self._n_bytes > _LARGEST_BODY:
             raise HTTPException(413)
         return message

@@ -14,8 +14,7 @@ from starlette.responses import FileResponse
 from starlette.staticfiles import StaticFiles
 
 from kernova._version import __version__
-from kernova.web.access import Access, Hosts, Key
-from kernova.web.errors import add_error_handlers
+from kernova.web.access import Access, Hosts, Key, add_error_handlers
 from kernova.web.routes import all_routes
 from kernova.workbench import Workbench
 
@@ -70,12 +69,12 @@ def create_app(
     def page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
 
-    describe_access(app)
+    _describe_access(app)
     app.add_middleware(Access, key=Key(token, port), hosts=hosts or Hosts())
     return app
 
 
-def describe_access(app: FastAPI) -> None:
+def _describe_access(app: FastAPI) -> None:
     """Add the token to the OpenAPI description."""
     made = app.openapi
 

@@ -84,7 +84,7 @@ class Queue:
         return await loop.run_in_executor(self._worker, partial(work, *args, **kwargs))
 
 
-def new_router(tag: str) -> APIRouter:
+def _new_router(tag: str) -> APIRouter:
     """Return a router with the common error replies that rejects unknown parameters."""
     responses: dict[int | str, dict[str, Any]] = {
         status: {"model": FaultReply, "description": sentence}
@@ -97,7 +97,7 @@ def new_router(tag: str) -> APIRouter:
 
 def all_routes(workbench: Workbench) -> list[APIRouter]:
     """Return the routers of all routes."""
-    asking, looking, files = (new_router(tag) for tag in ("asking", "looking", "files"))
+    asking, looking, files = (_new_router(tag) for tag in ("asking", "looking", "files"))
     queue = Queue()
     for section in (_questions, _corrections, _categories):
         section(asking, workbench, queue)

@@ -1,4 +1,4 @@
-/** The symbol of a category: a colour and a shape, so that the first 32 can be told apart with any colour vision. */
+/** The symbol of a category: a colour and a shape, so that the first 32 can be distinguished with any colour vision. */
 
 import { drawn, element } from "./dom.js";
 
