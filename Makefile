@@ -40,10 +40,10 @@ demo: $(CORE_STAMP) ## set everything up and do the main job on data that comes 
 	@$(BIN)/kernova demo --folder demo
 	@echo; echo 'To type kernova just like that:  . $(VENV)/bin/activate'
 
-test: $(DEV_STAMP) ## set everything up and run the tests (a tenth of each long bar)
+test: $(DEV_STAMP) ## set everything up and run the tests (a tenth of each long-running one)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
-soak: $(DEV_STAMP) ## the whole of every long bar, with its figures
+soak: $(DEV_STAMP) ## every long-running test in full, with its figures
 	KERNOVA_SOAK=1 $(BIN)/python -m pytest -m soak -s
 
 lint: $(DEV_STAMP) ## format, lint, types and layers only
