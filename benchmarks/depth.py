@@ -13,12 +13,12 @@ from kernova import KernelSpatialDepth
 
 
 def cloud(n, rng):
-    """One Gaussian cloud in ten dimensions."""
+    """Draw one Gaussian cloud in ten dimensions."""
     return rng.normal(size=(n, 10))
 
 
 def clustered(n, rng):
-    """Eight Gaussian clusters of different widths and sizes in ten dimensions."""
+    """Draw eight Gaussian clusters of different widths and sizes in ten dimensions."""
     centres = np.random.default_rng(8).normal(size=(8, 10)) * 6
     widths = np.random.default_rng(9).uniform(0.3, 1.5, size=(8, 1))
     member = rng.choice(8, size=n, p=np.arange(1, 9) / 36)
@@ -91,7 +91,7 @@ def _compare_engines(X, queries, bandwidth):
 
 
 def few_columns(sizes=(10_000, 20_000, 40_000, 80_000)):
-    """Growth where neighbourhoods are small: two columns, bandwidth "nearest"."""
+    """Measure growth with small neighbourhoods: two columns, bandwidth "nearest"."""
     rows = []
     for n in sizes:
         rng = np.random.default_rng(n)
@@ -110,7 +110,7 @@ def few_columns(sizes=(10_000, 20_000, 40_000, 80_000)):
 
 
 def peers(n=5000, n_queries=5000):
-    """Fit + score of kernova, scikit-learn and PyOD on the same rows."""
+    """Time fit + score of kernova, scikit-learn and PyOD on the same rows."""
     from pyod.models.kde import KDE
     from pyod.models.ocsvm import OCSVM
 

@@ -13,7 +13,7 @@ from kernova.description.class_description import describe_class, extended
 
 
 def three_classes(n, seed=0, n_columns=12):
-    """Three normal classes, and rows of a fourth that nobody has described."""
+    """Draw three normal classes, and rows of a fourth, unknown class."""
     centers = 1.5 * np.random.default_rng(7).normal(size=(4, n_columns))
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, size=n)
@@ -67,7 +67,7 @@ def _auroc(model, known, foreign):
 
 
 def growing_a_class():
-    """Bar: 100 rows join 4,000 five times faster than the class is described anew."""
+    """Bar: 100 rows join 4,000 five times faster than the class is fitted again."""
     rows = np.random.default_rng(0).normal(size=(4100, 12))
     old = describe_class(rows[:4000], 3.0, 1e-4)
     start = time.perf_counter()

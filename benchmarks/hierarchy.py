@@ -22,19 +22,19 @@ RARE = (50, 100, 200, 350, 500)
 
 
 def cpu_seconds(work):
-    """Processor time of this thread: one thread is asked for, and the machine is shared."""
+    """Return the processor time of this thread: one thread is used, and the machine is shared."""
     start = time.thread_time()
     work()
     return time.thread_time() - start
 
 
 def mixture(n, rare=(), seed=0):
-    """Six normal groups of different size and spread in eight columns, and rare ones on request."""
+    """Draw six normal groups of different size and spread in eight columns, and rare ones."""
     rng = np.random.default_rng(seed)
-    shares = np.array([0.4, 0.25, 0.15, 0.1, 0.06, 0.04])
+    fractions = np.array([0.4, 0.25, 0.15, 0.1, 0.06, 0.04])
     spreads = np.array([1.0, 0.7, 1.5, 0.5, 1.0, 0.3])
     centers = 4 * rng.normal(size=(6, 8))
-    group = rng.choice(6, n - sum(rare), p=shares)
+    group = rng.choice(6, n - sum(rare), p=fractions)
     parts = [centers[group] + spreads[group, None] * rng.normal(size=(len(group), 8))]
     labels = [group]
     for number, size in enumerate(rare, start=6):
@@ -45,7 +45,7 @@ def mixture(n, rare=(), seed=0):
 
 
 def exact(n_jobs=1):
-    """Build without a coreset, on rows that are standardised already."""
+    """Return a hierarchy without a coreset, for rows that are already standardised."""
     return HierarchicalMeanShift(standardize="none", coreset=None, n_jobs=n_jobs)
 
 
@@ -149,7 +149,7 @@ def _measure_coreset(n):
 
 
 def numba_pays():
-    """Bar: numba is worth having at 3 x; against the same climb in blocks of NumPy."""
+    """Bar: numba is worth its installation at 3 x the speed of the same climb in NumPy."""
     table = pd.read_parquet(DATA / "abalone.parquet")
     Z = standardized_rows(table.drop(columns=["label", "sex"]).to_numpy(float))
     reference = Reference(Z)
@@ -164,7 +164,7 @@ def numba_pays():
 
 
 def numpy_climb(starts, Z, h, tol=1e-4):
-    """Climb all starts together in products; those that rest are left out."""
+    """Climb from all starts together; converged ones are dropped."""
     y, moving = starts.copy(), np.arange(len(starts))
     norms = (Z**2).sum(axis=1)
     while len(moving):

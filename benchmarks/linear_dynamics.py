@@ -18,12 +18,12 @@ LAYERS = (96, 24, 12)
 
 
 def some_frames(n, n_columns=96, seed=0):
-    """Magnitudes that wander, as those of sound do."""
+    """Return magnitudes that vary slowly, as those of sound do."""
     return np.abs(np.random.default_rng(seed).normal(size=(n, n_columns)).cumsum(axis=0))
 
 
 def peer(Y):
-    """Make statsmodels' filter of all 132 states, from 0 with variance 1, as ours starts."""
+    """Return statsmodels' filter of all 132 states, with the same start: 0 with variance 1."""
     F, H, Q, R = layered_model(LAYERS)
     peer = KalmanFilter(k_endog=len(H), k_states=len(F))
     peer["design"], peer["transition"], peer["obs_cov"] = H, F, R
@@ -70,7 +70,7 @@ def growth(sizes=(100_000, 200_000, 400_000, 800_000)):
 
 
 def an_hour_of_sound():
-    """Take an hour at 32 kHz in blocks: bands, bands smoothed, then scores and candidates."""
+    """Process an hour at 32 kHz in blocks: bands, smoothed bands, then scores and candidates."""
     cut = framing(32_000)
     ten_seconds = np.random.default_rng(0).normal(size=320_000)
     rng = np.random.default_rng(0)

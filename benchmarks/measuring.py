@@ -1,4 +1,4 @@
-"""Measure side by side: the same machine, the same minute, the best of a few tries."""
+"""Measure time and memory: on the same machine, at the same time, the best of a few runs."""
 
 import json
 import resource
@@ -12,7 +12,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def seconds(work: Callable[[], object], repeats: int = 1) -> float:
-    """Best wall time of a few runs: noise on a shared machine only ever adds."""
+    """Return the best wall time of a few runs: noise on a shared machine only adds time."""
     best = float("inf")
     for _ in range(repeats):
         start = time.perf_counter()
@@ -22,12 +22,12 @@ def seconds(work: Callable[[], object], repeats: int = 1) -> float:
 
 
 def peak_memory_mb() -> float:
-    """Largest resident size of this process so far."""
+    """Return the largest resident size of this process so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def report(name: str, rows: list[dict[str, object]]) -> None:
-    """Print a table and keep it as JSON."""
+    """Print a table and save it as JSON."""
     table = pd.DataFrame(rows)
     print(f"\n## {name}\n")
     print(table.to_string(index=False, float_format=lambda value: f"{value:.4g}"))

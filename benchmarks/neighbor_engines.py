@@ -1,4 +1,4 @@
-"""Which exact engine finds neighbours faster, and whether "auto" takes it."""
+"""Exact engines for neighbour searches: their speed, and the choice of "auto"."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from kernova.neighbors.neighborhoods import find_neighborhoods
 
 
 def problems():
-    """Rows that lie differently: clouds, clusters, a flat sheet in many columns, copies."""
+    """Yield rows of different shapes: clouds, clusters, a plane in many columns, duplicates."""
     rng = np.random.default_rng(0)
     for n, d in ((5_000, 6), (5_000, 10), (20_000, 6), (20_000, 8), (20_000, 10), (20_000, 14)):
         yield f"cloud, n = {n:,}, d = {d}", rng.normal(size=(n, d))

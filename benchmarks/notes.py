@@ -1,4 +1,4 @@
-"""An hour of sound searched for known notes: speed, memory, and how both grow with its length."""
+"""Search of an hour of sound for known notes: speed, memory, and growth with its length."""
 
 import json
 import os
@@ -20,24 +20,24 @@ SEED = 0
 
 
 def note(kind, rng):
-    """One note of a made-up bird, a little different each time."""
-    seconds = {"rise": 0.09, "fall": 0.07, "buzz": 0.12, "stranger": 0.10}[kind]
+    """Return one note of a synthetic bird, with random variation."""
+    seconds = {"rise": 0.09, "fall": 0.07, "buzz": 0.12, "unknown": 0.10}[kind]
     t = np.arange(int(seconds * rng.uniform(0.9, 1.1) * RATE)) / RATE
     bent = t / t[-1]
     pitch = {
         "rise": 2500 + 2700 * bent,
         "fall": 6500 - 2700 * bent,
         "buzz": 3000 + 500 * np.sign(np.sin(2 * np.pi * 90 * t)),
-        "stranger": 4200 + 1500 * np.sin(6 * bent),
+        "unknown": 4200 + 1500 * np.sin(6 * bent),
     }[kind] + rng.normal(0, 40)  # fmt: skip
     sound = np.sin(2 * np.pi * np.cumsum(pitch) / RATE)
     return rng.uniform(0.15, 0.3) * sound * np.hanning(len(t)) ** 0.3
 
 
 def minute(rng):
-    """Half a minute of dense song, known notes and strangers, and half a minute of noise."""
+    """Return half a minute of dense song, known and unknown notes, and half a minute of noise."""
     samples = rng.normal(0, 0.003, 60 * RATE)
-    kinds, at, n_known = (*KNOWN, "stranger"), RATE // 10, 0
+    kinds, at, n_known = (*KNOWN, "unknown"), RATE // 10, 0
     while at < 30 * RATE:
         kind = kinds[rng.integers(len(kinds))]
         sound = note(kind, rng)
@@ -48,7 +48,7 @@ def minute(rng):
 
 
 def write_recording(path, minutes):
-    """Write so many minutes, one after another; give how many known notes are in them."""
+    """Write a recording of ``minutes`` minutes; return its number of known notes."""
     rng = np.random.default_rng(SEED)
     n_known = 0
     with soundfile.SoundFile(path, "w", RATE, 1, "PCM_16") as stream:
@@ -62,7 +62,7 @@ def write_recording(path, minutes):
 
 
 def searched(path):
-    """Learn ten notes of three classes, search one recording, and say what it took."""
+    """Learn ten notes of three classes, search one recording; return time and memory."""
     rng = np.random.default_rng(SEED + 1)
     kinds = [kind for kind in KNOWN for _ in range(10)]
     finder = NoteFinder().fit([Audio(note(kind, rng), RATE) for kind in kinds], kinds)
@@ -94,7 +94,7 @@ def growth(minutes=(7.5, 15, 30, 60)):
 
 
 def _in_fresh_process(path):
-    """Search in a process of its own, so that memory peaks do not mix, with one thread."""
+    """Search in a process of its own, so that memory peaks are separate, with one thread."""
     one_core = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "benchmarks.notes", str(path)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=one_core)

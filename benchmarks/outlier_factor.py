@@ -44,8 +44,8 @@ def _compared(X, k, n_jobs, repeats):
         "PyOD": lambda: LOF(k, n_jobs=n_jobs or 1).fit(X),
     }
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about copies
-        # In turns, so that a busy moment of the machine hits all alike.
+        warnings.simplefilter("ignore")  # about duplicate rows
+        # In turns, so that a busy moment of the machine affects all equally.
         turns = [{name: seconds(job) for name, job in jobs.items()} for _ in range(repeats)]
     best = {name: min(turn[name] for turn in turns) for name in jobs}
     return {
@@ -68,7 +68,7 @@ def growth(sizes=(125_000, 250_000, 500_000, 1_000_000)):
     """Bar: no worse than n^1.15 in three columns; a path of three k takes O(n k) memory."""
     rows = []
     for n in sizes:
-        # One process each, so that memory peaks do not mix.
+        # One process each, so that memory peaks are separate.
         said = subprocess.run(
             [sys.executable, "-m", "benchmarks.outlier_factor", str(n)],
             check=True,

@@ -1,4 +1,4 @@
-"""Everything that is measured, one process per benchmark so that memory peaks do not mix."""
+"""Run all benchmarks, one process each, so that memory peaks are separate."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What it costs to import kernova and to ask for help, against what must be imported anyway."""
+"""Time to import kernova and to print its help, relative to its dependencies."""
 
 import shutil
 import subprocess
@@ -24,7 +24,7 @@ def main() -> None:
         name: seconds(lambda c=command: subprocess.run(c, check=True, capture_output=True), 7)
         for name, command in commands.items()
     }
-    yardstick = {
+    baseline = {
         "import kernova": "import sklearn.neighbors",
         "first estimator": "import sklearn.neighbors",
         "kernova --help": "import typer, rich",
@@ -39,7 +39,7 @@ def main() -> None:
                 "against": other,
                 "ratio": times[name] / times[other],
             }
-            for name, other in yardstick.items()
+            for name, other in baseline.items()
         ],
     )
 

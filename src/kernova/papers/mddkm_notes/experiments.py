@@ -61,8 +61,9 @@ class Variant(NamedTuple):
         return NoteFinder(preset=self.preset, method=self.method, threshold=threshold)
 
 
+DEFAULT: Final = Variant("song", "mddkm")
 VARIANTS: Final = (
-    Variant("song", "mddkm"),
+    DEFAULT,
     Variant("song", "pknn"),
     Variant("paper", "mddkm"),
     Variant("paper", "pknn"),
@@ -174,7 +175,7 @@ def _whole_line(notes: NoteSet, variant: Variant) -> dict[str, str | float]:
 
 def _confusion(notes: NoteSet) -> pd.DataFrame:
     split = draw_split(notes, TWO_NOTES, FIRST_SEED)
-    check = check_found(trained_finder(notes, split, VARIANTS[0]), [joined(notes, split.rest)])
+    check = check_found(trained_finder(notes, split), [joined(notes, split.rest)])
     lines = check.confusion.rename_axis(index="true").reset_index()
     table = lines.melt("true", var_name="found", value_name="notes")
     return table.assign(set=notes.name)[["set", *table.columns]]
@@ -211,7 +212,7 @@ def _shown(notes: NoteSet) -> Shown:
     split = draw_split(notes, n_each, FIRST_SEED)
     clip = song_clips(notes)[0] if notes.songs else joined(notes, split.rest)
     name = notes.songs[0].name if notes.songs else "notes back to back"
-    scan = trained_finder(notes, split, VARIANTS[0]).scan(
+    scan = trained_finder(notes, split).scan(
         clip.audio, 0.0, min(_FIGURE_SECONDS, clip.audio.seconds)
     )
     title = f"{notes.name}: {name}, with classes {', '.join(split.classes)} learnt"
@@ -222,7 +223,7 @@ def _shown(notes: NoteSet) -> Shown:
 
 
 def trained_finder(
-    notes: NoteSet, split: NoteSplit, variant: Variant, threshold: float | None = None
+    notes: NoteSet, split: NoteSplit, variant: Variant = DEFAULT, threshold: float | None = None
 ) -> NoteFinder:
     """Return a note finder that is fitted to the training notes."""
     return variant.finder(threshold).fit(
@@ -238,10 +239,7 @@ def check_found(finder: NoteFinder, clips: Iterable[Clip]) -> NoteCheck:
 
 
 def songs_protocol(
-    notes: NoteSet,
-    variant: Variant = VARIANTS[0],
-    n_each: int = 10,
-    seeds: Sequence[int] = SONG_SEEDS,
+    notes: NoteSet, variant: Variant = DEFAULT, n_each: int = 10, seeds: Sequence[int] = SONG_SEEDS
 ) -> pd.DataFrame:
     """Learn three classes from a few notes each, and search whole songs.
 
@@ -269,17 +267,14 @@ def songs_protocol(
     )
 
 
-def all_classes_check(notes: NoteSet, variant: Variant = VARIANTS[0]) -> NoteCheck:
+def all_classes_check(notes: NoteSet, variant: Variant = DEFAULT) -> NoteCheck:
     """Learn every class from all its notes, and search whole songs."""
     finder = variant.finder().fit(list(notes.clips), list(notes.labels))
     return check_found(finder, song_clips(notes))
 
 
 def back_to_back_protocol(
-    notes: NoteSet,
-    variant: Variant = VARIANTS[0],
-    n_each: int = 2,
-    seeds: Sequence[int] = JOINED_SEEDS,
+    notes: NoteSet, variant: Variant = DEFAULT, n_each: int = 2, seeds: Sequence[int] = JOINED_SEEDS
 ) -> pd.DataFrame:
     """Learn two notes of each of three classes, and search all other notes back to back.
 
@@ -353,7 +348,6 @@ def overlap_f(check: NoteCheck) -> list[float]:
 
 def silenced_false_alarms(
     notes: NoteSet,
-    variant: Variant = VARIANTS[0],
     *,
     n_each: int = 10,
     n_known: int = 3,
@@ -364,7 +358,7 @@ def silenced_false_alarms(
 
     Parameters
     ----------
-    notes, variant, n_each, seeds
+    notes, n_each, seeds
         As for :func:`songs_protocol`.
     n_known : int, default=3
         Number of classes to learn.
@@ -381,7 +375,7 @@ def silenced_false_alarms(
     lines = []
     for seed in track(seeds, f"{notes.name}: silenced classes"):
         split = draw_split(notes, n_each, seed, n_known)
-        finder = trained_finder(notes, split, variant)
+        finder = trained_finder(notes, split)
         for name in np.roll(split.classes, -(seed % n_known))[:n_silenced].tolist():
             without = [silenced(song, name, seed) for song in songs]
             found = [one for song in without for one in finder.find(song.audio)]
@@ -393,7 +387,6 @@ def silenced_false_alarms(
 def foreign_false_alarms(
     known: NoteSet,
     foreign: Sequence[Clip],
-    variant: Variant = VARIANTS[0],
     *,
     n_each: int = 10,
     seeds: Sequence[int] = SONG_SEEDS,
@@ -406,7 +399,7 @@ def foreign_false_alarms(
         The notes to learn, three classes at a time.
     foreign : sequence of Clip
         The sounds to search.
-    variant, n_each, seeds
+    n_each, seeds
         As for :func:`songs_protocol`.
 
     Returns
@@ -417,7 +410,7 @@ def foreign_false_alarms(
     lines = []
     for seed in track(seeds, f"{known.name}: searched in other birds"):
         split = draw_split(known, n_each, seed)
-        finder = trained_finder(known, split, variant)
+        finder = trained_finder(known, split)
         found = [one.label for clip in foreign for one in finder.find(clip.audio)]
         minutes = _minutes(foreign)
         lines += [_counted(seed, name, found.count(name), minutes) for name in split.classes]
@@ -426,7 +419,6 @@ def foreign_false_alarms(
 
 def threshold_sweep(
     notes: NoteSet,
-    variant: Variant = VARIANTS[0],
     *,
     n_each: int = 10,
     seeds: Sequence[int] = SONG_SEEDS[:4],
@@ -443,7 +435,7 @@ def threshold_sweep(
     songs = song_clips(notes)
     lines = []
     for seed in track(seeds, f"{notes.name}: thresholds"):
-        finder = trained_finder(notes, draw_split(notes, n_each, seed), variant)
+        finder = trained_finder(notes, draw_split(notes, n_each, seed))
         for threshold in thresholds:
             check = check_found(finder.set_params(threshold=threshold), songs)
             true, found, right = (int(check.notes[name].sum()) for name in _COUNTED)
@@ -462,7 +454,6 @@ def threshold_sweep(
 
 def score_curve(
     notes: NoteSet,
-    variant: Variant = VARIANTS[0],
     *,
     n_each: int = 10,
     seeds: Sequence[int] = SONG_SEEDS[:4],
@@ -481,7 +472,7 @@ def score_curve(
     compared: list[Compared] = []
     classes: list[str] = []
     for seed in track(seeds, f"{notes.name}: scores"):
-        finder = trained_finder(notes, draw_split(notes, n_each, seed), variant, lowest)
+        finder = trained_finder(notes, draw_split(notes, n_each, seed), threshold=lowest)
         for song in songs:
             found = _marked(finder.find(song.audio), seed)
             compared.append(Compared(_marked(song.notes, seed), found, song.audio.seconds))
