@@ -163,7 +163,7 @@ def _ancestors(lines: NodeLines, node: int) -> list[int]:
 
 
 def lay_out(lines: NodeLines, large: list[int], rare: list[int]) -> Forest:
-    """Assign every tip its own height, and each merger the mean of its children, weighted by size."""
+    """Assign a height to every tip, and to each merger the weighted mean of its children."""
     tips = [*large, *rare] or [int(np.argmax(lines.size))]
     drawn = sorted({node for tip in tips for node in (tip, *_ancestors(lines, tip))})
     children: dict[int, list[int]] = {node: [] for node in drawn}

@@ -7,8 +7,9 @@ no script can read and no other site can send; a script sends ``Authorization: B
 A foreign site can let its own name resolve to this machine (DNS rebinding) and send requests as if
 to itself. Its name is then in the ``Host`` header, so only known names are accepted.
 
-Errors have one JSON form: ``{"error": {"code": "refused", "message": "There is nothing to undo."}}``;
-where fields of a request are invalid, ``fields`` gives the error of each.
+Errors have one JSON form,
+``{"error": {"code": "refused", "message": "There is nothing to undo."}}``; where
+fields of a request are invalid, ``fields`` gives the error of each.
 """
 
 import hashlib
