@@ -30,10 +30,10 @@ _OR_DIMENSION = ' or "dimension"'
 class RobustKernelOutlierFactor(DensityRatioDetector):
     """Robust kernel outlier factor (RKOF): how much sparser a row is than its neighbourhood.
 
-    The factor is about 1 inside a cluster, whatever the cluster's density, and larger for a row
-    in a sparser region than its neighbours. Unlike the local outlier factor (LOF) it weights the
-    neighbours, those in sparse regions less, so that a small group of outliers does not hide
-    itself, and its Volcano kernel keeps factors inside a cluster near 1.
+    The factor is about 1 inside a cluster, whatever the cluster's density, and larger for a row in
+    a sparser region than its neighbours. Unlike the local outlier factor (LOF), it gives less
+    weight to neighbours in sparse regions, so that a small group of outliers does not hide itself,
+    and its Volcano kernel keeps factors inside a cluster near 1.
 
     Duplicate rows, ties, constant columns and more neighbours than rows are ordinary input:
     factors are always finite. A row with ``n_neighbors`` duplicates or more has a k-th distance of
@@ -43,7 +43,7 @@ class RobustKernelOutlierFactor(DensityRatioDetector):
     Parameters
     ----------
     n_neighbors : int or list of int, default=20
-        Number of neighbours, k. Of several, the factor is the geometric mean over them, from one
+        Number of neighbours, k. With several, the factor is the geometric mean over them, from one
         neighbour search. Groups of outliers are found if k exceeds their size.
     kernel : {"volcano", "gaussian", "epanechnikov"} or callable, default="volcano"
         The kernel's profile; a function takes an array of u = distance / width and returns
@@ -57,7 +57,7 @@ class RobustKernelOutlierFactor(DensityRatioDetector):
     scale : float, default=1.0
         See ``alpha``.
     sigma : float, default=1.0
-        How fast neighbours in sparser regions lose weight; with infinity all weights are equal.
+        How fast neighbours in sparser regions lose weight; at infinity all weights are equal.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Fraction of the rows that are called outliers. "auto" calls rows with a factor above 1.5
         outliers if the kernel is "volcano", and otherwise those whose log factor is above the
@@ -74,7 +74,7 @@ class RobustKernelOutlierFactor(DensityRatioDetector):
     Attributes
     ----------
     negative_outlier_factor_ : ndarray of shape (n_samples,)
-        The negated factors of the training rows; high is an inlier.
+        The negated factors of the training rows; high for inliers.
     offset_ : float
         Rows with a score below it are called outliers.
     n_neighbors_ : int or ndarray
@@ -161,7 +161,7 @@ def outlier_factor_path(
     Returns
     -------
     DataFrame of shape (n_samples, number of different k)
-        Factors (high is an outlier), one column for each k in rising order, with the index of
+        Factors (high for outliers), one column for each k in increasing order, with the index of
         ``X`` if it is a DataFrame.
 
     Examples

@@ -179,7 +179,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     observed_false_alarm_ : float
         Fraction of the held-out rows that are called novel.
     holdout_scores_ : ndarray of shape (n_holdout,)
-        Scores of the held-out rows, in rising order.
+        Scores of the held-out rows, in increasing order.
     reference_indices_, holdout_indices_ : ndarray of int
         Rows of ``X`` that the detector was fitted on, and those held out. Set by ``fit`` only;
         ``calibrate`` is given other held-out rows.
@@ -232,7 +232,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
             Ordinary rows, in any form that the detector takes.
         y : None
-            Not used; here because scikit-learn's pipelines pass it.
+            Present for API consistency; not used.
 
         Returns
         -------

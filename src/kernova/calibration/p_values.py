@@ -58,10 +58,10 @@ def conformal_p_values(calibration_scores: ArrayLike, scores: ArrayLike) -> Vect
 def select_discoveries(p_values: ArrayLike, false_discovery_rate: float) -> Mask:
     """Select novel rows with a limit on the expected fraction of ordinary ones among them.
 
-    The step-up rule of Benjamini and Hochberg: with the n p-values in rising order, take the
-    last k with p_(k) <= k * rate / n and choose all rows up to it, ties with it included. The
-    expected fraction of ordinary rows among the chosen is then at most the wanted rate, also for
-    conformal p-values that share their calibration rows.
+    The step-up rule of Benjamini and Hochberg: with the n p-values in increasing order, take the
+    largest k with p_(k) <= k * rate / n and select all rows up to it, including ties. The expected
+    fraction of ordinary rows among those selected is then at most the given rate, even for
+    conformal p-values, which share their calibration rows.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def select_discoveries(p_values: ArrayLike, false_discovery_rate: float) -> Mask
     Returns
     -------
     ndarray of bool of shape (n,)
-        True where the row is chosen.
+        True where the row is selected.
 
     Examples
     --------

@@ -35,9 +35,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help=(
         "Find what is new in data, with a proven bound on false alarms.\n\n"
-        "Compare new rows with known ones: kernova reports which are unlike all known rows, how "
-        "certain that is, and shows why in a report with figures. Other commands find outliers, "
-        "recognise classes, discover categories, compare species and detect notes in recordings."
+        "Compare new rows with known ones: kernova reports which are unlike all known rows "
+        "and how certain that is, and shows why in a report with figures. Other commands find "
+        "outliers, recognise classes, discover categories, compare species and detect notes in "
+        "recordings."
     ),
     epilog=(
         "\b\nFirst steps:\n"

@@ -39,8 +39,8 @@ def learn(
     scale: Annotated[
         Scale,
         typer.Option(
-            help="Scale each numeric column by its own spread, all by one spread (for like columns "
-            "such as pixels), or not."
+            help="Scale each numeric column by its own spread, all by one spread (for similar "
+            "columns such as pixels), or not."
         ),
     ] = LearnSettings.scale,
     max_rows_per_class: Annotated[

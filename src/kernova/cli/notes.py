@@ -192,8 +192,8 @@ def demo(
 ) -> None:
     """Write synthetic recordings of three known birds and an unknown one.
 
-    One recording is annotated, to learn the notes of the three birds from; two others are to be
-    searched. Their own annotations are written, too, for comparison.
+    One recording is annotated, for learning the notes of the three birds; two others are for
+    searching. Their own annotations are written, too, for comparison.
     """
     from kernova.files import made_folder
     from kernova.notes.demo import write_note_demo

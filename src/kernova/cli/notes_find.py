@@ -63,7 +63,7 @@ def find(
 ) -> None:
     """Find the notes of MODEL in FILES; every other sound is ignored.
 
-    With -o, the notes of each recording are written to a file in that folder, named like the
+    With -o, the notes of each recording are written to a file in that folder, named after the
     recording. If interrupted, run the same command again: finished recordings are skipped unless
     the recording, the model or an option changed. A file that cannot be read is reported, and the
     others are searched; then the exit code is 1, or 2 if no file could be read.

@@ -105,7 +105,7 @@ Columns = Annotated[
     typer.Option(
         "--column",
         metavar="ROLE=NAME",
-        help="Column of the annotation with another name than expected, such as label=Species; "
+        help="Column of the annotation whose name is not the default, such as label=Species; "
         "roles: start, end, label, file. May be repeated.",
     ),
 ]

@@ -138,7 +138,9 @@ def rkof(
     seeds: Draws = 20,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Few k; no timing, no feature bagging, no LPF at large k."),
+        typer.Option(
+            "--quick", help="Few values of k; no timing, no feature bagging, no LPF at large k."
+        ),
     ] = False,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -225,7 +227,7 @@ def mddkm_tables(
 
     Some classes of iris, wine and digits, and with --data of optdigits, letter, segment and yeast,
     are held out. The methods are compared in detecting their rows as unknown and in recognising
-    the known classes. Also the effect of length-scale and ridge. Takes about a minute.
+    the known classes. The effect of length-scale and ridge is shown, too. Takes about a minute.
     """
     from kernova.files import made_folder
     from kernova.papers.mddkm import reproduce_mddkm
@@ -265,10 +267,10 @@ def mddkm(
 ) -> None:
     """Find known notes among others, as in the paper on multiclass data description (MDD-KM).
 
-    Two notes of each of three classes are learnt, and the others are found in notes back to back:
-    by MDD-KM and PKNN, with the paper's settings and the default ones, on every set of notes in
-    --data and on synthetic ones. Then whole songs, false alarms, and F against the threshold.
-    Takes about five minutes.
+    Two notes of each of three classes are learnt, and the others are found in sequences of notes
+    without gaps: by MDD-KM and PKNN, with the paper's settings and the default ones, on every set
+    of notes in --data and on synthetic ones. Then whole songs, false alarms, and the F1 score
+    against the threshold. Takes about five minutes.
     """
     from kernova.files import made_folder
     from kernova.papers.mddkm_notes import reproduce_mddkm_notes

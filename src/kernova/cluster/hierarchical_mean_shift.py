@@ -132,7 +132,7 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
         Centres that end within this many bandwidths are merged; at least 100 times ``tol``.
     n_components : int, float or None, default=None
         Number of principal axes to keep, or the fraction of the variance they must explain; None
-        keeps all. For tables with many columns, where a sphered hierarchy is nearly empty.
+        keeps all. For tables with many columns, where a hierarchy of sphered data is nearly empty.
     precision : {"mixed", "double"}, default="mixed"
         "mixed" climbs in single precision where a centre has many neighbours, "double" always in
         double: two to three times slower, the same clusters but for one row in a thousand.
@@ -153,7 +153,7 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
         Clusters 0..K-1 at ``level_``.
     level_ : int
         The level with the most persistent clusters. A cluster of s of n rows counts s^2 (n - s)
-        times its lifetime, single rows count nothing; of tied levels the last.
+        times its lifetime, and single rows count nothing; the last of tied levels is taken.
     nodes_ : DataFrame
         A line per cluster: the levels ``born`` and ``last``, ``size``, ``representative`` (the
         row with the shortest path), ``first_member``, ``lifetime`` in levels, ``outlierness``,

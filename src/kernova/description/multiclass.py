@@ -41,9 +41,10 @@ class LeftOut(NamedTuple):
 class MulticlassDataDescription(OpenSetClassifier, ProcessEstimator):
     """Multiclass data description (MDD-KM): describe known classes, and reject all other rows.
 
-    Each class explains a fraction of any row's variance: nearly all of it on the class, none far
-    away. One length-scale is shared by all classes, so that these memberships are comparable.
-    Rows of unknown classes have low memberships in every class, and none is needed to fit.
+    Each class explains a fraction of any row's variance: nearly all of it for rows of the class,
+    none far away. One length-scale is shared by all classes, so that these memberships are
+    comparable. Rows of unknown classes have low membership in every class, and no such rows are
+    needed to fit.
 
     Parameters
     ----------
@@ -65,10 +66,10 @@ class MulticlassDataDescription(OpenSetClassifier, ProcessEstimator):
         Resist bad training rows: centre and scale by medians, and leave out rows that lie far from
         all others of their class before the length-scale is fitted.
     centered : bool, default=False
-        Centre the kernel over each class: then the uncertainty is the regularised kernel
-        Mahalanobis distance exactly. In practice it ranks rows the same.
+        Centre the kernel over each class: the uncertainty is then exactly the regularised kernel
+        Mahalanobis distance. In practice, rows rank the same.
     random_state : int, RandomState or None, default=None
-        Draws the 400 rows on which a length-scale is fitted, where there are more.
+        Seed for the sample of 400 rows to which the length-scale is fitted, if there are more.
 
     Attributes
     ----------

@@ -24,8 +24,8 @@ class OneClassGaussianProcess(OutlierMixin, ProcessEstimator):
     """One-class Gaussian process (OCC-GP): describe one class of rows, and detect novel rows.
 
     The known rows explain a fraction of any row's variance under a Gaussian process: nearly all of
-    it among them, none far away. The logarithm of that fraction is the score. This is one class of
-    :class:`kernova.MulticlassDataDescription`, with its own length-scale.
+    it close to them, none far away. The logarithm of that fraction is the score. This is one class
+    of :class:`kernova.MulticlassDataDescription`, with its own length-scale.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class OneClassGaussianProcess(OutlierMixin, ProcessEstimator):
     robust : bool, default=False
         Resist bad known rows, as in :class:`kernova.MulticlassDataDescription`.
     random_state : int, RandomState or None, default=None
-        Draws the 400 rows on which a length-scale is fitted, where there are more.
+        Seed for the sample of 400 rows to which the length-scale is fitted, if there are more.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class OneClassGaussianProcess(OutlierMixin, ProcessEstimator):
         X : array of shape (n_rows, n_columns)
             The known rows.
         y : ignored
-            Accepted for scikit-learn's convention.
+            Present for API consistency.
         """
         self._validate_params()
         X = np.asarray(validate_data(self, X, dtype=np.float64))
@@ -117,7 +117,7 @@ class OneClassGaussianProcess(OutlierMixin, ProcessEstimator):
         return self
 
     def score_samples(self, X: ArrayLike) -> Vector:
-        """Return the logarithm of the membership, which keeps its rank where that underflows.
+        """Return the log membership, which ranks rows even where the membership underflows.
 
         A known row is scored by the other known rows alone.
         """

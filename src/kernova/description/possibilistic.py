@@ -221,17 +221,17 @@ class PossibilisticNeighbors(OpenSetClassifier):
 
     Each class is represented by the prototypes of a small self-organizing map. Unlike
     probabilities, possibilities need not sum to one: all are low for a row of no known class,
-    several are high where classes overlap. No such row is needed to fit, and the fit is
-    deterministic.
+    several are high where classes overlap. No rows of unknown classes are needed to fit, and the
+    fit is deterministic.
 
     Parameters
     ----------
     n_prototypes : pair of int, default=(5, 5)
         Sides of each class's grid of prototypes.
     n_neighbors : int, default=5
-        Nearest prototypes that decide on a row.
+        Number of nearest prototypes that decide the possibilities of a row.
     n_membership_neighbors : int, default=10
-        Rows around a prototype that decide on its membership in each class.
+        Number of rows around a prototype that decide its membership in each class.
     scale : {"feature", "common", "none"}, default="feature"
         Scaling of the columns, as in :class:`kernova.MulticlassDataDescription`.
     reject : float, default=0.05

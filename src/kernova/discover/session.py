@@ -225,7 +225,7 @@ class CategoryDiscovery:
         row_id : object
             Id of the row. It must not be answered or skipped, nor open for another expert.
         reason : str
-            Why it is asked, in a sentence.
+            The reason for asking about it, in a sentence.
         expert : str, optional
             Name of the expert.
 
@@ -248,7 +248,7 @@ class CategoryDiscovery:
         return self._opened_for(name, Question(row, np.array([row], dtype=np.intp), reason))
 
     def release(self, expert: str | None = None) -> None:
-        """Close an expert's open question, if there is one, so that others may be asked it."""
+        """Close an expert's open question, if any, so that others may be asked it."""
         self._started()
         self._open.close(expert_name(expert))
 
@@ -286,7 +286,7 @@ class CategoryDiscovery:
         return self._record(event, expert, key)
 
     def skip(self, *, expert: str | None = None, key: str | None = None) -> int:
-        """Skip the open question; its row is not asked again."""
+        """Skip the open question; its row is not asked about again."""
 
         def event(name: str | None) -> events.Event:
             row = self._open_question(name).row
@@ -314,7 +314,7 @@ class CategoryDiscovery:
     def change(
         self, question: int, label: object, *, expert: str | None = None, key: str | None = None
     ) -> int:
-        """Change the answer to an earlier question, and of the rows labelled with it.
+        """Change the answer to an earlier question, and the labels of the rows labelled with it.
 
         ``question`` is its number, counted from 1; it may have been skipped. With the label None
         the question becomes skipped.

@@ -103,7 +103,7 @@ def simulate(
         Strategy, or a name in :data:`~kernova.discover.strategies.STRATEGIES`.
     error_rate : float, default=0.0
         Fraction of rows, chosen at random, that the expert takes for another class. A class counts
-        as found only when one of its rows was asked and correctly labelled.
+        as found only when one of its rows has been asked about and correctly labelled.
     random_state : int, RandomState instance or None, default=None
         Seed of the expert's mistakes and, for an array ``X``, of the strategy. None is 0: the same
         call gives the same result.

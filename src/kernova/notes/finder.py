@@ -120,7 +120,7 @@ class NoteFinder(BaseEstimator):
         self.channel = channel
 
     def fit(self, clips: Sequence[Recording], labels: Sequence[str] | ArrayLike) -> Self:
-        """Learn notes from clips that hold one note each, cut out at its borders.
+        """Learn notes from clips of one note each, cut at its onset and its end.
 
         Parameters
         ----------
@@ -187,8 +187,9 @@ class NoteFinder(BaseEstimator):
         Returns
         -------
         list of Segment
-            In order of time. With the preset "song" the ``score`` lies between 0 and 1: the lower,
-            the farther the note and its like are from the known ones of the class.
+            In order of time. With the preset "song" the ``score`` lies between 0 and 1: the lower
+            it is, the less the note, and similar notes in the recording, resemble the known ones
+            of the class.
         """
         check_is_fitted(self)
         self._validate_params()
@@ -201,7 +202,7 @@ class NoteFinder(BaseEstimator):
     def scan(self, recording: Recording, start: float = 0.0, end: float | None = None) -> NoteScan:
         """Return levels, scores and notes between two times.
 
-        The notes are found in this interval alone, those of :meth:`find` in the whole recording.
+        Only this interval is searched, whereas :meth:`find` searches the whole recording.
         """
         check_is_fitted(self)
         audio = _cut_out(recording, start, end, self.sample_rate_, self.channel)

@@ -40,8 +40,8 @@ class ShapeFeatures:
 
     A formula consists of lengths ``|1-2|``, angles in degrees ``angle(1-2, 3-4)`` between two
     directions, ``angle(1, 2, 3)`` at the landmark in the middle, ``angle(1-2, vertical)`` and
-    ``angle(1-2, horizontal)`` against upwards and rightwards, areas of polygons
-    ``area(1, 2, 3, ...)`` with their corners in the order around, numbers, ``+ - * /`` and
+    ``angle(1-2, horizontal)`` to the upward and rightward directions, areas of polygons
+    ``area(1, 2, 3, ...)`` with their corners listed in order, numbers, ``+ - * /`` and
     parentheses. Quantities of different units, such as a length and an area, cannot be added.
 
     Attributes

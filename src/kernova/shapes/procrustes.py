@@ -389,7 +389,7 @@ def principal_axes(consensus: Coordinates, *, reflection: bool = False) -> Matri
 
 
 class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Generalized Procrustes analysis (GPA): shapes without position, size and direction.
+    """Generalized Procrustes analysis (GPA): remove position, size and orientation.
 
     Each specimen is centred, scaled to unit centroid size and rotated to the consensus, the mean
     of all aligned specimens, until the consensus converges. The consensus has its longest
@@ -398,7 +398,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
 
     Missing landmarks (NaN) are estimated during alignment from the specimen's other landmarks, by
     the covariance of landmarks in the training specimens and by the most similar complete
-    specimens. A landmark with one missing coordinate is missing.
+    specimens. A landmark with one missing coordinate counts as missing.
 
     Parameters
     ----------
@@ -416,7 +416,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         Convergence: no coordinate moves more than this, relative to a specimen's size. With
         missing landmarks, at least 1e-7.
     max_iter : int, default=1000
-        The maximal number of rounds; a warning is issued if it is reached.
+        The maximum number of rounds; a warning is issued if it is reached.
 
     Attributes
     ----------
@@ -426,8 +426,8 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         Root of the summed squared distances of a specimen's landmarks from their centroid, in
         the unit of its coordinates, for the specimens of ``fit``.
     precision_ : ndarray of shape (n_columns, n_columns)
-        The inverse covariance of aligned rows, with a flat prior on position, size and direction.
-        Missing landmarks are estimated with it.
+        The inverse covariance of aligned rows, with a flat prior on position, size and
+        orientation. Missing landmarks are estimated with it.
     examples_ : ndarray of shape (n_examples, n_landmarks, dimensions)
         Complete specimens of ``fit``, aligned, 2000 at most. If there are fifty or more, the
         expectation of an incomplete specimen is the mean of the six most similar ones.

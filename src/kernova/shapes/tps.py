@@ -38,15 +38,16 @@ def read_tps(
 ) -> Landmarks:
     r"""Read landmarks from a TPS file.
 
-    Each specimen starts with ``LM=`` (or ``LM3=`` in space) and its coordinates; ``CURVES``,
-    ``OUTLINES`` and their ``POINTS``, ``IMAGE``, ``ID``, ``SCALE`` (which may be empty),
-    ``VARIABLES`` and ``COMMENT`` follow in any order. Case, blanks, blank lines and line ends do
-    not matter; decimals follow a point or a comma. A missing landmark is written ``NA NA``.
+    Each specimen starts with ``LM=`` (or ``LM3=`` in three dimensions) and its coordinates;
+    ``CURVES``, ``OUTLINES`` and their ``POINTS``, ``IMAGE``, ``ID``, ``SCALE`` (which may be
+    empty), ``VARIABLES`` and ``COMMENT`` follow in any order. Case, blanks, blank lines and line
+    ends do not matter; decimals follow a point or a comma. A missing landmark is written
+    ``NA NA``.
 
     Parameters
     ----------
     path : str or path
-        The file: UTF-8, or the one-byte encoding of Western Windows programs.
+        The file, in UTF-8 or Windows-1252.
     negative : {"values", "missing"}
         Whether a negative coordinate is a value or, as in some digitising programs, marks a
         missing landmark.

@@ -142,7 +142,7 @@ def study_each(
     *,
     least_specimens: int = 1,
 ) -> EachStudy:
-    """Hold out each group in turn that has ``least_specimens`` or more."""
+    """Hold out in turn each group that has ``least_specimens`` or more."""
     settings = settings or SpeciesSettings()
     labels = check_groups(landmarks, groups)
     _check_several_groups(labels)

@@ -135,10 +135,10 @@ def align_columns(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
 class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Encoder of a table of numbers and categories, for methods that compute distances.
 
-    In a DataFrame, columns of text, of pandas' category type and of true/false are categories;
-    all others, and all columns of an array, are numbers. A category becomes one indicator per
-    value seen in ``fit`` and one for all others, so large that two rows which differ in that
-    category alone are ``category_weight`` apart, whether the value is known or new.
+    In a DataFrame, columns of text, of pandas' category type and of true/false are categories; all
+    others, and all columns of an array, are numbers. A category becomes one indicator per value
+    seen in ``fit`` and one for all others, scaled so that two rows which differ in that category
+    alone are ``category_weight`` apart, whether the value is known or new.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : DataFrame or array of shape (n_samples, n_features)
             The table.
         y : ignored
-            Present for scikit-learn's sake.
+            Present for API consistency.
 
         Returns
         -------
@@ -240,7 +240,8 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_features_out)
-            One column per column of numbers, and one per category value and one more.
+            One column for each column of numbers; for each category, one per value and one for
+            others.
         """
         check_is_fitted(self)
         table = self._validated(X, reset=False)

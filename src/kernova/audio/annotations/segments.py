@@ -19,7 +19,7 @@ class Segment(NamedTuple):
     Attributes
     ----------
     start, end : float
-        Borders, equal for a point in time.
+        Start and end time, equal for a point in time.
     label : str
         Class, as text: ``"01"`` is not ``"1"``.
     score : float or None

@@ -120,7 +120,7 @@ export function skip(question) {
 }
 
 export function undo() {
-  return done("/api/undo", {}, {}, "The last step is undone.", { failed: "Not undone" });
+  return done("/api/undo", {}, {}, "The last step was undone.", { failed: "Not undone" });
 }
 
 /**
@@ -130,7 +130,7 @@ export function undo() {
  * @param {string|null} label
  */
 export function changeAnswer(number, row, label) {
-  const words = `Answer ${number} is changed to ${label === null ? "skipped" : quoted(label)}.`;
+  const words = `Answer ${number} was changed to ${label === null ? "skipped" : quoted(label)}.`;
   return done("/api/answers/{number}", { number }, { row, label }, words, { method: "PATCH" });
 }
 
@@ -147,7 +147,7 @@ export function labelRows(rows, label) {
  * @param {string} name
  */
 export function rename(old, name) {
-  return done("/api/categories/rename", {}, { old, new: name }, `${quoted(old)} is renamed ${quoted(name)}.`);
+  return done("/api/categories/rename", {}, { old, new: name }, `${quoted(old)} was renamed to ${quoted(name)}.`);
 }
 
 /**
@@ -160,7 +160,7 @@ export function merge(into, others) {
 
 /** @param {string} name */
 export function deleteCategory(name) {
-  return done("/api/categories/delete", {}, { name }, `${quoted(name)} is deleted.`);
+  return done("/api/categories/delete", {}, { name }, `${quoted(name)} was deleted.`);
 }
 
 /**
@@ -169,5 +169,5 @@ export function deleteCategory(name) {
  * @param {string} label
  */
 export function settle(row, id, label) {
-  return done("/api/disagreements/{row}", { row }, { label }, `${id} is settled as ${quoted(label)}.`);
+  return done("/api/disagreements/{row}", { row }, { label }, `${id} was settled as ${quoted(label)}.`);
 }
