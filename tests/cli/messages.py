@@ -132,7 +132,7 @@ PROMPT = {
     ("all =all of them",): [r'Saved: 1 row is "all of them", a new category\.'],
     ("carp", "change 1 = pike"): [r'Saved: question 1 \(0\d\d\) is now "pike"\.'],
     ("carp", "change 1 ="): [r"Saved: question 1 \(0\d\d\) is now skipped\."],
-    ("change 1 = x",): ["There is no question 1 to change: no question was asked yet."],
+    ("change 1 = x",): ["There is no question 1 to change: no question has been asked yet."],
     ("change one = x",): ['A question is identified by its number; got "one".'],
     ("change 1",): ["Usage: change 3 = NAME. For a category of that name, type =change 1"],
     ("label 007 = eel", "label 007 = cod"): ['Saved: 007 is "eel".', 'Saved: 007 is "cod".'],

@@ -8,7 +8,7 @@ from kernova.discover.strategies import STRATEGIES
 NOT_STARTED = "This session has not started: call start(X) first."
 NO_OPEN_QUESTION = "No question is open: call next_question() first."
 NO_SUCH_QUESTION = "There is no question {number} to change: there are questions 1 to {last}."
-NO_QUESTION_YET = "There is no question {number} to change: no question was asked yet."
+NO_QUESTION_YET = "There is no question {number} to change: no question has been asked yet."
 NOT_A_QUESTION_NUMBER = "question must be its number, counted from 1; got {value!r}."
 NO_SUCH_ID = "No row has the id {id!r}."
 NO_SUCH_ID_BUT = "No row has the id {id!r}. Did you mean {close!r}?"
@@ -132,7 +132,7 @@ ONE_LABEL_PER_ROW = "labels must have one label for each of the 3 rows; got an a
 BAD_ERROR_RATE = "error_rate must be at least 0 and below 1; got {value}."
 BAD_MAX_QUESTIONS = "max_questions must be at least 1, or None; got 0."
 NO_SUCH_STRATEGY = f"There is no strategy named {{name!r}}. Take one of {', '.join(STRATEGIES)}."
-NOTHING_ASKED = "None of {n_rows} rows was asked yet."
+NOTHING_ASKED = "None of the {n_rows} rows has been asked about yet."
 ALL_LABELLED = "All {n_rows} rows are labelled: {categories}, no others."
 NO_BOUND = (
     " The other {} rows may contain more: questions chosen by a strategy, unlike a random sample, "

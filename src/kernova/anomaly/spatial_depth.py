@@ -138,22 +138,22 @@ class KernelSpatialDepth(_DepthDetector):
         methods of :class:`kernova.kernels.functions.KernelLike`.
     bandwidth : "nearest", "reach", "median" or float, default="nearest"
         Width of a kernel given by name. "nearest" is the median distance to the nearest other
-        row; "reach" is half of the distance within which nine rows of ten have a neighbour;
+        row; "reach" is half the distance within which nine rows in ten have a neighbour;
         "median" is the median distance overall.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Fraction of the known rows that ``predict`` calls novel; "auto" is 0.05. For a threshold
         with a guarantee, wrap the detector in :class:`kernova.CalibratedDetector`.
     engine : {"auto", "exact", "low-rank", "sparse"}, default="auto"
-        "exact" costs n² multiplications per query; "low-rank" costs n r, at a rank r that the
-        tolerance decides; "sparse" looks at neighbours only, which are few in few columns at a
-        small bandwidth. "auto" takes a faster one where it saves time, and a named one
-        falls back on "exact" where it cannot meet the tolerance; see ``engine_``.
+        "exact" costs n² multiplications per query; "low-rank" costs n r, with a rank r that
+        depends on the tolerance; "sparse" uses only neighbours, which are few if there are few
+        columns and the bandwidth is small. "auto" chooses a faster engine where it saves time, and
+        a named engine falls back to "exact" where it cannot meet the tolerance; see ``engine_``.
     tolerance : float, default=1e-3
         Largest error of a depth that the faster engines may make, relative to the spread of
         depths (from the 5 % to the 95 % quantile). The bound is proven, and usually ten times
         the error itself. The exact engine ignores it.
     random_state : int, RandomState instance or None, default=None
-        Chooses the columns of the low-rank factor, and the sample for "median" of many rows.
+        Seed for the columns of the low-rank factor, and for the sample of rows behind "median".
 
     Attributes
     ----------

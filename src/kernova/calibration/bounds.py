@@ -84,9 +84,9 @@ def false_alarm_threshold(
     Returns
     -------
     FalseAlarmThreshold
-        ``threshold``, ``bound``, ``observed_rate``, ``n``. The threshold is the last number
-        below a held-out score, so that this row itself is no alarm. Held-out rows tied there
-        are none either, all of them, so ties only make the result more careful.
+        ``threshold``, ``bound``, ``observed_rate``, ``n``. The threshold is the largest number
+        below a held-out score, so that this row itself is not an alarm. Nor are any held-out rows
+        tied with it, so ties only make the result more conservative.
 
     Raises
     ------
@@ -130,12 +130,12 @@ def false_alarm_threshold(
 def critical_false_alarm(
     known_scores: ArrayLike, unknown_scores: ArrayLike, confidence: float = CONFIDENCE
 ) -> CriticalFalseAlarm:
-    """Return e*: a proven limit on false alarms at which no more unknown rows are missed.
+    """Return e*: the smallest level that bounds both the false alarms, provably, and the misses.
 
     For a threshold t let bound(t) be Hoeffding's bound on false alarms and miss(t) the fraction of
     unknown rows that are not called novel. One rises with t and the other falls, both in steps,
     so they may cross without ever being equal; hence e* is the smallest max(bound(t), miss(t))
-    over all t, and 1 if that exceeds 1. Small e*: the unknown looks new.
+    over all t, and 1 if that exceeds 1. If e* is small, the unknown group looks new.
 
     Parameters
     ----------
@@ -155,8 +155,8 @@ def critical_false_alarm(
 
     Notes
     -----
-    e* is never below sqrt(ln(1/delta) / 2m), delta = 1 - confidence: .173 for 50 held-out rows
-    and .055 for 500 at 95 %, however new the unknown is. The bound holds for all thresholds at
+    e* is never below sqrt(ln(1/delta) / 2m), delta = 1 - confidence: .173 for 50 held-out rows and
+    .055 for 500 at 95 %, however new the unknown group is. The bound holds for all thresholds at
     once, so choosing t by looking at the scores costs nothing.
 
     Examples
@@ -186,9 +186,10 @@ def equal_error_rate(known_scores: ArrayLike, unknown_scores: ArrayLike) -> Equa
     """Return the observed rate at which false alarms equal misses, without a margin.
 
     Both rates move in steps as the threshold moves and may cross without being equal. So the
-    threshold is the one with the smallest larger error (then the smallest sum of both, then the
-    lowest), and the rate is the mean of the two errors there: 0 when some threshold separates
-    the two samples, 0.5 when they are equal. Only the order of the scores matters.
+    threshold is the one that minimises the larger of the two errors (then their sum, then the
+    threshold itself), and the rate is the mean of the two errors there: 0 when some threshold
+    separates the two samples, 0.5 when the samples are identical. Only the order of the scores
+    matters.
 
     Parameters
     ----------

@@ -417,7 +417,9 @@ class SessionState:
         n_asked = len(self.questions)
         if not 1 <= question <= n_asked:
             extent = (
-                f"there are questions 1 to {n_asked}" if n_asked else "no question was asked yet"
+                f"there are questions 1 to {n_asked}"
+                if n_asked
+                else "no question has been asked yet"
             )
             raise InputError(f"There is no question {question} to change: {extent}.")
 

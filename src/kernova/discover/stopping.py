@@ -167,7 +167,7 @@ def _known(facts: _Facts, fraction: float | None, confidence: float) -> tuple[st
     if facts.n_unlabelled == 0:
         return (f"All {facts.n_rows:,} rows are labelled: {_categories(facts.seen)}, no others.",)
     if facts.asked == 0:
-        return (f"None of {quantity(facts.n_rows, 'row')} was asked yet.",)
+        return (f"None of the {quantity(facts.n_rows, 'row')} has been asked about yet.",)
     skipped = f"; {facts.n_skipped:,} skipped" if facts.n_skipped else ""
     counts = (
         f"Of {facts.n_rows:,} rows, {facts.asked:,} {plural(facts.asked, 'was', 'were')} asked: "

@@ -75,7 +75,7 @@ def explain(
 
     The column ``share`` is the contribution divided by the sum of the positive contributions of
     the row, so that its positive entries sum to 1 for each row. A negative entry belongs to a
-    feature that makes the row more ordinary: -0.2 takes back a fifth of what the others add. If no
+    feature that makes the row more ordinary: -0.2 offsets a fifth of what the others add. If no
     contribution is positive, all entries are 0.
 
     Parameters
@@ -97,11 +97,11 @@ def explain(
         Table with the ordinary rows, such as the rows that the model was fitted on. None takes
         them from ``X``. Rows that the model calls outliers are left out in either case.
     n_nearest : int, default=5
-        Number of ordinary rows to compare each row with. Of the four times as many that are
-        nearest, those with the lowest novelty are taken: the very nearest to an outlier are
-        often nearly outliers themselves. In a pipeline, distances are taken between the rows as
-        its last step receives them. For a bare detector that measures distances between unscaled
-        rows (kernova's, LocalOutlierFactor, OneClassSVM), they are taken between the rows
+        Number of ordinary rows to compare each row with. They are the ones with the lowest novelty
+        among the four times as many that are nearest, since the very nearest rows to an outlier
+        are often almost outliers themselves. In a pipeline, distances are taken between the rows
+        as its last step receives them. For a bare detector that measures distances between
+        unscaled rows (kernova's, LocalOutlierFactor, OneClassSVM), they are taken between the rows
         themselves; for any other, columns are divided by the interquartile range of the ordinary
         rows first.
     budget : int, default=1000
@@ -113,7 +113,7 @@ def explain(
     Returns
     -------
     DataFrame
-        A line for each row and feature; the features of a row in falling order of ``share``.
+        A line for each row and feature; the features of a row in decreasing order of ``share``.
 
         ``row``
             The row's label in the index of ``X``, or its position if ``X`` is an array.

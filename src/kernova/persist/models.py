@@ -115,13 +115,13 @@ def load_model(
     Raises
     ------
     ModelFileError
-        If the file is not ours, is damaged, was written by a newer kernova, or holds types that
-        are not trusted.
+        If the file is not a kernova model, is damaged, was written by a newer kernova, or holds
+        types that are not trusted.
 
     Warns
     -----
     UserWarning
-        If another version of scikit-learn wrote the file, and may have answered differently.
+        If another version of scikit-learn wrote the file, so that results may differ.
 
     Examples
     --------

@@ -67,11 +67,11 @@ def read_table(
 ) -> Table:
     r"""Read a table of features from a file.
 
-    The ending determines the format: ``.csv``, ``.tsv``, ``.txt`` (by tabs), ``.csv.gz``,
-    ``.tsv.gz``, ``.parquet``, ``.arrow``, ``.feather``, ``.npy``, ``.npz``. Text files are
-    UTF-8 with a header line; a ``.csv`` whose header has semicolons and no comma is read by
-    semicolons. An NPZ archive holds one array, or ``X``, with ``y``, ``ids`` and
-    optional ``feature_names``. A row index that pandas or R saved by default is left out.
+    The extension determines the format: ``.csv``, ``.tsv``, ``.txt`` (tab-separated),
+    ``.csv.gz``, ``.tsv.gz``, ``.parquet``, ``.arrow``, ``.feather``, ``.npy``, ``.npz``. Text
+    files are UTF-8 with a header line; a ``.csv`` whose header has semicolons and no comma is read
+    as separated by semicolons. An NPZ archive holds one array, or ``X``, with ``y``, ``ids``
+    and optional ``feature_names``. A row index that pandas or R saved by default is left out.
 
     A column of text is a category. If at least half of its texts are numbers, it is rejected as a
     damaged column of numbers; if nearly every row differs, it is rejected as an id. Dates and
@@ -82,8 +82,8 @@ def read_table(
     path : str or path
         The file.
     id_column, label_column : str, optional
-        Columns with ids and labels of the rows; they are not features. Ids stay text exactly as
-        written, and must not be missing or repeated.
+        Columns with the ids and labels of the rows; they are not features. Ids stay text exactly
+        as written, and must not be missing or repeated.
     drop : sequence of str
         Further columns that are not features.
     missing : {"refuse", "drop", "keep"}
