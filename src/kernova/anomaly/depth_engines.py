@@ -73,7 +73,7 @@ class Directions(NamedTuple):
     n_others: Vector  # N: reference rows that are not the query itself
 
 
-def directions_to(queries: Matrix, reference: Matrix, kernel: KernelLike) -> Directions:
+def _directions_to(queries: Matrix, reference: Matrix, kernel: KernelLike) -> Directions:
     """Invert the feature-space distances of each query to all reference rows."""
     Z = np.empty((len(queries), len(reference)))
     s, t, is_row = np.empty(len(Z)), np.empty(len(Z)), np.empty(len(Z))
@@ -92,7 +92,7 @@ def directions_to(queries: Matrix, reference: Matrix, kernel: KernelLike) -> Dir
     return Directions(Z, s, t, len(reference) - is_row)
 
 
-def depths_from(squared_resultants: Vector, n_others: Vector) -> Vector:
+def _depths_from(squared_resultants: Vector, n_others: Vector) -> Vector:
     """Return 1 - √Q / N, within [0, 1]; 1 if the reference is the query itself and nothing else."""
     if not np.isfinite(squared_resultants).all():
         raise InputError(
@@ -109,9 +109,9 @@ def exact_depths(queries: Matrix, reference: Matrix, kernel: KernelLike) -> Vect
     # Every block of queries forms all of Δ again, so blocks are as large as memory allows.
     blocks = row_blocks(len(queries), len(reference), share=0.5)
     for block in track(blocks, "depth (exact)"):
-        Z, s, t, n_others = _resolved(directions_to(queries[block], reference, kernel))
+        Z, s, t, n_others = _resolved(_directions_to(queries[block], reference, kernel))
         squared = s * t - 0.5 * distance_quadratic_forms(Z, reference, kernel)
-        depths[block] = depths_from(squared, n_others)
+        depths[block] = _depths_from(squared, n_others)
     return depths
 
 
@@ -135,7 +135,7 @@ class DepthIntervals(NamedTuple):
     errors: Vector
 
 
-def low_rank_intervals(directions: Directions, gram: CentredGram) -> DepthIntervals:
+def _low_rank_intervals(directions: Directions, gram: CentredGram) -> DepthIntervals:
     """Return depths with a proven error bound, by n (r + 4) multiplications per query at rank r.
 
     Centring Δ on both sides gives the Gram matrix G of the reference rows around their mean in
@@ -167,15 +167,15 @@ def low_rank_intervals(directions: Directions, gram: CentredGram) -> DepthInterv
     slack = squared_length * gram.residual_norm
     guess = squares @ left - 2 * mean * (Z @ left) + mean**2 * left.sum()
     between = lowest - rounding, lowest + slack + rounding
-    return interval_around(lowest + np.clip(guess, 0.0, slack), between, n_others)
+    return _interval_around(lowest + np.clip(guess, 0.0, slack), between, n_others)
 
 
-def interval_around(
+def _interval_around(
     squared_resultants: Vector, between: tuple[Vector, Vector], n_others: Vector
 ) -> DepthIntervals:
     """Return depths and their largest errors if Q lies anywhere in the interval ``between``."""
-    depths = depths_from(squared_resultants, n_others)
-    deepest, shallowest = (depths_from(end, n_others) for end in between)
+    depths = _depths_from(squared_resultants, n_others)
+    deepest, shallowest = (_depths_from(end, n_others) for end in between)
     return DepthIntervals(depths, np.maximum(deepest - depths, depths - shallowest))
 
 
@@ -200,7 +200,7 @@ def plan_low_rank(
     that costs no more than everything else.
     """
     sample = random_state.choice(len(reference), min(_SAMPLE, len(reference)), replace=False)
-    directions = directions_to(reference[sample], reference, kernel)
+    directions = _directions_to(reference[sample], reference, kernel)
     for step in growing_factors(reference, kernel, max_rank, random_state):
         if _wanted_error(directions, step.gram, tolerance) is None:
             continue
@@ -213,7 +213,7 @@ def plan_low_rank(
 
 def _wanted_error(directions: Directions, gram: CentredGram, tolerance: float) -> float | None:
     """Return the allowed error in units of depth if enough rows meet it, else None."""
-    depths, errors = low_rank_intervals(directions, gram)
+    depths, errors = _low_rank_intervals(directions, gram)
     low, high = np.quantile(depths, [0.05, 0.95])
     allowed = float(tolerance * (high - low))
     cost_of_missed = np.mean(errors > allowed) * len(gram.diagonal) / 2
@@ -226,8 +226,8 @@ def low_rank_depths(
     """Return depths and their largest errors, from a factor of the centred Gram matrix."""
     depths, errors = np.empty(len(queries)), np.empty(len(queries))
     for block in track(row_blocks(len(queries), 3 * len(reference)), "depth (low rank)"):
-        directions = directions_to(queries[block], reference, kernel)
-        depths[block], errors[block] = low_rank_intervals(directions, gram)
+        directions = _directions_to(queries[block], reference, kernel)
+        depths[block], errors[block] = _low_rank_intervals(directions, gram)
     return DepthIntervals(depths, errors)
 
 
@@ -239,9 +239,9 @@ def euclidean_depths(queries: Matrix, reference: Matrix) -> Vector:
     depths = np.empty(len(queries))
     for block in track(row_blocks(len(queries), 2 * len(X)), "spatial depth"):
         near = _pulled_in(queries[block], X.mean(axis=0), exponent)
-        directions = directions_to(near, X, Linear())
+        directions = _directions_to(near, X, Linear())
         resultants = _sums_of_unit_vectors(near, X, directions)
-        depths[block] = depths_from(np.sum(resultants**2, axis=1), directions.n_others)
+        depths[block] = _depths_from(np.sum(resultants**2, axis=1), directions.n_others)
     return depths
 
 
@@ -388,7 +388,7 @@ def _block_intervals(
     rounding = _ROUNDING * (s * t + s * s + np.abs(quadratic) + n * n)
     n_others = n - (at_neighbours(is_duplicate.astype(float)).sum(axis=1) > 0)
     slack = _largest_change(s, t, n, plan) + rounding
-    return interval_around(squared, (squared - slack, squared + slack), n_others)
+    return _interval_around(squared, (squared - slack, squared + slack), n_others)
 
 
 def _largest_change(s: Vector, t: Vector, n: int, plan: SparsePlan) -> Vector:

@@ -47,7 +47,7 @@ def learn_densities(
 ) -> LocalDensities:
     """Return the log density of every distinct row, kde(p) in Definition 3 of the RKOF paper."""
     index = neighborhoods.index
-    kth = without_zeros(neighborhoods.kth_distances(k), index)
+    kth = _without_zeros(neighborhoods.kth_distances(k), index)
     # w_o = C k-dist(o)^alpha, in the index's unit.
     log_unit = index.exponent * np.log(2.0)
     alpha, gamma = min(settings.alpha, _LARGEST_POWER), min(settings.gamma, _LARGEST_POWER)
@@ -62,7 +62,7 @@ def learn_densities(
     return known
 
 
-def without_zeros(kth_distances: Vector, index: NeighborIndex) -> Vector:
+def _without_zeros(kth_distances: Vector, index: NeighborIndex) -> Vector:
     """Replace k-th distances of zero, of rows with k or more duplicates, by the smallest other one.
 
     If all are zero, they are replaced by the smallest distance between two distinct rows; and if
@@ -88,7 +88,7 @@ def log_densities(block: NeighborBlock, known: LocalDensities, settings: Density
     return _log_sums(block, terms) - np.log(block.totals)
 
 
-def log_weighted_means(block: NeighborBlock, known: LocalDensities, sigma: float) -> Vector:
+def _log_weighted_means(block: NeighborBlock, known: LocalDensities, sigma: float) -> Vector:
     """Return log wde(p): the mean density of the neighbours, those in sparse regions count less."""
     densities = known.log_densities[block.indices]
     if np.isinf(sigma):
@@ -106,7 +106,7 @@ def log_weighted_means(block: NeighborBlock, known: LocalDensities, sigma: float
 
 def log_factors(block: NeighborBlock, known: LocalDensities, settings: DensitySettings) -> Vector:
     """Return the log of RKOF(p) = wde(p) / kde(p) for rows that are not training rows."""
-    means = log_weighted_means(block, known, settings.sigma)
+    means = _log_weighted_means(block, known, settings.sigma)
     return means - log_densities(block, known, settings)
 
 
@@ -117,7 +117,7 @@ def known_log_factors(
     factors = np.empty(len(known.log_densities))
 
     def fill(block: NeighborBlock) -> None:
-        factors[block.numbers] = log_weighted_means(block, known, settings.sigma)
+        factors[block.numbers] = _log_weighted_means(block, known, settings.sigma)
 
     neighborhoods.for_each(known.k, fill)
     return factors - known.log_densities

@@ -75,7 +75,8 @@ class LocalFactorDetector(OutlierMixin, BaseEstimator):
         self.n_neighbors = n_neighbors
         self.contamination = contamination
         self.novelty = novelty
-        self.algorithm, self.n_jobs = algorithm, n_jobs
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Compare each row of ``X`` with its neighbours among the others.

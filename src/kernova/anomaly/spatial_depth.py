@@ -200,7 +200,8 @@ class KernelSpatialDepth(_DepthDetector):
         tolerance: float = 1e-3,
         random_state: "int | np.random.RandomState | None" = None,
     ) -> None:
-        self.kernel, self.bandwidth = kernel, bandwidth
+        self.kernel = kernel
+        self.bandwidth = bandwidth
         self.contamination = contamination
         self.engine = engine
         self.tolerance = tolerance
@@ -209,7 +210,7 @@ class KernelSpatialDepth(_DepthDetector):
     def _prepare(self, reference: NDArray[np.float64]) -> None:
         if self.engine not in self._ENGINES:
             raise InputError(
-                f"There is no engine named {self.engine!r}. Take one of {', '.join(self._ENGINES)}."
+                f"There is no engine named {self.engine!r}. Use one of {', '.join(self._ENGINES)}."
             )
         if not (isinstance(self.tolerance, Real) and 0 < self.tolerance < 1):
             raise InputError(f"The tolerance must lie between 0 and 1; got {self.tolerance!r}.")

@@ -34,7 +34,7 @@ from kernova.typing import Matrix, Vector
 
 Output = Literal["top", "level", "all"]
 
-OUTPUTS = ("top", "level", "all")
+_OUTPUTS = ("top", "level", "all")
 
 
 def layers_for(n_states: int) -> tuple[int, int, int]:
@@ -85,8 +85,8 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
     ----------
     layers : sequence of int, optional
         States per layer: one for each column of a frame (or of ``observation``) first, each number
-        a divisor of the one before. By default three layers that join states in fours and those in
-        twos, if divisible: (96, 24, 12) for the 96 columns of the paper.
+        a divisor of the one before. By default three layers, which join states in groups of
+        four and those in pairs, if divisible: (96, 24, 12) for the 96 columns of the paper.
     output : {"top", "level", "all"}, default="top"
         Layers to return: the last, the first, or all of them, the last first.
     observation_noise : float, default=1.0
@@ -170,7 +170,8 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
     ) -> None:
         self.layers = layers
         self.output = output
-        self.observation_noise, self.state_noise = observation_noise, state_noise
+        self.observation_noise = observation_noise
+        self.state_noise = state_noise
         self.observation = observation
 
     def __sklearn_tags__(self) -> Any:
@@ -260,7 +261,7 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
         filtered = np.empty((len(Y), sum(self.layers_[layer] for layer in wanted)))
         # Blocks that fit into the cache take a third of the time; the result is the same.
         for block in cached_blocks(len(Y), Y.shape[1]):
-            filtered[block], state = advance_layers(
+            filtered[block], state = _advance_layers(
                 self.layers_, self._filters(), Y[block], state, wanted
             )
         return Advance(filtered, state)
@@ -322,18 +323,18 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
         return Advance(means[:, columns], after)
 
     def _filters(self) -> tuple[ChainFilter, ...]:
-        return chain_filters(self.layers_, self.observation_noise_, self.state_noise_)
+        return _chain_filters(self.layers_, self.observation_noise_, self.state_noise_)
 
     def _check_parameters(self) -> None:
-        if self.output not in OUTPUTS:
-            raise InputError(f"output is {self.output!r}; choose one of {', '.join(OUTPUTS)}.")
+        if self.output not in _OUTPUTS:
+            raise InputError(f"output is {self.output!r}; choose one of {', '.join(_OUTPUTS)}.")
         noise = self.observation_noise
         if not (isinstance(noise, Real) and 0 < noise < np.inf):
             raise InputError(f"observation_noise is {noise!r}; it must be a positive number.")
 
 
 @lru_cache(maxsize=64)
-def chain_filters(
+def _chain_filters(
     layers: tuple[int, ...], observation_noise: float, state_noise: tuple[float, ...]
 ) -> tuple[ChainFilter, ...]:
     """Return the filters of the chains of each depth, shallow to deep."""
@@ -343,7 +344,7 @@ def chain_filters(
     )
 
 
-def advance_layers(
+def _advance_layers(
     layers: Sequence[int],
     filters: Sequence[ChainFilter],
     Y: Matrix,

@@ -362,14 +362,14 @@ def _too_few_rows(
 ) -> TooFewRowsError:
     rows_needed = _rows_needed(max_false_alarm, confidence, bound)
     provable = _UPPER_BOUNDS[bound](0, n_holdout, confidence) if n_holdout else 1.0
-    rows = f"{n_holdout} held-out {plural(n_holdout, 'row proves', 'rows prove')}"
-    limit, advice = "at all", ""
+    rows = f"{n_holdout} held-out {plural(n_holdout, 'row')} cannot prove"
+    limit, advice = "any rate", ""
     if provable < 1:
-        limit = f"under {rounded_up(provable)}"
+        limit = f"a rate below {rounded_up(provable)}"
         advice = f", or set max_false_alarm above {rounded_up(provable)}"
     return TooFewRowsError(
         f"No threshold keeps false alarms below {Decimal(f'{max_false_alarm:.12g}'):f}: "
-        f"{rows} nothing {limit}. Hold out at least {rows_needed} "
+        f"{rows} {limit}. Hold out at least {rows_needed} "
         f"{plural(rows_needed, 'row')}{advice}.",
         rows_needed=rows_needed,
         smallest_provable=min(provable, 1.0),

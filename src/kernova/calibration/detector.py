@@ -215,7 +215,8 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         self.max_false_alarm = max_false_alarm
         self.confidence = confidence
         self.bound = bound
-        self.holdout, self.random_state = holdout, random_state
+        self.holdout = holdout
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -128,7 +128,8 @@ class GaussianMeanShift(ClusterMixin, BaseEstimator):
         n_jobs: int | None = None,
     ) -> None:
         self.bandwidth = bandwidth
-        self.tol, self.merge = tol, merge
+        self.tol = tol
+        self.merge = merge
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:

@@ -228,7 +228,8 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
         self.growth = growth
         self.reference = reference
         self.standardize = standardize
-        self.tol, self.merge = tol, merge
+        self.tol = tol
+        self.merge = merge
         self.n_components = n_components
         self.precision = precision
         self.coreset = coreset

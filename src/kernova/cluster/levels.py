@@ -68,7 +68,7 @@ def outlierness(lifetime: Indices, size: Indices, growth: float) -> Vector:
     return (lifetime // shared) * math.log(growth) / (size // shared)
 
 
-def level_zero_criteria(
+def _level_zero_criteria(
     reference: Reference, rows: Matrix, nearest_row: Vector, bandwidth: float
 ) -> Criteria:
     """Return the criteria of single rows, where every row is a centre; duplicates share mass."""
@@ -79,7 +79,7 @@ def level_zero_criteria(
     return Criteria(1 / everyone, 1 / everyone, np.zeros(len(rows), dtype=np.intp))
 
 
-def merged_criteria(
+def _merged_criteria(
     reference: Reference,
     centers: Matrix,
     owner: Indices,
@@ -103,7 +103,7 @@ def merged_criteria(
     )
 
 
-def best_of(before: Criteria, now: Criteria) -> Criteria:
+def _best_of(before: Criteria, now: Criteria) -> Criteria:
     """Return, for each cluster, the better of two criteria; of equal ones the later."""
     is_better = now.total >= before.total
     return Criteria(*(np.where(is_better, b, a) for a, b in zip(before, now, strict=True)))
@@ -275,7 +275,7 @@ class _Builder:
         mode = np.zeros((room, self.rows.shape[1]))
         mode[:n] = self.rows[self.inverse]
         criteria = Criteria(np.zeros(room), np.zeros(room), np.zeros(room, dtype=np.intp))
-        at_rows = level_zero_criteria(
+        at_rows = _level_zero_criteria(
             self.reference, self.rows, self.level.nearest_row, self.bandwidths[0]
         )
         for column, values in zip(criteria, at_rows, strict=True):
@@ -390,11 +390,11 @@ class _Builder:
         return rows
 
     def _update_criteria(self, level: int, bandwidth: float) -> None:
-        now = merged_criteria(
+        now = _merged_criteria(
             self.reference, self.level.centers, self.level.owner, self.counts, bandwidth, level,
             self.level.nearest_row, self.rules.n_jobs,
         )  # fmt: skip
-        best = best_of(self.nodes.criteria.of(self.level.node), now)
+        best = _best_of(self.nodes.criteria.of(self.level.node), now)
         for column, values in zip(self.nodes.criteria, best, strict=True):
             column[self.level.node] = values
 

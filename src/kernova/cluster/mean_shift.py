@@ -21,7 +21,7 @@ from kernova.progress import track
 from kernova.typing import Indices, Matrix, Single, Vector
 
 # Beyond these radii exp(-r^2 / 2) is less than rounding in double and in single precision.
-RADIUS_DOUBLE = 8.6
+_RADIUS_DOUBLE = 8.6
 RADIUS_SINGLE = 5.9
 # Distance, in bandwidths, that a centre may move before its neighbourhood is gathered again.
 _DRIFT = 1.2
@@ -144,7 +144,7 @@ class Reference:
         settings = Settings(
             bandwidth, tol * bandwidth, _DRIFT * bandwidth,
             min((self._radius(RADIUS_SINGLE) + _DRIFT) * bandwidth, _LARGEST_RADIUS),
-            min((self._radius(RADIUS_DOUBLE) + _DRIFT) * bandwidth, _LARGEST_RADIUS),
+            min((self._radius(_RADIUS_DOUBLE) + _DRIFT) * bandwidth, _LARGEST_RADIUS),
             few_rows, _MAX_STEPS,
         )  # fmt: skip
 
@@ -172,7 +172,7 @@ class Reference:
         add_kernel_sums = compiled().add_kernel_sums
         centers = self._padded(centers)
         owner = owner[self.order]
-        is_alone = nearest_row > RADIUS_DOUBLE * bandwidth
+        is_alone = nearest_row > _RADIUS_DOUBLE * bandwidth
         weight = np.bincount(owner, weights=self.blocks.weight, minlength=len(centers))
         own, everyone = np.where(is_alone, weight, 0.0), np.where(is_alone, weight, 0.0)
         # Each task adds to its own sheet: sums have a fixed order, independent of threads.
@@ -183,7 +183,7 @@ class Reference:
             number, piece = numbered
             add_kernel_sums(
                 centers, is_alone, piece.start, piece.stop, bandwidth,
-                min(RADIUS_DOUBLE * bandwidth, _LARGEST_RADIUS), self.blocks, owner,
+                min(_RADIUS_DOUBLE * bandwidth, _LARGEST_RADIUS), self.blocks, owner,
                 self._scratch(0), own, everyone, sheets[number],
             )  # fmt: skip
 

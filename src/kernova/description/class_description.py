@@ -91,12 +91,14 @@ def describe_class(
     R = affinities(rows, rows, length_scale)
     R[np.diag_indices_from(R)] = 1 + ridge
     factor = cholesky(R, lower=True, check_finite=False)
-    inverse = inverse_from_factor(factor)
-    left_out = leave_one_out(R, inverse) if groups is None else leave_group_out(R, inverse, groups)
+    inverse = _inverse_from_factor(factor)
+    left_out = (
+        _leave_one_out(R, inverse) if groups is None else _leave_group_out(R, inverse, groups)
+    )
     return ClassDescription(rows, length_scale, ridge, factor, np.diag(inverse).copy(), left_out)
 
 
-def leave_one_out(R: Matrix, inverse: Matrix) -> Vector:
+def _leave_one_out(R: Matrix, inverse: Matrix) -> Vector:
     """Return q of each row under the others, from the inverse of the whole matrix.
 
     With A = R^-1: R_-i^-1 r_i = -A_-i,i / A_ii, hence q = -sum_{j != i} R_ij A_ij / A_ii. Summing
@@ -110,7 +112,7 @@ def leave_one_out(R: Matrix, inverse: Matrix) -> Vector:
     return np.clip(-products.sum(axis=1) / diagonal, 0.0, 1.0)
 
 
-def leave_group_out(R: Matrix, inverse: Matrix, groups: Indices) -> Vector:
+def _leave_group_out(R: Matrix, inverse: Matrix, groups: Indices) -> Vector:
     """Return q of each row under the rows of other groups; NaN if there are none."""
     q = np.full(len(R), np.nan)
     for group in np.unique(groups):
@@ -134,7 +136,7 @@ def leave_group_out_of_others(
     """
     factor = description.factor
     q = np.einsum("ij,ij->j", *[solve_triangular(factor, r, lower=True, check_finite=False)] * 2)
-    inverse = inverse_from_factor(factor)
+    inverse = _inverse_from_factor(factor)
     for group in np.intersect1d(groups, groups_of_others):
         inside, them = groups == group, groups_of_others == group
         u = inverse[inside] @ r[:, them]
@@ -164,7 +166,7 @@ def extended(description: ClassDescription, rows: Matrix) -> ClassDescription:
     return ClassDescription(all_rows, ell, ridge, factor, diagonal, left_out)
 
 
-def inverse_from_factor(factor: Matrix) -> Matrix:
+def _inverse_from_factor(factor: Matrix) -> Matrix:
     """Return the inverse of L L'."""
     inverse, _ = dpotri(factor, lower=True)
     lower = np.tril(inverse)
@@ -207,7 +209,7 @@ def describe_centered(rows: Matrix, length_scale: float, ridge: float) -> Center
     factor = cholesky(K, lower=True, check_finite=False)
     left_out = np.full(len(rows), np.nan)
     if len(rows) > 1:
-        d = 1 / np.diag(inverse_from_factor(factor)) - ridge
+        d = 1 / np.diag(_inverse_from_factor(factor)) - ridge
         left_out = np.clip(1 - d / (1 + overall), 0.0, 1.0)
     return CenteredDescription(rows, length_scale, ridge, factor, row_means, overall, left_out)
 

@@ -101,7 +101,8 @@ class ProcessEstimator(BaseEstimator):
         self, scale: Scale, length_scale: float | str, ridge: float, robust: bool, random_state: Any
     ) -> None:
         self.scale = scale
-        self.length_scale, self.ridge = length_scale, ridge
+        self.length_scale = length_scale
+        self.ridge = ridge
         self.robust = robust
         self.random_state = random_state
 
@@ -117,7 +118,7 @@ class ProcessEstimator(BaseEstimator):
         self._scaling = feature_scaling(X[is_inlier], self.scale)
         rows = self._scaling(X)
         rules = Rules(self.length_scale, self.ridge, random_state)
-        shared = shared_hyperparameters(rows[is_inlier], rules)
+        shared = _shared_hyperparameters(rows[is_inlier], rules)
         self.length_scale_, self.signal_variance_, self.ridge_ = shared
         return rows, is_inlier
 
@@ -152,7 +153,7 @@ class Rules(NamedTuple):
     random_state: np.random.RandomState
 
 
-def shared_hyperparameters(rows: Matrix, rules: Rules) -> Hyperparameters:
+def _shared_hyperparameters(rows: Matrix, rules: Rules) -> Hyperparameters:
     """Return the hyperparameters that all classes share."""
     if rules.length_scale == "literal":
         return fit_all_three(rows, rules.random_state)

@@ -282,7 +282,8 @@ class PossibilisticNeighbors(OpenSetClassifier):
         self.n_prototypes = n_prototypes
         self.n_neighbors = n_neighbors
         self.n_membership_neighbors = n_membership_neighbors
-        self.scale, self.reject = scale, reject
+        self.scale = scale
+        self.reject = reject
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Find prototypes and thresholds of the classes of these rows.

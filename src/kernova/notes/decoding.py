@@ -55,7 +55,8 @@ class _Heads:
     """Best total before a note that starts at each frame, and the best start for each end."""
 
     def __init__(self, sums: Matrix, durations: Durations) -> None:
-        self.sums, self.durations = sums, durations
+        self.sums = sums
+        self.durations = durations
         self._groups = _groups(durations)
         # No note starts before the first frame.
         self._n_padding = max(group.longest for group in self._groups) + 1

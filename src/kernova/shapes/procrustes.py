@@ -470,7 +470,8 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         max_iter: int = 1000,
     ) -> None:
         self.dimensions = dimensions
-        self.scaling, self.reflection = scaling, reflection
+        self.scaling = scaling
+        self.reflection = reflection
         self.missing = missing
         self.tolerance = tolerance
         self.max_iter = max_iter

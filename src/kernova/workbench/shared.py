@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 JobState = Literal["none", "running", "ready", "failed"]
 Code = Literal["preparing", "failed", "not found", "nothing learnt"]
 
-LEASE_SECONDS: Final = 15 * 60.0
+_LEASE_SECONDS: Final = 15 * 60.0
 # Browsers throttle background tabs to about one request per minute.
 _HERE_SECONDS: Final = 150.0
 
@@ -42,7 +42,7 @@ class WorkbenchError(InputError):
         self.code = code
 
 
-def row_not_found(row: int, n_rows: int) -> WorkbenchError:
+def _row_not_found(row: int, n_rows: int) -> WorkbenchError:
     """Return the error for a row index outside the table."""
     return WorkbenchError(
         f"There is no row {row}: the table has {n_rows:,} rows, counted from 0.", "not found"
@@ -149,7 +149,8 @@ class BackgroundJob(Generic[Result]):
 
     def _end(self, state: JobState, message: str) -> None:
         with self._lock:
-            self.state, self.message = state, message
+            self.state = state
+            self.message = message
         self._ended.set()
         self._on_change()
 
@@ -181,7 +182,7 @@ class Presence:
     """
 
     def __init__(
-        self, lease_seconds: float = LEASE_SECONDS, clock: Callable[[], float] = time.monotonic
+        self, lease_seconds: float = _LEASE_SECONDS, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.lease_seconds = lease_seconds
         self._clock = clock
@@ -275,7 +276,7 @@ class SharedState:
         """Raise a WorkbenchError for row indices outside the table."""
         for row in rows:
             if not 0 <= row < self.n_rows:
-                raise row_not_found(row, self.n_rows)
+                raise _row_not_found(row, self.n_rows)
 
 
 class Part:
