@@ -62,8 +62,8 @@ def test_files_of_the_uci_repository_give_the_same_sets(tmp_path):
             table = pd.concat([table, table.head(2).assign(label=2)])
         table.to_csv(raw / file, sep=" ", header=False, index=False, lineterminator=" \n")
     kdd = tables["kdd_u2r"].copy()
-    for place, name in zip((1, 2, 3, 6, 11, 20, 21), KDD_CATEGORIES, strict=True):
-        kdd.insert(place, name, kdd.pop(name))
+    for number, name in zip((1, 2, 3, 6, 11, 20, 21), KDD_CATEGORIES, strict=True):
+        kdd.insert(number, name, kdd.pop(name))
     attacks = ["normal."] * 130 + ["perl.", "xterm.", "ps.", "httptunnel."]
     kdd["label"] = attacks
     kdd = pd.concat([kdd, kdd.head(3).assign(label="smurf.")])

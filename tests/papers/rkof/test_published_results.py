@@ -1,4 +1,4 @@
-"""What the paper on the robust kernel outlier factor measured on real data, held as bars.
+"""Published results of the robust kernel outlier factor (RKOF) on real data, as bars.
 
 Gao, Hu, Zhang, Zhang and Wu, PAKDD 2011. Its synthetic experiments are held in the tests of the
 reproduction.
