@@ -35,28 +35,28 @@ __all__ = ["AsPyod", "FromPyod", "as_pyod", "from_pyod"]
 Labels = NDArray[np.int64]
 
 
-def scores_in_fit(detector: Any, X: Any) -> Vector:
+def _scores_in_fit(detector: Any, X: Any) -> Vector:
     """Return scikit-learn scores of the training rows, each without itself where possible."""
     if isinstance(detector, Pipeline):
         before = detector[:-1]
-        return scores_in_fit(detector[-1], before.transform(X) if len(before) else X)
+        return _scores_in_fit(detector[-1], before.transform(X) if len(before) else X)
     for attribute in ("negative_outlier_factor_", "training_scores_"):
         if hasattr(detector, attribute):
             return finite(getattr(detector, attribute), detector)
-    scores = inlier_scores(detector, X)
+    scores = _inlier_scores(detector, X)
     if isinstance(detector, CalibratedDetector):
         learnt_from = detector.reference_indices_
         rows = safe_indexing(X, learnt_from)
-        scores[learnt_from] = scores_in_fit(detector.estimator_, rows)
+        scores[learnt_from] = _scores_in_fit(detector.estimator_, rows)
     return scores
 
 
-def inlier_scores(detector: Any, X: Any) -> Vector:
+def _inlier_scores(detector: Any, X: Any) -> Vector:
     """Return scikit-learn scores of new rows: high is an inlier."""
     return finite(getattr(detector, _scoring_method(detector))(X), detector)
 
 
-def own_threshold(detector: Any) -> float:
+def _own_threshold(detector: Any) -> float:
     """Return the PyOD score above which the fitted detector itself calls rows novel."""
     if _scoring_method(detector) == "decision_function":
         return 0.0  # by scikit-learn's convention, rows below 0 are novel
@@ -84,7 +84,7 @@ def _scoring_method(detector: Any) -> str:
     )
 
 
-def able_to_score_new_rows(detector: Any) -> Any:
+def _able_to_score_new_rows(detector: Any) -> Any:
     """Set ``novelty=True`` in all outlier factors inside the detector."""
     settings = detector.get_params(deep=True).items()
     in_sample = [
@@ -107,7 +107,7 @@ def finite(scores: Any, detector: Any) -> Vector:
     return finite_scores(scores, f"scores that {type(detector).__name__} gives")
 
 
-def check_not_pyod(detector: Any) -> None:
+def _check_not_pyod(detector: Any) -> None:
     """Raise InputError unless this is a detector with scikit-learn's sign."""
     _check_is_detector(detector)
     found = last_step(detector)
@@ -117,7 +117,7 @@ def check_not_pyod(detector: Any) -> None:
         )
 
 
-def check_not_sklearn(detector: Any) -> None:
+def _check_not_sklearn(detector: Any) -> None:
     """Raise InputError unless this is a detector with PyOD's sign."""
     _check_is_detector(detector)
     found = last_step(detector)
@@ -144,7 +144,7 @@ def _check_is_detector(detector: Any) -> None:
 
 def check_contamination(contamination: Any) -> None:
     """Raise InputError unless this is "auto", None or a fraction of the rows."""
-    if keeps_own_threshold(contamination):
+    if _keeps_own_threshold(contamination):
         return
     if not (isinstance(contamination, Real) and 0 < float(contamination) <= 0.5):
         raise InputError(
@@ -153,17 +153,17 @@ def check_contamination(contamination: Any) -> None:
         )
 
 
-def keeps_own_threshold(contamination: Any) -> bool:
+def _keeps_own_threshold(contamination: Any) -> bool:
     """Return whether the detector's own threshold is used."""
     return contamination is None or (isinstance(contamination, str) and contamination == "auto")
 
 
-def input_tags_of(detector: Any, default: InputTags) -> InputTags:
+def _input_tags_of(detector: Any, default: InputTags) -> InputTags:
     """Return the input tags of a detector, or the default if it has none."""
     return get_tags(detector).input_tags if hasattr(detector, "__sklearn_tags__") else default
 
 
-def labels_above(threshold: float, scores: Vector) -> Labels:
+def _labels_above(threshold: float, scores: Vector) -> Labels:
     """Return 1 for scores above the threshold, and 0 for the others."""
     return (scores > threshold).astype(np.int64)
 
@@ -246,7 +246,7 @@ def from_pyod(detector: Any) -> "FromPyod":
     >>> calibrated.predict([[0.0, 0.0], [9.0, 9.0]])
     array([ 1, -1])
     """
-    check_not_sklearn(detector)
+    _check_not_sklearn(detector)
     return FromPyod(detector)
 
 
@@ -288,12 +288,12 @@ class FromPyod(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags = input_tags_of(self.detector, tags.input_tags)
+        tags.input_tags = _input_tags_of(self.detector, tags.input_tags)
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit a clone of the detector on rows in any form that it accepts; ``y`` is ignored."""
-        check_not_sklearn(self.detector)
+        _check_not_sklearn(self.detector)
         validate_data(self, X, skip_check_array=True)
         detector = clone(self.detector)
         detector.fit(X)
@@ -356,8 +356,8 @@ def as_pyod(detector: Any, contamination: "str | float | None" = "auto") -> "AsP
     array([0, 1])
     """
     check_contamination(contamination)
-    check_not_pyod(detector)
-    able_to_score_new_rows(clone(detector))
+    _check_not_pyod(detector)
+    _able_to_score_new_rows(clone(detector))
     return AsPyod(detector, contamination)
 
 
@@ -424,7 +424,7 @@ class AsPyod(_PyodBase, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.estimator_type = "outlier_detector"  # as PyOD's detectors are
-        tags.input_tags = input_tags_of(self.detector, tags.input_tags)
+        tags.input_tags = _input_tags_of(self.detector, tags.input_tags)
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -435,23 +435,23 @@ class AsPyod(_PyodBase, BaseEstimator):
         if y is not None:
             warn("y is not used: the detector learns without labels.", UserWarning, stacklevel=2)
         check_contamination(self.contamination)
-        check_not_pyod(self.detector)
+        _check_not_pyod(self.detector)
         validate_data(self, X, skip_check_array=True)  # names and number of features only
-        detector = able_to_score_new_rows(clone(self.detector))
+        detector = _able_to_score_new_rows(clone(self.detector))
         (rows,) = indexable(X)
         detector.fit(rows)
-        scores = -scores_in_fit(detector, rows)
+        scores = -_scores_in_fit(detector, rows)
         self.threshold_ = (
-            own_threshold(detector)
-            if keeps_own_threshold(self.contamination)
+            _own_threshold(detector)
+            if _keeps_own_threshold(self.contamination)
             else float(np.percentile(scores, 100 * (1 - self.contamination)))
         )
         self.detector_ = detector
         self.decision_scores_ = scores
-        self.labels_ = labels_above(self.threshold_, scores)
+        self.labels_ = _labels_above(self.threshold_, scores)
         self._n_outliers = (
             int(self.labels_.sum())
-            if keeps_own_threshold(self.contamination)
+            if _keeps_own_threshold(self.contamination)
             else int(len(scores) * self.contamination)  # PyOD's count, ties or not
         )
         self._mu, self._sigma = moments(scores)
@@ -461,7 +461,7 @@ class AsPyod(_PyodBase, BaseEstimator):
         """Return the outlier score of each row; high is an outlier."""
         check_is_fitted(self, "decision_scores_")
         check_columns(self, X)
-        return -inlier_scores(self.detector_, X)
+        return -_inlier_scores(self.detector_, X)
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
         """Return 1 for outliers and 0 for inliers.
@@ -481,7 +481,7 @@ class AsPyod(_PyodBase, BaseEstimator):
             Only with ``return_confidence=True``.
         """
         scores = self.decision_function(X)
-        labels = labels_above(self.threshold_, scores)
+        labels = _labels_above(self.threshold_, scores)
         return (labels, self._confidence(scores)) if return_confidence else labels
 
     def predict_proba(self, X: Any, method: str = "linear", return_confidence: bool = False) -> Any:
@@ -525,7 +525,7 @@ class AsPyod(_PyodBase, BaseEstimator):
 
     def compute_rejection_stats(self, *args: Any, **kwargs: Any) -> Any:
         """Return PyOD's cost of rejection, which needs a numeric contamination."""
-        if keeps_own_threshold(self.contamination):
+        if _keeps_own_threshold(self.contamination):
             raise InputError(
                 "The cost of rejection depends on the fraction of outliers; set contamination to "
                 f"it, as a number above 0 and at most 0.5, instead of {self.contamination!r}."
@@ -537,5 +537,5 @@ class AsPyod(_PyodBase, BaseEstimator):
         return super().compute_rejection_stats(*args, **kwargs)
 
     def _confidence(self, scores: Vector) -> Vector:
-        labels = labels_above(self.threshold_, scores)
+        labels = _labels_above(self.threshold_, scores)
         return label_stability(scores, labels, self.decision_scores_, self._n_outliers)

@@ -21,7 +21,7 @@ from kernova.parallel import cached_blocks
 from kernova.typing import Matrix, Vector
 
 # Couplings of the paper's layers of 96, 24 and 12 states, lowest first: 2 S / N.
-PAPER_COUPLINGS = (0.5, 1.0)
+_PAPER_COUPLINGS = (0.5, 1.0)
 # Relative change of the gain below which it is taken to be constant.
 _STEADY = 1e-15
 # A chain that is not steady by then has an observation noise that is far too large.
@@ -238,7 +238,7 @@ def _apply(recursion: _Recursion, Y: Matrix, delays: Matrix) -> tuple[Matrix, Ma
 def smoothed_level_blocks(
     blocks: Iterable[ArrayLike],
     observation_noise: float = 10.0,
-    couplings: Sequence[float] = PAPER_COUPLINGS,
+    couplings: Sequence[float] = _PAPER_COUPLINGS,
 ) -> Iterator[Matrix]:
     """Smooth a long sequence block by block, in constant memory.
 
@@ -298,7 +298,7 @@ def _corrected(smoother: _Smoother, expected: Matrix, innovation: Matrix) -> Mat
 def smoothed_level(
     Y: ArrayLike,
     observation_noise: float = 10.0,
-    couplings: Sequence[float] = PAPER_COUPLINGS,
+    couplings: Sequence[float] = _PAPER_COUPLINGS,
 ) -> Matrix:
     """Return the level of each column of a sequence, smoothed by a chain of states.
 

@@ -211,7 +211,7 @@ class OpenQuestions:
         return np.concatenate([rows, np.setdiff1d(np.concatenate([_NO_ROWS, *members]), rows)])
 
 
-def proposal(
+def _proposal(
     asker: Asker, besides: Indices, closed: Collection[int], n_rows: int
 ) -> Question | None:
     """Return an asker's question about a row that is not excluded.
@@ -293,7 +293,7 @@ class Proposer:
             observe_answers(asker, state.answers())
             self._asker = asker
         for besides in (open_questions.clusters_besides, open_questions.rows_besides):
-            found = proposal(self._asker, besides(expert), state.entries, state.n_rows)
+            found = _proposal(self._asker, besides(expert), state.entries, state.n_rows)
             if found is not None:
                 return found
         return None

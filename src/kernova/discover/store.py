@@ -32,12 +32,12 @@ from kernova.files import is_folder, is_there
 from kernova.typing import Matrix
 
 FORMAT: Final = 2
-APPLICATION: Final = 0x6B6E7661  # "knva": distinguishes a project from other SQLite files
+_APPLICATION: Final = 0x6B6E7661  # "knva": distinguishes a project from other SQLite files
 _TIMEOUT_SECONDS: Final = 1.0  # enough for a process that is just ending
 _TABLES: Final = f"""
 CREATE TABLE head (name TEXT PRIMARY KEY, value NOT NULL);
 CREATE TABLE events (number INTEGER PRIMARY KEY, written TEXT NOT NULL, event TEXT NOT NULL);
-PRAGMA application_id = {APPLICATION};
+PRAGMA application_id = {_APPLICATION};
 """
 # Added in format 2: expert and key of each record, and the digest of the table.
 _SINCE_FORMAT_1: Final = (
@@ -393,7 +393,7 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
     """Check before anything is written: the file may belong to another program."""
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != APPLICATION:
+    if application != _APPLICATION:
         raise _not_a_project(path)
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > FORMAT:

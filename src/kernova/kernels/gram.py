@@ -64,7 +64,7 @@ class Strip(NamedTuple):
     squared_distances: Matrix
 
 
-def distance_strips(X: Matrix, kernel: KernelLike, task: str | None = None) -> Iterator[Strip]:
+def _distance_strips(X: Matrix, kernel: KernelLike, task: str | None = None) -> Iterator[Strip]:
     """Yield the upper triangle of Δ_ij, the kernel's squared distances, one strip at a time.
 
     Pairs above a strip's square on the diagonal come once; inside the square they come twice.
@@ -90,16 +90,16 @@ def distance_quadratic_forms(Z: Matrix, X: Matrix, kernel: KernelLike) -> Vector
     Δ is symmetric, so its upper triangle suffices: half of the multiplications of Z @ Δ.
     """
     forms = np.zeros(len(Z))
-    for rows, columns, squared in distance_strips(X, kernel):
+    for rows, columns, squared in _distance_strips(X, kernel):
         squared[: columns.start] *= 2.0
         forms += np.einsum("ij,ij->i", Z[:, rows] @ squared, Z[:, columns])
     return forms
 
 
-def mean_squared_distances(X: Matrix, kernel: KernelLike) -> Vector:
+def _mean_squared_distances(X: Matrix, kernel: KernelLike) -> Vector:
     """Return each row's mean squared feature-space distance to all rows, itself included."""
     totals = np.zeros(len(X))
-    for rows, columns, squared in distance_strips(X, kernel, "mean distances"):
+    for rows, columns, squared in _distance_strips(X, kernel, "mean distances"):
         totals[rows] += squared.sum(axis=1)
         totals[columns] += squared[: columns.start].sum(axis=0)
     return totals / len(X)
@@ -150,7 +150,7 @@ def growing_factors(
 
     Their ``residual_norm`` is an estimate; :func:`certified` turns it into a bound.
     """
-    gram = CentredGram(mean_squared_distances(X, kernel), np.empty((len(X), 0)), np.empty(0), 0.0)
+    gram = CentredGram(_mean_squared_distances(X, kernel), np.empty((len(X), 0)), np.empty(0), 0.0)
     gram = replace(gram, residual_diagonal=gram.diagonal)
     n_watched = min(_WATCHED_COLUMNS, len(X))
     watched = random_state.choice(len(X), n_watched, replace=False)
@@ -185,7 +185,7 @@ def certified(step: GrowthStep, X: Matrix, kernel: KernelLike) -> CentredGram:
     gram, weights = step
     sum_of_squares = np.float64(0.0)
     weighted_sums = np.zeros(len(X))
-    for rows, columns, squared in distance_strips(X, kernel, "proving the error"):
+    for rows, columns, squared in _distance_strips(X, kernel, "proving the error"):
         residual = gram.centre(squared, rows, columns)
         residual -= gram.factor[rows] @ gram.factor[columns].T
         above = residual[: columns.start]  # pairs that stand once here and count twice

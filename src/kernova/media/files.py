@@ -23,7 +23,7 @@ from kernova.text import listed, plural
 
 _MEGABYTE = 1024**2
 # Larger files would take too long to show.
-LARGEST_FILE = 64 * _MEGABYTE
+_LARGEST_FILE = 64 * _MEGABYTE
 # A column names files if at least this fraction of its texts do.
 _MIN_FRACTION = 0.5
 _NAMED_IN_MESSAGES = 3
@@ -109,8 +109,8 @@ class FolderFiles:
                 about = os.fstat(stream.fileno())
                 if not stat.S_ISREG(about.st_mode):
                     raise MediaError(f"{name} in {self.source} is not a regular file; remove it.")
-                check_size(about.st_size, name, self.source)
-                return stream.read(LARGEST_FILE + 1)
+                _check_size(about.st_size, name, self.source)
+                return stream.read(_LARGEST_FILE + 1)
         except OSError as error:
             raise MediaError(
                 f"{name} in {self.source} cannot be read: {error.strerror}. Make it readable."
@@ -149,7 +149,7 @@ class ZipFiles:
     def content(self, name: str) -> bytes:
         """Return the content of a file, if its uncompressed size is not too large."""
         entry = self._entries[name]
-        check_size(max(entry.file_size, entry.compress_size), name, self.source)
+        _check_size(max(entry.file_size, entry.compress_size), name, self.source)
         if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             # Python decompresses other methods beyond the declared size.
             raise MediaError(
@@ -158,7 +158,7 @@ class ZipFiles:
             )
         try:
             with self._lock, self._archive.open(entry) as stream:
-                return stream.read(LARGEST_FILE + 1)
+                return stream.read(_LARGEST_FILE + 1)
         except Exception as error:  # damaged data raises zlib.error, struct.error, EOFError ...
             raise MediaError(
                 f"{name} in {self.source} cannot be decompressed: it is damaged. Create the "
@@ -171,12 +171,12 @@ class ZipFiles:
             self._archive.close()
 
 
-def check_size(n_bytes: int, name: str, source: str) -> None:
+def _check_size(n_bytes: int, name: str, source: str) -> None:
     """Reject a file by its size, before it is read."""
-    if n_bytes > LARGEST_FILE:
+    if n_bytes > _LARGEST_FILE:
         raise MediaError(
             f"{name} in {source} has {n_bytes / _MEGABYTE:,.0f} MB; the limit is "
-            f"{LARGEST_FILE // _MEGABYTE} MB. Reduce it."
+            f"{_LARGEST_FILE // _MEGABYTE} MB. Reduce it."
         )
 
 

@@ -51,12 +51,12 @@ __all__ = ["DiscoveryData", "demo_data", "open_discovery_data"]
 _DEMO_COMPONENTS: Final = 16
 
 
-def read_picture_table(
+def _read_picture_table(
     request: DataRequest, raw: RawTable, images: str | os.PathLike[str]
 ) -> DiscoveryData:
     """Read a table whose rows have pictures in a folder or archive, or named in a column."""
     ids = row_ids(raw, request.id_column, request.source).tolist()
-    files, found = find_pictures(request, raw, ids, os.fspath(images))
+    files, found = _find_pictures(request, raw, ids, os.fspath(images))
     check_files_found(found.names, "picture", request.source, ids, files)
     table = request.table(raw, found.columns)
     names = _of_rows(table, found.names)
@@ -64,7 +64,7 @@ def read_picture_table(
     return DiscoveryData(table, PictureRows(table.ids.tolist(), files, names), notes)
 
 
-def find_pictures(
+def _find_pictures(
     request: DataRequest, raw: RawTable, ids: list[str], images: str
 ) -> tuple[MediaFiles, RowFiles]:
     """Return the pictures in a folder, archive or column, matched with rows."""
@@ -137,7 +137,7 @@ def _photographs(
     """Return the photographs of the specimens, matched by IMAGE or by ID."""
     raw = RawTable(pa.table({"IMAGE": list(landmarks.images)}), own_id="ID")
     ids = list(landmarks.ids)
-    files, found = find_pictures(request, raw, ids, images)
+    files, found = _find_pictures(request, raw, ids, images)
     check_files_found(found.names, "picture", request.source, ids, files)
     return PictureRows(ids, files, found.names), missing_files_note(found.names, "picture")
 
@@ -221,7 +221,7 @@ def open_discovery_data(
     if audio is not None or is_raven(raw):
         return read_sound_table(request, raw, audio)
     if images is not None:
-        return read_picture_table(request, raw, images)
+        return _read_picture_table(request, raw, images)
     table = request.table(raw)
     return DiscoveryData(table, RowMedia(table.ids.tolist()))
 

@@ -17,7 +17,7 @@ from kernova.errors import MediaError
 PICTURE_SUFFIXES: Final = (
     ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm",
 )  # fmt: skip
-MOST_MEGAPIXELS: Final = 50
+_MOST_MEGAPIXELS: Final = 50
 
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM")
 # Lossless pictures up to this size are sent as PNG; larger ones as JPEG, which is faster.
@@ -114,12 +114,12 @@ def png_picture(image: Image.Image) -> Picture:
 
 def _check_pixels(image: Image.Image, name: str) -> None:
     """Reject a picture with too many pixels by its header, before decoding."""
-    if image.width * image.height > MOST_MEGAPIXELS * 1_000_000:
+    if image.width * image.height > _MOST_MEGAPIXELS * 1_000_000:
         raise _too_many_pixels(name, f"{image.width:,} × {image.height:,} pixels")
 
 
 def _too_many_pixels(name: str, got: str = "too many pixels") -> MediaError:
-    return MediaError(f"{name} has {got}; the limit is {MOST_MEGAPIXELS} megapixels. Reduce it.")
+    return MediaError(f"{name} has {got}; the limit is {_MOST_MEGAPIXELS} megapixels. Reduce it.")
 
 
 def _reduced(image: Image.Image, largest: int) -> Image.Image:

@@ -88,7 +88,7 @@ def is_raven(raw: RawTable) -> bool:
     return {BEGIN, END} <= set(raw.columns.column_names)
 
 
-def read_selections(raw: RawTable, source: str, named: Collection[str]) -> Selections:
+def _read_selections(raw: RawTable, source: str, named: Collection[str]) -> Selections:
     """Separate times, labels and other metadata of sounds from their features.
 
     Parameters
@@ -123,7 +123,7 @@ def read_selections(raw: RawTable, source: str, named: Collection[str]) -> Selec
     )
 
 
-def with_columns(raw: RawTable, names: Sequence[str], values: Matrix) -> RawTable:
+def _with_columns(raw: RawTable, names: Sequence[str], values: Matrix) -> RawTable:
     """Add numeric columns, except for names that exist."""
     columns = raw.columns
     for name, column in zip(names, values.T, strict=True):
@@ -238,7 +238,7 @@ def read_sound_table(
     request: DataRequest, raw: RawTable, audio: str | os.PathLike[str] | None
 ) -> DiscoveryData:
     """Read a table whose rows are recordings or intervals of them, with or without the audio."""
-    selections = read_selections(raw, request.source, request.named)
+    selections = _read_selections(raw, request.source, request.named)
     raw, notes = selections.raw, list(selections.notes)
     if audio is None and not {*raw.columns.column_names} - {*raw.aside, *request.named}:
         raise InputError(
@@ -249,7 +249,7 @@ def read_sound_table(
         table = request.table(raw)
         return DiscoveryData(table, RowMedia(table.ids.tolist()), notes)
     ids = row_ids(raw, request.id_column, request.source).tolist()
-    files, found = find_recordings(
+    files, found = _find_recordings(
         raw, request.source, ids, audio,
         has_times=selections.times is not None, numbered=request.is_numbered(raw),
     )  # fmt: skip
@@ -259,7 +259,7 @@ def read_sound_table(
     sounds = _sound_rows(ids, files, found.names, selections.times)
     columns = request.reader if isinstance(request.reader, SoundColumns) else None
     if columns is not None or not selections.has_measures:
-        raw, columns = measure_sounds(raw, sounds, len(ids), columns)
+        raw, columns = _measure_sounds(raw, sounds, len(ids), columns)
         notes.append(
             "The table has no measurements, so acoustic features were computed: duration, centre "
             f"frequency, and {len(columns.names) - 2} components of the spectra."
@@ -311,7 +311,7 @@ def _ids_by_position(
     return raw._replace(columns=columns, own_id=_SOUND_ID), new_ids
 
 
-def find_recordings(
+def _find_recordings(
     raw: RawTable,
     source: str,
     ids: list[str],
@@ -358,7 +358,7 @@ def _sound_rows(
     )
 
 
-def measure_sounds(
+def _measure_sounds(
     raw: RawTable, sounds: SoundRows, n_rows: int, columns: SoundColumns | None = None
 ) -> MeasuredTable:
     """Compute acoustic features of every sound as columns; NaN for rows without a sound.
@@ -390,7 +390,7 @@ def measure_sounds(
     silent = np.full(len(found[0]), np.nan)
     measures = np.stack([silent if one is None else one for one in rows])
     columns = fit_sound_columns(measures, limits) if columns is None else columns
-    return MeasuredTable(with_columns(raw, columns.names, columns.rows(measures)), columns)
+    return MeasuredTable(_with_columns(raw, columns.names, columns.rows(measures)), columns)
 
 
 def _measures(sounds: SoundRows, row: int, limits: FrequencyRange) -> Vector | None:

@@ -105,7 +105,7 @@ def colours() -> NDArray[np.uint8]:
     return _rgb(lab)
 
 
-def upper_frequency(samples: Samples, sample_rate: float) -> float:
+def _upper_frequency(samples: Samples, sample_rate: float) -> float:
     """Return the frequency below which nearly all power above the background lies."""
     power = _powers(samples, sample_rate, sample_rate / 2, 200)
     # The median of all frequencies, since a steady note is not background.
@@ -284,7 +284,7 @@ class SoundRows(RowMedia):
         """Return a 16-bit WAV file, amplified, with faded ends."""
         if slowness not in SLOWNESSES:
             raise MediaError(f"`slowness` must be 1, 2, 4 or 8; got {slowness!r}.")
-        return slow_wav(self.clip(row), slowness)
+        return _slow_wav(self.clip(row), slowness)
 
     def spectrogram(self, row: int) -> Spectrogram:
         """Return the spectrogram of the row's sound; all rows share one frequency axis."""
@@ -320,7 +320,7 @@ class SoundRows(RowMedia):
 
     def _drawn(self, row: int, width: int, height: int) -> Spectrogram:
         return self._spectrograms.get(
-            (row, width), lambda: draw_clip(self.clip(row), self.highest_hz, width, height)
+            (row, width), lambda: _draw_clip(self.clip(row), self.highest_hz, width, height)
         )
 
     def _estimated_highest(self) -> float:
@@ -331,7 +331,7 @@ class SoundRows(RowMedia):
                 clip = self.clip(row)
             except MediaError:
                 continue  # reported when this row is requested
-            found.append(upper_frequency(clip.note, clip.sample_rate))
+            found.append(_upper_frequency(clip.note, clip.sample_rate))
             limit = max(limit, clip.sample_rate / 2)
         # A quantile, so that a few broadband sounds do not shrink all others.
         typical = float(np.quantile(found, _QUANTILE)) if found else 0.0
@@ -339,7 +339,7 @@ class SoundRows(RowMedia):
         return float(min(wanted, limit)) or limit or _HERTZ_STEP
 
 
-def draw_clip(clip: SoundClip, highest_hz: float, width: int, height: int) -> Spectrogram:
+def _draw_clip(clip: SoundClip, highest_hz: float, width: int, height: int) -> Spectrogram:
     """Return the spectrogram of a clip."""
     picture = spectrogram_picture(clip.samples, clip.sample_rate, highest_hz, width, height)
     return Spectrogram(
@@ -353,7 +353,7 @@ def draw_clip(clip: SoundClip, highest_hz: float, width: int, height: int) -> Sp
     )
 
 
-def slow_wav(clip: SoundClip, slowness: int) -> bytes:
+def _slow_wav(clip: SoundClip, slowness: int) -> bytes:
     """Return a clip as a WAV file that plays slower and lower by a factor."""
     samples = _faded(clip.samples, clip.sample_rate)
     largest = float(np.abs(samples).max(initial=0.0))

@@ -19,7 +19,7 @@ from kernova.neighbors.duplicates import distinct_rows
 from kernova.parallel import cached_blocks, in_threads
 from kernova.typing import Indices, Matrix, Vector
 
-ALGORITHMS = ("auto", "kd_tree", "brute", "approximate")
+_ALGORITHMS = ("auto", "kd_tree", "brute", "approximate")
 
 # Up to this number of columns the tree is always faster; for few rows, in more columns too.
 _FEW_COLUMNS = 3
@@ -246,9 +246,9 @@ def build_index(
     >>> build_index(np.array([[0.0], [8.0], [8.0]])).counts
     array([1, 2])
     """
-    if algorithm not in ALGORITHMS:
+    if algorithm not in _ALGORITHMS:
         raise InputError(
-            f"There is no algorithm named {algorithm!r}. Take one of {', '.join(ALGORITHMS)}."
+            f"There is no algorithm named {algorithm!r}. Use one of {', '.join(_ALGORITHMS)}."
         )
     exponent = int(np.frexp(np.abs(X).max())[1]) if X.size else 0
     rows, counts, inverse = distinct_rows(np.ldexp(X, -exponent))

@@ -48,7 +48,7 @@ from kernova.notes.features import (
 from kernova.notes.verification import acceptance_threshold, class_distances, known_classes
 from kernova.typing import Indices, Matrix, Samples, Vector
 
-PAPER_LAYERS = (96, 24, 12)
+_PAPER_LAYERS = (96, 24, 12)
 # Fraction of the leave-one-note-out training frames below the threshold.
 _BELOW_THRESHOLD = 0.3
 
@@ -163,7 +163,7 @@ class SongEngine:
         """Return the notes of a chunk of sound."""
         settings = self.known.look
         seconds = settings.framing.hop_seconds
-        chunk = search_chunk(samples, self.known, threshold)
+        chunk = _search_chunk(samples, self.known, threshold)
         found = chunk.found
         notes = [
             DetectedNote(start * seconds, stop * seconds, code, round(score, 6))
@@ -199,7 +199,7 @@ class PaperEngine:
 
     def detect(self, samples: Samples, threshold: float | None) -> Detections:
         """Return the notes of a chunk of sound."""
-        scores = soft_scores(self.known, frame_rows(samples))
+        scores = soft_scores(self.known, _frame_rows(samples))
         if not samples.any():
             # The states stay at zero, where they are also in notes that begin softly.
             scores = np.zeros_like(scores)
@@ -221,23 +221,23 @@ class PaperEngine:
         return found.scores if found.scores is not None else np.empty((0, 0))
 
 
-def frame_rows(samples: Samples) -> Matrix:
+def _frame_rows(samples: Samples) -> Matrix:
     """Return the states of the top layer for each frame of sound."""
     windows = frames(samples, PAPER_FRAMING)
     if len(windows) == 0:
-        return np.empty((0, PAPER_LAYERS[-1]))
-    dynamics = HierarchicalLinearDynamics(layers=PAPER_LAYERS, output="top")
+        return np.empty((0, _PAPER_LAYERS[-1]))
+    dynamics = HierarchicalLinearDynamics(layers=_PAPER_LAYERS, output="top")
     magnitudes = dct_magnitudes(windows)
     return np.asarray(dynamics.fit(magnitudes).transform(magnitudes))
 
 
-def learn_frames(clips: list[Samples], codes: Indices, method: str) -> KnownFrames:
+def _learn_frames(clips: list[Samples], codes: Indices, method: str) -> KnownFrames:
     """Describe the frames of notes that were cut out at their borders.
 
     The threshold is a leave-one-note-out quantile of the scores. The published one,
     1.8 / (largest score of a training row), depends on the loudness of recordings.
     """
-    rows_of = [frame_rows(clip) for clip in clips]
+    rows_of = [_frame_rows(clip) for clip in clips]
     counts = [len(rows) for rows in rows_of]
     labels, notes = np.repeat(codes, counts), np.repeat(np.arange(len(clips)), counts)
     description: Any = PossibilisticNeighbors(scale="common", reject=_BELOW_THRESHOLD)
@@ -265,7 +265,7 @@ def soft_scores(known: KnownFrames, rows: Matrix) -> Matrix:
     return np.asarray(known.description.membership(rows))
 
 
-def measure_notes(
+def _measure_notes(
     clips: list[Samples], codes: Indices, settings: FeatureSettings, method: str = "mddkm"
 ) -> KnownNotes:
     """Measure the band powers of clips that were cut out at their borders."""
@@ -275,7 +275,7 @@ def measure_notes(
     return KnownNotes(powers, n_frames, codes, settings, method)
 
 
-def search_chunk(
+def _search_chunk(
     samples: Samples, known: KnownNotes, threshold: float | None = None
 ) -> SearchedChunk:
     """Find the notes of one chunk of a recording.
@@ -307,14 +307,14 @@ def fit_engine(
     cut = PAPER_FRAMING if preset == "paper" else framing(rate)
     _check_lengths(clips, cut)
     if preset == "paper":
-        return PaperEngine(learn_frames(clips, codes, method), decoder)
+        return PaperEngine(_learn_frames(clips, codes, method), decoder)
     if rate / 2 <= SONG_BANDS.low_hz * 2:
         raise InputError(
             f"Sound of {rate} samples per second holds no frequencies above {rate / 2:g} Hz; notes "
             f"need recordings of at least {round(4 * SONG_BANDS.low_hz) + 1} samples per second."
         )
     bands = Bands(SONG_BANDS.n_bands, SONG_BANDS.low_hz, min(SONG_BANDS.high_hz, rate / 2))
-    return SongEngine(measure_notes(clips, codes, FeatureSettings(cut, bands), method))
+    return SongEngine(_measure_notes(clips, codes, FeatureSettings(cut, bands), method))
 
 
 def _powers_of_known(known: KnownNotes) -> Vector:

@@ -75,7 +75,7 @@ class NoteJournal:
         self, state: RecordingState, kind: str, settings: str, results: Sequence[str]
     ) -> None:
         """Record that these results of a recording are written, the annotation first."""
-        digests = {result: digest_of(self.folder / result) for result in results}
+        digests = {result: _digest_of(self.folder / result) for result in results}
         line = {"done": state.path, "format": kind, "size": state.size, "mtime_ns": state.mtime_ns}
         self._append({**line, "settings": settings, "results": digests})
         self._written.update(digests)
@@ -89,7 +89,7 @@ class NoteJournal:
         if result not in self._written:
             return False
         digest = self._written[result]
-        return digest is None or digest_of(path) == digest
+        return digest is None or _digest_of(path) == digest
 
     def __enter__(self) -> Self:
         return self
@@ -153,7 +153,7 @@ class NoteJournal:
             return  # a damaged line: its recording is searched again
 
 
-def digest_of(path: Path) -> str:
+def _digest_of(path: Path) -> str:
     """Return the SHA-256 of a file's content."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -25,7 +25,7 @@ from kernova.files import made_folder
 from kernova.notes.journal import NoteJournal, RecordingState
 from kernova.progress import track
 
-PICTURE_ENDING = ".png"
+_PICTURE_ENDING = ".png"
 SEARCHED, DONE_BEFORE, FAILED = "searched", "done before", "failed"
 Draw = Callable[[Path, list[Segment], Path], None]
 
@@ -100,7 +100,7 @@ class _FolderRun:
         ending = ANNOTATION_ENDINGS[self.settings.format]
         plans = []
         for path, name in _names(recordings, self.journal.names).items():
-            picture = f"{name}{PICTURE_ENDING}" if self.draw is not None else None
+            picture = f"{name}{_PICTURE_ENDING}" if self.draw is not None else None
             plan = _Plan(path, _key(path), name, f"{name}{ending}", picture)
             if not self._is_done(plan):
                 self._check_free(plan)

@@ -82,7 +82,7 @@ class UnknownAnswer:
             "halvings": json_rows(study.halvings),
             "rows": json_rows(self.rows),
             "notes": list(self.notes),
-            "settings": plain_settings(study.settings),
+            "settings": _plain_settings(study.settings),
         }
 
 
@@ -153,7 +153,7 @@ class EachAnswer:
             },
             "too_small": list(self.study.too_small),
             "notes": list(self.notes),
-            "settings": plain_settings(self.study.studies[0].settings),
+            "settings": _plain_settings(self.study.studies[0].settings),
         }
 
 
@@ -196,7 +196,7 @@ class SpecimensAnswer:
             "held_out_specimens": len(self.tests.split.holdout),
             "rows": json_rows(self.tests.rows),
             "notes": list(self.notes),
-            "settings": plain_settings(self.tests.settings),
+            "settings": _plain_settings(self.tests.settings),
         }
 
 
@@ -256,7 +256,7 @@ def answer_specimens(
     return SpecimensAnswer(tests, tuple(notes))
 
 
-def plain_settings(settings: SpeciesSettings) -> dict[str, Any]:
+def _plain_settings(settings: SpeciesSettings) -> dict[str, Any]:
     """Return the settings as plain values; features by their formulas."""
     plain = {name: value for name, value in asdict(settings).items() if name != "features"}
     features = settings.features

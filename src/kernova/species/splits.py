@@ -42,10 +42,10 @@ _ALLOWED_FRACTION = 0.05
 # Above so many reference rows the detector chooses a faster engine.
 _EXACT_MAX_ROWS = 2000
 # Up to so many rows, computing all distances is faster than building an index of neighbours.
-BRUTE_FORCE_MAX_ROWS = 100
-N_PERMUTATIONS = 999
+_BRUTE_FORCE_MAX_ROWS = 100
+_N_PERMUTATIONS = 999
 # A known group of at least so many specimens can be split in half.
-LARGE_GROUP = 20
+_LARGE_GROUP = 20
 # With more specimens in both groups together, the permutations take too long.
 _PERMUTATION_MAX_SPECIMENS = 60
 # Fewer specimens of other groups cannot define a space to compare the two groups in.
@@ -112,7 +112,7 @@ def depths_among(reference: Matrix, queries: Matrix, settings: SpeciesSettings) 
 
 def kernel_width(bandwidth: "str | float", rows: Matrix, seed: int) -> float:
     """Return the kernel width by a rule; for few rows, without an index of neighbours."""
-    if bandwidth == "nearest" and 1 < len(rows) <= BRUTE_FORCE_MAX_ROWS:
+    if bandwidth == "nearest" and 1 < len(rows) <= _BRUTE_FORCE_MAX_ROWS:
         distances = squareform(pdist(rows))
         np.fill_diagonal(distances, np.inf)
         width = float(np.median(distances.min(axis=1)))
@@ -213,13 +213,13 @@ def area_under_curve(known: Vector, unknown: Vector) -> float:
 
 def is_compared_whole(n_known: int, n_unknown: int, n_others: int) -> bool:
     """Return whether a known group is compared whole; depends on the numbers alone."""
-    is_small = n_known < LARGE_GROUP and n_known + n_unknown <= _PERMUTATION_MAX_SPECIMENS
+    is_small = n_known < _LARGE_GROUP and n_known + n_unknown <= _PERMUTATION_MAX_SPECIMENS
     return is_small and n_others >= _MIN_OTHERS
 
 
 def smallest_whole_p_value(n_known: int, n_unknown: int) -> float:
     """Return the smallest p-value that the numbers of specimens and permutations allow."""
-    return max(1 / (N_PERMUTATIONS + 1), 1 / math.comb(n_known + n_unknown, n_unknown))
+    return max(1 / (_N_PERMUTATIONS + 1), 1 / math.comb(n_known + n_unknown, n_unknown))
 
 
 def whole_group_p_value(
@@ -266,7 +266,7 @@ def depth_permutation_p_value(
     squared = Gaussian(width).squared_distance(rows, rows)
     np.fill_diagonal(squared, 0)
     forms = depth_forms(squared)
-    is_known = np.ones((N_PERMUTATIONS + 1, len(rows)), dtype=np.bool_)
+    is_known = np.ones((_N_PERMUTATIONS + 1, len(rows)), dtype=np.bool_)
     is_known[:, :n_unknown] = False
     is_known[1:] = rng.permuted(is_known[1:], axis=1)
     # From both sides: depths in a widely scattered group do not show what is far from it, but

@@ -12,7 +12,7 @@ from kernova.media.row_media import MediaKind, RowMedia
 from kernova.workbench.row_features import Feature, row_card
 from kernova.workbench.shared import SharedState
 
-MOST_MEMBERS: Final = 60
+_MOST_MEMBERS: Final = 60
 
 _Address = Annotated[str | None, "Addresses."]
 
@@ -129,7 +129,7 @@ class Cards:
         names, counts = np.unique(labels[others[is_known]].astype(str), return_counts=True)
         elsewhere = [one.row for one in self._shared.session.open_questions_.values()]
         open_rows = np.setdiff1d(others[~is_known], elsewhere)
-        members = self._shared.discovery.nearest(question.row, open_rows, MOST_MEMBERS).tolist()
+        members = self._shared.discovery.nearest(question.row, open_rows, _MOST_MEMBERS).tolist()
         return QuestionShown(
             row=question.row,
             id=str(question.id),

@@ -30,7 +30,7 @@ Verdict = Literal["named", "known", "ambiguous", "unknown"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("named", "known", "ambiguous", "unknown")
 _NAMED, _KNOWN, _AMBIGUOUS, _UNKNOWN = range(4)
 
-FEWEST_ROWS: Final = 3
+_FEWEST_ROWS: Final = 3
 _BLOCK: Final = 2048
 # Number of unknown rows that are ordered by distance; more are rarely asked before relearning.
 _SPREAD_OUT: Final = 200
@@ -243,9 +243,9 @@ def _check_enough(names: list[str]) -> None:
             "it, then learn again."
         )
     so_far = f"{quantity(n_rows, 'row')} {plural(n_rows, 'is', 'are')} labelled"
-    if n_rows < FEWEST_ROWS:
+    if n_rows < _FEWEST_ROWS:
         raise InputError(
-            f"Too few labels to learn from: {so_far}, at least {FEWEST_ROWS} are needed, two of "
+            f"Too few labels to learn from: {so_far}, at least {_FEWEST_ROWS} are needed, two of "
             "them in the same category."
         )
     if max(counts.values()) < 2:
@@ -303,7 +303,7 @@ def choose_reject(model: TableRecognizer, others: pd.DataFrame) -> float:
 
 
 def _few_rows_notes(names: list[str]) -> list[str]:
-    few = sorted(name for name, count in Counter(names).items() if count < FEWEST_ROWS)
+    few = sorted(name for name, count in Counter(names).items() if count < _FEWEST_ROWS)
     if not few:
         return []
     return [

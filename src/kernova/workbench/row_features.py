@@ -71,7 +71,7 @@ class NumberColumn:
             self.name,
             format_value(value, beside=self.usual),
             format_value(self.usual, beside=value),
-            format_percent(percentile),
+            _format_percent(percentile),
             _strip(percentile),
             0.0 - log2(fraction),
             min(abs(float(value) - self.usual), _LARGEST) / self.spread,
@@ -95,7 +95,7 @@ class CategoryColumn:
         as_rare = int(self.counts[self.counts <= self.counts[value]].sum()) / self.n_rows
         n_cells = round(fraction * _STRIP)
         strip = "━" * n_cells + "─" * (_STRIP - n_cells)
-        place = f"{format_percent(100 * fraction)} % have it"
+        place = f"{_format_percent(100 * fraction)} % have it"
         return FeatureSummary(
             self.name, format_value(value), usual, place, strip, 0.0 - log2(as_rare), 0.0
         )
@@ -269,7 +269,7 @@ def _middle_and_spread(numbers: Vector) -> tuple[float, float]:
     return median, min(spread, _LARGEST)
 
 
-def format_percent(percent: float) -> str:
+def _format_percent(percent: float) -> str:
     """Return a short percentage, never rounded to 0 or 100, since extremes matter here."""
     if percent in (0, 100) or 1 <= percent <= 99:
         return f"{percent:.0f}"
@@ -528,7 +528,7 @@ def _axis_words(numbers: Vector, axis: Axis, low: float, high: float) -> str:
     n_inside = np.searchsorted(numbers, high, "right") - np.searchsorted(numbers, low, "left")
     if n_inside == len(numbers):
         return ""
-    beyond = format_percent(100 * (1 - int(n_inside) / len(numbers)))
+    beyond = _format_percent(100 * (1 - int(n_inside) / len(numbers)))
     return f"{beyond} % of all rows lie outside the axis"
 
 

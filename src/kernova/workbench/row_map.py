@@ -112,13 +112,13 @@ def axes_map(encoded: Matrix) -> RowMap:
     >>> drawn.words
     'The first two principal components: 100 % of the variance.'
     """
-    scores, variance = principal_scores(encoded, 2)
-    points, is_bent = fit_to_square(scores)
+    scores, variance = _principal_scores(encoded, 2)
+    points, is_bent = _fit_to_square(scores)
     words = f"The first two principal components: {percent(variance)} of the variance."
     return RowMap("axes", points, words + _BENT * is_bent)
 
 
-def principal_scores(encoded: Matrix, n_axes: int) -> tuple[Matrix, float]:
+def _principal_scores(encoded: Matrix, n_axes: int) -> tuple[Matrix, float]:
     """Return the scores on the first principal components, and their fraction of the variance."""
     largest = np.abs(encoded).max(initial=0.0)
     rows = encoded / (np.ldexp(1.0, int(np.clip(np.frexp(largest)[1], -1021, 1023))))
@@ -151,7 +151,7 @@ def _strongest_directions(rows: Matrix, n_axes: int) -> Matrix:
     return np.asarray(directions * signs)
 
 
-def fit_to_square(scores: Matrix) -> tuple[Points, bool]:
+def _fit_to_square(scores: Matrix) -> tuple[Points, bool]:
     """Scale points to the square from -1 to 1; return whether outlying ones were drawn nearer.
 
     Proportions are kept unless a few rows are so far out that nothing else could be seen. Then
@@ -209,7 +209,7 @@ def neighbours_map(encoded: Matrix) -> RowMap | None:
         return None
     axes = axes_map(distinct.rows)
     neighbours = near_rows(distinct.rows, _NEIGHBOURS)
-    points, is_bent = fit_to_square(_layout(axes.points, neighbours))
+    points, is_bent = _fit_to_square(_layout(axes.points, neighbours))
     kept, kept_on_axes = (_fraction_kept(one, neighbours) for one in (points, axes.points))
     if kept <= kept_on_axes:
         return None
@@ -232,7 +232,7 @@ def near_rows(Z: Matrix, k: int) -> NDArray[np.int32]:
     """
     from kernova.workbench._layout import nearer_neighbours
 
-    scores = principal_scores(Z, min(_DISTANCE_AXES, Z.shape[1]))[0]
+    scores = _principal_scores(Z, min(_DISTANCE_AXES, Z.shape[1]))[0]
     rows = np.ascontiguousarray(scores / np.abs(scores).max(), dtype=np.float32)
     # Rows that differ only along other axes would make a tree with one huge leaf.
     jitter = np.random.default_rng(0).normal(size=(len(scores), min(_SEARCH_AXES, Z.shape[1])))

@@ -10,7 +10,7 @@ from kernova.text import listed, plural
 from kernova.textfiles import parse_number
 
 # Roles of columns: the keys of `columns={...}`.
-ROLES = ("start", "end", "label", "score", "low", "high", "file")
+_ROLES = ("start", "end", "label", "score", "low", "high", "file")
 _REQUIRED_ROLES = ("start", "end", "label")
 
 TIME_DECIMALS = 9
@@ -74,7 +74,7 @@ def columns_by_role(
     names = [name.strip() for name in header]
     lower = [name.lower() for name in names]
     found: dict[str, int] = {}
-    for role in ROLES:
+    for role in _ROLES:
         if role in chosen:
             if chosen[role] not in names:
                 raise _no_column(chosen[role], names, source, "Name one of them.")
@@ -90,11 +90,11 @@ def columns_by_role(
 
 
 def _check_roles(chosen: Mapping[str, str]) -> None:
-    unknown = [role for role in chosen if role not in ROLES]
+    unknown = [role for role in chosen if role not in _ROLES]
     if unknown:
         raise InputError(
             f"columns has the unknown {plural(len(unknown), 'key')} {listed(unknown)}; its keys "
-            f"are {listed(ROLES)}, each with the name of a column."
+            f"are {listed(_ROLES)}, each with the name of a column."
         )
 
 

@@ -97,7 +97,7 @@ def farthest_tied(ranking: NodeRanking, positions: Indices, total_distances: Vec
     return int(best[order[0]])
 
 
-def evidence_of(nodes: "pd.DataFrame", bandwidths: Vector, node: int) -> dict[str, float]:
+def _evidence_of(nodes: "pd.DataFrame", bandwidths: Vector, node: int) -> dict[str, float]:
     """Return the numbers that the hierarchy has for a node."""
     line = nodes.iloc[node]
     return {
@@ -107,7 +107,7 @@ def evidence_of(nodes: "pd.DataFrame", bandwidths: Vector, node: int) -> dict[st
     }
 
 
-def node_reason(known: dict[str, float], criterion: str, n_rows: int) -> str:
+def _node_reason(known: dict[str, float], criterion: str, n_rows: int) -> str:
     """Return why a node is asked, without the full stop, so that more may follow."""
     size = int(known["size"])
     is_root = size == n_rows > 1
@@ -265,8 +265,8 @@ class NodeAsker:
     def _question_at(self, position: int) -> Question:
         node = int(self.ranking.nodes[position])
         row = int(self.ranking.representatives[position])
-        known = evidence_of(self._clusters.nodes, self._model.bandwidths_, node)
-        reason = node_reason(known, self._clusters.criterion, len(self._is_asked))
+        known = _evidence_of(self._clusters.nodes, self._model.bandwidths_, node)
+        reason = _node_reason(known, self._clusters.criterion, len(self._is_asked))
         return Question(
             row=row,
             members=self._model.members_of(node),

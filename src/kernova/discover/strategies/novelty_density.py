@@ -41,7 +41,7 @@ __all__ = ["NoveltyAsker", "NoveltyDensityStrategy", "Spacing", "learned_metric"
 # A category labelled n times extends n^(1/3) times as far, as a ball in three dimensions would.
 _EXTENT_POWER: Final = 1 / 3
 # The metric is learnt again after these numbers of labelled rows.
-RELEARN_AFTER: Final = (16, 32, 64)
+_RELEARN_AFTER: Final = (16, 32, 64)
 # Weight of the Euclidean prior of the metric, in labelled rows.
 _PRIOR_ANSWERS: Final = 10
 _METRIC_POWER: Final = 1 / 4
@@ -264,7 +264,7 @@ class NoveltyAsker:
         Only the first answers are used, so that it does not matter how many came at once.
         """
         n_labelled = sum(self._counts.values())
-        n_used = max((n for n in RELEARN_AFTER if n <= n_labelled), default=0)
+        n_used = max((n for n in _RELEARN_AFTER if n <= n_labelled), default=0)
         if n_used == self._n_learned:
             return False
         self._n_learned = n_used
