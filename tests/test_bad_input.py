@@ -17,9 +17,9 @@ from kernova.workflows.settings import NoveltySettings
 from tests.tables.messages import BAD_FILES
 
 TOO_FEW = (
-    "No threshold keeps false alarms below 0.05: {n} held-out rows prove nothing under {rate}. "
-    "Hold out at least 59 rows, or set max_false_alarm above {rate}. With holdout=0.5 that takes "
-    "118 rows in all; there are {rows}."
+    "No threshold keeps false alarms below 0.05: {n} held-out rows cannot prove a rate below "
+    "{rate}. Hold out at least 59 rows, or set max_false_alarm above {rate}. With holdout=0.5 that "
+    "takes 118 rows in all; there are {rows}."
 )
 OPTION_OF = {
     "max_false_alarm": "--max-false-alarm",
@@ -141,7 +141,7 @@ def test_missing_values_name_the_columns_and_the_option(folder):
 
 BAD_OPTIONS = {
     ("--bandwidth", "wide"): (
-        "There is no bandwidth rule named 'wide'. Take one of nearest, reach, median, or a "
+        "There is no bandwidth rule named 'wide'. Use one of nearest, reach, median, or a "
         "positive number."
     ),
     ("--bandwidth", "-1"): (
@@ -169,7 +169,7 @@ BAD_OPTIONS = {
         "'width'."
     ),
     ("-o", "out.docx"): (
-        "Cannot write a table to out.docx: its ending is '.docx'. Take one of .csv, .tsv, "
+        "Cannot write a table to out.docx: its extension is '.docx'. Use one of .csv, .tsv, "
         ".parquet, .arrow, .feather, .json."
     ),
     ("-o", "nowhere/out.csv"): (
@@ -183,7 +183,7 @@ BAD_OPTIONS = {
         "Cannot write page.html: it is named twice. Name a file that can be written."
     ),
     ("--report", "page.pdf"): (
-        "Cannot write a page to page.pdf: its ending is '.pdf'. Take one of .html, .htm."
+        "Cannot write a page to page.pdf: its extension is '.pdf'. Use one of .html, .htm."
     ),
     ("--save-model", "."): (
         "Cannot write .: it is a folder. Name a file that can be written."
@@ -220,12 +220,12 @@ BAD_OUTLIER_OPTIONS = {
         "--confidence must be a number above 0 and below 1; got 95.0."
     ),
     ("--max-false-alarm", "0.01"): (
-        "No threshold keeps false alarms below 0.01: 100 held-out rows prove nothing under 0.0363. "
-        "Hold out at least 368 rows, or set --max-false-alarm above 0.0363. Each half of the table "
-        "is held out in turn, so that takes 736 rows in all; there are 200."
+        "No threshold keeps false alarms below 0.01: 100 held-out rows cannot prove a rate below "
+        "0.0363. Hold out at least 368 rows, or set --max-false-alarm above 0.0363. Each half of "
+        "the table is held out in turn, so that takes 736 rows in all; there are 200."
     ),
     ("--bandwidth", "wide", "--method", "depth"): (
-        "There is no bandwidth rule named 'wide'. Take one of nearest, reach, median, or a "
+        "There is no bandwidth rule named 'wide'. Use one of nearest, reach, median, or a "
         "positive number."
     ),
     ("--id-column", "fish"): (
@@ -235,11 +235,11 @@ BAD_OUTLIER_OPTIONS = {
         "Cannot write known.csv: it is one of the tables to read. Name a file that can be written."
     ),
     ("-o", "out.html", "--report", "out.html"): (
-        "Cannot write a table to out.html: its ending is '.html'. Take one of .csv, .tsv, "
+        "Cannot write a table to out.html: its extension is '.html'. Use one of .csv, .tsv, "
         ".parquet, .arrow, .feather, .json."
     ),
     ("--report", "page.pdf"): (
-        "Cannot write a page to page.pdf: its ending is '.pdf'. Take one of .html, .htm."
+        "Cannot write a page to page.pdf: its extension is '.pdf'. Use one of .html, .htm."
     ),
 }  # fmt: skip
 

@@ -7,12 +7,12 @@ The pipeline, one package per subject::
     cluster, description     mean shift, descriptions of known classes
     discover                 unknown categories, found by asking an expert
     calibration              thresholds, p-values and guarantees
-    explain, report          reasons and pictures
+    explain, report          reasons and figures
     persist                  model files
     species, notes           studies of specimens, and of notes in recordings
 
-All names in ``kernova.__all__`` are imported from here, and loaded when they are first used, so
-that ``import kernova`` costs next to nothing.
+All names in ``kernova.__all__`` can be imported from here. They are loaded when first used, so
+that ``import kernova`` is fast.
 
 >>> import kernova
 >>> "KernelSpatialDepth" in dir(kernova)

@@ -46,8 +46,8 @@ def check_ending(path: str | os.PathLike[str], endings: Collection[str], what: s
     ending = Path(path).suffix.lower()
     if ending not in endings:
         raise InputError(
-            f"Cannot write {what} to {Path(path)}: its ending is {ending!r}. "
-            f"Take one of {', '.join(endings)}."
+            f"Cannot write {what} to {Path(path)}: its extension is {ending!r}. "
+            f"Use one of {', '.join(endings)}."
         )
 
 

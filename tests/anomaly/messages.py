@@ -1,9 +1,9 @@
 """Messages of the package, whole."""
 
-ENGINE = "There is no engine named 'fast'. Take one of auto, exact, low-rank, sparse."
+ENGINE = "There is no engine named 'fast'. Use one of auto, exact, low-rank, sparse."
 TOLERANCE = "The tolerance must lie between 0 and 1; got 0."
 DEPTH_KERNEL = (
-    "There is no kernel named 'cosine'. Take one of gaussian, laplacian, matern, polynomial, "
+    "There is no kernel named 'cosine'. Use one of gaussian, laplacian, matern, polynomial, "
     "linear, or pass a kernel object."
 )
 KERNEL_OBJECT = (
@@ -15,7 +15,7 @@ KERNEL_VALUES = (
     "another kernel."
 )
 BANDWIDTH_RULE = (
-    "There is no bandwidth rule named 'mean'. Take one of nearest, reach, median, or a positive "
+    "There is no bandwidth rule named 'mean'. Use one of nearest, reach, median, or a positive "
     "number."
 )
 BANDWIDTH = (
@@ -23,7 +23,7 @@ BANDWIDTH = (
     "got -1.0."
 )
 PROFILE = (
-    "There is no kernel named 'cosine'. Take one of volcano, gaussian, epanechnikov, or give a "
+    "There is no kernel named 'cosine'. Use one of volcano, gaussian, epanechnikov, or give a "
     "function of u = distance / width."
 )
 PROFILE_VALUES = "The kernel must give finite values of zero or more; got -4."
@@ -50,7 +50,7 @@ def neighbors(value):
 
 
 def algorithm(value):
-    return f"There is no algorithm named {value!r}. Take one of auto, kd_tree, brute, approximate."
+    return f"There is no algorithm named {value!r}. Use one of auto, kd_tree, brute, approximate."
 
 
 def positive(name, value, ending=""):

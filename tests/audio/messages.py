@@ -41,7 +41,7 @@ UNFINISHED_HEADER = (
     "The header of {path} has a size of zero, but sound follows: the recorder did not finish the "
     "file. Repair the header with a sound editor."
 )
-NO_CHANNEL = "{path} has no channel {channel!r}; it has 2. Take 'mean' or a number from 1 to 2."
+NO_CHANNEL = "{path} has no channel {channel!r}; it has 2. Use 'mean' or a number from 1 to 2."
 PAST_THE_END = (
     "Cannot read {path} from {start} s to {end} s: it ends at 0.5 s. Choose an interval within it."
 )

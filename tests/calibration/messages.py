@@ -40,14 +40,14 @@ BAD_DETECTORS = [
     (
         {},
         40,
-        "No threshold keeps false alarms below 0.05: 20 held-out rows prove nothing under "
+        "No threshold keeps false alarms below 0.05: 20 held-out rows cannot prove a rate below "
         "0.14. Hold out at least 59 rows, or set max_false_alarm above 0.14. With holdout=0.5 that "
         "takes 118 rows in all; there are 40.",
     ),
     (
         {"holdout": 30},
         40,
-        "No threshold keeps false alarms below 0.05: 30 held-out rows prove nothing under "
+        "No threshold keeps false alarms below 0.05: 30 held-out rows cannot prove a rate below "
         "0.0951. Hold out at least 59 rows, or set max_false_alarm above 0.0951. Set holdout to 59 "
         "or more; there are 40.",
     ),
@@ -79,28 +79,28 @@ TOO_FEW_ROWS = [
         40,
         0.01,
         "hoeffding",
-        "No threshold keeps false alarms below 0.01: 40 held-out rows prove nothing under "
+        "No threshold keeps false alarms below 0.01: 40 held-out rows cannot prove a rate below "
         "0.194. Hold out at least 14979 rows, or set max_false_alarm above 0.194.",
     ),
     (
         40,
         0.01,
         "binomial",
-        "No threshold keeps false alarms below 0.01: 40 held-out rows prove nothing under "
+        "No threshold keeps false alarms below 0.01: 40 held-out rows cannot prove a rate below "
         "0.0722. Hold out at least 299 rows, or set max_false_alarm above 0.0722.",
     ),
     (
         1,
         0.00001,
         "hoeffding",
-        "No threshold keeps false alarms below 0.00001: 1 held-out row proves nothing at all. "
+        "No threshold keeps false alarms below 0.00001: 1 held-out row cannot prove any rate. "
         "Hold out at least 14978661368 rows.",
     ),
     (
         1,
         0.5,
         "binomial",
-        "No threshold keeps false alarms below 0.5: 1 held-out row proves nothing under 0.95. "
+        "No threshold keeps false alarms below 0.5: 1 held-out row cannot prove a rate below 0.95. "
         "Hold out at least 5 rows, or set max_false_alarm above 0.95.",
     ),
 ]

@@ -84,7 +84,7 @@ TWO_SUGGESTIONS = (
 # By the options.
 DISCOVER = {
     "--strategy guess": (
-        "There is no strategy named 'guess'. Take one of hms-ci, hms-ci-had, hms-out, "
+        "There is no strategy named 'guess'. Use one of hms-ci, hms-ci-had, hms-out, "
         "hms-out-had, novelty-density, nndm, interleave, ms-interleave, random."
     ),
     "--project fish.csv": (
@@ -94,7 +94,7 @@ DISCOVER = {
         "Cannot create a project at no/where: there is no folder no. Choose another path."
     ),
     "--project p -o p": (
-        "Cannot write a table to p: its ending is ''. Take one of .csv, .tsv, .parquet, .arrow, "
+        "Cannot write a table to p: its extension is ''. Use one of .csv, .tsv, .parquet, .arrow, "
         ".feather, .json."
     ),
     "--project p.csv -o p.csv": (
@@ -177,16 +177,16 @@ RECOGNIZE = {
     "no labels": (
         "No row of labelled.csv has a label in column 'kind'. Fill in the classes of some rows."
     ),
-    "suffix": "Cannot write a model to out.pkl: its ending is '.pkl'. Take one of .kernova.",
+    "suffix": "Cannot write a model to out.pkl: its extension is '.pkl'. Use one of .kernova.",
     "no folder": (
         "Cannot write nowhere/out.kernova: there is no folder nowhere. Name a file that can be "
         "written."
     ),
     "reject": "--reject is 1.5; it must be a fraction of each class's own rows, from 0 to below 1.",
-    "no model": "labelled.csv is not a kernova model. Name a file that save_model wrote.",
+    "no model": "labelled.csv is not a kernova model. Pass a model file written by kernova.",
     "other model": (
-        "model.kernova holds a SpatialDepth, not a model of classes. Name a file that kernova "
-        "learn wrote."
+        "model.kernova holds a SpatialDepth, not a model of classes. Pass a file written by "
+        "kernova learn."
     ),
     "other columns": (
         "new.csv does not match the training table: The columns of the new table are not those "
@@ -211,11 +211,12 @@ TOO_MANY_NEIGHBOURS = "150 neighbours were asked for, but each row has 119 other
 # By the options.
 SIMULATE = {
     "--picture curves.txt": (
-        "Cannot write a picture to curves.txt: its ending is '.txt'. Take one of .png, .svg, .pdf."
+        "Cannot write a picture to curves.txt: its extension is '.txt'. Use one of .png, .svg, "
+        ".pdf."
     ),
     "--error-rate 1.5": "--error-rate must be at least 0 and below 1; got 1.5.",
     "--strategies luck": (
-        "There is no strategy named 'luck'. Take one of hms-ci, hms-ci-had, hms-out, hms-out-had, "
+        "There is no strategy named 'luck'. Use one of hms-ci, hms-ci-had, hms-out, hms-out-had, "
         "novelty-density, nndm, interleave, ms-interleave, random."
     ),
 }
@@ -251,7 +252,9 @@ NOTES = {
         "The model knows no class 'trill'. Its classes are 'buzz', 'falling', 'rising'."
     ),
     "empty labels": "--labels got ' ,'; name at least one label.",
-    "no annotation": "lesson.wav has no annotation: name the annotation file after the recording.",
+    "no annotation": (
+        "lesson.wav has no annotation: give the annotation file right after the recording."
+    ),
     "unknown format": (
         "The annotation format of marks.txt cannot be recognised from its first line, 'what is "
         "this'; choose --annotation-format from 'raven', 'audacity', 'textgrid', 'csv'."
@@ -268,10 +271,10 @@ NOTES = {
     "a recording of no length": (
         "x.wav holds no sound: it is 0 s long. Leave it out, or record or copy it again."
     ),
-    "no model": "lesson.wav is not a kernova model. Name a file that save_model wrote.",
+    "no model": "lesson.wav is not a kernova model. Pass a model file written by kernova.",
     "other model": (
-        "model.kernova holds a SpatialDepth, which finds no notes. Name a file that kernova "
-        "notes learn wrote."
+        "model.kernova holds a SpatialDepth, which finds no notes. Pass a file written by kernova "
+        "notes learn."
     ),
     "empty folder": (
         "There is no recording in the folder empty: no file in it or its subfolders ends in "
@@ -282,7 +285,7 @@ NOTES = {
         "lesson.wav is a file; -o needs a folder for the notes of each recording."
     ),
     "combined suffix": (
-        "Cannot write a combined table to all.txt: its ending is '.txt'. Take one of .csv."
+        "Cannot write a combined table to all.txt: its extension is '.txt'. Use one of .csv."
     ),
     "over a file of others": (
         "Cannot write night/dusk.csv: the file exists, and no search wrote it, or it was changed "
@@ -291,22 +294,24 @@ NOTES = {
     "threshold": "--threshold must be a number of at least 0; got nan.",
     "no channel": "--channel must be mean or a channel number of at least 1; got '0'.",
     "a channel to learn that is not there": (
-        "lesson.wav has no channel 2; it has 1. Take 'mean' or a number from 1 to 1."
+        "lesson.wav has no channel 2; it has 1. Use 'mean' or a number from 1 to 1."
     ),
     "tolerance": "--tolerance must be a number of at least zero; got -1.0.",
-    "model suffix": "Cannot write a model to out.pkl: its ending is '.pkl'. Take one of .kernova.",
+    "model suffix": (
+        "Cannot write a model to out.pkl: its extension is '.pkl'. Use one of .kernova."
+    ),
 }
 
 # --- species ---------------------------------------------------------------------------------
 
 SPECIES = {
     "no question": (
-        "Ask one question: --unknown NAME whether a group is new, --each whether every group "
-        "would be, or --test FILE whether single specimens are; got none."
+        "Set exactly one of --unknown NAME (is this group new?), --each (would each group look "
+        "new?) and --test FILE (are single specimens new?); got none."
     ),
     "two questions": (
-        "Ask one question: --unknown NAME whether a group is new, --each whether every group "
-        "would be, or --test FILE whether single specimens are; got --unknown and --each."
+        "Set exactly one of --unknown NAME (is this group new?), --each (would each group look "
+        "new?) and --test FILE (are single specimens new?); got --unknown and --each."
     ),
     "no groups": (
         "The groups of the specimens of fish.tps are not known. Set --groups with "
@@ -328,8 +333,10 @@ SPECIES = {
         "'carp_11', 'carp_12', 'carp_13', 'carp_14', 'carp_15', 'carp_16', 'carp_17', 'carp_18', "
         "'carp_19', 'carp_20', and 59 more. Its first id is 'carp_0'; ids must be the same text."
     ),
-    "misspelt group": "No specimen is of a group 'Newts'. Similar names: 'newt'.",
-    "no such group": "No specimen is of a group 'trout'. There are 'carp', 'eel', 'newt', 'pike'.",
+    "misspelt group": "No specimen belongs to a group 'Newts'. Similar names: 'newt'.",
+    "no such group": (
+        "No specimen belongs to a group 'trout'. There are 'carp', 'eel', 'newt', 'pike'."
+    ),
     "pattern and column": (
         "Groups come either from a column or from a pattern in the ids. Use --id-pattern without "
         "--groups and --group-column, or leave it out."
@@ -359,20 +366,20 @@ SPECIES = {
         "correct the formula, or digitise the landmark."
     ),
     "no feature file": (
-        "There is no file nofile.toml; check its name and folder. Features that ship: 'cichlids'."
+        "There is no file nofile.toml; check its name and folder. Built-in features: 'cichlids'."
     ),
     "no file": "There is no file nofile.tps; check its name and folder.",
     "low confidence": "The confidence must be at least 0.5; got 0.3.",
     "false discovery rate": "--false-discovery-rate must be a number above 0 and below 1; got 2.0.",
     "bandwidth rule": (
-        "There is no bandwidth rule named 'wide'. Take one of nearest, reach, median, or a "
+        "There is no bandwidth rule named 'wide'. Use one of nearest, reach, median, or a "
         "positive number."
     ),
     "over its input": (
         "Cannot write groups.csv: it is one of the tables to read. Name a file that can be written."
     ),
     "report suffix": (
-        "Cannot write a page to page.pdf: its ending is '.pdf'. Take one of .html, .htm."
+        "Cannot write a page to page.pdf: its extension is '.pdf'. Use one of .html, .htm."
     ),
 }
 
@@ -426,9 +433,9 @@ IN_OPTIONS = [
 # By the command line.
 COMMANDS = {
     "novelty rows.csv rows.csv": (
-        "No threshold keeps false alarms below 0.05: 20 held-out rows prove nothing under 0.14. "
-        "Hold out at least 59 rows, or set --max-false-alarm above 0.14. With --holdout 0.5 that "
-        "takes 118 rows in all; there are 40."
+        "No threshold keeps false alarms below 0.05: 20 held-out rows cannot prove a rate below "
+        "0.14. Hold out at least 59 rows, or set --max-false-alarm above 0.14. With --holdout 0.5 "
+        "that takes 118 rows in all; there are 40."
     ),
     "novelty rows.csv rows.csv --holdout 1.5": (
         "--holdout must be a fraction of the rows above 0 and below 1, or a number of rows of at "

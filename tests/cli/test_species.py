@@ -122,7 +122,7 @@ def test_specimens_one_by_one(folder):
     assert "of 12 specimens of spoilt.tps look like none of the known groups" in text
     rows = pd.read_csv("o.csv")
     assert list(rows["id"]) == list(new.ids)
-    assert rows.loc[0, "digitising"] == "landmark 3 sticks out"
+    assert rows.loc[0, "digitising"] == "landmark 3 deviates"
     assert "Specimens to check" in Path("r.html").read_text()
     answer = json.loads(run(*where, "--test", "spoilt.tps", "--json"))
     assert answer["new_specimens"] == (rows["verdict"] == "new").sum()

@@ -171,7 +171,7 @@ def test_top_features_are_short_texts():
     texts = top_features(explanation)
     assert texts.to_dict() == {
         "A7": "TSH = 0.53 (usually 0.02), colour = red (usually blue), T3 = 12 (usually 12.004)",
-        "B1": "no feature speaks against it",
+        "B1": "no feature is unusual",
     }
     assert top_features(explanation, n=1)["A7"] == "TSH = 0.53 (usually 0.02)"
     assert top_features(explanation.assign(share=[1, 0.02, 0.019, 0, 0, 0]))["A7"] == (

@@ -11,7 +11,7 @@ U = np.array([0.0, 1e-9, 0.3, 0.999, 1.0, 1.001, 2.0, 20.0])
 ONE_VALUE = "The kernel must give one value for each u; got shape {} for 8 values of u."
 FINITE = "The kernel must give finite values of zero or more; got {}."
 NO_PROFILE = (
-    "There is no kernel named {!r}. Take one of volcano, gaussian, epanechnikov, or give a "
+    "There is no kernel named {!r}. Use one of volcano, gaussian, epanechnikov, or give a "
     "function of u = distance / width."
 )
 BANDWIDTH = "A kernel's bandwidth must be a positive number; got {}."

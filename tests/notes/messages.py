@@ -39,7 +39,7 @@ PAST_A_TRUNCATED_END = (
 )
 CHECK_OF_NOTHING = (
     "Of 0 notes, 0 were found within 20 ms of their onset; 0 detections are false, 0.00 per "
-    "minute.\nF over notes 1.000, over windows 1.000; 0.0 % of windows are wrong.\n"
+    "minute.\nF1 score 1.000 over notes, 1.000 over windows; 0.0 % of windows are wrong.\n"
 )
 NO_RECORDING_IN_FOLDER = (
     "There is no recording in the folder {path}: no file in it or its subfolders ends in "
@@ -100,7 +100,7 @@ SHORTEST_PER_CLASS = (
 SUMMARY = [
     "Of 3 notes, 0 were found within 20 ms of their onset; 5 detections are false, 75.00 per "
     "minute.",
-    "F over notes 0.000, over windows {window_f}; 37.5 % of windows are wrong.",
+    "F1 score 0.000 over notes, {window_f} over windows; 37.5 % of windows are wrong.",
     "Annotated but not learnt, so that none is the correct answer: 1 of 'x'.",
 ]
 EVALUATION = {
@@ -126,9 +126,11 @@ EVALUATION = {
 # --- training annotations -----------------------------------------------------------------------
 
 TRAINING = {
-    "no annotation": ("one.wav has no annotation: name the annotation file after the recording."),
+    "no annotation": (
+        "one.wav has no annotation: give the annotation file right after the recording."
+    ),
     "no annotation before the next": (
-        "one.wav has no annotation: name the annotation file after the recording."
+        "one.wav has no annotation: give the annotation file right after the recording."
     ),
     "no recording": (
         "1.txt does not name the recording of each note. Name the recording before it, or add a "

@@ -5,7 +5,7 @@ import skops
 
 import kernova
 
-NAME_OURS = "Name a file that save_model wrote."
+NAME_OURS = "Pass a model file written by kernova."
 DAMAGED = "is damaged or cut short. Copy it again from an undamaged file, or save the model again."
 PICKLE = (
     "is not a kernova model but a pickle, which may run any program when it is read. Load it "

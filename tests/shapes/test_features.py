@@ -272,7 +272,7 @@ def test_bad_files(tmp_path, monkeypatch, name, content, message):
 def test_a_file_that_is_not_there_leads_to_the_sets_that_ship(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with error(
-        "There is no file salmon; check its name and folder. Features that ship: 'cichlids'."
+        "There is no file salmon; check its name and folder. Built-in features: 'cichlids'."
     ):
         read_shape_features("salmon")
 

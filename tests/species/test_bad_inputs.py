@@ -17,8 +17,8 @@ POINT = Landmarks(FISH.ids, np.where(np.arange(16)[:, None, None] == 3, 1.0, FIS
 TABLE = Specimens(FISH, None)
 SIMILAR, _ = drawn({"a": 8, "new": 8}, seed=1)
 QUESTION = (
-    "Ask one question: unknown=NAME whether a group is new, each=True whether every group would "
-    "be, or test=FILE whether single specimens are; got {}."
+    "Set exactly one of unknown=NAME (is this group new?), each=True (would each group look new?) "
+    "and test=FILE (are single specimens new?); got {}."
 )
 
 BAD_INPUTS = [
@@ -44,7 +44,7 @@ BAD_INPUTS = [
     ),
     (
         lambda: answer_unknown(SIMILAR, ["a"] * 8 + ["new"] * 8, "NEW"),
-        "No specimen is of a group 'NEW'. Similar names: 'new'.",
+        "No specimen belongs to a group 'NEW'. Similar names: 'new'.",
     ),
     (
         lambda: answer_specimens(FISH, GROUPS.tolist(), FISH.take([2])),
@@ -58,7 +58,7 @@ BAD_INPUTS = [
     ),
     (
         lambda: study_unknown(FISH, GROUPS, "z"),
-        "No specimen is of a group 'z'. There are 'a', 'b'.",
+        "No specimen belongs to a group 'z'. There are 'a', 'b'.",
     ),
     (
         lambda: study_unknown(FISH, ["a"] * 16, "a"),

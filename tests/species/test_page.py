@@ -194,7 +194,7 @@ def test_a_misplaced_landmark_of_the_unknown_is_noted():
     name = landmarks.ids[place]
     assert answer.notes[-1].startswith("Check the digitising of ")
     assert answer.notes[-1].endswith(
-        f" of its 9 specimens, such as {name} (landmark 6 sticks out): a misplaced landmark looks "
+        f" of its 9 specimens, such as {name} (landmark 6 deviates): a misplaced landmark looks "
         "like a new shape."
     )
     line = answer.rows.set_index("id").loc[landmarks.ids[place]]
@@ -202,8 +202,8 @@ def test_a_misplaced_landmark_of_the_unknown_is_noted():
 
 
 def test_a_deviation_of_many_specimens_is_no_digitising_error():
-    words = ["in order"] * 5 + ["landmark 3 sticks out"] * 3 + ["landmark 4 sticks out"]
-    words.append("several landmarks stick out, landmark 4 most")
+    words = ["in order"] * 5 + ["landmark 3 deviates"] * 3 + ["landmark 4 deviates"]
+    words.append("several landmarks deviate, landmark 4 most")
     numbers = [0] * 5 + [3] * 3 + [4] * 2
     rows = pd.DataFrame({"digitising": words, "landmark": numbers})
     assert probable_digitising_errors(rows).tolist() == [False] * 8 + [True, False]

@@ -48,5 +48,5 @@ def test_a_landmark_out_of_place_is_named(off):
     assert (rows["landmark"][:18] > 0).mean() <= 0.12
     named = rows["landmark"][18:].to_numpy()
     assert (named == wrong + 1).mean() >= 0.85
-    expected = [f"landmark {number} sticks out" for number in wrong + 1]
+    expected = [f"landmark {number} deviates" for number in wrong + 1]
     assert (rows["digitising"][18:].to_numpy() == expected).mean() >= 0.75

@@ -57,7 +57,7 @@ def test_groups_that_differ_on_average_only_are_noted():
     table = pairs(("a", 0.4, 0.001, 0.001), ("b", 0.0, 0.001, 0.001))
 
     assert verdict_on("x", 8, POOLED, table, [], SpeciesSettings()).reasons[0] == (
-        "As groups, it and a do differ, but by so little that single specimens cannot be "
+        "As groups, it and a differ, but by so little that single specimens cannot be "
         "distinguished."
     )
 
@@ -72,9 +72,9 @@ def test_one_group_and_one_specimen_are_in_the_singular():
         "x looks new: at 95% confidence its 1 specimen is not of a, the only known group compared."
     )
     assert verdict.reasons[:2] == (
-        "The closest known group is a: separating single specimens from it, both errors are 0.100.",
-        "If the specimens were of a, a difference as large as this would have a probability of at "
-        "most 0.0002.",
+        "The closest known group is a: for single specimens, both error rates are 0.100.",
+        "If the specimens belonged to a, a difference as large as this would have a probability of "
+        "at most 0.0002.",
     )
     assert verdict.reasons[3].startswith("Against all known groups together, e* is 0.100: 0.900 of")
 
@@ -93,8 +93,8 @@ def test_inseparable_groups_are_all_named():
     sentence = verdict_on("x", 8, POOLED, pairs(*lines), [], SpeciesSettings()).sentence
 
     assert sentence == (
-        "x is not separable from a, b, c, d and 2 more: no threshold on depth gets both errors "
-        "below 0.400."
+        "x is not separable from a, b, c, d and 2 more: no threshold on depth gets both error "
+        "rates below 0.400."
     )
 
 

@@ -46,7 +46,7 @@ OTHER_COLUMNS = (
 BAD_FILES = [
     # the file itself
     ("sheet.xlsx", b"PK", {}, "sheet.xlsx ends in .xlsx, which is not a known table format; save the table as one of .csv, .csv.gz, .tsv, .tsv.gz, .txt, .parquet, .arrow, .feather, .npy, .npz."),
-    ("table", b"a\n1\n", {}, "table has no ending, which is not a known table format; save the table as one of .csv, .csv.gz, .tsv, .tsv.gz, .txt, .parquet, .arrow, .feather, .npy, .npz."),
+    ("table", b"a\n1\n", {}, "table has no extension, which is not a known table format; save the table as one of .csv, .csv.gz, .tsv, .tsv.gz, .txt, .parquet, .arrow, .feather, .npy, .npz."),
     *[
         (f"e.{ending}", b"", {}, f"e.{ending} is empty; a table needs column names and at least one row.")
         for ending in ("csv", "tsv.gz", "parquet", "arrow", "npy", "npz")
@@ -70,12 +70,12 @@ BAD_FILES = [
     ("r.npz", encoded(np.save, np.ones((2, 2))), {}, f"r.npz cannot be read as NPZ; {DAMAGED}"),
     # text
     ("r.csv", RUBBISH, {}, "r.csv is not UTF-8 text: line 1 holds the byte 0xc8; save it as UTF-8."),
-    ("r.csv", parquet(a=[1.0]), {}, "r.csv holds binary data, not text; save the table as text, or give the file the ending of its format."),
+    ("r.csv", parquet(a=[1.0]), {}, "r.csv holds binary data, not text; save the table as text, or give the file the extension of its format."),
     ("l.csv", "a,b\n1,x\n2,é\n".encode("latin-1"), {}, "l.csv is not UTF-8 text: line 3 holds the byte 0xe9; save it as UTF-8."),
     ("l.tsv", "a\té\n1\t2\n".encode("latin-1"), {}, "l.tsv is not UTF-8 text: line 1 holds the byte 0xe9; save it as UTF-8."),
     ("u.csv", "a,b\n1,2\n".encode("utf-16"), {}, "u.csv is text in UTF-16; save it as UTF-8."),
-    ("t.csv", b"a\tb\n1\t2\n", {}, "t.csv is separated by tabs, but its ending stands for commas; give it the ending .tsv."),
-    ("t.txt", b"a;b\n1;2\n", {}, "t.txt is separated by semicolons, but its ending stands for tabs; give it the ending .csv."),
+    ("t.csv", b"a\tb\n1\t2\n", {}, "t.csv is separated by tabs, but its extension stands for commas; give it the extension .tsv."),
+    ("t.txt", b"a;b\n1;2\n", {}, "t.txt is separated by semicolons, but its extension stands for tabs; give it the extension .csv."),
     ("g.csv", b"a,b\n1,2\n\n3,4,5\n", {}, "Row 2 of g.csv has 3 fields where the header has 2; correct it."),
     ("g.csv", b"a,b\n1,2\n3\n", {}, "Row 2 of g.csv has 1 fields where the header has 2; correct it."),
     ("q.csv", b'a,b\n1,x\n2,"y\n3,z\n', {}, "Row 2 of q.csv opens a quotation mark that is never closed; close it or remove it."),

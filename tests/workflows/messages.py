@@ -3,12 +3,12 @@
 from kernova.discover.strategies import STRATEGIES
 
 BAD_NOVELTY_METHOD = (
-    "There is no method named 'magic'. Take one of depth, spatial-depth, isolation-forest, "
+    "There is no method named 'magic'. Use one of depth, spatial-depth, isolation-forest, "
     "one-class-svm, lof."
 )
 BEYOND_THE_KERNEL = (
-    "1 new row is as deep as the most isolated held-out rows and therefore not called novel; a "
-    "bandwidth above 0.167 reaches farther."
+    "1 new row is as deep as the most isolated held-out rows and therefore not called novel; "
+    "try a bandwidth above 0.167."
 )
 
 OUTLIERS_BY_FACTOR = (
@@ -21,9 +21,9 @@ NO_OUTLIERS_POSSIBLE = (
     "set a larger max_false_alarm.",
 )
 TOO_FEW_ROWS = (
-    "No threshold keeps false alarms below 0.05: 50 held-out rows prove nothing under 0.0712. "
-    "Hold out at least 72 rows, or set max_false_alarm above 0.0712. Each half of the table is "
-    "held out in turn, so that takes 144 rows in all; there are 101."
+    "No threshold keeps false alarms below 0.05: 50 held-out rows cannot prove a rate below "
+    "0.0712. Hold out at least 72 rows, or set max_false_alarm above 0.0712. Each half of the "
+    "table is held out in turn, so that takes 144 rows in all; there are 101."
 )
 DUPLICATES_FOR_LOF = (
     "Some rows have 20 duplicates or more, which makes the factors of rows beside them huge and "
@@ -33,9 +33,7 @@ FEW_EXPLAINED = (
     "Reasons are given for 1 of 20 rows only: with 1500 columns and 30 rows, more would take long."
 )
 BAD_OUTLIER_SETTINGS = {
-    "There is no method named 'magic'. Take one of rkof, lof, ldf, lpf, depth.": {
-        "method": "magic"
-    },
+    "There is no method named 'magic'. Use one of rkof, lof, ldf, lpf, depth.": {"method": "magic"},
     "n_neighbors must be a whole number of 1 or more, or a list of such numbers; got (0,).": {
         "n_neighbors": (0,)
     },
@@ -61,7 +59,7 @@ ONE_CLASS_LEARNT = "1 class was learnt from 60 rows of "
 DUPLICATES_ACROSS_CLASSES = (
     "6 rows have duplicates with another label; rows like them are ambiguous."
 )
-FEWER_ROWS = "Described by 20 of its most informative rows: carp, pike."
+FEWER_ROWS = "Classes described by only their 20 most informative rows: carp, pike."
 NO_LABELS = (
     "{} has no labels, so there are no classes to learn. Name the column that holds them with "
     "label_column."
@@ -97,7 +95,7 @@ OTHER_COLUMNS = (
     "the known one: {}. Give both tables the same columns."
 )
 OTHER_MODEL = (
-    "{} holds a SpatialDepth, not a model of classes. Name a file that kernova learn wrote."
+    "{} holds a SpatialDepth, not a model of classes. Pass a file written by kernova learn."
 )
 
 WRONG_LABELS = "; 60 % of the rows are labelled wrongly."
@@ -112,6 +110,6 @@ BAD_SIMULATIONS = [
     ({"strategies": ()}, "There is no strategy to simulate. Name at least one."),
     (
         {"strategies": ("best",)},
-        f"There is no strategy named 'best'. Take one of {', '.join(STRATEGIES)}.",
+        f"There is no strategy named 'best'. Use one of {', '.join(STRATEGIES)}.",
     ),
 ]

@@ -37,7 +37,7 @@ _UNKNOWN_SIZES = frozenset({0xFFFFFFFF, 0x7FFFFFFF, 0x7FFFF000})
 Channel = int | Literal["mean"]
 CHUNK_SECONDS = 60.0
 # Overlap with the neighbours, so that no note is cut at a border.
-MARGIN_SECONDS = 1.0
+_MARGIN_SECONDS = 1.0
 # Number of frames that libsndfile reports if the header has none.
 _UNKNOWN_LENGTH = 1 << 62
 _MAX_NUMBERS_PER_BLOCK = 1 << 22
@@ -269,7 +269,7 @@ def chunks(
     >>> [chunk.own_stop - chunk.own_start for chunk in chunks([np.zeros(1100)], 10.0)]
     [1100]
     """
-    own, margin = round(seconds * sample_rate), round(MARGIN_SECONDS * sample_rate)
+    own, margin = round(seconds * sample_rate), round(_MARGIN_SECONDS * sample_rate)
     waiting: list[Samples] = []
     n_waiting = offset = own_start = 0
     for block in blocks:
@@ -394,7 +394,7 @@ def _check_channel(channel: Channel, info: AudioInfo) -> None:
     is_whole = isinstance(channel, int | np.integer) and not isinstance(channel, bool)
     if not (is_whole and 1 <= int(channel) <= info.n_channels):
         raise InputError(
-            f"{info.path} has no channel {channel!r}; it has {info.n_channels}. Take 'mean' or a "
+            f"{info.path} has no channel {channel!r}; it has {info.n_channels}. Use 'mean' or a "
             f"number from 1 to {info.n_channels}."
         )
 

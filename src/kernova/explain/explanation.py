@@ -224,7 +224,7 @@ def top_features(explanation: pd.DataFrame, n: int = 3) -> "pd.Series[str]":
 def _top_text(features: pd.DataFrame, n: int) -> str:
     first = features["share"].max()
     if first <= 0:
-        return "no feature speaks against it"
+        return "no feature is unusual"
     against = features[features["share"] >= _WORTH_LISTING * first].nlargest(n, "share")
     return ", ".join(
         f"{truncate_middle(str(line.feature))} = {format_value(line.value, line.ordinary_value)} "

@@ -95,7 +95,7 @@ def chosen_bandwidth(
         if bandwidth not in BANDWIDTH_RULES:
             raise InputError(
                 f"There is no bandwidth rule named {bandwidth!r}. "
-                f"Take one of {', '.join(BANDWIDTH_RULES)}, or a positive number."
+                f"Use one of {', '.join(BANDWIDTH_RULES)}, or a positive number."
             )
         return BANDWIDTH_RULES[bandwidth](X, random_state)
     is_positive = isinstance(bandwidth, Real) and np.isfinite(bandwidth) and bandwidth > 0

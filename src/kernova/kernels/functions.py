@@ -337,7 +337,7 @@ def kernel_named(kernel: "str | KernelLike", bandwidth: float | None) -> KernelL
     if isinstance(kernel, str):
         if kernel not in KERNELS:
             raise InputError(
-                f"There is no kernel named {kernel!r}. Take one of {', '.join(KERNELS)}, "
+                f"There is no kernel named {kernel!r}. Use one of {', '.join(KERNELS)}, "
                 "or pass a kernel object."
             )
         factory = KERNELS[kernel]

@@ -30,11 +30,11 @@ def gaussian(u: Vector) -> Vector:
 
 
 def epanechnikov(u: Vector) -> Vector:
-    """Return log K = log(1 - u²) within one width; beyond, K is zero, see :func:`log_values`."""
-    return log_values(np.where(u < 1 - _EDGE, 1.0 - u**2, 0.0), u)
+    """Return log K = log(1 - u²) within one width; beyond, K is zero, see :func:`_log_values`."""
+    return _log_values(np.where(u < 1 - _EDGE, 1.0 - u**2, 0.0), u)
 
 
-def log_values(values: Vector, u: Vector) -> Vector:
+def _log_values(values: Vector, u: Vector) -> Vector:
     """Return logarithms of a kernel's values; for zeros finite ones, lower the larger u is.
 
     So a row beyond the reach of every kernel has a lower density than all others, and its outlier
@@ -57,7 +57,7 @@ def profile_named(kernel: "str | Profile") -> Profile:
         return _custom_profile(kernel)
     if not isinstance(kernel, str) or kernel not in PROFILES:
         raise InputError(
-            f"There is no kernel named {kernel!r}. Take one of {', '.join(PROFILES)}, or give a "
+            f"There is no kernel named {kernel!r}. Use one of {', '.join(PROFILES)}, or give a "
             "function of u = distance / width."
         )
     return PROFILES[kernel]
@@ -76,6 +76,6 @@ def _custom_profile(kernel: Profile) -> Profile:
                 "The kernel must give finite values of zero or more; got "
                 f"{values[~(np.isfinite(values) & (values >= 0))][0]:g}."
             )
-        return log_values(values, u)
+        return _log_values(values, u)
 
     return log_profile

@@ -58,10 +58,10 @@ class CheckedFinder:
             return []
         best = self.curve.iloc[int(self.curve["f"].to_numpy().argmax())]
         if round(best["f"], 3) <= round(self.check.note_f, 3):
-            return ["No other threshold of the score would give a higher F over notes."]
+            return ["No other threshold on the score would give a higher F1 score over notes."]
         return [
-            f"With a threshold of {best['threshold']:.3f} on the score, F over notes would be "
-            f"{best['f']:.3f}, the highest of all thresholds."
+            f"With a threshold of {best['threshold']:.3f} on the score, the F1 score over notes "
+            f"would be {best['f']:.3f}, the highest of all thresholds."
         ]
 
     def to_json_dict(self) -> dict[str, Any]:

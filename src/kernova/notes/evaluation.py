@@ -27,7 +27,7 @@ _ROUNDING = 1e-9
 
 NONE = "none"
 ONSET_TOLERANCE_SECONDS = 0.02
-FRAME_SECONDS = 0.002
+_FRAME_SECONDS = 0.002
 # Largest number of points of a threshold curve.
 _MAX_THRESHOLDS = 100
 
@@ -68,12 +68,12 @@ class NoteCheck:
 
     @property
     def note_f(self) -> float:
-        """F over notes: the mean of the classes that occur or are found."""
+        """F1 score over notes: the mean of the classes that occur or are found."""
         return _mean_f(self.notes)
 
     @property
     def window_f(self) -> float:
-        """F over frames: the mean of the classes that occur or are found, and none of them."""
+        """F1 score over windows: the mean of the classes that occur or are found, and of none."""
         return _mean_f(self.windows)
 
     @property
@@ -103,7 +103,7 @@ class NoteCheck:
             f"{1000 * self.tolerance:.6g} ms of their onset; "
             f"{quantity(self.n_false, 'detection')} {are} false, "
             f"{self.false_per_minute:.2f} per minute.",
-            f"F over notes {self.note_f:.3f}, over windows {self.window_f:.3f}; "
+            f"F1 score {self.note_f:.3f} over notes, {self.window_f:.3f} over windows; "
             f"{100 * self.frame_error:.1f} % of windows are wrong.",
         ]
         if self.foreign:
@@ -247,7 +247,7 @@ def check_notes(
     classes: Iterable[str],
     *,
     tolerance: float = ONSET_TOLERANCE_SECONDS,
-    frame_seconds: float = FRAME_SECONDS,
+    frame_seconds: float = _FRAME_SECONDS,
 ) -> NoteCheck:
     """Compare found notes with true ones.
 

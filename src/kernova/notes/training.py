@@ -209,8 +209,8 @@ def load_note_finder(path: str | os.PathLike[str]) -> NoteFinder:
     finder = load_model(path)
     if not isinstance(finder, NoteFinder):
         raise ModelFileError(
-            f"{Path(path)} holds a {type(finder).__name__}, which finds no notes. Pass a file written "
-            "by kernova notes learn."
+            f"{Path(path)} holds a {type(finder).__name__}, which finds no notes. Pass a file "
+            "written by kernova notes learn."
         )
     return finder
 

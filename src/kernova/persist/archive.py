@@ -32,7 +32,7 @@ _DEFLATE_UP_TO_BYTES = 64 * 2**20
 _ROOM_AT_LEAST_BYTES = 256 * 2**20
 _ROOM_PER_BYTE = 100
 
-_NAME_OURS = "Name a file that save_model wrote."
+_NAME_OURS = "Pass a model file written by kernova."
 _COPY_AGAIN = "Copy it again from an undamaged file, or save the model again."
 
 SCHEMA = "schema.json"

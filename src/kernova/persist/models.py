@@ -53,7 +53,8 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
         Any fitted scikit-learn estimator: one of kernova's or of scikit-learn's own, a pipeline
         of them, or one of yours that holds plain values, arrays and importable classes.
     path : path-like
-        The file to write, usually with the ending ``.kernova``. It is written whole or not at all.
+        The file to write, usually with the extension ``.kernova``. It is written whole or not at
+        all.
 
     Raises
     ------

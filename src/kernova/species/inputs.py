@@ -50,8 +50,8 @@ def check_one_question(unknown: str | None, each: bool, test: object) -> None:
     asked = [name for name, is_given in given.items() if is_given]
     if len(asked) != 1:
         raise InputError(
-            "Ask one question: unknown=NAME whether a group is new, each=True whether every group "
-            "would be, or test=FILE whether single specimens are; got "
+            "Set exactly one of unknown=NAME (is this group new?), each=True (would each group "
+            "look new?) and test=FILE (are single specimens new?); got "
             f"{' and '.join(f'`{name}`' for name in asked) or 'none'}."
         )
 
@@ -132,7 +132,7 @@ def check_unknown(unknown: str, groups: Sequence[str]) -> None:
         if near
         else f"There are {listed(names)}."
     )
-    raise InputError(f"No specimen is of a group {unknown!r}. {advice}")
+    raise InputError(f"No specimen belongs to a group {unknown!r}. {advice}")
 
 
 def check_enough(groups: Sequence[str], held_out: Sequence[str] = ()) -> None:

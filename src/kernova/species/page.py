@@ -41,9 +41,9 @@ _HEADERS: Final = {
     "e_star": "e*",
     "detection_rate": "detected",
     "exact_detection_at_least": "detected ≥",
-    "exact_false_alarm_bound": "alarms ≤",
-    "exact_detection_rate": "detected then",
-    "closest_p_value": "p-value there",
+    "exact_false_alarm_bound": "false alarms ≤",
+    "exact_detection_rate": "detected at fixed alarms",
+    "closest_p_value": "p-value in closest",
 }
 _FORMATS: Final[dict[str, Format]] = {
     **dict.fromkeys(_HEADERS, ".3f"),
@@ -127,7 +127,7 @@ def _aligned(figures: Mapping[str, Figure]) -> Html:
     return picture(
         figures["aligned"],
         "Aligned landmarks of the specimens about the consensus.",
-        "Without position, size and direction; the remaining differences are shape.",
+        "Position, size and orientation are removed; the remaining differences are in shape.",
     )
 
 
@@ -164,8 +164,8 @@ def _settings(
             else f"{len(features.names)} features, measured on aligned shapes"
         ),
         "remainder beyond the components": space.has_remainder,
-        "size as a column": settings.size,
-        "mirror images allowed": settings.reflection,
+        "centroid size included": settings.size,
+        "reflection allowed": settings.reflection,
         "directions weighted": _weighting(settings),
         "kernel width": settings.bandwidth,
         **errors,
@@ -217,7 +217,7 @@ def _pairs(answer: UnknownAnswer, figures: Mapping[str, Figure]) -> Iterator[str
         "Pooled, the known groups can hide one that lies between them, so the unknown is compared "
         "with each of them alone. At the equal error rate, the fraction of its specimens that are "
         "missed equals the fraction of known ones that raise a false alarm. The p-value is the "
-        "probability of a difference as large as this, if the specimens were of the known group: "
+        "probability of a difference as large as this, if the specimens belonged to that group: "
         "that depths in one half of it are as low compared with those of the other half (halves) "
         "or, for a small group, that specimens exchanged at random between the two give as large "
         "a difference (exchange). The last two columns bound the fraction detected, from below, "
@@ -272,13 +272,13 @@ def _shapes(answer: UnknownAnswer, figures: Mapping[str, Figure]) -> Iterator[st
     name = answer.study.unknown
     yield picture(
         figures["deformation"],
-        f"A grid bent from the consensus of the known specimens to the mean of {name}.",
-        "Arrows lead from the consensus to the landmarks of the unknown.",
+        f"Deformation grid from the consensus of the known specimens to the mean of {name}.",
+        "Arrows point from the consensus to the landmarks of the unknown.",
     )
     if "deformation_closest" in figures:
         yield picture(
             figures["deformation_closest"],
-            f"A grid bent from the mean of {answer.study.verdict.closest} to that of {name}.",
+            f"Deformation grid from the mean of {answer.study.verdict.closest} to that of {name}.",
             "The same, from the closest known group.",
         )
     yield _aligned(figures)
@@ -288,8 +288,8 @@ def _specimens(answer: UnknownAnswer) -> Iterator[str]:
     rows = _unusual_first(answer.rows)
     yield paragraph(
         "Each specimen by itself: the p-value is the probability that a specimen of the known "
-        "groups is as shallow, and the closest group is that of the nearest known specimen. A "
-        "landmark sticks out where it is far from the position expected from the specimen's "
+        "groups has a depth as low, and the closest group is that of the nearest known specimen. A "
+        "landmark deviates where it is far from the position expected from the specimen's "
         "other landmarks; in many specimens of a new group that is its shape, in a single one it "
         "may be a digitising error."
     )
@@ -390,7 +390,7 @@ def _unusual_first(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _digitising(rows: pd.DataFrame) -> Iterator[str]:
     suspicious = rows[rows["landmark"] > 0].sort_values("landmark_p_value", kind="stable")
-    advice = "Check these before trusting a verdict." if len(suspicious) else "None sticks out."
+    advice = "Check these before trusting a verdict." if len(suspicious) else "None deviates."
     yield paragraph(
         "Each landmark is compared with the position expected from the specimen's other landmarks. "
         + advice
@@ -409,5 +409,5 @@ def _depths(figure: Figure) -> str:
     return picture(
         figure,
         "Depths of held-out known specimens and of new ones.",
-        "Few known specimens are as shallow as those called new.",
+        "Few known specimens have depths as low as those called new.",
     )

@@ -28,9 +28,9 @@ from kernova.text import plural, quantity
 from kernova.typing import Coordinates, Indices, Mask, Matrix, Vector
 
 # A specimen is suspicious if at most this fraction of ordinary ones deviates as much.
-SUSPICIOUS = 0.01
+_SUSPICIOUS = 0.01
 # The entry of the column "digitising" for a specimen without a suspicious landmark.
-IN_ORDER = "in order"
+_IN_ORDER = "in order"
 
 
 class DigitisingCheck(NamedTuple):
@@ -46,7 +46,7 @@ class DigitisingCheck(NamedTuple):
     p_value: Vector
 
 
-def check_digitising(
+def _check_digitising(
     procrustes: GeneralizedProcrustes, ordinary: Coordinates, questioned: Coordinates
 ) -> DigitisingCheck:
     """Find specimens with a misplaced landmark.
@@ -61,14 +61,14 @@ def check_digitising(
     questioned : ndarray of shape (n, p, d)
         Specimens to check.
     """
-    expected = landmark_deviations(procrustes, ordinary)
+    expected = _landmark_deviations(procrustes, ordinary)
     typical = np.median(expected, axis=0)
     typical = np.where(typical > 0, typical, 1)
     calibration = np.sort((expected / typical).max(axis=1))
-    deviation = (landmark_deviations(procrustes, questioned) / typical).max(axis=1)
+    deviation = (_landmark_deviations(procrustes, questioned) / typical).max(axis=1)
     n_as_large = len(calibration) - np.searchsorted(calibration, deviation, side="left")
     p_value = (1 + n_as_large) / (len(calibration) + 1)
-    level = max(SUSPICIOUS, 1 / (len(calibration) + 1))
+    level = max(_SUSPICIOUS, 1 / (len(calibration) + 1))
     in_order = float(np.quantile(calibration, 1 - level))
     landmark = np.zeros(len(questioned), dtype=np.intp)
     is_single = np.zeros(len(questioned), dtype=np.bool_)
@@ -78,7 +78,7 @@ def check_digitising(
     return DigitisingCheck(landmark, is_single, deviation, p_value)
 
 
-def landmark_deviations(procrustes: GeneralizedProcrustes, coordinates: Coordinates) -> Matrix:
+def _landmark_deviations(procrustes: GeneralizedProcrustes, coordinates: Coordinates) -> Matrix:
     """Return the distance of each landmark from its expected position, in its own metric.
 
     The expectation is conditional on the specimen's other landmarks. The distance of a missing
@@ -108,7 +108,7 @@ def _culprit(procrustes: GeneralizedProcrustes, specimen: Coordinates, typical: 
     known = np.flatnonzero(np.isfinite(specimen).all(axis=1))
     without = np.repeat(specimen[np.newaxis], len(known), axis=0)
     without[np.arange(len(known)), known] = np.nan
-    rest = (landmark_deviations(procrustes, without) / typical).max(axis=1)
+    rest = (_landmark_deviations(procrustes, without) / typical).max(axis=1)
     best = int(np.argmin(rest))
     return _Culprit(int(known[best]) + 1, float(rest[best]))
 
@@ -210,7 +210,7 @@ def _lines(
     p_values = conformal_p_values(split.holdout_depths, split.unknown_depths)
     is_new = select_discoveries(p_values, settings.false_discovery_rate)
     closest = _closest(split, groups, settings)
-    check = check_digitising(
+    check = _check_digitising(
         split.space.procrustes, coordinates[split.holdout], coordinates[split.unknown]
     )
     digitising = [
@@ -234,10 +234,10 @@ def _lines(
 
 def _digitising(landmark: int, is_single: bool) -> str:
     if not landmark:
-        return IN_ORDER
+        return _IN_ORDER
     if is_single:
-        return f"landmark {landmark} sticks out"
-    return f"several landmarks stick out, landmark {landmark} most"
+        return f"landmark {landmark} deviates"
+    return f"several landmarks deviate, landmark {landmark} most"
 
 
 class _Closest(NamedTuple):

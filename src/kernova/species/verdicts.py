@@ -80,7 +80,7 @@ def verdict_on(
         alike = pairs.loc[pairs["equal_error_rate"] > settings.largest_error, "known"]
         sentence = (
             f"{unknown} is {NOT_SEPARABLE} from {_name_list(alike)}: no threshold on depth gets "
-            f"both errors below {format_rate(closest['equal_error_rate'])}."
+            f"both error rates below {format_rate(closest['equal_error_rate'])}."
         )
         reasons = [*_average_difference(closest, level), *reasons]
         return Verdict(NOT_SEPARABLE, sentence, tuple(reasons), closest["known"], largest_p, None)
@@ -167,10 +167,10 @@ def _pair_reasons(pairs: pd.DataFrame) -> list[str]:
         highest = format_rate(pairs["p_value"].max())
         largest = f"; the largest such probability for any known group is {highest}"
     return [
-        f"The closest known group is {name}: separating single specimens from it, both errors are "
+        f"The closest known group is {name}: for single specimens, both error rates are "
         f"{_with_spread(closest['equal_error_rate'], closest['equal_error_rate_spread'])}.",
-        f"If the specimens were of {name}, a difference as large as this would have a probability "
-        f"of at most {format_rate(closest['p_value'])}{largest}.",
+        f"If the specimens belonged to {name}, a difference as large as this would have a "
+        f"probability of at most {format_rate(closest['p_value'])}{largest}.",
         f"By exact binomial bounds, on average over the splits: with false alarms on {name} of "
         f"at most {format_rate(closest['exact_false_alarm_bound'])}, at least "
         f"{format_rate(closest['exact_detection_at_least'])} of such specimens are detected.",
@@ -182,7 +182,7 @@ def _average_difference(closest: "pd.Series[Any]", level: float) -> list[str]:
     if closest["p_value"] > level:
         return []
     return [
-        f"As groups, it and {closest['known']} do differ, but by so little that single specimens "
+        f"As groups, it and {closest['known']} differ, but by so little that single specimens "
         "cannot be distinguished."
     ]
 
@@ -198,7 +198,7 @@ def _pooled_reasons(pooled: dict[str, float], confidence: float) -> list[str]:
     floor = hoeffding_upper_bound(0, n_holdout, confidence)
     if floor > _LOOSE:
         reasons.append(
-            f"That bound is loose: {n_holdout} held-out specimens prove nothing below "
+            f"That bound is loose: {n_holdout} held-out specimens cannot prove a rate below "
             f"{format_rate(floor)}. Look at the equal error rate, "
             f"{format_rate(pooled['equal_error_rate'])}, and at the exact bound, "
             f"{format_rate(pooled['exact_false_alarm_bound'])} false alarms for "

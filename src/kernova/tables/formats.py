@@ -125,7 +125,7 @@ def _reader_for(source: str) -> Callable[[str, str | None], RawTable]:
         if source.lower().endswith(ending):
             return read
     ending = Path(source).suffix
-    got = f"ends in {ending}" if ending else "has no ending"
+    got = f"ends in {ending}" if ending else "has no extension"
     raise InputError(
         f"{source} {got}, which is not a known table format; save the table as one of "
         f"{', '.join(_READERS)}."
@@ -169,7 +169,7 @@ def _utf8_content(source: str) -> bytes:
     if b"\0" in content:
         raise InputError(
             f"{source} holds binary data, not text; save the table as text, or give the file the "
-            "ending of its format."
+            "extension of its format."
         )
     try:
         content.decode("utf-8")
@@ -201,8 +201,8 @@ def _separator_in(header: str, separators: str, source: str) -> str:
         return separators[0]
     wanted = ".tsv" if present[0] == "\t" else ".csv"
     raise InputError(
-        f"{source} is separated by {_SEPARATOR_NAMES[present[0]]}, but its ending stands for "
-        f"{_SEPARATOR_NAMES[separators[0]]}; give it the ending {wanted}."
+        f"{source} is separated by {_SEPARATOR_NAMES[present[0]]}, but its extension stands for "
+        f"{_SEPARATOR_NAMES[separators[0]]}; give it the extension {wanted}."
     )
 
 

@@ -90,7 +90,7 @@ def detector_named(name: str, command: Command) -> Detector:
         if detector.name == name and detector.offered_by(command):
             return detector
     raise InputError(
-        f"There is no method named {name!r}. Take one of {first_few(detector_names(command))}."
+        f"There is no method named {name!r}. Use one of {first_few(detector_names(command))}."
     )
 
 

@@ -53,7 +53,7 @@ class LearnResult:
         foreign = float(np.average(self.classes["unknown"], weights=self.classes["rows"]))
         return (
             f"{quantity(n_classes, 'class was', 'classes were')} learnt from {n_rows} rows of "
-            f"{self.table.source}. With each row judged by a description without it, "
+            f"{self.table.source}. With each row left out in turn, "
             f"{percent(right, '.1f')} are recognised correctly and {percent(foreign, '.1f')} "
             f"called {UNKNOWN}."
         )
@@ -220,7 +220,7 @@ def _notes_on(model: TableRecognizer) -> list[str]:
     counts = pd.Series(model.labels_).value_counts().sort_index()
     if limit is not None and (counts > limit).any():
         large = ", ".join(str(name) for name in counts.index[counts > limit])
-        notes.append(f"Described by {limit} of its most informative rows: {large}.")
+        notes.append(f"Classes described by only their {limit} most informative rows: {large}.")
     return notes
 
 

@@ -75,8 +75,8 @@ class NoveltyResult:
         if self.settings.method == "depth" and n_hidden:
             notes.append(
                 f"{quantity(n_hidden, 'new row')} {plural(n_hidden, 'is', 'are')} as deep as the "
-                "most isolated held-out rows and therefore not called novel; a bandwidth above "
-                f"{self.detector.estimator_[-1].bandwidth_:.3g} reaches farther."
+                "most isolated held-out rows and therefore not called novel; try a bandwidth above "
+                f"{self.detector.estimator_[-1].bandwidth_:.3g}."
             )
         return notes
 

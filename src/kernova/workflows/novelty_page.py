@@ -160,8 +160,8 @@ def _how_new_rows_score(figures: dict[str, Figure]) -> Section:
             ),
             picture(
                 figures["p_values"],
-                "The p-values of the new rows in rising order, and what ordinary rows would give.",
-                "Points below the band on the left: more unusual rows than chance would give.",
+                "The p-values of the new rows in ascending order, and those of ordinary rows.",
+                "Points below the band on the left: more unusual rows than expected by chance.",
             ),
         ],
     )
@@ -178,7 +178,7 @@ def _where_they_lie(figures: dict[str, Figure]) -> Iterator[str]:
         yield picture(
             figures["map"],
             "Known and new rows on the first two principal components of the known ones.",
-            "A flat map of many columns: what looks close here may be far apart in the others.",
+            "A projection onto two dimensions: rows that look close may be apart in others.",
         )
 
 
@@ -191,12 +191,12 @@ def _how_it_was_decided(result: NoveltyResult, false_alarms: Figure) -> Section:
                 "The known rows were split at random. The detector was fitted on one part; the "
                 "other was held out, and its scores set the threshold. The guarantee holds for new "
                 "rows of the same origin as the known ones; it does not cover rows measured "
-                "otherwise, nor the number of novel rows that were missed."
+                "differently, nor the number of novel rows that were missed."
             ),
             picture(
                 false_alarms,
                 "Proven bounds on false alarms at each threshold.",
-                "The bound that a stricter or a laxer threshold would have.",
+                "The bound that a stricter or a looser threshold would have.",
             ),
             facts(
                 {

@@ -135,15 +135,15 @@ def _card(result: OutlierResult, row_index: int) -> Card:
 def _ranking(figures: dict[str, Figure]) -> Iterator[str]:
     yield picture(
         figures["ranking"],
-        "The factors of all rows in falling order, with the threshold.",
-        "Outliers end where the curve bends. If it does not bend, no threshold is a natural one.",
+        "The factors of all rows in descending order, with the threshold.",
+        "Outliers end where the curve bends. If it does not bend, there is no natural threshold.",
     )
     if "stability" in figures:
         yield picture(
             figures["stability"],
             "The ranks of the most outlying rows for each number of neighbours.",
-            "Rows that stay on top for all numbers of neighbours are outliers by any of them. A "
-            "row that is on top for a single number only depends on that choice.",
+            "Rows that stay at the top for all numbers of neighbours are outliers by any of them. "
+            "The rank of a row at the top for a single number depends on that choice.",
         )
 
 
@@ -154,8 +154,8 @@ def _where_they_lie(of_rows: Figure) -> Section:
             picture(
                 of_rows,
                 "All rows on their first two principal components, the outliers marked.",
-                "A flat map of many columns: a row that looks ordinary here may be outlying among "
-                "its neighbours, or in the columns that the map does not show.",
+                "A projection onto two dimensions: a row that looks ordinary here may be outlying "
+                "among its neighbours, or in dimensions that the map does not show.",
             )
         ],
     )
@@ -195,14 +195,15 @@ def _meaning(result: OutlierResult) -> Iterator[str]:
     if result.proof is None:
         yield paragraph(
             "Each row was compared with all others. The threshold is a convention; it does not "
-            "say how many ordinary rows are above it. Set a largest fraction of false alarms to "
-            "have that proven."
+            "say how many ordinary rows are above it. Set a largest fraction of false alarms "
+            "to have a proven bound."
         )
         return
     yield paragraph(
         "The rows were split at random into two halves, and each half was scored by a detector "
         "fitted on the other half only. The p-value of a row is the fraction of rows in its half "
-        "with as high a factor. Outliers rank first, and both groups by falling factor."
+        "with at least as high a factor. Outliers rank first; outliers and other rows are each "
+        "sorted by descending factor."
     )
     yield paragraph(
         "The bound is about rows drawn like all of these, outliers included: outliers in the "

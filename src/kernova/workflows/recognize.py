@@ -96,7 +96,7 @@ class RecognizeResult:
         fraction = float(1 - is_claimed.mean())
         return (
             f"If all were of known classes, about {fraction * len(self.rows):.1f} would be "
-            f"{UNKNOWN}: {percent(fraction, '.1f')} of the training rows are, when left out."
+            f"{UNKNOWN}: {percent(fraction, '.1f')} of the training rows are when left out."
         )
 
     @property
@@ -151,8 +151,8 @@ def load_recognizer(path: str | os.PathLike[str]) -> TableRecognizer:
     model = load_model(path)
     if not isinstance(model, TableRecognizer):
         raise ModelFileError(
-            f"{os.fspath(path)} holds a {type(model).__name__}, not a model of classes. Name a "
-            "file that kernova learn wrote."
+            f"{os.fspath(path)} holds a {type(model).__name__}, not a model of classes. Pass a "
+            "file written by kernova learn."
         )
     return model
 

@@ -99,7 +99,7 @@ def _where_they_lie(figure: Figure) -> Section:
             picture(
                 figure,
                 "New rows, coloured by class, among the training rows; unknown ones are crosses.",
-                "A flat map of many columns: what looks close here may be far apart in the others.",
+                "A projection onto two dimensions: rows that look close may be apart in others.",
             )
         ],
     )

@@ -73,7 +73,7 @@ def read_annotations(
     path : path
         Text in UTF-8, or in UTF-16 with a byte order mark.
     format : {"raven", "audacity", "textgrid", "csv"}, optional
-        Recognised by the content and the ending of the file if not given.
+        Recognised by the content and the extension of the file if not given.
     columns : mapping, optional
         For Raven tables and CSV: names of columns that differ from the default ones, such as
         ``{"start": "onset_s", "label": "Species"}``. The keys are "start", "end", "label",
@@ -133,7 +133,7 @@ def write_annotations(
     path : path
         File to write, replaced as a whole.
     format : {"raven", "audacity", "textgrid", "csv"}
-        ``ANNOTATION_ENDINGS`` has the ending that other programs expect.
+        ``ANNOTATION_ENDINGS`` has the extension that other programs expect.
     sample_rate : float, optional
         Sample rate of the recording: frequencies are clipped to half of it, and Raven selections
         without frequencies span all of them.
