@@ -69,7 +69,7 @@ def strategy_named(name: str) -> Strategy:
     maker = _MAKERS.get(current_name(name))
     if maker is None:
         raise InputError(
-            f"There is no strategy named {name!r}. Take one of {', '.join(STRATEGIES)}."
+            f"There is no strategy named {name!r}. Use one of {', '.join(STRATEGIES)}."
         )
     return maker()
 
