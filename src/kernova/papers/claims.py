@@ -183,24 +183,9 @@ class Reproduction(ABC):
         return pd.DataFrame(self.claims(), columns=list(Claim._fields))
 
     def to_json_dict(self) -> dict[str, Any]:
-        """Return all results as values for JSON; missing and infinite values are None."""
-        tables = {
-            name.replace("-", "_"): finite_json_rows(table) for name, table in self.tables().items()
-        }
+        """Return all results as values for JSON, by the rule of ``tables.records``."""
+        tables = {name.replace("-", "_"): json_rows(table) for name, table in self.tables().items()}
         return {"paper": self.paper, **self.header(), **tables}
-
-
-def finite_json_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table for JSON; missing and infinite values are None.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from kernova.papers.claims import finite_json_rows
-    >>> finite_json_rows(pd.DataFrame({"k": [3, 5], "width": [0.5, float("inf")]}))
-    [{'k': 3, 'width': 0.5}, {'k': 5, 'width': None}]
-    """
-    return json_rows(table.mask(table.isin([np.inf, -np.inf])))
 
 
 def text_by_method(

@@ -35,7 +35,7 @@ def test_json_holds_plain_finite_values_and_comes_back_whole(small):
     assert len(plain["claims"]) == len(small.table())
     assert len(plain["masking"]) == 4 * 5 * len(READINGS)
     widths = {line["reading"]: line["bandwidth"] for line in plain["masking_summary"]}
-    assert [reading for reading, width in widths.items() if width is None] == ["spatial depth"]
+    assert [reading for reading, width in widths.items() if width == "inf"] == ["spatial depth"]
 
 
 def test_the_same_state_gives_the_same_result_and_more_seeds_only_add_draws(small):

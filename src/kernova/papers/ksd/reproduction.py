@@ -36,7 +36,6 @@ from kernova.papers.claims import (
     Reproduction,
     Spread,
     claim_over_draws,
-    finite_json_rows,
     verdict,
 )
 from kernova.papers.ksd.experiments import (
@@ -61,6 +60,7 @@ from kernova.papers.ksd.fish import (
     pooled_table,
     read_fish,
 )
+from kernova.tables.records import json_rows
 from kernova.text import percent
 
 PAPER_CLOUD_DEPTH = 0.0219  # of the marked row in Figure 1
@@ -149,14 +149,14 @@ class KsdReproduction(Reproduction):
         """Return the values before the tables of the fish in the JSON file."""
         return {
             "seeds": list(self.seeds),
-            "claims": finite_json_rows(self.table()),
+            "claims": json_rows(self.table()),
             "width_of_the_paper": width_of_the_paper(self.widths),
-            "masking_summary": finite_json_rows(self.masking_summary()),
-            "cloud": finite_json_rows(self.cloud),
-            "rings": finite_json_rows(self.rings),
-            "masking": finite_json_rows(self.masking),
-            "widths": finite_json_rows(self.widths),
-            "theorem": finite_json_rows(self.theorem.bounds),
+            "masking_summary": json_rows(self.masking_summary()),
+            "cloud": json_rows(self.cloud),
+            "rings": json_rows(self.rings),
+            "masking": json_rows(self.masking),
+            "widths": json_rows(self.widths),
+            "theorem": json_rows(self.theorem.bounds),
             "binomial_looser_than_hoeffding": self.theorem.n_looser,
         }
 
