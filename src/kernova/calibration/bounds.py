@@ -293,19 +293,18 @@ def check_open_unit_interval(value: Any, name: str) -> None:
         raise InputError(f"{name} must be a number above 0 and below 1; got {value!r}.")
 
 
-def rounded_up(rate: float, digits: int = 3) -> str:
+def _rounded_up(rate: float, digits: int = 3) -> str:
     """Return a rate as text, rounded up to a few digits, and below 1 if it was.
 
     Examples
     --------
-    >>> from kernova.calibration.bounds import rounded_up
-    >>> rounded_up(0.19351), rounded_up(0.25), rounded_up(0.999912)
+    >>> _rounded_up(0.19351), _rounded_up(0.25), _rounded_up(0.999912)
     ('0.194', '0.25', '0.99992')
     """
     exact = Decimal(rate * (1 - _ROUNDING))
     short = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(exact)
     if short >= 1 > exact:
-        return rounded_up(rate, digits + 1)
+        return _rounded_up(rate, digits + 1)
     return f"{short.normalize():f}"
 
 
@@ -318,7 +317,7 @@ def percent_rounded_up(rate: float) -> str:
     >>> percent_rounded_up(0.049509)
     '4.96 %'
     """
-    return f"{(100 * Decimal(rounded_up(rate))).normalize():f} %"
+    return f"{(100 * Decimal(_rounded_up(rate))).normalize():f} %"
 
 
 class _Errors(NamedTuple):
@@ -365,8 +364,8 @@ def _too_few_rows(
     rows = f"{n_holdout} held-out {plural(n_holdout, 'row')} cannot prove"
     limit, advice = "any rate", ""
     if provable < 1:
-        limit = f"a rate below {rounded_up(provable)}"
-        advice = f", or set max_false_alarm above {rounded_up(provable)}"
+        limit = f"a rate below {_rounded_up(provable)}"
+        advice = f", or set max_false_alarm above {_rounded_up(provable)}"
     return TooFewRowsError(
         f"No threshold keeps false alarms below {Decimal(f'{max_false_alarm:.12g}'):f}: "
         f"{rows} {limit}. Hold out at least {rows_needed} "

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar, overload
+from typing import Any, Final, Generic, NoReturn, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,11 +190,19 @@ class HasResults(Protocol):
 Value = TypeVar("Value")
 
 
+# Attributes of a session whose result has another name.
+_RESULT_OF: Final = {"log_": "events"}
+
+
 class ResultAttribute(Generic[Value]):
     """Read-only attribute that a session takes from its results."""
 
     def __init__(self, read: Callable[[SessionResults], Value]) -> None:
         self._read = read
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        # help(CategoryDiscovery) shows the documentation of the result.
+        self.__doc__ = getattr(SessionResults, _RESULT_OF.get(name, name.rstrip("_"))).__doc__
 
     @overload
     def __get__(self, session: None, kind: type) -> Self: ...
