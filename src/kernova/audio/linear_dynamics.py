@@ -128,8 +128,9 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
     predicts before its first update.
 
     An observation matrix with a rank below the number of states of the first layer leaves
-    combinations of states unobserved. Their variance grows with every frame, and after some hundred
-    frames rounding affects them.
+    combinations of states unobserved. Their variance grows with every frame, and so do rounding
+    errors: against 60-digit arithmetic they were 1e-14 of the largest state after 12 frames and
+    1e-9 after 120; in one random trial two filters differed by 1e-5 after 60.
 
     Examples
     --------
