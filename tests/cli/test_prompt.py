@@ -52,7 +52,9 @@ def test_a_session_and_its_continuation(folder):
     assert f'Saved: {ids[3]} is "carp".\n' in text
     end = text.splitlines()[text.splitlines().index("") :][-6:]
     assert end[0] == "4 questions asked (1 skipped), 3 rows of 12 labelled, 2 categories."
-    assert end[1].startswith("Of 12 rows, 4 were asked: 2 categories, the last new one at question")
+    assert end[1].startswith(
+        "Of 12 rows, 4 were asked about: 2 categories, the last new one at question"
+    )
     assert end[3].startswith("Guess: ")
     assert end[5] == messages.ALL_SAVED
     again = talk("eel", "quit", more=["-o", "out.csv"])

@@ -26,14 +26,15 @@ SENTENCES = {
     "the first": (
         ["a"],
         {"n_rows": 1000},
-        "Of 1,000 rows, 1 was asked: 1 category, the last new one at question 1."
+        "Of 1,000 rows, 1 was asked about: 1 category, the last new one at question 1."
         + messages.NO_BOUND.format(999)
         + messages.GUESS.format("after 51 more answers"),
     ),
     "one to go, one skipped": (
         ["a", "b", None, *["a"] * 51],
         {"n_rows": 900},
-        "Of 900 rows, 54 were asked: 2 categories, the last new one at question 2, none in 51 "
+        "Of 900 rows, 54 were asked about: 2 categories, the last new one at question 2, none in "
+        "51 "
         "answers since; 1 skipped."
         + messages.NO_BOUND.format(847)
         + messages.GUESS.format("after 1 more answer"),
@@ -41,7 +42,8 @@ SENTENCES = {
     "enough": (
         ["a", "b", *["a"] * 52],
         {"n_rows": 900},
-        "Of 900 rows, 54 were asked: 2 categories, the last new one at question 2, none in 52 "
+        "Of 900 rows, 54 were asked about: 2 categories, the last new one at question 2, none in "
+        "52 "
         "answers since."
         + messages.NO_BOUND.format(846)
         + messages.GUESS.format("now, after enough answers"),
@@ -49,14 +51,14 @@ SENTENCES = {
     "known before": (
         ["a"] * 50,
         {"n_rows": 900, "known_before": ["a", "c"], "n_labelled_before": 10},
-        "Of 900 rows, 50 were asked: 2 categories, all of them known before."
+        "Of 900 rows, 50 were asked about: 2 categories, all of them known before."
         + messages.NO_BOUND.format(840)
         + messages.GUESS.format("now, after enough answers"),
     ),
     "random sample": (
         ["a", *["a"] * 59],
         {"n_rows": 900, "n_random": 59},
-        "Of 900 rows, 60 were asked: 1 category, the last new one at question 1, none in 59 "
+        "Of 900 rows, 60 were asked about: 1 category, the last new one at question 1, none in 59 "
         "answers since."
         + messages.BOUND.format("5 %", 840)
         + messages.GUESS.format("now, after enough answers"),

@@ -111,7 +111,8 @@ def stopping_advice(
     >>> advice.since_new, advice.questions_left
     (40, 13)
     >>> print(advice.known[0])
-    Of 500 rows, 43 were asked: 2 categories, the last new one at question 3, none in 40 answers
+    Of 500 rows, 43 were asked about: 2 categories, the last new one at question 3, none in 40
+    answers
     since.
     """
     _check(len(labels_in_order), n_rows, n_labelled_before, n_random, confidence)
@@ -170,7 +171,8 @@ def _known(facts: _Facts, fraction: float | None, confidence: float) -> tuple[st
         return (f"None of the {quantity(facts.n_rows, 'row')} has been asked about yet.",)
     skipped = f"; {facts.n_skipped:,} skipped" if facts.n_skipped else ""
     counts = (
-        f"Of {facts.n_rows:,} rows, {facts.asked:,} {plural(facts.asked, 'was', 'were')} asked: "
+        f"Of {facts.n_rows:,} rows, {facts.asked:,} {plural(facts.asked, 'was', 'were')} asked "
+        "about: "
         f"{_categories(facts.seen)}, {_last_new(facts)}{skipped}."
     )
     if fraction is None:
