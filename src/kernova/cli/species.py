@@ -15,6 +15,14 @@ from kernova.cli.console import (
     write_targets,
 )
 from kernova.cli.options import MAX_SEED, AsJson, Report, check_targets, examples, number_or_name
+from kernova.species import (
+    BANDWIDTH,
+    COMPONENTS,
+    CONFIDENCE,
+    FALSE_DISCOVERY_RATE,
+    HALVINGS,
+    LARGEST_ERROR,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +95,7 @@ def species(
     ] = None,
     components: Annotated[
         int, typer.Option(min=1, help="Number of principal components, without --features.")
-    ] = 12,
+    ] = COMPONENTS,
     size: Annotated[
         bool, typer.Option("--size", help="Add centroid size to the shape variables.")
     ] = False,
@@ -96,22 +104,22 @@ def species(
     ] = False,
     bandwidth: Annotated[
         str, typer.Option(help="Kernel width: nearest, reach, median, or a number.")
-    ] = "nearest",
+    ] = BANDWIDTH,
     confidence: Annotated[
         float, typer.Option(help="Confidence of the bound and of the verdict, between 0 and 1.")
-    ] = 0.95,
+    ] = CONFIDENCE,
     largest_error: Annotated[
         float, typer.Option(help="Largest equal error rate at which groups are separable.")
-    ] = 0.25,
+    ] = LARGEST_ERROR,
     false_discovery_rate: Annotated[
         float,
         typer.Option(
             help="With --test: largest fraction of ordinary specimens among those called new."
         ),
-    ] = 0.05,
+    ] = FALSE_DISCOVERY_RATE,
     halvings: Annotated[
         int, typer.Option(min=1, help="Number of random splits of the known specimens in half.")
-    ] = 20,
+    ] = HALVINGS,
     least_specimens: Annotated[
         int, typer.Option(min=1, help="With --each: size of the smallest group to hold out.")
     ] = 4,

@@ -16,6 +16,14 @@ from kernova.errors import InputError, check_count
 from kernova.kernels.gram import principal_directions
 from kernova.shapes.features import ShapeFeatures
 from kernova.shapes.procrustes import Alignment, GeneralizedProcrustes
+from kernova.species import (
+    BANDWIDTH,
+    COMPONENTS,
+    CONFIDENCE,
+    FALSE_DISCOVERY_RATE,
+    HALVINGS,
+    LARGEST_ERROR,
+)
 from kernova.typing import Coordinates, Matrix, Vector
 
 # This fraction of the mean variance is added to each direction, which limits the weight of
@@ -63,18 +71,18 @@ class SpeciesSettings:
         Determines all splits.
     """
 
-    components: int = 12
+    components: int = COMPONENTS
     features: ShapeFeatures | None = None
     weighting: str = "within"
     remainder: bool = True
     size: bool = False
     reflection: bool = False
-    bandwidth: "str | float" = "nearest"
-    confidence: float = 0.95
-    halvings: int = 20
+    bandwidth: "str | float" = BANDWIDTH
+    confidence: float = CONFIDENCE
+    halvings: int = HALVINGS
     least_group: int = 4
-    largest_error: float = 0.25
-    false_discovery_rate: float = 0.05
+    largest_error: float = LARGEST_ERROR
+    false_discovery_rate: float = FALSE_DISCOVERY_RATE
     seed: int = 0
 
     def __post_init__(self) -> None:
