@@ -66,62 +66,76 @@ class Page:
 
 
 def played(folder):
-    """Play the session, and give all that was answered, condensed."""
+    """Play the session, and return all replies, condensed."""
     found = {}
-    truth = inputs()["rare_labels"]
     with Page(folder) as page:
 
-        def say(name, method, path, body=None):
+        def ask(name, method, path, body=None):
             status, content = page.ask(method, path, body)
             answer = json.loads(content)
             found[name] = {"status": status, "answer": condensed(_without_passing(answer))}
             return answer
 
-        for name in ("Anna", "Bob"):
-            say(f"join {name}", "POST", "/experts", {"name": name})
-        for number in range(14):
-            expert = ("Anna", "Bob")[number % 2]
-            asked = say(f"question {number}", "POST", "/question", {"expert": expert})
-            row = asked["question"]["row"]
-            said = {"expert": expert, "row": row, "key": f"key-{number}"}
-            if number == 3:
-                say(f"skip {number}", "POST", "/skips", said)
-            else:
-                said |= {"label": f"kind-{truth[row]}"}
-                if number in (5, 8):
-                    said["members"] = asked["question"]["members"][:6]
-                say(f"answer {number}", "POST", "/answers", said)
-        say("change", "PATCH", "/answers/2", {"expert": "Bob", "label": "kind-z"})
-        say("undo", "POST", "/undo", {"expert": "Anna"})
-        say(
-            "labels", "POST", "/labels", {"expert": "Anna", "rows": [50, 51, 52], "label": "kind-y"}
-        )
-        say("contradict", "POST", "/labels", {"expert": "Bob", "rows": [50], "label": "kind-a"})
-        say("disagreements", "GET", "/disagreements")
-        say("settle", "POST", "/disagreements/50", {"expert": "Bob", "label": "kind-y"})
-        say("rename", "POST", "/categories/rename", {"old": "kind-y", "new": "kind-x"})
-        say("merge", "POST", "/categories/merge", {"into": "kind-a", "others": ["kind-x"]})
-        say("delete", "POST", "/categories/delete", {"name": "kind-z"})
-        say("bad", "POST", "/categories/delete", {"name": "nobody"})
+        _answer_questions(ask, inputs()["rare_labels"])
+        _correct_answers(ask)
         for path in ("/session", "/state", "/history?limit=60", "/rows/7", "/rows?find=r01"):
-            say(path, "GET", path)
+            ask(path, "GET", path)
         found["learn"] = page.ask("POST", "/learn", {"expert": "Anna"})[0]
         _wait_until_learnt(page)
-        say("learnt", "GET", "/learn")
+        ask("learnt", "GET", "/learn")
         for verdict in ("known", "ambiguous", "unknown"):
-            say(verdict, "GET", f"/learn/rows?verdict={verdict}&limit=20")
-        codes = page.ask("GET", "/map/labels")[1], page.ask("GET", "/map/labels?colour=learnt")[1]
-        found["codes"] = condensed([list(memoryview(one).cast("H")) for one in codes])
-        labels = pd.read_csv(io.BytesIO(page.ask("GET", "/downloads/labels.csv")[1]))
-        found["labels.csv"] = condensed_table(labels.assign(time=labels["time"].notna()))
-        columns = pd.read_parquet(io.BytesIO(page.ask("GET", "/downloads/labels.parquet")[1]))
-        found["labels.parquet"] = condensed_table(columns.assign(time=columns["time"].notna()))
+            ask(verdict, "GET", f"/learn/rows?verdict={verdict}&limit=20")
+        found |= _downloads(page)
         (folder / "page.kernova").write_bytes(page.ask("GET", "/downloads/model.kernova")[1])
     found["end"] = condensed(json.loads(page.rest))
     words = ["recognize", "page.kernova", "rare.csv", "--id-column", "row", "--drop", "kind"]
     with working_in(folder):
         found["recognized"] = outcome_of([*words, "--json"])
     return json.loads(json.dumps(found))
+
+
+def _answer_questions(ask, truth):
+    """Let two experts answer in turn; one question is skipped, two answers label a cluster."""
+    for name in ("Anna", "Bob"):
+        ask(f"join {name}", "POST", "/experts", {"name": name})
+    for number in range(14):
+        expert = ("Anna", "Bob")[number % 2]
+        asked = ask(f"question {number}", "POST", "/question", {"expert": expert})
+        row = asked["question"]["row"]
+        body = {"expert": expert, "row": row, "key": f"key-{number}"}
+        if number == 3:
+            ask(f"skip {number}", "POST", "/skips", body)
+            continue
+        body |= {"label": f"kind-{truth[row]}"}
+        if number in (5, 8):
+            body["members"] = asked["question"]["members"][:6]
+        ask(f"answer {number}", "POST", "/answers", body)
+
+
+def _correct_answers(ask):
+    """Correct answers in every way that the page offers, and once in a way that fails."""
+    ask("change", "PATCH", "/answers/2", {"expert": "Bob", "label": "kind-z"})
+    ask("undo", "POST", "/undo", {"expert": "Anna"})
+    ask("labels", "POST", "/labels", {"expert": "Anna", "rows": [50, 51, 52], "label": "kind-y"})
+    ask("contradict", "POST", "/labels", {"expert": "Bob", "rows": [50], "label": "kind-a"})
+    ask("disagreements", "GET", "/disagreements")
+    ask("settle", "POST", "/disagreements/50", {"expert": "Bob", "label": "kind-y"})
+    ask("rename", "POST", "/categories/rename", {"old": "kind-y", "new": "kind-x"})
+    ask("merge", "POST", "/categories/merge", {"into": "kind-a", "others": ["kind-x"]})
+    ask("delete", "POST", "/categories/delete", {"name": "kind-z"})
+    ask("bad", "POST", "/categories/delete", {"name": "nobody"})
+
+
+def _downloads(page):
+    """Return the colours of the map and the downloaded tables of labels, condensed."""
+    codes = page.ask("GET", "/map/labels")[1], page.ask("GET", "/map/labels?colour=learnt")[1]
+    labels = pd.read_csv(io.BytesIO(page.ask("GET", "/downloads/labels.csv")[1]))
+    columns = pd.read_parquet(io.BytesIO(page.ask("GET", "/downloads/labels.parquet")[1]))
+    return {
+        "codes": condensed([list(memoryview(one).cast("H")) for one in codes]),
+        "labels.csv": condensed_table(labels.assign(time=labels["time"].notna())),
+        "labels.parquet": condensed_table(columns.assign(time=columns["time"].notna())),
+    }
 
 
 def _wait_until_learnt(page):
