@@ -1,4 +1,4 @@
-"""Modules and names of version 0.1.0 that have moved, and stand-ins that keep old imports working.
+"""Modules and names of earlier versions that have moved; stand-ins keep old imports working.
 
 Importing an old module warns and gives a stand-in whose attributes come from the new one.
 :mod:`kernova.persist.moved` reads the same tables for the class names in saved models.
@@ -57,7 +57,12 @@ MODULES: Final[Mapping[str, str]] = {
     "kernova.discover.hierarchy": "kernova.cluster.hierarchical_mean_shift",
     "kernova.discover.mean_shift": "kernova.cluster.mean_shift",
     "kernova.discover.standardize": "kernova.cluster.standardize",
+    "kernova.kernels.distances": "kernova.kernels.functions",
     "kernova.kernels.low_rank": "kernova.kernels.gram",
+    "kernova.kernels.profiles": "kernova.kernels.functions",
+    "kernova.neighbors.approximate": "kernova.neighbors.index",
+    "kernova.neighbors.duplicates": "kernova.neighbors.index",
+    "kernova.shapes.groups": "kernova.shapes.wide_tables",
     "kernova.studies.demo": "kernova.workflows.demo",
     "kernova.studies.digit_images": "kernova.datasets",
     "kernova.studies.learn": "kernova.workflows.learn",

@@ -14,7 +14,7 @@ from kernova.description.hyperparameters import (
     profile_cost,
     squared_norms,
 )
-from kernova.kernels.distances import squared_distances
+from kernova.kernels.functions import squared_distances
 
 
 @pytest.fixture(scope="module")

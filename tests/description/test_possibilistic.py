@@ -22,7 +22,7 @@ from kernova.description.possibilistic import (
     self_organizing_map,
     typical_distance,
 )
-from kernova.kernels.distances import squared_distances
+from kernova.kernels.functions import squared_distances
 from tests.description import literal, messages
 
 # --- formulas ---------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import pytest
 
 from kernova import InputError
 from kernova.kernels import Gaussian, Kernel, Laplacian, Linear, Matern
-from kernova.kernels.profiles import profile_named
+from kernova.kernels.functions import profile_named
 
 U = np.array([0.0, 1e-9, 0.3, 0.999, 1.0, 1.001, 2.0, 20.0])
 ONE_VALUE = "The kernel must give one value for each u; got shape {} for 8 values of u."

@@ -7,7 +7,6 @@ import pytest
 
 from kernova import kernels
 from kernova.kernels import functions
-from kernova.kernels.distances import squared_distances
 from kernova.kernels.functions import (
     KERNELS,
     Gaussian,
@@ -16,6 +15,7 @@ from kernova.kernels.functions import (
     Matern,
     Polynomial,
     kernel_named,
+    squared_distances,
 )
 
 getcontext().prec = 60

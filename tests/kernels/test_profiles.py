@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernova.kernels.profiles import PROFILES, profile_named
+from kernova.kernels.functions import PROFILES, profile_named
 from tests import oracles
 
 LITERAL = {

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernova.kernels.profiles import Profile
+from kernova.kernels.functions import Profile
 from kernova.neighbors.index import NeighborIndex
 from kernova.neighbors.neighborhoods import NeighborBlock, Neighborhoods, nearest_distances
 from kernova.typing import Vector

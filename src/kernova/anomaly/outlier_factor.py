@@ -14,7 +14,7 @@ from kernova.anomaly.parameters import (
     checked_neighbor_numbers,
     checked_positive,
 )
-from kernova.kernels.profiles import Profile, profile_named
+from kernova.kernels.functions import Profile, profile_named
 from kernova.neighbors.index import build_index
 from kernova.typing import Vector
 

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.linalg.lapack import dpotri
 
-from kernova.kernels.distances import squared_distances
+from kernova.kernels.functions import squared_distances
 from kernova.parallel import row_blocks
 from kernova.typing import Indices, Matrix, Vector
 

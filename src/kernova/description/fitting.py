@@ -31,7 +31,7 @@ from kernova.description.hyperparameters import (
     median_distance,
 )
 from kernova.errors import InputError
-from kernova.kernels.distances import squared_distances
+from kernova.kernels.functions import squared_distances
 from kernova.typing import Indices, Matrix, Vector
 
 

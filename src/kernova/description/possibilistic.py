@@ -23,7 +23,7 @@ from kernova.description.fitting import (
 )
 from kernova.description.hyperparameters import Scale, feature_scaling, median_distance
 from kernova.errors import InputError
-from kernova.kernels.distances import squared_distances
+from kernova.kernels.functions import squared_distances
 from kernova.parallel import row_blocks
 from kernova.typing import Indices, Matrix, Vector
 

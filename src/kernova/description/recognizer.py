@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from kernova.description.multiclass import MulticlassDataDescription
 from kernova.errors import InputError
-from kernova.kernels.distances import squared_distances
+from kernova.kernels.functions import squared_distances
 from kernova.parallel import row_blocks
 from kernova.tables.columns import split_columns
 from kernova.tables.encoding import TableEncoder

@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 
 from kernova.errors import InputError
-from kernova.kernels.distances import squared_distances
+from kernova.kernels.functions import squared_distances
 from kernova.neighbors.neighborhoods import nearest_distances
 from kernova.parallel import row_blocks
 from kernova.typing import Matrix, Vector

@@ -1,4 +1,4 @@
-"""Positive definite kernels that carry their own formulas.
+"""Kernels that carry their own formulas: positive definite ones, and profiles of local densities.
 
 A kernel has three methods::
 
@@ -13,13 +13,14 @@ Kernels add and multiply: ``Gaussian(2.0) + 0.5 * Linear()``.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from kernova.errors import InputError
-from kernova.kernels.distances import squared_distances
 from kernova.typing import Matrix, Vector
 
 # Farther from the origin, in bandwidths, squares would overflow.
@@ -349,3 +350,132 @@ def kernel_named(kernel: "str | KernelLike", bandwidth: float | None) -> KernelL
             "kernova.kernels.Kernel and define __call__."
         )
     return kernel
+
+
+# --- squared Euclidean distances, accurate for near duplicates too -------------------------------
+
+# Up to here summing squared differences is as fast as the expanded product (measured: 0.05 s
+# against 0.04 s for 2,000 x 5,000 pairs in ten dimensions), and it never cancels.
+_FEW_COLUMNS = 24
+
+# |x|^2 + |y|^2 - 2xy loses about eps (|x|^2 + |y|^2) / |x - y|^2: below this ratio of squared
+# distance to squared norms, the pair is taken again from its differences.
+_CANCELLATION_RATIO = 1e-3
+
+# When more than this fraction of pairs cancels, taking all of them from differences is cheaper.
+_MANY_PAIRS = 0.1
+
+
+def squared_distances(X: Matrix, Y: Matrix) -> Matrix:
+    """Return the squared Euclidean distance of every row of ``X`` to every row of ``Y``.
+
+    Zero exactly where two rows are equal, and accurate to a few units in the last place
+    wherever they are close.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared_distances(np.array([[1e8, 0.0]]), np.array([[1e8, 0.0], [1e8, 1e-8]]))
+    array([[0.e+00, 1.e-16]])
+    """
+    if X.shape[1] <= _FEW_COLUMNS:
+        return cdist(X, Y, "sqeuclidean")
+    return _expanded_squared_distances(X, Y)
+
+
+def _expanded_squared_distances(X: Matrix, Y: Matrix) -> Matrix:
+    """Expand the squares by one matrix product, and recompute the pairs that cancel."""
+    centre = Y.mean(axis=0)  # near the origin the norms are small, and little cancels
+    X_norms = np.einsum("ij,ij->i", X - centre, X - centre)
+    Y_norms = np.einsum("ij,ij->i", Y - centre, Y - centre)
+    squared = (X - centre) @ (Y - centre).T
+    squared *= -2.0
+    squared += X_norms[:, None]
+    squared += Y_norms[None, :]
+    cancelled = squared <= _CANCELLATION_RATIO * (X_norms[:, None] + Y_norms[None, :])
+    n_cancelled = np.count_nonzero(cancelled)
+    if n_cancelled > _MANY_PAIRS * squared.size:
+        return cdist(X, Y, "sqeuclidean")
+    if n_cancelled:
+        rows, columns = np.nonzero(cancelled)
+        # In slices, so that the gathered differences stay small in memory.
+        for start in range(0, n_cancelled, 4096):
+            pair = slice(start, start + 4096)
+            difference = X[rows[pair]] - Y[columns[pair]]
+            squared[rows[pair], columns[pair]] = np.einsum("ij,ij->i", difference, difference)
+    return squared
+
+
+# --- radial kernels of local densities (RKOF profiles) -------------------------------------------
+
+# As the logarithm of their value at u = distance / width: a row a thousand widths away has a
+# Volcano value of exp(-999), which underflows, but must be distinguished from one at two thousand.
+
+Profile = Callable[[Vector], Vector]
+
+# Below the logarithm of the smallest positive number: less than any value that is not zero.
+_LOG_ZERO = -745.0
+# A neighbour as near as this to one width is at one width: rounding must not break ties.
+_EDGE = 1e-12
+
+
+def volcano(u: Vector) -> Vector:
+    """Return log K = min(0, 1 - u): flat up to one width, then an exponential slope."""
+    return np.minimum(1.0 - u, 0.0)
+
+
+def gaussian(u: Vector) -> Vector:
+    """Return log K = -u²/2."""
+    return -0.5 * u**2
+
+
+def epanechnikov(u: Vector) -> Vector:
+    """Return log K = log(1 - u²) within one width; beyond, K is zero, see :func:`_log_values`."""
+    return _log_values(np.where(u < 1 - _EDGE, 1.0 - u**2, 0.0), u)
+
+
+def _log_values(values: Vector, u: Vector) -> Vector:
+    """Return logarithms of a kernel's values; for zeros finite ones, lower the larger u is.
+
+    So a row beyond the reach of every kernel has a lower density than all others, and its outlier
+    factor is finite and grows with its distance.
+    """
+    with np.errstate(divide="ignore"):
+        return np.where(values > 0, np.log(values), _LOG_ZERO - np.log1p(u))
+
+
+PROFILES: dict[str, Profile] = {
+    "volcano": volcano,
+    "gaussian": gaussian,
+    "epanechnikov": epanechnikov,
+}
+
+
+def profile_named(kernel: "str | Profile") -> Profile:
+    """Return the log profile of a named kernel or of a user-defined function."""
+    if callable(kernel):
+        return _custom_profile(kernel)
+    if not isinstance(kernel, str) or kernel not in PROFILES:
+        raise InputError(
+            f"There is no kernel named {kernel!r}. Use one of {', '.join(PROFILES)}, or give a "
+            "function of u = distance / width."
+        )
+    return PROFILES[kernel]
+
+
+def _custom_profile(kernel: Profile) -> Profile:
+    def log_profile(u: Vector) -> Vector:
+        values = np.asarray(kernel(u), dtype=np.float64)
+        if values.shape != u.shape:
+            raise InputError(
+                f"The kernel must give one value for each u; got shape {values.shape} for "
+                f"{len(u)} values of u."
+            )
+        if not (np.isfinite(values).all() and (values >= 0).all()):
+            raise InputError(
+                "The kernel must give finite values of zero or more; got "
+                f"{values[~(np.isfinite(values) & (values >= 0))][0]:g}."
+            )
+        return _log_values(values, u)
+
+    return log_profile

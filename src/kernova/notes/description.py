@@ -16,7 +16,7 @@ from scipy.linalg import block_diag
 
 from kernova.description.class_description import ClassDescription, describe_class
 from kernova.description.possibilistic import Prototypes, log_possibilities_of, prototypes_of
-from kernova.kernels.distances import squared_distances
+from kernova.kernels.functions import squared_distances
 from kernova.typing import Indices, Matrix, Single, Vector
 
 # In units of the median distance between notes.

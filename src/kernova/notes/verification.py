@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from kernova.kernels.distances import squared_distances
+from kernova.kernels.functions import squared_distances
 from kernova.typing import Indices, Matrix, Vector
 
 # Largest mean distance within a cluster, as a fraction of the typical distance of two class rows.

@@ -16,7 +16,7 @@ from kernova.discover.preparation import cached, saved_in_cache
 from kernova.discover.questions import Answer, Question, free_rows
 from kernova.discover.strategies.spacing import distances_to
 from kernova.errors import InputError
-from kernova.kernels.distances import squared_distances
+from kernova.kernels.functions import squared_distances
 from kernova.parallel import row_blocks, slices
 from kernova.progress import track
 from kernova.text import quantity

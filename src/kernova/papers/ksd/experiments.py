@@ -25,7 +25,7 @@ from kernova.calibration.bounds import (
     hoeffding_upper_bound,
 )
 from kernova.kernels.bandwidth import median_bandwidth, nearest_bandwidth
-from kernova.kernels.distances import squared_distances
+from kernova.kernels.functions import squared_distances
 from kernova.progress import track
 from kernova.typing import Matrix, Vector
 

@@ -21,7 +21,7 @@ from kernova.description.hyperparameters import Scale, feature_scaling, median_d
 from kernova.description.multiclass import MulticlassDataDescription
 from kernova.description.possibilistic import PossibilisticNeighbors
 from kernova.errors import InputError
-from kernova.kernels.distances import squared_distances
+from kernova.kernels.functions import squared_distances
 from kernova.papers.claims import check_data_folder, checked_names, read_labelled_file
 from kernova.progress import track
 from kernova.typing import Indices, Matrix

@@ -21,7 +21,7 @@ from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from kernova.anomaly.baselines import LocalDensityFactor, LocalPeculiarityFactor
 from kernova.anomaly.local_densities import DensitySettings, known_log_factors, learn_densities
 from kernova.anomaly.outlier_factor import RobustKernelOutlierFactor
-from kernova.kernels.profiles import PROFILES
+from kernova.kernels.functions import PROFILES
 from kernova.neighbors.index import NeighborIndex, build_index
 from kernova.neighbors.neighborhoods import (
     TIE,
