@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from kernova.neighbors import duplicates
-from kernova.neighbors.duplicates import distinct_rows
+from kernova.neighbors import index
+from kernova.neighbors.index import distinct_rows
 
 TABLES = arrays(
     np.float64,
@@ -44,14 +44,14 @@ COARSE_HASHES = {
 @settings(max_examples=100, deadline=None)
 def test_different_rows_with_one_hash_stay_different(name, X):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(duplicates, "_hashes", COARSE_HASHES[name])
+        patch.setattr(index, "_hashes", COARSE_HASHES[name])
         assert_is_what_a_loop_finds(X, distinct_rows(X))
 
 
 def test_rows_of_small_whole_numbers_have_different_hashes():
     grid = np.stack(np.meshgrid(*[np.arange(40.0)] * 3), axis=-1).reshape(-1, 3)
-    assert len(np.unique(duplicates._hashes(grid))) == len(grid)
-    assert len(np.unique(duplicates._hashes(np.eye(300)))) == 300
+    assert len(np.unique(index._hashes(grid))) == len(grid)
+    assert len(np.unique(index._hashes(np.eye(300)))) == 300
 
 
 def test_the_callers_rows_are_left_alone():

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernova._sklearn import Interval, StrOptions
 from kernova.cluster.levels import unit_and_origin
 from kernova.cluster.mean_shift import RADIUS_SINGLE, Reference, groups_within
-from kernova.neighbors.duplicates import distinct_rows
+from kernova.neighbors.index import distinct_rows
 from kernova.neighbors.neighborhoods import nearest_distances
 from kernova.typing import Indices, Matrix, Vector
 

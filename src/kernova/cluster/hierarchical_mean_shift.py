@@ -22,7 +22,7 @@ from kernova._sklearn import Interval, StrOptions
 from kernova.cluster.levels import Hierarchy, Rules, build_hierarchy, outlierness
 from kernova.cluster.standardize import Standardization, fit_standardizer
 from kernova.errors import InputError
-from kernova.neighbors.duplicates import distinct_rows
+from kernova.neighbors.index import distinct_rows
 from kernova.typing import Indices, Matrix, Vector
 
 if TYPE_CHECKING:

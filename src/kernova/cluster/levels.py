@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernova.cluster.mean_shift import FEW_ROWS, Reference, groups_within, warm_up
-from kernova.neighbors.duplicates import DistinctRows, distinct_rows
+from kernova.neighbors.index import DistinctRows, distinct_rows
 from kernova.neighbors.neighborhoods import nearest_distances
 from kernova.progress import track
 from kernova.typing import Indices, Mask, Matrix, Vector

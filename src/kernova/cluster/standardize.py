@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from kernova.errors import InputError
-from kernova.neighbors.duplicates import distinct_rows
+from kernova.neighbors.index import distinct_rows
 from kernova.typing import Indices, Matrix
 
 Standardization = Literal["sphere", "half-sphere", "zscore", "none"]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernova._sklearn import Interval
 from kernova.description.fitting import PROCESS_CONSTRAINTS, ProcessEstimator, described
 from kernova.description.hyperparameters import Scale
-from kernova.neighbors.duplicates import distinct_rows
+from kernova.neighbors.index import distinct_rows
 from kernova.typing import Matrix, Vector
 
 # Below this fraction of explained variance a row is called novel where none can be left out.

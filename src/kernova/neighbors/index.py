@@ -14,8 +14,6 @@ from sklearn.neighbors import NearestNeighbors
 
 from kernova._sklearn import openmp_effective_n_threads
 from kernova.errors import InputError
-from kernova.neighbors.approximate import InvertedLists, require_faiss
-from kernova.neighbors.duplicates import distinct_rows
 from kernova.parallel import cached_blocks, in_threads
 from kernova.typing import Indices, Matrix, Vector
 
@@ -211,7 +209,7 @@ class NeighborIndex:
         return NearestNeighbors(algorithm="brute").fit(centred)
 
     @cached_property
-    def _approximate(self) -> InvertedLists:
+    def _approximate(self) -> "InvertedLists":
         return InvertedLists(self.rows)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -315,3 +313,160 @@ def _sorted(distances: Matrix, indices: Indices, reach: Vector) -> Candidates:
         distances[rows] = np.take_along_axis(distances[rows], order, axis=1)
         indices[rows] = np.take_along_axis(indices[rows], order, axis=1)
     return Candidates(distances, indices, reach)
+
+
+# --- duplicate rows: each distinct one once, with its number of occurrences ----------------------
+
+# Odd constants with bits all over, for mixing the columns of a row into one number.
+_MIXERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
+
+
+class DistinctRows(NamedTuple):
+    """Distinct rows in the order of first appearance; ``rows[inverse]`` is the whole table."""
+
+    rows: Matrix
+    counts: NDArray[np.int64]
+    inverse: NDArray[np.intp]
+
+
+def distinct_rows(X: Matrix) -> DistinctRows:
+    """Find duplicate rows by sorting one hash per row instead of whole rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> distinct_rows(np.array([[2.0, 1.0], [0.0, 0.0], [2.0, 1.0]])).counts
+    array([2, 1])
+    """
+    X = np.ascontiguousarray(X) + 0.0  # which turns -0.0 into 0.0: equal rows have equal bits
+    hashes = _hashes(X)
+    order = np.argsort(hashes, kind="stable")
+    is_first = np.ones(len(X), dtype=bool)
+    is_first[1:] = np.diff(hashes[order]) != 0
+    if is_first.all():
+        return DistinctRows(X, np.ones(len(X), dtype=np.int64), np.arange(len(X)))
+    group = np.cumsum(is_first) - 1
+    firsts = order[is_first]  # stable sorting puts the earliest duplicate first
+    if not np.array_equal(X[order], X[firsts][group]):
+        return _distinct_by_sorting(X)  # two different rows with one hash
+    return _in_order_of_appearance(X, firsts, order, group)
+
+
+def _in_order_of_appearance(
+    X: Matrix, firsts: NDArray[np.intp], order: NDArray[np.intp], group: NDArray[np.intp]
+) -> DistinctRows:
+    position = np.empty(len(firsts), dtype=np.intp)
+    position[np.argsort(firsts)] = np.arange(len(firsts))
+    inverse = np.empty(len(X), dtype=np.intp)
+    inverse[order] = position[group]
+    return DistinctRows(X[np.sort(firsts)], np.bincount(inverse), inverse)
+
+
+def _hashes(X: Matrix) -> NDArray[np.uint64]:
+    bits = X.view(np.uint64)
+    hashes = np.zeros(len(X), dtype=np.uint64)
+    for column in bits.T:
+        hashes = (hashes ^ column) * _MIXERS[0]
+        hashes = (hashes ^ (hashes >> np.uint64(32))) * _MIXERS[1]
+    return hashes
+
+
+def _distinct_by_sorting(X: Matrix) -> DistinctRows:
+    _, firsts, inverse = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    inverse = inverse.ravel()  # one release of NumPy gave it a second axis
+    order = np.argsort(inverse, kind="stable")
+    return _in_order_of_appearance(X, firsts, order, inverse[order])
+
+
+# --- approximate neighbours, by faiss (the extra ``fast``) ---------------------------------------
+
+# Rows are sorted into lists around centres, about this many times sqrt(n).
+_LISTS_PER_ROOT = 2
+_TRAINING_ROWS_PER_LIST = 64
+# More and more lists are searched until the recall on a sample is this good, or all are searched.
+_WANTED_RECALL = 0.95
+_SAMPLED_QUERIES = 128
+_SEED = 0
+_ROUNDING = 1e-12
+
+
+class InvertedLists:
+    """Inverted file index: rows in lists around centres; a query searches the nearest lists only.
+
+    Attributes
+    ----------
+    recall : float
+        Fraction of the true nearest other rows that the last tuned search finds, measured on a
+        sample of the rows; a row as near as the true one is as good. 0 before the first search.
+    """
+
+    recall: float = 0.0
+
+    def __init__(self, rows: Matrix) -> None:
+        faiss = require_faiss()
+        self._rows = rows
+        n_rows, n_columns = rows.shape
+        self._centre = rows.mean(axis=0)  # single precision is finest around zero
+        n_lists = max(1, min(n_rows // 8, round(_LISTS_PER_ROOT * n_rows**0.5)))
+        self._index: Any = faiss.IndexIVFFlat(faiss.IndexFlatL2(n_columns), n_columns, n_lists)
+        self._index.cp.seed = _SEED
+        self._index.cp.min_points_per_centroid = 1  # few rows are no reason for a warning
+        self._index.train(self._single(self._sample(_TRAINING_ROWS_PER_LIST * n_lists)))
+        self._index.add(self._single(rows))
+        self._tuned_for = 0
+
+    def nearest(self, queries: Matrix, n_wanted: int) -> Indices:
+        """Return about the nearest rows of each query; missing ones are found by exact search."""
+        if n_wanted > self._tuned_for:
+            self._tune(n_wanted)
+        indices = self._found(queries, n_wanted)
+        is_short = (indices < 0).any(axis=1)  # the lists searched held too few rows
+        for number in np.flatnonzero(is_short):
+            distances = self._distances(queries[number])
+            indices[number] = np.argpartition(distances, n_wanted - 1)[:n_wanted]
+        return indices
+
+    def _tune(self, n_wanted: int) -> None:
+        sample = self._sample(_SAMPLED_QUERIES)
+        radii = [np.partition(self._distances(one), n_wanted - 1)[n_wanted - 1] for one in sample]
+        while True:
+            self.recall = self._recall_on(sample, n_wanted, radii)
+            if self.recall >= _WANTED_RECALL or self._index.nprobe >= self._index.nlist:
+                break
+            self._index.nprobe = min(2 * self._index.nprobe, self._index.nlist)
+        self._tuned_for = n_wanted
+
+    def _recall_on(self, sample: Matrix, n_wanted: int, radii: list[float]) -> float:
+        n_found = 0
+        for one, indices, radius in zip(sample, self._found(sample, n_wanted), radii, strict=True):
+            distances = self._distances(one, indices[indices >= 0])
+            # The row itself is always found.
+            n_found += int(np.count_nonzero(distances <= radius * (1 + _ROUNDING))) - 1
+        return n_found / (len(sample) * max(1, n_wanted - 1))
+
+    def _distances(self, query: Vector, indices: "Indices | slice" = slice(None)) -> Vector:
+        return cdist(query[None, :], self._rows[indices])[0]
+
+    def _found(self, queries: Matrix, n_wanted: int) -> Indices:
+        return self._index.search(self._single(queries), n_wanted)[1]
+
+    def _sample(self, n_wanted: int) -> Matrix:
+        random = np.random.RandomState(_SEED)
+        n_rows = len(self._rows)
+        return self._rows[random.choice(n_rows, min(n_wanted, n_rows), replace=False)]
+
+    def _single(self, rows: Matrix) -> NDArray[np.float32]:
+        limit = float(np.sqrt(np.finfo(np.float32).max)) / 1e4
+        return np.ascontiguousarray(np.clip(rows - self._centre, -limit, limit), np.float32)
+
+
+def require_faiss() -> Any:
+    """Return the library, or raise InputError with how to install it."""
+    try:
+        import faiss
+    except ImportError:
+        raise InputError(
+            'algorithm="approximate" needs faiss, which is not installed. '
+            'Install it with pip install "kernova[fast]", or take another algorithm.'
+        ) from None
+    return faiss

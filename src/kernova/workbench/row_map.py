@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from kernova.neighbors.duplicates import distinct_rows
+from kernova.neighbors.index import distinct_rows
 from kernova.progress import track
 from kernova.text import percent
 from kernova.typing import Matrix

@@ -7,8 +7,7 @@ from scipy.spatial.distance import cdist
 
 from kernova.discover.preparation import saved_in_cache
 from kernova.discover.questions import Answer
-from kernova.neighbors.duplicates import DistinctRows, distinct_rows
-from kernova.neighbors.index import build_index
+from kernova.neighbors.index import DistinctRows, build_index, distinct_rows
 from kernova.parallel import slices
 from kernova.progress import track
 from kernova.text import percent, quantity
