@@ -1,13 +1,17 @@
 """Landmarks of specimens: reading TPS files and wide tables, and the groups of specimens.
 
-The value is in :mod:`kernova.shapes.landmarks`, the TPS format in :mod:`kernova.shapes.tps`, wide
-tables in :mod:`kernova.shapes.wide_tables` and groups in :mod:`kernova.shapes.groups`.
+The value is in :mod:`kernova.shapes.landmarks`, the TPS format in :mod:`kernova.shapes.tps`;
+wide tables and groups are in :mod:`kernova.shapes.wide_tables`.
 """
 
-from kernova.shapes.groups import groups_from_pattern, groups_from_table
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.tps import read_tps, write_tps
-from kernova.shapes.wide_tables import LandmarkTable, read_landmark_table
+from kernova.shapes.wide_tables import (
+    LandmarkTable,
+    groups_from_pattern,
+    groups_from_table,
+    read_landmark_table,
+)
 
 __all__ = [
     "LandmarkTable",
