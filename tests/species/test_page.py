@@ -10,8 +10,7 @@ import pytest
 from kernova import Landmarks
 from kernova.shapes.features import shape_features
 from kernova.species.inputs import feature_notes, missing_landmark_notes
-from kernova.species.page import species_page
-from kernova.species.page_figures import each_figures, specimen_figures, unknown_figures
+from kernova.species.page import each_figures, species_page, specimen_figures, unknown_figures
 from kernova.species.results import (
     answer_each,
     answer_specimens,
