@@ -10,9 +10,8 @@ from typer.testing import CliRunner
 
 from kernova import SpatialDepth, save_model
 from kernova.cli.app import app
-from kernova.cli.learn import learn
 from kernova.cli.options import in_options, running
-from kernova.cli.recognize import recognize
+from kernova.cli.recognize import learn, recognize
 from kernova.description.recognizer import TableRecognizer
 from tests.cli import messages
 from tests.tables.messages import BAD_FILES

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from kernova import SpatialDepth, save_model
 from kernova.audio.annotations import ANNOTATION_ENDINGS, read_annotations
 from kernova.cli.app import app
-from kernova.cli.notes_find import interruption_message
+from kernova.cli.notes import interruption_message
 from kernova.notes.demo import SAMPLE_RATE
 from kernova.notes.journal import JOURNAL_NAME
 from tests.cli import messages

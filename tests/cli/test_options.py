@@ -15,14 +15,12 @@ from kernova.audio.reading import AUDIO_SUFFIXES
 from kernova.cli.app import app
 from kernova.cli.console import print_json
 from kernova.cli.discover import discover
-from kernova.cli.learn import learn
-from kernova.cli.notes import check
+from kernova.cli.notes import check, find
 from kernova.cli.notes import learn as learn_notes
-from kernova.cli.notes_find import find
 from kernova.cli.novelty import novelty
 from kernova.cli.options import in_options, running
 from kernova.cli.outliers import outliers
-from kernova.cli.recognize import recognize
+from kernova.cli.recognize import learn, recognize
 from kernova.cli.reproduce import ksd
 from kernova.cli.simulate import simulate
 from kernova.cli.species import species

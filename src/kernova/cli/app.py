@@ -8,7 +8,6 @@ import typer
 from kernova._version import __version__
 from kernova.cli import (
     discover,
-    learn,
     notes,
     novelty,
     outliers,
@@ -73,13 +72,13 @@ app.command("novelty", short_help="Find new rows unlike all known ones.", epilog
 app.command(
     "outliers", short_help="Rank the rows of one table as outliers.", epilog=outliers.EXAMPLE
 )(outliers.outliers)
-app.command("learn", short_help="Learn the classes of a labelled table.", epilog=learn.EXAMPLE)(
-    learn.learn
-)
+app.command(
+    "learn", short_help="Learn the classes of a labelled table.", epilog=recognize.LEARN_EXAMPLE
+)(recognize.learn)
 app.command(
     "recognize",
     short_help="Assign new rows to known classes, or to none.",
-    epilog=recognize.EXAMPLE,
+    epilog=recognize.RECOGNIZE_EXAMPLE,
 )(recognize.recognize)
 app.command(
     "simulate",

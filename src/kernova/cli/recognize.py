@@ -1,4 +1,4 @@
-"""``kernova recognize``: the known class of each new row, or "unknown"."""
+"""``kernova learn`` and ``kernova recognize``: known classes, and the class of each new row."""
 
 from functools import partial
 from pathlib import Path
@@ -6,18 +6,100 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kernova.cli.console import finish_verdicts, progress_bars, reporting_errors
-from kernova.cli.options import AsJson, Drop, IdColumn, Output, Report, check_targets, examples
-from kernova.workflows.settings import Missing, RecognizeSettings
+from kernova.cli import options
+from kernova.cli.console import (
+    finish_verdicts,
+    model_target,
+    print_result,
+    progress_bars,
+    reporting_errors,
+    write_targets,
+)
+from kernova.workflows.settings import LearnSettings, Missing, RecognizeSettings, Scale
 
 if TYPE_CHECKING:
     from kernova.cli.terminal import EscapingConsole
+    from kernova.workflows.learn import LearnResult
     from kernova.workflows.recognize import RecognizeResult
 
-EXAMPLE = examples(
+LEARN_EXAMPLE = options.examples(
+    "kernova learn labelled.csv --label-column species --id-column specimen -o model.kernova",
+)
+RECOGNIZE_EXAMPLE = options.examples(
     "kernova recognize model.kernova new.csv --id-column specimen -o classes.csv "
     "--report page.html",
 )
+
+
+@reporting_errors
+def learn(
+    labelled: Annotated[
+        Path, options.table_argument("LABELLED", "Table of rows with their classes")
+    ],
+    output: options.ModelOutput,
+    label_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column that holds the classes.")
+    ] = None,
+    reject: Annotated[
+        float, typer.Option(help="Fraction of its own rows that each class may reject.")
+    ] = LearnSettings.reject,
+    scale: Annotated[
+        Scale,
+        typer.Option(
+            help="Scale each numeric column by its own spread, all by one spread (for similar "
+            "columns such as pixels), or not."
+        ),
+    ] = LearnSettings.scale,
+    max_rows_per_class: Annotated[
+        int | None, typer.Option(min=1, help="Largest number of rows that describe a class.")
+    ] = LearnSettings.max_rows_per_class,
+    robust: Annotated[
+        bool, typer.Option("--robust", help="Leave out rows that lie far from their class.")
+    ] = LearnSettings.robust,
+    missing: options.Missing = LearnSettings.missing,
+    id_column: options.IdColumn = None,
+    drop: options.Drop = None,
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=options.MAX_SEED,
+            help="Random seed of the sample of rows that the kernel width is fitted to.",
+        ),
+    ] = LearnSettings.seed,
+    as_json: options.AsJson = False,
+) -> None:
+    """Train a model of the classes in LABELLED that also detects rows of no known class.
+
+    All classes are described in one kernel space, so that kernova recognize can assign new rows
+    to one of them or call them unknown. No rows of unknown classes are needed. Every class is
+    tested on its own rows by leaving each out in turn.
+    """
+    from kernova.files import check_ending
+    from kernova.workflows.learn import learn_classes, read_labelled
+
+    check_ending(output, (".kernova",), "a model")
+    options.check_targets(None, None, output, kept=[labelled])
+    settings = LearnSettings(
+        reject=reject, scale=scale, max_rows_per_class=max_rows_per_class, robust=robust,
+        missing=missing, seed=seed,
+    )  # fmt: skip
+    table = read_labelled(
+        labelled, label_column, id_column=id_column, drop=drop or (), missing=missing
+    )
+    with progress_bars():
+        result = learn_classes(table, settings)
+    written = write_targets({"model": model_target(output, result.model)})
+    print_result(result, written, as_json=as_json, show=lambda out: _show_classes(out, result))
+
+
+def _show_classes(out: "EscapingConsole", result: "LearnResult") -> None:
+    out.print_lines(result.summary)
+    out.print_notes(result.notes)
+    out.print()
+    # Thresholds are often within a thousandth of 1.
+    classes = result.classes.assign(threshold=result.classes["threshold"].map("{:.6f}".format))
+    out.print_table(classes, "Class by class, each row left out in turn")
 
 
 @reporting_errors
@@ -37,12 +119,12 @@ def recognize(
         Missing | None,
         typer.Option(help="Treatment of missing values; by default as in training."),
     ] = None,
-    id_column: IdColumn = None,
+    id_column: options.IdColumn = None,
     label_column: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Column of true classes, to compare verdicts with."),
     ] = None,
-    drop: Drop = None,
+    drop: options.Drop = None,
     audio: Annotated[
         Path | None,
         typer.Option(
@@ -52,12 +134,12 @@ def recognize(
     nearest: Annotated[
         int, typer.Option(min=1, help="Number of nearest training rows to list for each row.")
     ] = RecognizeSettings.n_nearest,
-    output: Output = None,
-    report: Report = None,
+    output: options.Output = None,
+    report: options.Report = None,
     top: Annotated[
         int, typer.Option(min=0, help="Number of unknown rows to print, with reasons.")
     ] = RecognizeSettings.top,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Assign each row of NEW to one of the model's classes, or to none ("unknown").
 
@@ -67,7 +149,7 @@ def recognize(
     """
     from kernova.workflows.recognize import load_recognizer, read_new, recognize_rows
 
-    check_targets(output, report, kept=[model, new])
+    options.check_targets(output, report, kept=[model, new])
     recognizer = load_recognizer(model)
     table = read_new(
         new, recognizer, id_column=id_column, label_column=label_column, drop=drop or (),
