@@ -1,6 +1,6 @@
 """Sentences that the command line prints: a change of wording changes this file alone."""
 
-from kernova.cli.prompt_commands import HELP
+from kernova.cli.prompt import HELP
 
 # --- standard streams ------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernova.cli.prompt_commands import Command, parse_command, suggestion_for
+from kernova.cli.prompt import Command, parse_command, suggestion_for
 
 
 @pytest.mark.parametrize(
