@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from kernova.errors import InputError
 from kernova.files import check_ending, replacing
+from kernova.tables.spreadsheets import safe_cells
 from kernova.textfiles import open_file
 
 # The texts that pandas reads as missing values, too.
@@ -72,8 +73,11 @@ def check_table_path(path: str | os.PathLike[str]) -> None:
     check_ending(path, _WRITERS, "a table")
 
 
-def save_table(rows: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+def save_table(rows: pd.DataFrame, path: str | os.PathLike[str], *, raw: bool = False) -> None:
     """Write a table in the format of its ending; the file is either whole or absent.
+
+    In CSV and TSV files, texts that a spreadsheet would run as formulas are marked with an
+    apostrophe (:mod:`kernova.tables.spreadsheets`), unless ``raw`` is true.
 
     Examples
     --------
@@ -87,8 +91,10 @@ def save_table(rows: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     a,usual
     """
     check_table_path(path)
+    ending = Path(path).suffix.lower()
+    kept = rows if raw or ending not in (".csv", ".tsv") else safe_cells(rows)
     with replacing(path) as scratch:
-        _WRITERS[Path(path).suffix.lower()](rows, scratch)
+        _WRITERS[ending](kept, scratch)
 
 
 # --- opening ------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from kernova.discover.events import (
     Skipped,
 )
 from kernova.tables.records import rows_with_ids
+from kernova.tables.spreadsheets import safe_cells
 from kernova.typing import Indices
 from kernova.workbench.cards import Opinion, opinion_list
 from kernova.workbench.messages import KINDS, Kind, entry_message, label_of, rows_of
@@ -161,9 +162,14 @@ class Exports(Part):
             },
         )
 
-    def labels_csv(self) -> bytes:
-        """Return the labels as CSV; ids are written as they were read."""
-        return self.labels().to_csv(index=False).encode()
+    def labels_csv(self, *, raw: bool = False) -> bytes:
+        """Return the labels as CSV; ids are written as they were read.
+
+        Texts that a spreadsheet would run as formulas are marked with an apostrophe
+        (:mod:`kernova.tables.spreadsheets`), unless ``raw`` is true.
+        """
+        rows = self.labels()
+        return (rows if raw else safe_cells(rows)).to_csv(index=False).encode()
 
     def labels_parquet(self) -> bytes:
         """Return the labels as Parquet."""
