@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def check_ending(path: str | os.PathLike[str], endings: Collection[str], what: s
     ending = Path(path).suffix.lower()
     if ending not in endings:
         raise InputError(
-            f"Cannot write {what} to {Path(path)}: its extension is {ending!r}. "
+            f"Cannot write {what} to {Path(path)}: its extension is {quoted(ending)}. "
             f"Use one of {', '.join(endings)}."
         )
 

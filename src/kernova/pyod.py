@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernova._sklearn import safe_indexing
 from kernova.calibration.bounds import finite_scores
 from kernova.calibration.detector import CalibratedDetector, last_step, scores_outliers_high
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.typing import Vector
 
 __all__ = ["AsPyod", "FromPyod", "as_pyod", "from_pyod"]
@@ -149,7 +149,7 @@ def check_contamination(contamination: Any) -> None:
     if not (isinstance(contamination, Real) and 0 < float(contamination) <= 0.5):
         raise InputError(
             'contamination must be "auto", None, or a number above 0 and at most 0.5; '
-            f"got {contamination!r}."
+            f"got {quoted(contamination)}."
         )
 
 
@@ -505,7 +505,7 @@ class AsPyod(_PyodBase, BaseEstimator):
             Only with ``return_confidence=True``.
         """
         if method not in ("linear", "unify"):
-            raise InputError(f'method must be "linear" or "unify"; got {method!r}.')
+            raise InputError(f'method must be "linear" or "unify"; got {quoted(method)}.')
         scores = self.decision_function(X)
         outlier = (
             linear_probabilities(scores, self.decision_scores_)
@@ -528,7 +528,7 @@ class AsPyod(_PyodBase, BaseEstimator):
         if _keeps_own_threshold(self.contamination):
             raise InputError(
                 "The cost of rejection depends on the fraction of outliers; set contamination to "
-                f"it, as a number above 0 and at most 0.5, instead of {self.contamination!r}."
+                f"it, as a number above 0 and at most 0.5, instead of {quoted(self.contamination)}."
             )
         if not hasattr(_PyodBase, "compute_rejection_stats"):
             raise InputError(

@@ -5,8 +5,11 @@ may import it for its help texts.
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from numbers import Real
 from typing import Any
+
+from kernova.errors import LONGEST_ECHO, quoted, shortened
 
 _MAX_NAMES = 20
 _FEW_DIGITS = 4
@@ -17,7 +20,7 @@ _LARGEST_WHOLE = 1e15
 
 
 def listed(names: Iterable[object], most: int = _MAX_NAMES) -> str:
-    """Return the names in quotation marks, the first twenty of them.
+    """Return the names in quotation marks, as many of the first twenty as fit 200 characters.
 
     Examples
     --------
@@ -25,7 +28,7 @@ def listed(names: Iterable[object], most: int = _MAX_NAMES) -> str:
     >>> listed(["a", "b"])
     "'a', 'b'"
     """
-    return first_few([repr(name) for name in names], most)
+    return first_few([quoted(name) for name in names], most)
 
 
 def counted(counts: Mapping[str, int]) -> str:
@@ -37,11 +40,13 @@ def counted(counts: Mapping[str, int]) -> str:
     >>> counted({"a": 2, "b": 0})
     "'a' 2"
     """
-    return first_few([f"{name!r} {count}" for name, count in counts.items() if count])
+    return first_few([f"{quoted(name)} {count}" for name, count in counts.items() if count])
 
 
 def first_few(phrases: Iterable[object], most: int = _MAX_NAMES) -> str:
     """Return the first phrases with commas between them, and the number of the others.
+
+    Phrases are shortened, and left out if the list would have more than 200 characters.
 
     Examples
     --------
@@ -49,9 +54,11 @@ def first_few(phrases: Iterable[object], most: int = _MAX_NAMES) -> str:
     >>> first_few("abcd", most=2)
     'a, b, and 2 more'
     """
-    texts = [str(phrase) for phrase in phrases]
-    extra = len(texts) - most
-    return ", ".join([*texts[:most], *([f"and {extra} more"] if extra > 0 else [])])
+    texts = [shortened(phrase, LONGEST_ECHO // 2) for phrase in phrases]
+    lengths = accumulate(len(text) + len(", ") for text in texts[:most])
+    shown = texts[: sum(length <= LONGEST_ECHO + len(", ") for length in lengths)]
+    extra = len(texts) - len(shown)
+    return ", ".join([*shown, *([f"and {extra} more"] if extra > 0 else [])])
 
 
 def plural(n: int, noun: str, nouns: str | None = None) -> str:
@@ -101,11 +108,7 @@ def truncate_middle(text: str, most: int = _MAX_LETTERS) -> str:
     >>> truncate_middle("mean_radius_of_the_left_ventricle", 20)
     'mean_radiu…ventricle'
     """
-    text = " ".join(text.split())
-    if len(text) <= most:
-        return text
-    tail = (most - 1) // 2
-    return f"{text[: most - 1 - tail]}…{text[-tail:]}"
+    return shortened(" ".join(text.split()), most)
 
 
 def format_value(value: Any, beside: Any = None, most: int = _MAX_LETTERS) -> str:

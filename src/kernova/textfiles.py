@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
@@ -111,7 +111,9 @@ def parse_number(text: str, what: str, where: object) -> float:
     """
     value = float(text.strip().replace(",", ".")) if is_number(text) else math.nan
     if not math.isfinite(value):
-        raise InputError(f"{where} has {text!r} as {what}, which is not a number; correct it.")
+        raise InputError(
+            f"{where} has {quoted(text)} as {what}, which is not a number; correct it."
+        )
     return value
 
 

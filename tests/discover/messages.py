@@ -51,8 +51,8 @@ NEEDS_NAME = (
 )
 UNREADABLE_NAME = "A category name must be readable text; got {label!r}. Type it again."
 NOT_A_NAME = "A category name must be text or a number; got {label!r}, a {kind}."
-BAD_EXPERT = "An expert name must be readable text of 1 to 100 characters; got {name!r}."
-BAD_KEY = "key must be printable text of 1 to 200 characters; got {key!r}."
+BAD_EXPERT = "An expert name must be readable text of 1 to 100 characters; got {name}."
+BAD_KEY = "key must be printable text of 1 to 200 characters; got {key}."
 
 # --- rows --------------------------------------------------------------------------------------
 

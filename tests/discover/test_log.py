@@ -10,6 +10,7 @@ from kernova.discover.events import (
     Undone,
 )
 from kernova.discover.session import CategoryDiscovery
+from kernova.errors import quoted
 from tests.discover import messages
 from tests.discover.scripted import InTurn
 from tests.discover.sessions import X, answered_by, rejected, started
@@ -54,7 +55,7 @@ def test_a_repeated_request_is_recorded_once():
 
 @pytest.mark.parametrize("key", ["", "a\nb", "x" * 201, 7])
 def test_a_bad_key_is_rejected(key):
-    assert rejected(started().undo, key=key) == (messages.BAD_KEY.format(key=key))
+    assert rejected(started().undo, key=key) == (messages.BAD_KEY.format(key=quoted(key)))
 
 
 def test_the_history_can_be_read_page_by_page():

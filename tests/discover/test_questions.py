@@ -9,6 +9,7 @@ from kernova.discover.events import Answered, Passed, RowLabelled, RowsLabelled
 from kernova.discover.session import CategoryDiscovery
 from kernova.discover.state import Disagreement
 from kernova.discover.strategies import STRATEGIES
+from kernova.errors import quoted
 from tests.discover import messages
 from tests.discover.scripted import FarthestRow, InTurn, ShuffledRows
 from tests.discover.sessions import IDS, X, rejected, started
@@ -161,7 +162,7 @@ def test_preparation_runs_alongside_other_calls():
 
 @pytest.mark.parametrize("name", ["", " \n", "a\x00b", 7, "x" * 101])
 def test_a_bad_expert_name_is_rejected(name):
-    sentence = messages.BAD_EXPERT.format(name=name)
+    sentence = messages.BAD_EXPERT.format(name=quoted(name))
     session = started()
     for act in (session.next_question, session.release):
         assert rejected(act, name) == sentence

@@ -46,7 +46,7 @@ BAD_TPS = [
             (f"LM=1\n{point}\n", {}, f"Line 2 of bad.tps (specimen 1): expected the 2 numbers of point 1 of 1 under LM=, got {point!r}; correct it or the number of points.")
             for point in ("1 2x", "1.5,2.5", "1,234.5 2", "inf 1", "1 1e999", "1_0 2", "٣ 4", "- 1", ". 1", "1.2.3 4")
         ],
-        ("LM=1\n" + "9" * 80 + "\n", {}, f"Line 2 of bad.tps (specimen 1): expected the 2 numbers of point 1 of 1 under LM=, got '{'9' * 57}...'; correct it or the number of points."),
+        ("LM=1\n" + "9" * 80 + "\n", {}, f"Line 2 of bad.tps (specimen 1): expected the 2 numbers of point 1 of 1 under LM=, got '{'9' * 39}…{'9' * 38}'; correct it or the number of points."),
         ("LM=1\nNA 2\n", {}, "Line 2 of bad.tps (specimen 1): point 1 is half missing: 'NA 2'; write NA for all its coordinates or for none."),
         (A + "ID=b\n", {}, "Line 4 of bad.tps (specimen 1): the specimen has a second ID=; remove it, or add the LM= that is missing above it."),
         (A + "SCLE=3\n", {}, "Line 4 of bad.tps (specimen 1): SCLE= is not a keyword of TPS files; use one of LM, LM3, CURVES, OUTLINES, POINTS, IMAGE, ID, SCALE, VARIABLES, COMMENT, or remove it."),

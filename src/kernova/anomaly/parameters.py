@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.typing import Indices
 
 
@@ -18,7 +18,7 @@ def checked_contamination(contamination: object) -> float | None:
         return float(contamination)
     raise InputError(
         f'The contamination must be "auto" or a number above 0 and at most 0.5; '
-        f"got {contamination!r}."
+        f"got {quoted(contamination)}."
     )
 
 
@@ -29,7 +29,7 @@ def checked_neighbor_numbers(n_neighbors: "int | Iterable[int]") -> Indices:
     if not given or not are_whole or min(given) < 1:
         raise InputError(
             "n_neighbors must be a whole number of 1 or more, or a list of such numbers; "
-            f"got {n_neighbors!r}."
+            f"got {quoted(n_neighbors)}."
         )
     largest = np.iinfo(np.intp).max  # no table has more rows
     return np.array([min(int(k), largest) for k in given], dtype=np.intp)
@@ -45,14 +45,14 @@ def checked_positive(name: str, value: Any, *, or_infinite: bool = False) -> flo
     if _is_number(value) and float(value) > 0 and (or_infinite or np.isfinite(value)):
         return float(value)
     ending = " or infinity" if or_infinite else ""
-    raise InputError(f"{name} must be a positive number{ending}; got {value!r}.")
+    raise InputError(f"{name} must be a positive number{ending}; got {quoted(value)}.")
 
 
 def checked_exponent(name: str, value: Any, instead: str = "") -> float:
     """Return a parameter as a number; it must be zero or more."""
     if _is_number(value) and 0 <= float(value) < np.inf:
         return float(value)
-    raise InputError(f"{name} must be a number of 0 or more{instead}; got {value!r}.")
+    raise InputError(f"{name} must be a number of 0 or more{instead}; got {quoted(value)}.")
 
 
 def _is_number(value: Any) -> bool:

@@ -20,7 +20,7 @@ from kernova.anomaly.depth_engines import (
     sparse_depths,
 )
 from kernova.anomaly.parameters import checked_contamination
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.kernels.bandwidth import chosen_bandwidth
 from kernova.kernels.functions import KernelLike, Stationary, kernel_named
 from kernova.typing import Vector
@@ -210,10 +210,13 @@ class KernelSpatialDepth(_DepthDetector):
     def _prepare(self, reference: NDArray[np.float64]) -> None:
         if self.engine not in self._ENGINES:
             raise InputError(
-                f"There is no engine named {self.engine!r}. Use one of {', '.join(self._ENGINES)}."
+                f"There is no engine named {quoted(self.engine)}. Use one of "
+                f"{', '.join(self._ENGINES)}."
             )
         if not (isinstance(self.tolerance, Real) and 0 < self.tolerance < 1):
-            raise InputError(f"The tolerance must lie between 0 and 1; got {self.tolerance!r}.")
+            raise InputError(
+                f"The tolerance must lie between 0 and 1; got {quoted(self.tolerance)}."
+            )
         random_state = check_random_state(self.random_state)
         has_width = isinstance(self.kernel, str) and self.kernel != "linear"
         self.bandwidth_ = (

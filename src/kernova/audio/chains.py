@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_discrete_are
 from scipy.signal import lfilter
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.parallel import cached_blocks
 from kernova.typing import Matrix, Vector
 
@@ -354,8 +354,10 @@ def _as_frames(Y: ArrayLike) -> Matrix:
 def _checked_smoother(observation_noise: float, couplings: Sequence[float]) -> _Smoother:
     if not 0 < observation_noise < np.inf:
         raise InputError(
-            f"observation_noise is {observation_noise!r}; it must be a positive number."
+            f"observation_noise is {quoted(observation_noise)}; it must be a positive number."
         )
     if not all(0 < coupling < np.inf for coupling in couplings):
-        raise InputError(f"couplings are {tuple(couplings)!r}; they must be positive numbers.")
+        raise InputError(
+            f"couplings are {quoted(tuple(couplings))}; they must be positive numbers."
+        )
     return _smoother(float(observation_noise), tuple(couplings))

@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernova.audio.chains import ChainFilter, ChainMemory, advance_chains, chain_of_layers
 from kernova.audio.kalman import kalman_filter, layered_model
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.parallel import cached_blocks
 from kernova.typing import Matrix, Vector
 
@@ -328,10 +328,12 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if self.output not in _OUTPUTS:
-            raise InputError(f"output is {self.output!r}; choose one of {', '.join(_OUTPUTS)}.")
+            raise InputError(
+                f"output is {quoted(self.output)}; choose one of {', '.join(_OUTPUTS)}."
+            )
         noise = self.observation_noise
         if not (isinstance(noise, Real) and 0 < noise < np.inf):
-            raise InputError(f"observation_noise is {noise!r}; it must be a positive number.")
+            raise InputError(f"observation_noise is {quoted(noise)}; it must be a positive number.")
 
 
 @lru_cache(maxsize=64)
@@ -414,18 +416,18 @@ def _checked_layers(
         return layers_for(n_states)
     sizes = tuple(layers)
     if not sizes or not all(isinstance(size, Integral) and size > 0 for size in sizes):
-        raise InputError(f"layers are {layers!r}; give one positive number or more.")
+        raise InputError(f"layers are {quoted(layers)}; give one positive number or more.")
     if sizes[0] != n_states:
         owner = "frames have" if observation is None else "observation has"
         raise InputError(
-            f"layers are {layers!r}, but {owner} {n_states} columns; the first layer must have as "
-            "many."
+            f"layers are {quoted(layers)}, but {owner} {n_states} columns; the first layer must "
+            "have as many."
         )
     for lower, upper in pairwise(sizes):
         if lower % upper:
             raise InputError(
-                f"layers are {layers!r}, but {upper} does not divide {lower}; each layer must "
-                "divide the one before."
+                f"layers are {quoted(layers)}, but {upper} does not divide {lower}; each layer "
+                "must divide the one before."
             )
     return tuple(int(size) for size in sizes)
 
@@ -438,7 +440,7 @@ def _checked_noise(
     noise = tuple(float(value) for value in state_noise)
     if len(noise) != len(layers) or not all(0 < value < np.inf for value in noise):
         raise InputError(
-            f"state_noise is {state_noise!r}; give one positive number for each of the "
+            f"state_noise is {quoted(state_noise)}; give one positive number for each of the "
             f"{len(layers)} layers."
         )
     return noise

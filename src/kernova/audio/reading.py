@@ -16,7 +16,7 @@ import numpy as np
 
 from kernova.audio.annotations.segments import EDGE_TOLERANCE_SECONDS
 from kernova.audio.resampling import inputs_for, resampled, resampling
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.textfiles import open_file
 from kernova.typing import Samples
 
@@ -369,7 +369,7 @@ def _info_of(stream: Any, path: Path) -> AudioInfo:
 
 def _positive(value: float, name: str) -> float:
     if not (np.isfinite(value) and value > 0):
-        raise InputError(f"{name} must be a number above zero; got {value!r}.")
+        raise InputError(f"{name} must be a number above zero; got {quoted(value)}.")
     return value
 
 
@@ -384,7 +384,7 @@ def _whole_rate(sample_rate: int | None, info: AudioInfo) -> int:
     if sample_rate is None:
         return info.sample_rate
     if not (_positive(sample_rate, "sample_rate") == int(sample_rate)):
-        raise InputError(f"sample_rate must be a whole number; got {sample_rate!r}.")
+        raise InputError(f"sample_rate must be a whole number; got {quoted(sample_rate)}.")
     return int(sample_rate)
 
 
@@ -394,8 +394,8 @@ def _check_channel(channel: Channel, info: AudioInfo) -> None:
     is_whole = isinstance(channel, int | np.integer) and not isinstance(channel, bool)
     if not (is_whole and 1 <= int(channel) <= info.n_channels):
         raise InputError(
-            f"{info.path} has no channel {channel!r}; it has {info.n_channels}. Use 'mean' or a "
-            f"number from 1 to {info.n_channels}."
+            f"{info.path} has no channel {quoted(channel)}; it has {info.n_channels}. Use 'mean' "
+            f"or a number from 1 to {info.n_channels}."
         )
 
 

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
 from kernova.calibration import BOUND, CONFIDENCE
-from kernova.errors import InputError, TooFewRowsError
+from kernova.errors import InputError, TooFewRowsError, quoted
 from kernova.text import plural
 from kernova.typing import Vector
 
@@ -290,7 +290,7 @@ def check_open_unit_interval(value: Any, name: str) -> None:
     """Raise if the value is not a number strictly between 0 and 1."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not (is_number and 0 < value < 1):
-        raise InputError(f"{name} must be a number above 0 and below 1; got {value!r}.")
+        raise InputError(f"{name} must be a number above 0 and below 1; got {quoted(value)}.")
 
 
 def _rounded_up(rate: float, digits: int = 3) -> str:
@@ -377,7 +377,7 @@ def _too_few_rows(
 
 def _check_bound_and_confidence(bound: str, confidence: float) -> None:
     if bound not in _UPPER_BOUNDS:
-        raise InputError(f"bound must be 'hoeffding' or 'binomial'; got {bound!r}.")
+        raise InputError(f"bound must be 'hoeffding' or 'binomial'; got {quoted(bound)}.")
     check_open_unit_interval(confidence, "confidence")
     if bound == "hoeffding" and confidence < 0.5:
         raise InputError(

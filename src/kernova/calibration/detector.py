@@ -22,7 +22,7 @@ from kernova.calibration.bounds import (
     percent_rounded_up,
 )
 from kernova.calibration.p_values import conformal_p_values, select_discoveries
-from kernova.errors import InputError, TooFewRowsError
+from kernova.errors import InputError, TooFewRowsError, quoted
 from kernova.text import percent, plural, quantity
 from kernova.typing import Indices, Mask, Vector
 
@@ -77,7 +77,7 @@ def _check_holdout(holdout: Any) -> None:
     if not is_fraction and not (_is_row_number(holdout) and holdout >= 1):
         raise InputError(
             "holdout must be a fraction of the rows above 0 and below 1, or a number of rows "
-            f"of at least 1; got {holdout!r}."
+            f"of at least 1; got {quoted(holdout)}."
         )
 
 

@@ -169,11 +169,11 @@ def split_labels(text: str | None) -> list[str] | None:
     """Read distinct labels separated by commas; None where the option was not given."""
     if text is None:
         return None
-    from kernova.errors import InputError
+    from kernova.errors import InputError, quoted
 
     labels = [label for label in split_names(text) if label]
     if not labels:
-        raise InputError(f"--labels got {text!r}; name at least one label.")
+        raise InputError(f"--labels got {quoted(text)}; name at least one label.")
     return list(dict.fromkeys(labels))
 
 
@@ -186,13 +186,15 @@ def read_columns(pairs: Sequence[str] | None) -> dict[str, str] | None:
     >>> read_columns(["label=Species", "start=Begin"])
     {'label': 'Species', 'start': 'Begin'}
     """
-    from kernova.errors import InputError
+    from kernova.errors import InputError, quoted
 
     columns = {}
     for pair in pairs or ():
         role, equals, name = pair.partition("=")
         if not (equals and role.strip() and name):
-            raise InputError(f"--column got {pair!r}; write ROLE=NAME, such as label=Species.")
+            raise InputError(
+                f"--column got {quoted(pair)}; write ROLE=NAME, such as label=Species."
+            )
         columns[role.strip()] = name
     return columns or None
 
@@ -206,12 +208,14 @@ def read_channel(text: str) -> "Channel":
     >>> read_channel("mean"), read_channel("2")
     ('mean', 2)
     """
-    from kernova.errors import InputError
+    from kernova.errors import InputError, quoted
 
     if text.strip().lower() == "mean":
         return "mean"
     if not (text.strip().isdecimal() and int(text) >= 1):
-        raise InputError(f"--channel must be mean or a channel number of at least 1; got {text!r}.")
+        raise InputError(
+            f"--channel must be mean or a channel number of at least 1; got {quoted(text)}."
+        )
     return int(text)
 
 

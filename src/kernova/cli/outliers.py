@@ -101,7 +101,7 @@ def outliers(
 
 
 def _neighbor_numbers(option: str, texts: list[str]) -> tuple[int, ...]:
-    from kernova.errors import InputError
+    from kernova.errors import InputError, quoted
 
     numbers = [number for text in texts for number in text.split(",")]
     try:
@@ -109,7 +109,7 @@ def _neighbor_numbers(option: str, texts: list[str]) -> tuple[int, ...]:
     except ValueError:
         raise InputError(
             f"{option} takes whole numbers separated by commas, such as 10,20,40; "
-            f"got {','.join(numbers)!r}."
+            f"got {quoted(','.join(numbers))}."
         ) from None
 
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from kernova.discover.names import category_name
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 
 _MAX_KEY_LENGTH: Final = 200
 
@@ -52,10 +52,14 @@ class RowLabelled:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The answer to an earlier question was changed; with None the question is skipped."""
+    """The answer to an earlier question was changed; with None the question is skipped.
+
+    ``row`` is the question's row: it identifies the question if an earlier entry is lost.
+    """
 
     question: int
     label: str | None
+    row: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,11 @@ class Undone:
     number: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Stands for an entry that was damaged on disk; it has no effect but keeps its number."""
+
+
 Event = (
     PriorLabels
     | Answered
@@ -124,6 +133,7 @@ Event = (
     | Deleted
     | Settled
     | Undone
+    | Lost
 )
 
 _KINDS: dict[str, type[Event]] = {
@@ -139,6 +149,7 @@ _KINDS: dict[str, type[Event]] = {
     "deleted": Deleted,
     "settled": Settled,
     "undone": Undone,
+    "lost": Lost,
 }
 _KIND_OF = {kind: name for name, kind in _KINDS.items()}
 
@@ -172,16 +183,20 @@ def event_from_json(text: str) -> Event:
     Undone(number=None)
     """
     try:
-        fields = json.loads(text)
-        kind = _KINDS[fields.pop("event")]
-        wanted = {field.name: field.type for field in dataclasses.fields(kind)}
-        needed = {field.name for field in dataclasses.fields(kind) if field.default is not None}
-        if not needed <= set(fields) <= set(wanted):
-            raise ValueError("other fields")
-        values = {name: _READERS[wanted[name]](value) for name, value in fields.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"The log is damaged: {text[:200]!r} is not an event.") from error
-    return kind(**values)
+        return event_from_fields(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"The log is damaged: {quoted(text)} is not an event.") from error
+
+
+def event_from_fields(fields: Any) -> Event:
+    """Return the event of the fields of its JSON form; raise ``ValueError`` for others."""
+    try:
+        kind = _KINDS[fields["event"]]
+        readers = _FIELDS[kind]
+        values = {name: readers[name](value) for name, value in fields.items() if name != "event"}
+        return kind(**values)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError("other fields") from error
 
 
 def _row_or_number(value: Any) -> int:
@@ -210,6 +225,10 @@ _READERS: dict[Any, Callable[[Any], Any]] = {
     str | None: lambda value: None if value is None else _name(value),
     tuple[int, ...]: lambda values: _several(_row_or_number, values),
     tuple[str, ...]: lambda values: _several(_name, values),
+}
+_FIELDS: Final = {
+    kind: {field.name: _READERS[field.type] for field in dataclasses.fields(kind)}
+    for kind in _KIND_OF
 }
 
 
@@ -283,6 +302,6 @@ def checked_key(key: object) -> str | None:
         return None
     if type(key) is not str or not key.isprintable() or not 0 < len(key) <= _MAX_KEY_LENGTH:
         raise InputError(
-            f"key must be printable text of 1 to {_MAX_KEY_LENGTH} characters; got {key!r}."
+            f"key must be printable text of 1 to {_MAX_KEY_LENGTH} characters; got {quoted(key)}."
         )
     return key

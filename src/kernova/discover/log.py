@@ -24,7 +24,7 @@ from kernova.discover.events import (
 from kernova.discover.questions import Answer
 from kernova.discover.state import SessionState
 from kernova.discover.store import ProjectStore
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 
 _DESCRIPTIONS: Final = {
     "Answered": "an answer",
@@ -253,7 +253,7 @@ def _renumbered(one: EffectiveEvent, removed: EffectiveEvent, question: int) -> 
 
 
 def _cannot_undo(removed: EffectiveEvent, later: EffectiveEvent) -> InputError:
-    expert = "" if later.by is None else f" by {later.by!r}"
+    expert = "" if later.by is None else f" by {quoted(later.by)}"
     description = _DESCRIPTIONS[type(later.event).__name__]
     return InputError(
         f"Log entry {removed.number} cannot be undone: entry {later.number}{expert} depends on it "

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 
 _MAX_EXPERT_LENGTH = 100
 
@@ -41,11 +41,13 @@ def category_name(label: object) -> str:
     name = _single_spaced(_text_of(label))
     if not name:
         raise InputError(
-            f"A category needs a name; got {label!r}. To leave the row unlabelled, skip the "
+            f"A category needs a name; got {quoted(label)}. To leave the row unlabelled, skip the "
             "question."
         )
     if not _is_readable(name):
-        raise InputError(f"A category name must be readable text; got {name!r}. Type it again.")
+        raise InputError(
+            f"A category name must be readable text; got {quoted(name)}. Type it again."
+        )
     return name
 
 
@@ -79,7 +81,7 @@ def expert_name(expert: object) -> str | None:
     if not name or not _is_readable(name) or len(name) > _MAX_EXPERT_LENGTH:
         raise InputError(
             f"An expert name must be readable text of 1 to {_MAX_EXPERT_LENGTH} characters; got "
-            f"{expert!r}."
+            f"{quoted(expert)}."
         )
     return name
 
@@ -122,5 +124,5 @@ def _text_of(label: object) -> str:
     if isinstance(label, Real):
         return f"{float(label):.0f}" if float(label).is_integer() else str(label)
     raise InputError(
-        f"A category name must be text or a number; got {label!r}, a {type(label).__name__}."
+        f"A category name must be text or a number; got {quoted(label)}, a {type(label).__name__}."
     )

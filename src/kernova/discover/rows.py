@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kernova.discover.events import PriorLabels
 from kernova.discover.names import category_name, is_missing_label
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.typing import Matrix
 
 
@@ -46,15 +46,15 @@ class RowIds:
         except (KeyError, TypeError):
             texts = [other for other in self.ids if isinstance(other, str)]
             close = difflib.get_close_matches(str(one), texts, n=1) if len(texts) < 10_000 else []
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise InputError(f"No row has the id {one!r}.{hint}") from None
+            hint = f" Did you mean {quoted(close[0])}?" if close else ""
+            raise InputError(f"No row has the id {quoted(one)}.{hint}") from None
 
     def _repeated(self) -> InputError:
         second = next(row for row, one in enumerate(self.ids) if self._rows[one] != row)
         one = self.ids[second]
         other = self.ids.index(one, second + 1)
         return InputError(
-            f"Ids must differ, but {one!r} is the id of both row {second} and row {other}, "
+            f"Ids must differ, but {quoted(one)} is the id of both row {second} and row {other}, "
             "counted from 0."
         )
 
@@ -86,7 +86,7 @@ def _as_numbers(X: ArrayLike | pd.DataFrame) -> Matrix:
         for name, column in X.items():
             if not pd.api.types.is_numeric_dtype(column):
                 raise InputError(
-                    f"Column {name!r} is not numeric. Encode the table first, for example "
+                    f"Column {quoted(name)} is not numeric. Encode the table first, for example "
                     "with TableEncoder().fit_transform(X)."
                 )
         return X.to_numpy(dtype=np.float64, na_value=np.nan)

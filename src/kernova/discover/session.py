@@ -26,7 +26,7 @@ from kernova.discover.rows import RowIds, finite_numbers, given_ids, prior_label
 from kernova.discover.state import SessionState
 from kernova.discover.store import ProjectStore, open_table_project
 from kernova.discover.strategies import as_strategy
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 
 __all__ = ["AskedQuestion", "CategoryDiscovery"]
 
@@ -238,12 +238,12 @@ class CategoryDiscovery:
         row = self._ids.row_of(row_id)
         if row in state.entries:
             raise InputError(
-                f"The row {row_id!r} is already labelled or skipped, so it is not asked again. "
-                "Use label_row to change its label."
+                f"The row {quoted(row_id)} is already labelled or skipped, so it is not asked "
+                "again. Use label_row to change its label."
             )
         if any(holder != name for holder in self._open.holder_of(row)):
             raise InputError(
-                f"The row {row_id!r} is being labelled by another expert; choose another row."
+                f"The row {quoted(row_id)} is being labelled by another expert; choose another row."
             )
         return self._opened_for(name, Question(row, np.array([row], dtype=np.intp), reason))
 
@@ -306,7 +306,7 @@ class CategoryDiscovery:
         def event(name: str | None) -> events.Undone:
             number = None if name is None else self._log.effective.last_by(name)
             if name is not None and number is None:
-                raise InputError(f"There is nothing by {name!r} to undo.")
+                raise InputError(f"There is nothing by {quoted(name)} to undo.")
             return events.Undone(number)
 
         return self._record(event, expert, key)
@@ -320,7 +320,9 @@ class CategoryDiscovery:
         the question becomes skipped.
         """
         if isinstance(question, bool) or not isinstance(question, Integral):
-            raise InputError(f"question must be its number, counted from 1; got {question!r}.")
+            raise InputError(
+                f"question must be its number, counted from 1; got {quoted(question)}."
+            )
         event = events.Changed(int(question), None if label is None else category_name(label))
         return self._record(lambda _: event, expert, key)
 
@@ -387,8 +389,8 @@ class CategoryDiscovery:
         def event(_: str | None) -> events.Event:
             if self._state.opinions.n_experts(row) < 2:
                 raise InputError(
-                    f"There is no disagreement about the row {row_id!r} to settle: fewer than two "
-                    "experts have labelled it."
+                    f"There is no disagreement about the row {quoted(row_id)} to settle: fewer "
+                    "than two experts have labelled it."
                 )
             return events.Settled(row, category)
 
@@ -539,8 +541,8 @@ class CategoryDiscovery:
         row_id = self._ids[question.row]
         if question.row in self._state.entries:
             raise InputError(
-                f"The strategy {self._strategy.name!r} asks again for the row {row_id!r}, which "
-                "has been answered; correct the strategy."
+                f"The strategy {quoted(self._strategy.name)} asks again for the row "
+                f"{quoted(row_id)}, which has been answered; correct the strategy."
             )
         asked = question.numbered(len(self._state.questions) + 1, row_id)
         self._open.open(name, asked)

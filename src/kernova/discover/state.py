@@ -24,7 +24,8 @@ from kernova.discover.events import (
     Skipped,
 )
 from kernova.discover.questions import Answer
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
+from kernova.text import listed
 
 _MAX_NAMES: Final = 12
 
@@ -426,31 +427,34 @@ class SessionState:
     def _check_rename(self, old: str, new: str) -> None:
         self._check_category(old)
         if old == new:
-            raise InputError(f"The category {old!r} has that name already.")
+            raise InputError(f"The category {quoted(old)} has that name already.")
         if new in self.categories:
             raise InputError(
-                f"There is a category {new!r} already. To make one of both, merge {old!r} into it."
+                f"There is a category {quoted(new)} already. To make one of both, merge "
+                f"{quoted(old)} into it."
             )
 
     def _check_merge(self, into: str, others: tuple[str, ...]) -> None:
         if not others:
-            raise InputError(f"Nothing to merge into {into!r}: name at least one other category.")
+            raise InputError(
+                f"Nothing to merge into {quoted(into)}: name at least one other category."
+            )
         for name in (into, *others):
             self._check_category(name)
         if into in others:
-            raise InputError(f"The category {into!r} cannot be merged into itself.")
+            raise InputError(f"The category {quoted(into)} cannot be merged into itself.")
 
     def _check_category(self, name: str) -> None:
         if name not in self.categories:
-            raise InputError(f"There is no category {name!r}. {_existing(list(self.categories))}")
+            raise InputError(
+                f"There is no category {quoted(name)}. {_existing(list(self.categories))}"
+            )
 
 
 def _existing(names: list[str]) -> str:
     if not names:
         return "There is no category yet."
-    few = ", ".join(map(repr, names[:_MAX_NAMES]))
-    extra = len(names) - _MAX_NAMES
-    return f"There are {few}{f' and {extra} more' if extra > 0 else ''}."
+    return f"There are {listed(names, _MAX_NAMES)}."
 
 
 def _check_distinct(rows: tuple[int, ...]) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from kernova.errors import quoted, shortened
 from kernova.text import plural, quantity
 from kernova.typing import Indices
 
@@ -233,7 +234,7 @@ def _columns(old: TableDigest, new: TableDigest) -> list[str]:
     removed = [name for name in _missing(old.columns, new.columns) if name not in renamed]
     added = [name for name in _missing(new.columns, old.columns) if name not in renamed.values()]
     clauses = [_about("column", removed, "removed"), _about("column", added, "added")]
-    pairs = [f"{before!r} is now called {name!r}" for before, name in renamed.items()]
+    pairs = [f"{quoted(before)} is now called {quoted(name)}" for before, name in renamed.items()]
     if pairs:
         clauses.append(f"the column {_few(pairs, plain=True)}")
     if not (removed or added) and [renamed.get(name, name) for name in old.columns] != [
@@ -267,7 +268,7 @@ def _rows(old: TableDigest, new: TableDigest) -> list[str]:
         return []
     if np.array_equal(old.row_digests, new.row_digests):
         pairs = [
-            f"{_id(before)!r} is now {_id(one)!r}"
+            f"{quoted(_id(before))} is now {quoted(_id(one))}"
             for before, one in zip(old.ids, new.ids, strict=True)
             if before != one
         ]
@@ -352,12 +353,12 @@ def _about(what: str, names: Iterable[object], state: str) -> str:
 def _named(what: str, names: Iterable[object]) -> str:
     found = list(names)
     if len(found) == 1:
-        return f"the {what} {found[0]!r}"
+        return f"the {what} {quoted(found[0])}"
     return f"{quantity(len(found), what)} ({_few(found)})"
 
 
 def _few(names: Sequence[object], *, plain: bool = False) -> str:
-    shown = [str(name) if plain else repr(name) for name in names[:_MAX_NAMES]]
+    shown = [shortened(name) if plain else quoted(name) for name in names[:_MAX_NAMES]]
     extra = len(names) - len(shown)
     if extra:
         return f"{', '.join(shown)} and {extra:,} more"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from kernova.description.multiclass import MulticlassDataDescription
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.explain.classes import CLAIM_SCALE, ClassJudge
 from kernova.explain.contributions import (
     Comparison,
@@ -267,7 +267,7 @@ def _checked_known(known: Any, model: Any, judge: Judge) -> _Table:
 def _check_counts(**counts: Any) -> None:
     for name, count in counts.items():
         if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-            raise InputError(f"{name} must be a whole number of at least 1; got {count!r}.")
+            raise InputError(f"{name} must be a whole number of at least 1; got {quoted(count)}.")
 
 
 def _rows_to_explain(rows: Any, judge: Judge, table: _Table, standing: Standing | None) -> Indices:

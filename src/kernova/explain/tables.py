@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.explain.verdicts import Route
 from kernova.parallel import row_blocks
 from kernova.tables.columns import category_columns
@@ -120,7 +120,7 @@ def _check_row_numbers(numbers: list[Any], n_rows: int) -> None:
     for number in numbers:
         if not isinstance(number, int):
             raise InputError(
-                f"rows must be row numbers or a mask of true and false; got {number!r}."
+                f"rows must be row numbers or a mask of true and false; got {quoted(number)}."
             )
         if not 0 <= number < n_rows:
             raise InputError(f"There is no row {number}: X has rows 0 to {n_rows - 1}.")
@@ -134,8 +134,8 @@ def check_labels_differ(labels: "pd.Index[Any]") -> None:
     if not labels.is_unique:
         label = labels[labels.duplicated()][0]
         raise InputError(
-            f"Several of the rows to explain have the label {label!r}. Pass X with a unique index, "
-            "such as X.reset_index(drop=True)."
+            f"Several of the rows to explain have the label {quoted(label)}. Pass X with a unique "
+            "index, such as X.reset_index(drop=True)."
         )
 
 

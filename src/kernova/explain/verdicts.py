@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernova.calibration.detector import CalibratedDetector, scores_outliers_high
 from kernova.description.multiclass import MulticlassDataDescription
 from kernova.description.recognizer import TableRecognizer
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.typing import Indices, Vector
 
 # A training row scored again has the score of fit but for rounding.
@@ -159,7 +159,7 @@ def _check_fitted(model: Any) -> None:
     except NotFittedError:
         raise _not_fitted(type(model).__name__) from None
     except TypeError:
-        raise InputError(f"The model must be a fitted detector; got {model!r}.") from None
+        raise InputError(f"The model must be a fitted detector; got {quoted(model)}.") from None
 
 
 def _not_fitted(name: str) -> InputError:

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from kernova.datasets import rare_digits
-from kernova.errors import InputError
+from kernova.errors import LONGEST_ECHO, InputError, quoted
 from kernova.files import is_folder
 from kernova.kernels.gram import principal_directions
 from kernova.media.files import (
@@ -87,8 +87,8 @@ def _folder_or_archive(name: str, raw: RawTable, source: str) -> MediaFiles:
             return ZipFiles(path, PICTURE_SUFFIXES)
         raise InputError(f"{name} is not a ZIP archive; give a folder, a ZIP archive or a column.")
     raise InputError(
-        f"{name!r} is neither a folder nor a ZIP archive, nor a column of {source}, whose columns "
-        f"are {listed(raw.columns.column_names)}. Check its name."
+        f"{quoted(name, LONGEST_ECHO)} is neither a folder nor a ZIP archive, nor a column of "
+        f"{source}, whose columns are {listed(raw.columns.column_names)}. Check its name."
     )
 
 

@@ -17,7 +17,7 @@ import pyarrow.compute
 from kernova.audio.annotations.raven import BEGIN, END
 from kernova.audio.columns import FrequencyRange, SoundColumns, fit_sound_columns, sound_measures
 from kernova.audio.reading import AUDIO_SUFFIXES, sound_library
-from kernova.errors import InputError
+from kernova.errors import LONGEST_ECHO, InputError, quoted
 from kernova.media.files import (
     FolderFiles,
     RowFiles,
@@ -337,8 +337,8 @@ def _find_recordings(
     if path.is_file():
         return _one_recording(path, len(ids), source, has_times)
     raise InputError(
-        f"{name!r} is neither a folder nor a recording, nor a column of {source}, whose columns "
-        f"are {listed(raw.columns.column_names)}. Check its name."
+        f"{quoted(name, LONGEST_ECHO)} is neither a folder nor a recording, nor a column of "
+        f"{source}, whose columns are {listed(raw.columns.column_names)}. Check its name."
     )
 
 

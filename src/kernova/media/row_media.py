@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, Type
 import numpy as np
 from numpy.typing import NDArray
 
-from kernova.errors import MissingMediaError
+from kernova.errors import MissingMediaError, quoted
 from kernova.media.files import MediaFiles
 from kernova.media.pictures import Picture, pixel_picture, reduced_picture
 from kernova.tables.formats import RawTable
@@ -57,7 +57,7 @@ class DataRequest(NamedTuple):
         if not left_out:
             return []
         if len(left_out) == 1:
-            return [f"Column {left_out[0]!r} names files and is not used as a feature."]
+            return [f"Column {quoted(left_out[0])} names files and is not used as a feature."]
         return [f"Columns {listed(left_out)} name files and are not used as features."]
 
 
@@ -123,7 +123,7 @@ class RowMedia:
             return MissingMediaError(
                 f"There is no row {row}; rows are counted from 0 to {len(self._ids) - 1:,}."
             )
-        return MissingMediaError(f"Row {self._ids[row]!r} has no {what}.")
+        return MissingMediaError(f"Row {quoted(self._ids[row])} has no {what}.")
 
 
 class PictureRows(RowMedia):

@@ -15,7 +15,7 @@ from scipy.signal import resample_poly
 from scipy.signal.windows import hann
 
 from kernova.audio.reading import audio_info, read_audio
-from kernova.errors import InputError, MediaError
+from kernova.errors import InputError, MediaError, quoted
 from kernova.media.files import FolderFiles
 from kernova.media.pictures import Picture, png_picture
 from kernova.media.row_media import ByteCache, MediaKind, RowMedia, standard_size
@@ -283,7 +283,7 @@ class SoundRows(RowMedia):
     def sound(self, row: int, slowness: int = 1) -> bytes:
         """Return a 16-bit WAV file, amplified, with faded ends."""
         if slowness not in SLOWNESSES:
-            raise MediaError(f"`slowness` must be 1, 2, 4 or 8; got {slowness!r}.")
+            raise MediaError(f"`slowness` must be 1, 2, 4 or 8; got {quoted(slowness)}.")
         return _slow_wav(self.clip(row), slowness)
 
     def spectrogram(self, row: int) -> Spectrogram:
@@ -380,7 +380,7 @@ def _read_clip(path: object, interval: SoundInterval, row: str) -> SoundClip:
     end = info.seconds if interval.end is None else min(interval.end, info.seconds)
     if not start < end:
         raise MediaError(
-            f"Row {row!r} starts at {start:.9g} s of {interval.name}, which ends at "
+            f"Row {quoted(row)} starts at {start:.9g} s of {interval.name}, which ends at "
             f"{info.seconds:.9g} s. Correct its times or its file."
         )
     end = min(end, start + _LONGEST_SECONDS)

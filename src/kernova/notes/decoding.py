@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import maximum_filter1d
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.typing import Indices, Matrix, Vector
 
 # Frames that are searched first for the start of a note.
@@ -364,19 +364,19 @@ def _checked_durations(
     for name, value in (("shortest", shortest), ("longest", longest)):
         if value is not None and np.shape(value) not in ((), (n_classes,)):
             raise InputError(
-                f"{name} is {value!r}; give one number of frames, or one for each of the "
+                f"{name} is {quoted(value)}; give one number of frames, or one for each of the "
                 f"{n_classes} classes."
             )
     least = np.broadcast_to(np.asarray(shortest, dtype=np.intp), n_classes)
     most = None if longest is None else np.broadcast_to(np.asarray(longest, np.intp), n_classes)
     if least.min() < 1 or gap < 0:
         raise InputError(
-            f"shortest is {shortest!r} and gap is {gap!r}; a note has at least 1 frame, a gap at "
-            "least 0."
+            f"shortest is {quoted(shortest)} and gap is {quoted(gap)}; a note has at least 1 "
+            "frame, a gap at least 0."
         )
     if most is not None and (most < least).any():
         raise InputError(
-            f"shortest is {shortest!r} and longest is {longest!r}; shortest must not exceed "
-            "longest."
+            f"shortest is {quoted(shortest)} and longest is {quoted(longest)}; shortest must not "
+            "exceed longest."
         )
     return Durations(least, most, gap)

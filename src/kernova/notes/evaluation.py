@@ -16,10 +16,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from kernova.audio.annotations.segments import EDGE_TOLERANCE_SECONDS, Segment, check_segments
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.notes.decoding import NO_NOTE
 from kernova.tables.records import json_rows
-from kernova.text import quantity
+from kernova.text import listed, quantity
 from kernova.typing import Indices
 
 # Times are read from files with nine decimals; the tolerance itself is within the tolerance.
@@ -110,7 +110,7 @@ class NoteCheck:
             n = int(self.confusion.loc[self.foreign].to_numpy().sum())
             sentences.append(
                 f"Annotated but not learnt, so that none is the correct answer: {n} of "
-                f"{', '.join(map(repr, self.foreign))}."
+                f"{listed(self.foreign)}."
             )
         return sentences
 
@@ -363,7 +363,7 @@ def checked_classes(classes: Iterable[str]) -> list[str]:
             f"A class labelled {NONE!r} cannot be distinguished from no note; use another label."
         )
     if not names or len(set(names)) < len(names):
-        raise InputError(f"There must be at least one class, each named once; got {names!r}.")
+        raise InputError(f"There must be at least one class, each named once; got {quoted(names)}.")
     return names
 
 
@@ -466,14 +466,14 @@ def _checked(song: Compared, names: list[str]) -> Compared:
     check_segments(found, song.seconds, source="The list of found notes")
     unknown = sorted({note.label for note in found} - set(names))
     if unknown:
-        raise InputError(f"Notes were found of {unknown[0]!r}, which is none of the classes.")
+        raise InputError(f"Notes were found of {quoted(unknown[0])}, which is none of the classes.")
     return Compared(truth, found, song.seconds)
 
 
 def _check_positive(value: float, name: str, *, zero_too: bool = False) -> None:
     if not (math.isfinite(value) and (value > 0 or (zero_too and value == 0))):
         bound = "of at least zero" if zero_too else "above zero"
-        raise InputError(f"{name} must be a number {bound}; got {value!r}.")
+        raise InputError(f"{name} must be a number {bound}; got {quoted(value)}.")
 
 
 def _few_values(scores: Sequence[float]) -> list[float]:

@@ -25,7 +25,7 @@ from kernova.audio.reading import (
     chunks,
     read_audio,
 )
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.notes.engines import Detections, fit_engine
 from kernova.progress import track
 from kernova.typing import Samples
@@ -298,10 +298,14 @@ def _cut_out(
 def _check_clip(samples: Samples, name: str, clip: Recording) -> None:
     where = "A clip" if isinstance(clip, Audio) else str(clip)
     if len(samples) == 0:
-        raise InputError(f"{where} of {name!r} holds no sound; leave it out, or annotate the note.")
+        raise InputError(
+            f"{where} of {quoted(name)} holds no sound; leave it out, or annotate the note."
+        )
     if not np.isfinite(samples).all():
         raise InputError(
-            f"{where} of {name!r} holds values that are NaN or infinite; leave it out."
+            f"{where} of {quoted(name)} holds values that are NaN or infinite; leave it out."
         )
     if not np.any(samples):
-        raise InputError(f"{where} of {name!r} is silent; leave it out, or correct its annotation.")
+        raise InputError(
+            f"{where} of {quoted(name)} is silent; leave it out, or correct its annotation."
+        )

@@ -19,12 +19,12 @@ from kernova.audio.annotations import Segment, check_segments, read_annotations,
 from kernova.audio.annotations.csv import separator_of
 from kernova.audio.annotations.segments import EDGE_TOLERANCE_SECONDS
 from kernova.audio.reading import AUDIO_SUFFIXES, AudioInfo, audio_info
-from kernova.errors import InputError, ModelFileError
+from kernova.errors import InputError, ModelFileError, quoted
 from kernova.notes.evaluation import checked_classes, without_rounding_overlaps
 from kernova.notes.finder import NoteFinder
 from kernova.persist.models import load_model
 from kernova.tables.records import json_rows
-from kernova.text import quantity
+from kernova.text import first_few, listed, quantity
 from kernova.textfiles import first_line, read_text
 
 _MOST_NAMES = 10
@@ -221,8 +221,7 @@ def known_labels(finder: NoteFinder, labels: Sequence[str] | None) -> list[str]:
     for label in labels or ():
         if label not in classes:
             raise InputError(
-                f"The model knows no class {label!r}. Its classes are "
-                f"{', '.join(map(repr, classes))}."
+                f"The model knows no class {quoted(label)}. Its classes are {listed(classes)}."
             )
     return classes if labels is None else [name for name in classes if name in set(labels)]
 
@@ -243,7 +242,9 @@ def _check_notes(notes: Sequence[Segment], info: AudioInfo, source: str) -> None
 def _check_labels(wanted: set[str] | None, seen: set[str], recordings: Sequence[Annotated]) -> None:
     for label in sorted(wanted or ()):
         if label not in seen:
-            raise InputError(f"No note is labelled {label!r}. The labels are {_first_names(seen)}.")
+            raise InputError(
+                f"No note is labelled {quoted(label)}. The labels are {_first_names(seen)}."
+            )
     if not any(one.segments for one in recordings):
         sources = list(dict.fromkeys(one.source for one in recordings))
         raise InputError(f"There is no labelled note in {_first_names(sources, quoted=False)}.")
@@ -362,10 +363,7 @@ def _clips(path: Path, reading: AnnotationReading) -> list[_Marked] | None:
 
 
 def _first_names(names: Iterable[str], *, quoted: bool = True) -> str:
-    listed = sorted(names)
-    more = f" and {len(listed) - _MOST_NAMES} more" if len(listed) > _MOST_NAMES else ""
-    shown = [repr(name) if quoted else name for name in listed[:_MOST_NAMES]]
-    return ", ".join(shown) + more
+    return (listed if quoted else first_few)(sorted(names), _MOST_NAMES)
 
 
 def _class_table(training: TrainingSet, names: Sequence[str]) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike, NDArray
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.files import replacing
 from kernova.typing import Matrix, Vector
 
@@ -272,7 +272,9 @@ def _check_drawable(largest: float) -> None:
 def check_two_labels(labels: Sequence[str]) -> None:
     """Raise unless there is a label for each of two groups of rows."""
     if isinstance(labels, str) or len(labels) != 2:
-        raise InputError(f"labels must be two texts, for known and for new rows; got {labels!r}.")
+        raise InputError(
+            f"labels must be two texts, for known and for new rows; got {quoted(labels)}."
+        )
 
 
 def picture_png(figure: Figure, dpi: float = 160) -> bytes:

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.report.canvas import (
     LINE_COLOURS,
     LINE_DASHES,
@@ -165,7 +165,7 @@ def _checked(run: ArrayLike, name: str) -> Vector:
     curve = np.asarray(run, dtype=np.float64)
     if curve.ndim != 1 or len(curve) == 0 or not np.isfinite(curve).all():
         raise InputError(
-            f"A curve of {name!r} must hold the number of classes found after each question, at "
-            f"least one; got an array of shape {curve.shape}."
+            f"A curve of {quoted(name)} must hold the number of classes found after each question, "
+            f"at least one; got an array of shape {curve.shape}."
         )
     return curve

@@ -10,7 +10,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.colors import LinearSegmentedColormap
 from numpy.typing import ArrayLike, NDArray
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.report.canvas import (
     CLASS_COLOURS,
     CLASS_MARKERS,
@@ -139,7 +139,9 @@ def _class_names(verdicts: NDArray[np.object_], classes: Sequence[Any] | None) -
     names = [str(name) for name in classes]
     others = sorted(set(verdicts) - {UNKNOWN, *names})
     if others:
-        raise InputError(f"{others[0]!r} is recognised but is none of the classes; name them all.")
+        raise InputError(
+            f"{quoted(others[0])} is recognised but is none of the classes; name them all."
+        )
     return names
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.shapes.formulas import (
     Formula,
     FormulaError,
@@ -149,7 +149,7 @@ class ShapeFeatures:
             specimen, index = np.argwhere(is_absent)[0].tolist()
             raise InputError(
                 f"{self._where(column)} needs landmark {needed[index]}, which specimen "
-                f"{ids[specimen]!r} lacks; estimate missing landmarks first, or leave the "
+                f"{quoted(ids[specimen])} lacks; estimate missing landmarks first, or leave the "
                 "specimen out."
             )
 
@@ -161,8 +161,9 @@ class ShapeFeatures:
                 raise UndefinedMeasureError(~np.isfinite(values), "it is too large for a number")
         except UndefinedMeasureError as error:
             raise InputError(
-                f"{self._where(column)} cannot be measured on specimen {ids[error.specimen]!r}: "
-                f"{error.reason}. Correct the specimen or the formula, or leave one of them out."
+                f"{self._where(column)} cannot be measured on specimen "
+                f"{quoted(ids[error.specimen])}: {error.reason}. Correct the specimen or the "
+                "formula, or leave one of them out."
             ) from error
         return values
 
@@ -243,7 +244,7 @@ def _text_features(lines: list[Line], source: str) -> list[_Written]:
         name, equals, formula = (part.strip() for part in text.partition("="))
         if not (name and equals and formula):
             raise InputError(
-                f"Line {line.number} of {source} is {text!r}; write a feature as "
+                f"Line {line.number} of {source} is {quoted(text)}; write a feature as "
                 "slenderness = |4-11| / |13-7|."
             )
         written.append(_Written(line.number, name, formula))
@@ -265,14 +266,16 @@ def _toml_features(lines: list[Line], source: str) -> list[_Written]:
             f"{source} has {listed(content)} beside its table features; keep only that table."
         )
     if not isinstance(features, dict):
-        raise InputError(f"{source} has features = {features!r}; make it a table, [features].")
+        raise InputError(
+            f"{source} has features = {quoted(features)}; make it a table, [features]."
+        )
     written = []
     for name, formula in features.items():
         feature = _Written(_line_of_key(name, lines), name, formula)
         if not isinstance(formula, str):
             raise InputError(
-                f"{_where(feature.line, name, source)} is {formula!r}; a formula is a text in "
-                "quotation marks."
+                f"{_where(feature.line, name, source)} is {quoted(formula)}; a formula is a text "
+                "in quotation marks."
             )
         written.append(feature)
     return written
@@ -298,13 +301,13 @@ def _parsed(feature: _Written, source: str) -> Formula:
     try:
         return parse_formula(feature.formula)
     except FormulaError as error:
-        position = f"at {error.rest!r}" if error.rest else "at its end"
+        position = f"at {quoted(error.rest)}" if error.rest else "at its end"
         raise InputError(
             f"{_where(feature.line, feature.name, source)} cannot be read {position}: "
-            f"{error.problem}. Its formula is {feature.formula!r}."
+            f"{error.problem}. Its formula is {quoted(feature.formula)}."
         ) from error
 
 
 def _where(line: int | None, name: str, source: str) -> str:
     location = source if line is None else f"line {line} of {source}"
-    return f"Feature {name!r} ({location})"
+    return f"Feature {quoted(name)} ({location})"

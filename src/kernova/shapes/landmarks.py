@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.text import listed
 from kernova.typing import Coordinates, Mask, Matrix, Vector
 
@@ -157,7 +157,7 @@ class Landmarks:
 def check_negative(negative: str) -> None:
     """Raise if the meaning of negative coordinates is not one of the choices."""
     if negative not in ("values", "missing"):
-        raise InputError(f"negative is {negative!r}; it must be 'values' or 'missing'.")
+        raise InputError(f"negative is {quoted(negative)}; it must be 'values' or 'missing'.")
 
 
 def coordinate(text: str) -> float | None:
@@ -180,7 +180,8 @@ def _distinct(ids: Sequence[str]) -> tuple[str, ...]:
     seen: set[str] = set()
     for name in ids:
         if name == "" or name in seen:
-            problem = f"Two specimens have the same id {name!r}" if name else "A specimen has no id"
+            same = f"Two specimens have the same id {quoted(name)}"
+            problem = same if name else "A specimen has no id"
             raise InputError(f"{problem}; ids must differ and not be empty.")
         seen.add(name)
     return tuple(ids)
@@ -197,8 +198,9 @@ def _per_specimen(coordinates: ArrayLike, ids: Sequence[str]) -> Coordinates:
     if is_bad.any():
         specimen, landmark = np.argwhere(is_bad)[0].tolist()
         raise InputError(
-            f"Landmark {landmark + 1} of specimen {ids[specimen]!r} is infinite or half missing: "
-            f"{points[specimen, landmark].tolist()}; correct it, or make all its coordinates NaN."
+            f"Landmark {landmark + 1} of specimen {quoted(ids[specimen])} is infinite or half "
+            f"missing: {points[specimen, landmark].tolist()}; correct it, or make all its "
+            "coordinates NaN."
         )
     return points
 
@@ -232,8 +234,8 @@ def _checked_curves(
             is_table = points.ndim == 2 and points.shape[1] == n_dimensions
             if not is_table or _is_infinite_or_half_missing(points).any():
                 raise InputError(
-                    f"A curve of specimen {name!r} has shape {points.shape} or a point that is "
-                    f"infinite or half missing; give points × {n_dimensions} numbers."
+                    f"A curve of specimen {quoted(name)} has shape {points.shape} or a point that "
+                    f"is infinite or half missing; give points × {n_dimensions} numbers."
                 )
     return arrays
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernova.errors import InputError, check_count
+from kernova.errors import InputError, check_count, quoted
 from kernova.shapes.missing import (
     ShapeModel,
     fill_missing,
@@ -537,9 +537,11 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
                 stacklevel=3,
             )
         elif self.missing not in ("estimate", "raise"):
-            raise InputError(f"missing is {self.missing!r}; choose one of estimate, raise.")
+            raise InputError(f"missing is {quoted(self.missing)}; choose one of estimate, raise.")
         if not (isinstance(self.tolerance, Real) and 0 < self.tolerance < 1):
-            raise InputError(f"The tolerance must lie between 0 and 1; got {self.tolerance!r}.")
+            raise InputError(
+                f"The tolerance must lie between 0 and 1; got {quoted(self.tolerance)}."
+            )
 
     def _specimens(self, X: ArrayLike, *, reset: bool) -> Coordinates:
         d = self.dimensions

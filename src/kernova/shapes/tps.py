@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.files import replacing
 from kernova.shapes.landmarks import (
     Curves,
@@ -79,7 +79,9 @@ def read_tps(
     """
     check_negative(negative)
     if ids_from not in ("auto", "id", "image", "number"):
-        raise InputError(f"ids_from is {ids_from!r}; it must be 'auto', 'id', 'image' or 'number'.")
+        raise InputError(
+            f"ids_from is {quoted(ids_from)}; it must be 'auto', 'id', 'image' or 'number'."
+        )
     source = os.fspath(path)
     records = _Reader(source, negative).records()
     ids = _ids(records, ids_from, source)
@@ -305,7 +307,7 @@ class _Reader:
 
 
 def _shown(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...") if text else "nothing"
+    return quoted(text) if text else "nothing"
 
 
 def _ids(records: list[_Record], ids_from: IdsFrom, source: str) -> tuple[str, ...]:
@@ -352,9 +354,10 @@ def _check_same_landmarks(records: list[_Record], ids: tuple[str, ...], source: 
         if record.points.shape != common:
             like = shapes.index(common)
             raise InputError(
-                f"Specimen {name!r} of {source} (line {record.line}) has {_landmarks(record)}, but "
-                f"{ids[like]!r} (line {records[like].line}) has {_landmarks(records[like])}; give "
-                "all the same landmarks, NA NA for a missing one, or leave the specimen out."
+                f"Specimen {quoted(name)} of {source} (line {record.line}) has "
+                f"{_landmarks(record)}, but {quoted(ids[like])} (line {records[like].line}) has "
+                f"{_landmarks(records[like])}; give all the same landmarks, NA NA for a missing "
+                "one, or leave the specimen out."
             )
 
 
@@ -392,7 +395,7 @@ def _text_line(name: str, text: str, specimen: str) -> str:
     # Such text would not be restored by the reader.
     if text != text.strip() or re.search("[\0\r\n\ud800-\udfff]", text):
         raise InputError(
-            f"The {name} {text!r} of specimen {specimen!r} cannot stand on one line of a TPS file; "
-            "remove outer blanks, line ends and damaged characters."
+            f"The {name} {quoted(text)} of specimen {quoted(specimen)} cannot stand on one line of "
+            "a TPS file; remove outer blanks, line ends and damaged characters."
         )
     return f"{name}={text}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.shapes.landmarks import Landmarks, Negative, check_negative, coordinate
 from kernova.tables.formats import read_raw
 from kernova.text import listed
@@ -88,7 +88,7 @@ def id_column_in(source: str, wanted: str | None) -> str | None:
     names = read_raw(source).columns.column_names
     if len(set(names)) < len(names):
         twice = next(name for index, name in enumerate(names) if name in names[:index])
-        raise InputError(f"{source} has two columns named {twice!r}; rename one.")
+        raise InputError(f"{source} has two columns named {quoted(twice)}; rename one.")
     if wanted is not None:
         check_column(wanted, names, "id", source)
         return wanted
@@ -102,7 +102,7 @@ def check_column(name: str, names: list[str], role: str, source: str) -> None:
     """Raise if the file has no column of this name."""
     if name not in names:
         raise InputError(
-            f"{source} has no column {name!r} to use as {role} column. Its columns are "
+            f"{source} has no column {quoted(name)} to use as {role} column. Its columns are "
             f"{listed(names)}."
         )
 
@@ -120,12 +120,12 @@ def _check_ids(ids: tuple[str, ...], id_column: str | None, source: str) -> None
     for row, name in enumerate(ids, 1):
         if not name:
             raise InputError(
-                f"Row {row} of {source} has no id in column {id_column!r}; give it one."
+                f"Row {row} of {source} has no id in column {quoted(id_column)}; give it one."
             )
         if first_row.setdefault(name, row) != row:
             raise InputError(
-                f"Rows {first_row[name]} and {row} of {source} have the same id {name!r} in column "
-                f"{id_column!r}; ids must differ."
+                f"Rows {first_row[name]} and {row} of {source} have the same id {quoted(name)} in "
+                f"column {quoted(id_column)}; ids must differ."
             )
 
 
@@ -148,13 +148,13 @@ def _coordinate_columns(
             continue
         if landmark in found:
             raise InputError(
-                f"Columns {found[landmark]!r} and {name!r} of {source} are both the {landmark[0]} "
-                f"of landmark {landmark[1]}; rename one."
+                f"Columns {quoted(found[landmark])} and {quoted(name)} of {source} are both the "
+                f"{landmark[0]} of landmark {landmark[1]}; rename one."
             )
         if landmark[1] == 0:
             raise InputError(
-                f"Column {name!r} of {source} has the number 0, but landmarks are numbered from 1; "
-                "rename the columns."
+                f"Column {quoted(name)} of {source} has the number 0, but landmarks are numbered "
+                "from 1; rename the columns."
             )
         found[landmark] = name
     if not found:
@@ -188,8 +188,9 @@ def _points(
                 number = np.nan if value is None else coordinate(str(value).strip())
                 if number is None:
                     raise InputError(
-                        f"Row {row + 1} of {source} (specimen {ids[row]!r}) has {str(value)!r} in "
-                        f"column {name!r}, which is not a coordinate; correct it."
+                        f"Row {row + 1} of {source} (specimen {quoted(ids[row])}) has "
+                        f"{quoted(str(value))} in column {quoted(name)}, which is not a "
+                        "coordinate; correct it."
                     )
                 points[row, landmark, axis] = number
     return points
@@ -203,7 +204,7 @@ def _check_not_half_missing(
     if is_half.any():
         row, landmark = np.argwhere(is_half)[0].tolist()
         raise InputError(
-            f"Row {row + 1} of {source} (specimen {ids[row]!r}) has only some of the columns "
+            f"Row {row + 1} of {source} (specimen {quoted(ids[row])}) has only some of the columns "
             f"{listed(columns[landmark])} of landmark {landmark + 1}; fill in all of them or none."
         )
 
@@ -262,16 +263,17 @@ def groups_from_table(
     group_of = _one_group_each(rows, groups, source)
     absent = [name for name in ids if name not in group_of]
     if absent:
-        first = f"Its first id is {next(iter(group_of))!r}" if group_of else "It has no ids"
+        first = f"Its first id is {quoted(next(iter(group_of)))}" if group_of else "It has no ids"
         raise InputError(
-            f"{len(absent)} of {len(ids)} specimens are not in column {id_column!r} of {source}: "
-            f"{listed(absent)}. {first}; ids must be the same text."
+            f"{len(absent)} of {len(ids)} specimens are not in column {quoted(id_column)} of "
+            f"{source}: {listed(absent)}. {first}; ids must be the same text."
         )
     without = [name for name in ids if not group_of[name]]
     if without:
         raise InputError(
-            f"{len(without)} of {len(ids)} specimens have no entry in column {group_column!r} of "
-            f"{source}: {listed(without)}; give them a group, or leave them out."
+            f"{len(without)} of {len(ids)} specimens have no entry in column "
+            f"{quoted(group_column)} of {source}: {listed(without)}; give them a group, or leave "
+            "them out."
         )
     return tuple(group_of[name] for name in ids)
 
@@ -307,20 +309,20 @@ def groups_from_pattern(pattern: str, texts: Sequence[str]) -> tuple[str, ...]:
         expression = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise InputError(
-            f"The pattern {pattern!r} is not a regular expression: {error}; correct it."
+            f"The pattern {quoted(pattern)} is not a regular expression: {error}; correct it."
         ) from error
     if expression.groups != 1:
         raise InputError(
-            f"The pattern {pattern!r} has {expression.groups} parts in parentheses; put the group "
-            "in parentheses, as in '_(.+)_', and mark any others by (?:...)."
+            f"The pattern {quoted(pattern)} has {expression.groups} parts in parentheses; put the "
+            "group in parentheses, as in '_(.+)_', and mark any others by (?:...)."
         )
     found = [expression.search(text) for text in texts]
     groups = [match[1] if match and match[1] else "" for match in found]
     unmatched = [text for text, group in zip(texts, groups, strict=True) if not group]
     if unmatched:
         raise InputError(
-            f"The pattern {pattern!r} finds no group in {len(unmatched)} of {len(texts)} texts: "
-            f"{listed(unmatched)}; widen it, or leave these specimens out."
+            f"The pattern {quoted(pattern)} finds no group in {len(unmatched)} of {len(texts)} "
+            f"texts: {listed(unmatched)}; widen it, or leave these specimens out."
         )
     return tuple(groups)
 
@@ -331,7 +333,7 @@ def _one_group_each(rows: Sequence[str], groups: Sequence[str], source: str) -> 
         # Spreadsheets leave empty rows below the last one.
         if name and group_of.setdefault(name, group) != group:
             raise InputError(
-                f"{source} puts specimen {name!r} into both {group_of[name]!r} and {group!r}; "
-                "keep one of the rows."
+                f"{source} puts specimen {quoted(name)} into both {quoted(group_of[name])} and "
+                f"{quoted(group)}; keep one of the rows."
             )
     return group_of

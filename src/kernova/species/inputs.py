@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.shapes import (
     Landmarks,
     groups_from_pattern,
@@ -132,7 +132,7 @@ def check_unknown(unknown: str, groups: Sequence[str]) -> None:
         if near
         else f"There are {listed(names)}."
     )
-    raise InputError(f"No specimen belongs to a group {unknown!r}. {advice}")
+    raise InputError(f"No specimen belongs to a group {quoted(unknown)}. {advice}")
 
 
 def check_enough(groups: Sequence[str], held_out: Sequence[str] = ()) -> None:
@@ -142,7 +142,7 @@ def check_enough(groups: Sequence[str], held_out: Sequence[str] = ()) -> None:
     for unknown in asked:
         known = [n for name, n in counts.items() if name != unknown]
         if max(known, default=0) < 2:
-            beside = "" if unknown is None else f" beside {unknown!r}"
+            beside = "" if unknown is None else f" beside {quoted(unknown)}"
             raise InputError(
                 f"There are too few known specimens{beside}: {sum(known)}, no two of one group. "
                 "Half of a group is learnt from and half is held out, so some group must have 2 "
@@ -175,8 +175,8 @@ def check_no_shared_specimens(known: Landmarks, new: Landmarks) -> None:
         first_known, first_new = found[0]
         raise InputError(
             f"{len(found)} of {len(new)} specimens of {new.source} are in {known.source} too, "
-            f"coordinate for coordinate: {new.ids[first_new]!r} is {known.ids[first_known]!r}. "
-            "Leave them out of one of the files."
+            f"coordinate for coordinate: {quoted(new.ids[first_new])} is "
+            f"{quoted(known.ids[first_known])}. Leave them out of one of the files."
         )
 
 

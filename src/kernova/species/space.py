@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernova.calibration.bounds import check_open_unit_interval
-from kernova.errors import InputError, check_count
+from kernova.errors import InputError, check_count, quoted
 from kernova.kernels.gram import principal_directions
 from kernova.shapes.features import ShapeFeatures
 from kernova.shapes.procrustes import Alignment, GeneralizedProcrustes
@@ -93,9 +93,11 @@ class SpeciesSettings:
         if self.confidence < 0.5:
             raise InputError(f"The confidence must be at least 0.5; got {self.confidence}.")
         if self.weighting not in ("within", "none"):
-            raise InputError(f"weighting is {self.weighting!r}; choose one of within, none.")
+            raise InputError(f"weighting is {quoted(self.weighting)}; choose one of within, none.")
         if not isinstance(self.seed, Integral) or self.seed < 0:
-            raise InputError(f"The seed must be a whole number of at least 0; got {self.seed!r}.")
+            raise InputError(
+                f"The seed must be a whole number of at least 0; got {quoted(self.seed)}."
+            )
 
 
 class Placed(NamedTuple):

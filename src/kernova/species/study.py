@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from kernova.calibration.p_values import combined_p_value, smallest_p_value
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.progress import track
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import shapeless_rows
@@ -287,13 +287,14 @@ def check_shapes(landmarks: Landmarks) -> None:
     if len(shapeless):
         least = max(2, landmarks.n_dimensions)
         raise InputError(
-            f"Specimen {landmarks.ids[shapeless[0]]!r} of {landmarks.source} has no shape: it "
-            f"shows fewer than {least} landmarks, or all of them coincide. Leave it out."
+            f"Specimen {quoted(landmarks.ids[shapeless[0]])} of {landmarks.source} has no shape: "
+            f"it shows fewer than {least} landmarks, or all of them coincide. Leave it out."
         )
 
 
 def _check_several_groups(labels: Labels) -> None:
     if len(np.unique(labels)) < 2:
         raise InputError(
-            f"All specimens are of {str(labels[0])!r}, so nothing is known to compare them with."
+            f"All specimens are of {quoted(str(labels[0]))}, so nothing is known to compare them "
+            "with."
         )

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.text import first_few
 from kernova.workflows.settings import (
     NoveltySettings,
@@ -90,7 +90,7 @@ def detector_named(name: str, command: Command) -> Detector:
         if detector.name == name and detector.offered_by(command):
             return detector
     raise InputError(
-        f"There is no method named {name!r}. Use one of {first_few(detector_names(command))}."
+        f"There is no method named {quoted(name)}. Use one of {first_few(detector_names(command))}."
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernova.description.multiclass import MulticlassDataDescription
 from kernova.description.recognizer import TableRecognizer, duplicates_across_classes
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.tables.columns import category_columns
 from kernova.tables.records import (
     dropped_rows_notes,
@@ -120,8 +120,8 @@ def learn_classes(
         notes.append(left_out_note(int((~has_label).sum()), table.source, "no label"))
     if not has_label.any():
         raise InputError(
-            f"No row of {table.source} has a label in column {str(table.labels.name)!r}. Fill in "
-            "the classes of some rows."
+            f"No row of {table.source} has a label in column {quoted(str(table.labels.name))}. "
+            "Fill in the classes of some rows."
         )
     classes = labels[has_label].to_numpy(dtype=str)
     _check_classes(classes, table)
@@ -178,9 +178,9 @@ def _check_classes(classes: NDArray[np.str_], table: Table) -> None:
     n_classes = len(np.unique(classes))
     if n_classes > max(_MAX_CLASSES, len(classes) / 2):
         raise InputError(
-            f"Column {str(table.labels.name)!r} of {table.source} looks like an id: {n_classes} "
-            f"different labels in {len(classes)} rows. Name the column that holds the classes "
-            "with label_column."
+            f"Column {quoted(str(table.labels.name))} of {table.source} looks like an id: "
+            f"{n_classes} different labels in {len(classes)} rows. Name the column that holds the "
+            "classes with label_column."
         )
 
 

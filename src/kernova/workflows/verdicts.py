@@ -37,7 +37,7 @@ from kernova.calibration.bounds import (
     percent_rounded_up,
 )
 from kernova.calibration.detector import split_rows
-from kernova.errors import InputError, TooFewRowsError
+from kernova.errors import InputError, TooFewRowsError, quoted
 from kernova.progress import track
 from kernova.tables.records import warnings_as_notes
 from kernova.text import percent, plural
@@ -194,7 +194,7 @@ def _check_settings(settings: OutlierSettings) -> None:
     if settings.max_false_alarm is not None and settings.contamination != "auto":
         raise InputError(
             f"max_false_alarm={settings.max_false_alarm:g} and "
-            f"contamination={settings.contamination!r} both set the threshold. Give only one."
+            f"contamination={quoted(settings.contamination)} both set the threshold. Give only one."
         )
 
 

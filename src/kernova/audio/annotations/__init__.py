@@ -33,7 +33,7 @@ from kernova.audio.annotations.segments import (
     segments_by_file,
 )
 from kernova.audio.annotations.textgrid import read_textgrid, textgrid
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.files import replacing
 from kernova.textfiles import first_line, is_number, read_text
 
@@ -103,9 +103,9 @@ def read_annotations(
     text, source = read_text(path), str(path)
     kind = _checked_format(format) if format is not None else _recognised(text, source)
     if columns is not None and kind not in ("raven", "csv"):
-        raise InputError(f"{source} has no columns to choose: it is read as {kind!r}.")
+        raise InputError(f"{source} has no columns to choose: it is read as '{kind}'.")
     if tier is not None and kind != "textgrid":
-        raise InputError(f"{source} has no tiers to choose: it is read as {kind!r}.")
+        raise InputError(f"{source} has no tiers to choose: it is read as '{kind}'.")
     if kind == "raven":
         return read_raven(text, source, columns)
     if kind == "audacity":
@@ -174,7 +174,7 @@ def write_annotations(
 def _checked_format(format: str) -> str:
     if format not in ANNOTATION_FORMATS:
         raise InputError(
-            f"There is no annotation format {format!r}; choose one of "
+            f"There is no annotation format {quoted(format)}; choose one of "
             f"{', '.join(map(repr, ANNOTATION_FORMATS))}."
         )
     return format
@@ -197,7 +197,7 @@ def _recognised(text: str, source: str) -> str:
         return "audacity"  # the only format in which an empty list is an empty file
     raise InputError(
         f"The annotation format of {source} cannot be recognised from its first line, "
-        f"{first[:60]!r}; choose format= from {', '.join(map(repr, ANNOTATION_FORMATS))}."
+        f"{quoted(first)}; choose format= from {', '.join(map(repr, ANNOTATION_FORMATS))}."
     )
 
 

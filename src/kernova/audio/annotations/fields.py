@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kernova.audio.annotations.segments import Segment, describe_segment
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.text import listed, plural
 from kernova.textfiles import parse_number
 
@@ -99,7 +99,9 @@ def _check_roles(chosen: Mapping[str, str]) -> None:
 
 
 def _no_column(name: str, names: Sequence[str], source: str, advice: str) -> InputError:
-    return InputError(f"{source} has no column {name!r}; its columns are {listed(names)}. {advice}")
+    return InputError(
+        f"{source} has no column {quoted(name)}; its columns are {listed(names)}. {advice}"
+    )
 
 
 # --- writing ---------------------------------------------------------------------------------

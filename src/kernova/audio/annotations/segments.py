@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 
 # Annotated times are rounded, mostly to hundredths; a border this far past the end is the end.
 EDGE_TOLERANCE_SECONDS = 0.01
@@ -55,7 +55,7 @@ def describe_segment(segment: Segment) -> str:
     "'trill' from 0.5 s to 1.25 s"
     """
     where = "" if segment.file is None else f" in {segment.file}"
-    return f"{str(segment.label)!r} from {segment.start:.9g} s to {segment.end:.9g} s{where}"
+    return f"{quoted(str(segment.label))} from {segment.start:.9g} s to {segment.end:.9g} s{where}"
 
 
 def segments_by_file(

@@ -18,7 +18,7 @@ from kernova.audio.annotations.fields import (
     time_text,
 )
 from kernova.audio.annotations.segments import Segment
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.text import listed
 from kernova.textfiles import is_number, parse_number
 
@@ -78,7 +78,7 @@ class _Values:
         self._line = value.line
         if value.kind != kind:
             raise InputError(
-                f"{self.location()} has the {value.kind} {value.content!r} where {what} is "
+                f"{self.location()} has the {value.kind} {quoted(value.content)} where {what} is "
                 "expected; correct it."
             )
         return value
@@ -108,8 +108,8 @@ def read_textgrid(text: str, source: str, tier: str | None) -> list[Segment]:
     tiers = [_tier(values) for _ in range(n_tiers)]
     if tier is not None and tier not in [name for name, _ in tiers]:
         raise InputError(
-            f"{source} has no tier {tier!r}; its tiers are {listed(name for name, _ in tiers)}. "
-            "Name one of them."
+            f"{source} has no tier {quoted(tier)}; its tiers are "
+            f"{listed(name for name, _ in tiers)}. Name one of them."
         )
     wanted = [segment for name, found in tiers if tier in (None, name) for segment in found]
     return sorted(wanted, key=lambda segment: segment.start)
@@ -178,8 +178,8 @@ def _tier(values: _Values) -> tuple[str, list[Segment]]:
     kind = values.text("the class of a tier")
     if kind not in ("IntervalTier", "TextTier"):
         raise InputError(
-            f"{values.location()} has a tier of class {kind!r}; a TextGrid has 'IntervalTier' and "
-            "'TextTier'."
+            f"{values.location()} has a tier of class {quoted(kind)}; a TextGrid has "
+            "'IntervalTier' and 'TextTier'."
         )
     name = values.text("the name of a tier")
     values.number("the start of a tier")

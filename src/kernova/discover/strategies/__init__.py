@@ -25,7 +25,7 @@ from kernova.discover.strategies.mean_shift_interleave import MeanShiftInterleav
 from kernova.discover.strategies.nndm import DensityJumps
 from kernova.discover.strategies.novelty_density import NoveltyDensityStrategy
 from kernova.discover.strategies.random import RandomOrder
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 
 _MAKERS: Final[dict[str, Callable[[], Strategy]]] = {
     "hms-ci": lambda: HierarchyOrder("compactness_isolation"),
@@ -69,7 +69,7 @@ def strategy_named(name: str) -> Strategy:
     maker = _MAKERS.get(current_name(name))
     if maker is None:
         raise InputError(
-            f"There is no strategy named {name!r}. Use one of {', '.join(STRATEGIES)}."
+            f"There is no strategy named {quoted(name)}. Use one of {', '.join(STRATEGIES)}."
         )
     return maker()
 
