@@ -1,0 +1,1 @@
+"""Project files on disk: their lines, their content, appending to them, and older formats."""
