@@ -290,13 +290,13 @@ class Target(NamedTuple):
     write: Callable[[Path], object]
 
 
-def table_target(path: Path | None, rows: "pd.DataFrame") -> Target:
-    """Return the target for a table."""
+def table_target(path: Path | None, rows: "pd.DataFrame", *, raw: bool) -> Target:
+    """Return the target for a table; ``raw`` writes formula-like texts as they are."""
 
     def write(path: Path) -> None:
         from kernova.tables.formats import save_table
 
-        save_table(rows, path)
+        save_table(rows, path, raw=raw)
 
     return Target(path, write)
 
@@ -381,6 +381,7 @@ def finish_verdicts(
     as_json: bool,
     table: str,
     model: Target | None = None,
+    raw: bool = False,
 ) -> None:
     """Write a table of verdicts and its report, then print the result.
 
@@ -400,9 +401,11 @@ def finish_verdicts(
         Name of a table for the hint that is printed where no file was asked for.
     model : Target, optional
         Further file to write.
+    raw : bool
+        Write formula-like texts as they are.
     """
     targets = {
-        "output": table_target(output, result.rows),
+        "output": table_target(output, result.rows, raw=raw),
         "report": page_target(report, lambda: page(result)),
     }
     if model is not None:

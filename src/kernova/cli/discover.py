@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kernova.cli.console import (
+    Target,
     console,
     print_error,
     print_json,
@@ -23,6 +24,7 @@ from kernova.cli.options import (
     Drop,
     IdColumn,
     Missing,
+    Raw,
     check_targets,
     examples,
 )
@@ -118,6 +120,7 @@ def discover(
         Path | None,
         typer.Option("-o", "--output", help="Write a table with every row's category here."),
     ] = None,
+    raw: Raw = False,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -181,7 +184,9 @@ def discover(
             _ask_at_terminal(discovery, console(stderr=as_json), questions)
         else:
             _serve_page(discovery, opened.media, endpoint, as_json=as_json, opens=not no_browser)
-        _finish(discovery, output, as_json, terminal=terminal)
+        _finish(
+            discovery, table_target(output, discovery.rows, raw=raw), as_json, terminal=terminal
+        )
 
 
 # --- checks ----------------------------------------------------------------------------------
@@ -318,8 +323,8 @@ def _print_end(discovery: "Discovery", out: "EscapingConsole") -> None:
     )
 
 
-def _finish(discovery: "Discovery", output: Path | None, as_json: bool, *, terminal: bool) -> None:
-    written = write_targets({"output": table_target(output, discovery.rows)})
+def _finish(discovery: "Discovery", output: Target, as_json: bool, *, terminal: bool) -> None:
+    written = write_targets({"output": output})
     if as_json:
         print_json({**discovery.to_json_dict(), "files": written}, one_line=not terminal)
     else:

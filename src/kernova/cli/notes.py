@@ -143,6 +143,7 @@ def find(
     combined: Annotated[
         Path | None, typer.Option(help="Write one table for all recordings here (.csv).")
     ] = None,
+    raw: options.Raw = False,
     threshold: options.Threshold = None,
     labels: options.Labels = None,
     channel: options.ChannelToSearch = None,
@@ -164,11 +165,11 @@ def find(
     wanted = options.split_labels(labels)
     classes = known_labels(finder, wanted)
     fingerprint = fingerprint_of(model, {"threshold": threshold})
-    settings = SearchSettings(format, wanted, fingerprint, finder.channel)
+    settings = SearchSettings(format, wanted, fingerprint, finder.channel, raw)
     recordings = recordings_in(files)
     results = _search(finder, recordings, output, settings, plot=plot)
     if combined is not None:
-        _write_combined(results, combined)
+        _write_combined(results, combined, raw=raw)
     if as_json:
         print_json(_answer(results, classes, output, combined))
     else:
@@ -234,11 +235,11 @@ def interruption_message(n_done: int, n_recordings: int, output: Path | None) ->
     )
 
 
-def _write_combined(results: "list[SearchedFile]", path: Path) -> None:
+def _write_combined(results: "list[SearchedFile]", path: Path, *, raw: bool) -> None:
     from kernova.audio.annotations import write_annotations
     from kernova.notes.search import combined_segments
 
-    write_annotations(combined_segments(results), path, format="csv")
+    write_annotations(combined_segments(results), path, format="csv", raw=raw)
 
 
 def _exit_with_code(results: "list[SearchedFile]") -> None:
@@ -376,6 +377,7 @@ def check(
             "-o", "--output", help="Folder for tables and figures; created if it does not exist."
         ),
     ] = None,
+    raw: options.Raw = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Find notes in annotated recordings, and count correct and wrong detections.
@@ -395,7 +397,7 @@ def check(
     folder = None if output is None else made_folder(output)
     with progress_bars():
         checked = check_finder(finder, annotated, classes, tolerance=tolerance)
-        written = [] if folder is None else save_check(checked, folder)
+        written = [] if folder is None else save_check(checked, folder, raw=raw)
     if as_json:
         print_json({**checked.to_json_dict(), "files": [str(path) for path in written]})
     else:

@@ -49,6 +49,7 @@ def novelty(
     label_column: options.LabelColumn = None,
     drop: options.Drop = None,
     output: options.Output = None,
+    raw: options.Raw = False,
     report: options.Report = None,
     save_model: Annotated[
         Path | None, typer.Option(help="Save the fitted detector here (.kernova).")
@@ -86,6 +87,7 @@ def novelty(
         as_json=as_json,
         table="verdicts.csv",
         model=model_target(save_model, result.detector),
+        raw=raw,
     )
 
 

@@ -73,6 +73,10 @@ Bandwidth = Annotated[
 SplittingSeed = Annotated[
     int, typer.Option(min=0, max=MAX_SEED, help="Random seed of the hold-out split.")
 ]
+Raw = Annotated[
+    bool,
+    typer.Option("--raw", help="Write CSV and TSV as is: no apostrophe before formula-like text."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 # --- recordings and annotations --------------------------------------------------------------

@@ -61,6 +61,7 @@ def outliers(
     label_column: options.LabelColumn = None,
     drop: options.Drop = None,
     output: options.Output = None,
+    raw: options.Raw = False,
     report: options.Report = None,
     top: Annotated[
         int, typer.Option(min=0, help="Number of most unusual rows to print and explain.")
@@ -97,7 +98,9 @@ def outliers(
     )
     with progress_bars():
         result = find_outliers(table, settings)
-    finish_verdicts(result, output, report, _page, _show, as_json=as_json, table="outliers.csv")
+    finish_verdicts(
+        result, output, report, _page, _show, as_json=as_json, table="outliers.csv", raw=raw
+    )
 
 
 def _neighbor_numbers(option: str, texts: list[str]) -> tuple[int, ...]:

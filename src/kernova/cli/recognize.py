@@ -135,6 +135,7 @@ def recognize(
         int, typer.Option(min=1, help="Number of nearest training rows to list for each row.")
     ] = RecognizeSettings.n_nearest,
     output: options.Output = None,
+    raw: options.Raw = False,
     report: options.Report = None,
     top: Annotated[
         int, typer.Option(min=0, help="Number of unknown rows to print, with reasons.")
@@ -158,7 +159,14 @@ def recognize(
     with progress_bars():
         result = recognize_rows(recognizer, table, RecognizeSettings(n_nearest=nearest, top=top))
     finish_verdicts(
-        result, output, report, _page, partial(_show, top=top), as_json=as_json, table="classes.csv"
+        result,
+        output,
+        report,
+        _page,
+        partial(_show, top=top),
+        as_json=as_json,
+        table="classes.csv",
+        raw=raw,
     )
 
 

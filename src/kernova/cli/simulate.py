@@ -18,6 +18,7 @@ from kernova.cli.options import (
     Drop,
     IdColumn,
     Missing,
+    Raw,
     check_targets,
     examples,
     split_names,
@@ -59,6 +60,7 @@ def simulate(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write a table with a row per run here.")
     ] = None,
+    raw: Raw = False,
     picture: Annotated[
         Path | None,
         typer.Option(help="Plot classes found against questions asked here (.png, .svg, .pdf)."),
@@ -92,7 +94,7 @@ def simulate(
         result = simulate_strategies(table, settings)
     written = write_targets(
         {
-            "output": table_target(output, result.lines()),
+            "output": table_target(output, result.lines(), raw=raw),
             "picture": Target(picture, lambda path: _save_picture(result, path)),
         }
     )

@@ -14,7 +14,15 @@ from kernova.cli.console import (
     table_target,
     write_targets,
 )
-from kernova.cli.options import MAX_SEED, AsJson, Report, check_targets, examples, number_or_name
+from kernova.cli.options import (
+    MAX_SEED,
+    AsJson,
+    Raw,
+    Report,
+    check_targets,
+    examples,
+    number_or_name,
+)
 from kernova.species import (
     BANDWIDTH,
     COMPONENTS,
@@ -130,6 +138,7 @@ def species(
             "-o", "--output", help="Write a table here: of specimens, or with --each of groups."
         ),
     ] = None,
+    raw: Raw = False,
     report: Report = None,
     top: Annotated[int, typer.Option(min=0, help="Number of table rows to print.")] = 10,
     as_json: AsJson = False,
@@ -171,7 +180,7 @@ def species(
             answer = _answer(known.landmarks, names, unknown, new, settings, least_specimens)
         written = write_targets(
             {
-                "output": table_target(output, answer.rows),
+                "output": table_target(output, answer.rows, raw=raw),
                 "report": page_target(report, lambda: _page(answer)),
             }
         )

@@ -152,11 +152,11 @@ def check_finder(
     return CheckedFinder(check, curve, finder, remarked, found)
 
 
-def save_check(checked: CheckedFinder, folder: Path) -> list[Path]:
+def save_check(checked: CheckedFinder, folder: Path, *, raw: bool = False) -> list[Path]:
     """Write tables and plots of a check, and return their paths.
 
     Tables of notes, windows, confusion and thresholds; plots of the last two, and of each
-    recording with its annotation.
+    recording with its annotation. ``raw`` writes formula-like texts as they are.
     """
     check = checked.check
     confusion = check.confusion.rename_axis("annotated").reset_index()
@@ -166,7 +166,7 @@ def save_check(checked: CheckedFinder, folder: Path) -> list[Path]:
     }  # fmt: skip
     written = [folder / f"check-{name}.csv" for name in tables]
     for path, table in zip(written, tables.values(), strict=True):
-        save_table(table, path)
+        save_table(table, path, raw=raw)
     counts = check.confusion
     ax = plot_confusion(counts, counts.index.tolist(), counts.columns.tolist())
     ax.set_xlabel("found as")

@@ -53,12 +53,15 @@ class SearchSettings:
     # Fingerprint of the model and its options; results with another one are computed again.
     fingerprint: str = ""
     channel: Channel = "mean"  # channel that the finder uses, written to Raven selection tables
+    raw: bool = False  # write formula-like labels to CSV as they are
 
     @property
     def digest(self) -> str:
         """Digest of all settings but the format."""
         labels = None if self.labels is None else sorted(self.labels)
-        text = json.dumps([self.fingerprint, labels, self.channel])
+        # Runs of earlier versions have no fourth value, and must count as done.
+        ways = ["raw"] if self.raw and self.format == "csv" else []
+        text = json.dumps([self.fingerprint, labels, self.channel, *ways])
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -124,6 +127,7 @@ class _FolderRun:
             sample_rate=audio_info(plan.recording).sample_rate,
             duration=found.seconds,
             channel=1 if self.settings.channel == "mean" else self.settings.channel,
+            raw=self.settings.raw,
         )
         if self.draw is not None:
             self.draw(plan.recording, found.segments, files[1])

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from kernova.errors import InputError
 from kernova.files import check_ending, replacing
-from kernova.tables.spreadsheets import safe_cells
+from kernova.tables.spreadsheets import save_separated
 from kernova.textfiles import open_file
 
 # The texts that pandas reads as missing values, too.
@@ -32,6 +32,7 @@ _MISSING_TEXTS = [
     *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 ]
 
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}  # of files that are written
 _SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _BLOCK_BYTES = 1 << 24  # the longest line that can be read
 
@@ -70,7 +71,7 @@ def read_raw(source: str, id_column: str | None = None) -> RawTable:
 
 def check_table_path(path: str | os.PathLike[str]) -> None:
     """Raise before any work if no table can be written with this ending."""
-    check_ending(path, _WRITERS, "a table")
+    check_ending(path, (*_SEPARATORS, *_WRITERS), "a table")
 
 
 def save_table(rows: pd.DataFrame, path: str | os.PathLike[str], *, raw: bool = False) -> None:
@@ -92,9 +93,11 @@ def save_table(rows: pd.DataFrame, path: str | os.PathLike[str], *, raw: bool = 
     """
     check_table_path(path)
     ending = Path(path).suffix.lower()
-    kept = rows if raw or ending not in (".csv", ".tsv") else safe_cells(rows)
     with replacing(path) as scratch:
-        _WRITERS[ending](kept, scratch)
+        if ending in _SEPARATORS:
+            save_separated(rows, scratch, _SEPARATORS[ending], raw=raw)
+        else:
+            _WRITERS[ending](rows, scratch)
 
 
 # --- opening ------------------------------------------------------------------------------------
@@ -430,8 +433,6 @@ _READERS: dict[str, Callable[[str, str | None], RawTable]] = {
 }
 
 _WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
-    ".csv": lambda rows, path: rows.to_csv(path, index=False),
-    ".tsv": lambda rows, path: rows.to_csv(path, index=False, sep="\t"),
     ".parquet": lambda rows, path: rows.to_parquet(path, index=False),
     ".arrow": lambda rows, path: rows.to_feather(path),
     ".feather": lambda rows, path: rows.to_feather(path),

@@ -15,11 +15,16 @@ a file from elsewhere may mean them.
 
 import re
 from collections.abc import Callable
+from io import BytesIO
 from numbers import Number
+from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 
+# csv.QUOTE_MINIMAL and csv.QUOTE_NONNUMERIC, which are plain numbers to type checkers.
+_QUOTE_FEW: Final = 0
+_QUOTE_TEXTS: Final = 2
 # Where some spreadsheets begin a new cell; commas are inside quotation marks in our files.
 _BREAK: Final = r";\t\r\n"
 # What a spreadsheet may skip before a formula: blanks, control and zero-width characters, quotes.
@@ -88,6 +93,34 @@ def original_cells(rows: pd.DataFrame) -> pd.DataFrame:
     ``pandas.read_csv``, and pass them to this function.
     """
     return _with_texts(rows, original_text)
+
+
+def save_separated(
+    rows: pd.DataFrame, target: Path | BytesIO, separator: str = ",", *, raw: bool = False
+) -> None:
+    r"""Write a table as CSV or TSV, marked by :func:`safe_cells` unless ``raw`` is true.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pandas as pd
+    >>> from kernova.tables.spreadsheets import save_separated
+    >>> file = io.BytesIO()
+    >>> save_separated(pd.DataFrame({"id": ["=A1"], "score": [-1.5]}), file)
+    >>> file.getvalue()
+    b"id,score\n'=A1,-1.5\n"
+    """
+    kept = rows if raw else safe_cells(rows)
+    # A lone carriage return ends a line, but is not quoted where only what must be is.
+    quotes_all = _has_carriage_return(kept)
+    kept.to_csv(
+        target, index=False, sep=separator, quoting=_QUOTE_TEXTS if quotes_all else _QUOTE_FEW
+    )
+
+
+def _has_carriage_return(rows: pd.DataFrame) -> bool:
+    texts = (rows.iloc[:, i] for i, kind in enumerate(rows.dtypes) if not _is_without_text(kind))
+    return any("\r" in str(value) for column in (rows.columns, *texts) for value in column)
 
 
 def _with_texts(rows: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from kernova.discover.events import (
     Skipped,
 )
 from kernova.tables.records import rows_with_ids
-from kernova.tables.spreadsheets import safe_cells
+from kernova.tables.spreadsheets import save_separated
 from kernova.typing import Indices
 from kernova.workbench.cards import Opinion, opinion_list
 from kernova.workbench.messages import KINDS, Kind, entry_message, label_of, rows_of
@@ -168,8 +168,9 @@ class Exports(Part):
         Texts that a spreadsheet would run as formulas are marked with an apostrophe
         (:mod:`kernova.tables.spreadsheets`), unless ``raw`` is true.
         """
-        rows = self.labels()
-        return (rows if raw else safe_cells(rows)).to_csv(index=False).encode()
+        file = io.BytesIO()
+        save_separated(self.labels(), file, raw=raw)
+        return file.getvalue()
 
     def labels_parquet(self) -> bytes:
         """Return the labels as Parquet."""

@@ -123,6 +123,7 @@ def write_annotations(
     sample_rate: float | None = None,
     duration: float | None = None,
     channel: int = 1,
+    raw: bool = False,
 ) -> None:
     """Write segments to a file; without segments, a table has only its header.
 
@@ -141,6 +142,10 @@ def write_annotations(
         Length of the recording in seconds, which a TextGrid spans; required without segments.
     channel : int, default=1
         Channel of Raven selections, counted from 1.
+    raw : bool, default=False
+        Write labels to CSV as they are. By default those that a spreadsheet would run as formulas
+        get an apostrophe, which :func:`read_annotations` removes. The other formats are for
+        programs that would take an apostrophe for a part of the label, and never have one.
 
     Raises
     ------
@@ -166,7 +171,7 @@ def write_annotations(
     elif kind == "textgrid":
         text = textgrid(kept, duration)
     else:
-        text = separated_annotation(kept)
+        text = separated_annotation(kept, raw=raw)
     with replacing(path) as scratch:
         scratch.write_bytes(text.encode("utf-8"))
 

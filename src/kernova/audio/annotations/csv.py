@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kernova.audio.annotations.fields import (
     SourceLine,
@@ -15,6 +15,7 @@ from kernova.audio.annotations.fields import (
 )
 from kernova.audio.annotations.segments import Segment
 from kernova.errors import InputError
+from kernova.tables.spreadsheets import original_text, safe_text
 from kernova.textfiles import first_line, parse_number
 
 _DEFAULT_NAMES = {
@@ -47,6 +48,9 @@ def read_separated_annotation(
     if not header:
         raise InputError(f"{source} is empty; a table of annotations needs at least a header line.")
     found = columns_by_role(header, _DEFAULT_NAMES, columns, source)
+    # A table that separated_annotation wrote; in others, an apostrophe is a part of the label.
+    is_ours = tuple(header) == _WRITTEN
+    restored: Callable[[str], str] = original_text if is_ours else str
     segments = []
     for line, row in rows:
         location = SourceLine(source, line)
@@ -54,16 +58,21 @@ def read_separated_annotation(
             raise InputError(
                 f"{location} has {len(row)} fields where the header has {len(header)}; correct it."
             )
-        segments.append(_segment({role: row[i] for role, i in found.items()}, location))
+        segments.append(_segment({role: restored(row[i]) for role, i in found.items()}, location))
     return segments
 
 
-def separated_annotation(segments: Sequence[Segment]) -> str:
-    """Return the text of a table with all columns, even empty ones, to ease joining tables."""
+def separated_annotation(segments: Sequence[Segment], *, raw: bool = False) -> str:
+    """Return the text of a table with all columns, even empty ones, to ease joining tables.
+
+    Labels and files that a spreadsheet would run as formulas are marked, unless ``raw`` is true;
+    :func:`read_separated_annotation` removes the marks of such a table.
+    """
+    written: Callable[[str], str] = str if raw else safe_text
     rows = [
         (
-            segment.file or "",
-            segment.label.replace("\0", " "),
+            written(segment.file or ""),
+            written(segment.label.replace("\0", " ")),
             time_text(segment.start),
             time_text(segment.end),
             "" if segment.score is None else score_text(segment.score),
