@@ -4,9 +4,11 @@ Programs write any line end and the encodings of three decades; all of them are 
 """
 
 import codecs
+import io
 import math
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -21,7 +23,8 @@ _BYTE_ORDER_MARKS = {
 # No header is longer, so a whole table need not be split to see it.
 _LONGEST_LINE = 1 << 16
 
-_NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?", re.ASCII)
+# Possessive, so that a number of a million digits is rejected in one pass.
+_NUMBER = re.compile(r"[-+]?(?:\d++(?:[.,]\d*+)?|[.,]\d++)(?:[eE][-+]?\d++)?", re.ASCII)
 
 
 def open_file(path: str | Path) -> BinaryIO:
@@ -75,29 +78,43 @@ def read_text(path: str | Path) -> str:
     return text
 
 
-def split_lines(text: str) -> list[str]:
-    r"""Split a text at its line ends, and nowhere else.
+def lines_in(text: str) -> Iterator[str]:
+    r"""Yield the lines of a text, split at its line ends and nowhere else.
 
     ``str.splitlines`` would also split at form feeds and at Unicode's line separators, which may
     be part of a label.
 
     Examples
     --------
-    >>> from kernova.textfiles import split_lines
-    >>> split_lines("a\r\nb\n")
-    ['a', 'b', '']
+    >>> from kernova.textfiles import lines_in
+    >>> list(lines_in("a\r\nb\n"))
+    ['a', 'b']
     """
-    return re.split(r"\r\n|\n|\r", text)
+    for line in io.StringIO(text, newline=None):
+        yield line.removesuffix("\n")
 
 
 def first_line(text: str) -> str:
     """Return the first line that is not blank, without the blanks before it."""
-    return split_lines(text.lstrip()[:_LONGEST_LINE])[0]
+    return next(lines_in(text.lstrip()[:_LONGEST_LINE]), "")
 
 
 def is_number(text: str) -> bool:
     """Return whether a text is a number, with a decimal point or a decimal comma."""
     return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def number_in(text: str) -> float | None:
+    """Return the finite number that a text stands for, None if there is none.
+
+    Examples
+    --------
+    >>> from kernova.textfiles import number_in
+    >>> number_in("1,5"), number_in("1e400"), number_in("1_000"), number_in("0x1F"), number_in("٣")
+    (1.5, None, None, None, None)
+    """
+    value = float(text.strip().replace(",", ".")) if is_number(text) else math.nan
+    return value if math.isfinite(value) else None
 
 
 def parse_number(text: str, what: str, where: object) -> float:
@@ -109,8 +126,8 @@ def parse_number(text: str, what: str, where: object) -> float:
     >>> parse_number("1,5", "the start", "Line 2 of song.txt")
     1.5
     """
-    value = float(text.strip().replace(",", ".")) if is_number(text) else math.nan
-    if not math.isfinite(value):
+    value = number_in(text)
+    if value is None:
         raise InputError(
             f"{where} has {quoted(text)} as {what}, which is not a number; correct it."
         )
@@ -124,8 +141,8 @@ class Line(NamedTuple):
     text: str
 
 
-def read_lines(source: str) -> list[Line]:
-    r"""Read the lines of a file that are not blank.
+def read_lines(source: str) -> Iterator[Line]:
+    r"""Yield the lines of a file that are not blank.
 
     The text may be UTF-8, with or without a byte order mark, or in the one-byte encoding of
     Western Windows programs (latin-1 and its extension).
@@ -135,11 +152,12 @@ def read_lines(source: str) -> list[Line]:
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.txt"
     >>> _ = path.write_bytes(b"LM=0\r\n\r\n ID=Andr\xe9")
-    >>> read_lines(str(path))
+    >>> list(read_lines(str(path)))
     [Line(number=1, text='LM=0'), Line(number=3, text='ID=André')]
     """
-    texts = split_lines(_decoded(_content(source), source))
-    return [Line(number, text.strip()) for number, text in enumerate(texts, 1) if text.strip()]
+    for number, text in enumerate(lines_in(_decoded(_content(source), source)), 1):
+        if stripped := text.strip():
+            yield Line(number, stripped)
 
 
 def _content(source: str) -> bytes:

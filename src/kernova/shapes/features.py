@@ -223,7 +223,7 @@ def read_shape_features(path: str | os.PathLike[str]) -> ShapeFeatures:
                 f"{listed(SHIPPED_FEATURES)}."
             )
         source = str(SHIPPED_FEATURES[source])
-    lines = read_lines(source)
+    lines = list(read_lines(source))
     is_toml = source.lower().endswith(".toml")
     written = _toml_features(lines, source) if is_toml else _text_features(lines, source)
     _check_distinct_names(written, source)

@@ -1,7 +1,6 @@
 """Landmarks of specimens: the value that all readers return, and the parsing of coordinates."""
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from kernova.errors import InputError, quoted
 from kernova.text import listed
+from kernova.textfiles import number_in
 from kernova.typing import Coordinates, Mask, Matrix, Vector
 
 Points = Matrix  # points × axes
@@ -18,7 +18,6 @@ Curves = tuple[Points, ...]
 Value = TypeVar("Value")
 Negative = Literal["values", "missing"]
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MISSING = frozenset({"na", "nan", "n/a", "null"})
 _EMPTY: dict[str, object] = {
     "images": "",
@@ -168,12 +167,7 @@ def coordinate(text: str) -> float | None:
     >>> coordinate("4074,5"), coordinate("-1e3"), coordinate("NA"), coordinate("1,234.5")
     (4074.5, -1000.0, nan, None)
     """
-    if text.lower() in _MISSING:
-        return math.nan
-    if not _NUMBER.fullmatch(text):
-        return None
-    number = float(text.replace(",", "."))
-    return number if math.isfinite(number) else None
+    return math.nan if text.lower() in _MISSING else number_in(text)
 
 
 def _distinct(ids: Sequence[str]) -> tuple[str, ...]:
@@ -217,8 +211,8 @@ def _usable_scales(scales: ArrayLike, ids: Sequence[str]) -> Vector:
         return np.full(len(ids), np.nan)
     if numbers.shape != (len(ids),) or np.any(numbers <= 0) or np.any(np.isinf(numbers)):
         raise InputError(
-            f"Landmarks of {len(ids)} specimens have the scales {numbers.tolist()}; give one "
-            "number above 0 per specimen, NaN where it is not known."
+            f"Landmarks of {len(ids)} specimens have the scales {quoted(numbers.tolist())}; give "
+            "one number above 0 per specimen, NaN where it is not known."
         )
     return numbers
 

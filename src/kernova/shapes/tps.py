@@ -3,13 +3,15 @@
 import math
 import os
 import re
+from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from kernova.errors import InputError, quoted
+from kernova.budget import budget_of
+from kernova.errors import InputError, quoted, shortened
 from kernova.files import replacing
 from kernova.shapes.landmarks import (
     Curves,
@@ -23,9 +25,12 @@ from kernova.textfiles import Line, read_lines
 
 IdsFrom = Literal["auto", "id", "image", "number"]
 
-_KEYWORD_LINE = re.compile(r"([A-Za-z][A-Za-z0-9_ ]*?)\s*=\s*(.*)", re.DOTALL)
+_KEYWORD = re.compile(r"[A-Za-z][A-Za-z0-9_ ]*+")
 _COUNT = re.compile(r"[0-9]{1,6}")
+_LONGEST_KEYWORD = 80
 _DIMENSIONS = {"LM": 2, "LM3": 3}
+# Bytes of memory that a specimen takes besides its coordinates and texts.
+_BYTES_PER_SPECIMEN = 1000
 _KEYWORDS = "LM, LM3, CURVES, OUTLINES, POINTS, IMAGE, ID, SCALE, VARIABLES, COMMENT"
 
 
@@ -132,7 +137,7 @@ def write_tps(landmarks: Landmarks, path: str | os.PathLike[str]) -> None:
         scratch.write_bytes("".join(f"{line}\n" for line in written).encode("utf-8"))
 
 
-@dataclass
+@dataclass(slots=True)
 class _Record:
     """The entries of one specimen; ``line`` is the number of its first line."""
 
@@ -156,18 +161,19 @@ class _Reader:
 
     def __init__(self, source: str, negative: Negative) -> None:
         self.lines = read_lines(source)
+        self.ahead = next(self.lines, None)
+        self.budget = budget_of(source)
         self.source = source
         self.negative = negative
-        self.position = 0
         self.n_specimens = 0
         self.dimensions = 2
 
     def records(self) -> list[_Record]:
-        if not self.lines:
+        if self.ahead is None:
             raise InputError(f"{self.source} is empty; a TPS file has a line LM= per specimen.")
         found: list[_Record] = []
-        while self.position < len(self.lines):
-            keyword = self.keyword()
+        while self.ahead is not None:
+            keyword = self.keyword(self.next_line(self.ahead))
             if keyword.name in _DIMENSIONS:
                 found.append(self.record(keyword))
             elif not found:
@@ -179,8 +185,14 @@ class _Reader:
                 self.take(keyword, found[-1])
         return found
 
+    def next_line(self, line: Line) -> Line:
+        """Consume the line ahead."""
+        self.ahead = next(self.lines, None)
+        return line
+
     def record(self, keyword: _Keyword) -> _Record:
         self.n_specimens += 1
+        self.budget.check(self.n_specimens * _BYTES_PER_SPECIMEN)
         self.dimensions = _DIMENSIONS[keyword.name]
         return _Record(keyword.line, self.points(keyword))
 
@@ -215,17 +227,15 @@ class _Reader:
             f"{keyword.name}= is not a keyword of TPS files; use one of {_KEYWORDS}, or remove it",
         )
 
-    def keyword(self) -> _Keyword:
-        line = self.lines[self.position]
-        self.position += 1
-        found = _KEYWORD_LINE.fullmatch(line.text)
-        if found is None:
+    def keyword(self, line: Line) -> _Keyword:
+        name, equals, value = line.text.partition("=")
+        if not (equals and _KEYWORD.fullmatch(name := name.rstrip())):
             raise self.error(
                 line.number,
                 f"expected a keyword such as LM= or ID=, got {_shown(line.text)}; check how many "
                 "landmarks or points are announced above",
             )
-        return _Keyword(line.number, found[1].upper(), found[2].strip())
+        return _Keyword(line.number, shortened(name.upper(), _LONGEST_KEYWORD), value.strip())
 
     def count(self, keyword: _Keyword) -> int:
         if not _COUNT.fullmatch(keyword.value):
@@ -250,13 +260,13 @@ class _Reader:
         return tuple(self.curve(keyword) for _ in range(self.count(keyword)))
 
     def curve(self, announced: _Keyword) -> Points:
-        if self.position == len(self.lines):
+        if self.ahead is None:
             raise self.error(
                 announced.line,
                 f"the file ends before the {announced.value} POINTS= that {announced.name}= "
                 "announces; it is cut short",
             )
-        keyword = self.keyword()
+        keyword = self.keyword(self.next_line(self.ahead))
         if keyword.name != "POINTS":
             raise self.error(
                 keyword.line,
@@ -268,20 +278,22 @@ class _Reader:
     def points(self, keyword: _Keyword) -> Points:
         """Read as many lines of coordinates as the keyword announces."""
         n_points = self.count(keyword)
-        below = self.lines[self.position : self.position + n_points]
-        self.position += len(below)
-        points = [self.point(line, keyword, number) for number, line in enumerate(below, 1)]
-        if len(below) < n_points:
-            raise self.error(
-                keyword.line,
-                f"{keyword.name}={n_points} announces {n_points} points, but the file ends after "
-                f"{len(below)}; it is cut short",
-            )
-        return np.array(points, dtype=np.float64).reshape(n_points, self.dimensions)
+        coordinates = array("d")
+        for number in range(1, n_points + 1):
+            if self.ahead is None:
+                raise self.error(
+                    keyword.line,
+                    f"{keyword.name}={n_points} announces {n_points} points, but the file ends "
+                    f"after {number - 1}; it is cut short",
+                )
+            coordinates.extend(self.point(self.next_line(self.ahead), keyword, number))
+        return np.array(coordinates, dtype=np.float64).reshape(n_points, self.dimensions)
 
     def point(self, line: Line, keyword: _Keyword, number: int) -> list[float]:
-        numbers = [value for text in line.text.split() if (value := coordinate(text)) is not None]
-        if len(numbers) != len(line.text.split()) or len(numbers) != self.dimensions:
+        # The whole of a long line is not split: each word would take 60 bytes.
+        words = line.text.split(maxsplit=self.dimensions)
+        numbers = [value for word in words if (value := coordinate(word)) is not None]
+        if len(numbers) != len(words) or len(numbers) != self.dimensions:
             raise self.error(
                 line.number,
                 f"expected the {self.dimensions} numbers of point {number} of {keyword.value} "
@@ -340,8 +352,8 @@ def _check_distinct(records: list[_Record], ids: tuple[str, ...], name: str, sou
             first = first_row[text]
             raise InputError(
                 f"Specimens {first + 1} and {row + 1} of {source} (lines {records[first].line} "
-                f"and {records[row].line}) have the same {name}={text}; ids must differ. Rename "
-                "one, or set ids_from."
+                f"and {records[row].line}) have the same {name}={shortened(text, 80)}; ids must "
+                "differ. Rename one, or set ids_from."
             )
         first_row[text] = row
 

@@ -7,6 +7,7 @@ exported; a negative frequency is none. An empty file is a label track without l
 from collections.abc import Sequence
 
 from kernova.audio.annotations.fields import (
+    SegmentBudget,
     SourceLine,
     checked_segment,
     frequency_text,
@@ -16,7 +17,7 @@ from kernova.audio.annotations.fields import (
 )
 from kernova.audio.annotations.segments import Segment
 from kernova.errors import InputError
-from kernova.textfiles import parse_number, split_lines
+from kernova.textfiles import lines_in, parse_number
 
 
 def read_audacity(text: str, source: str) -> list[Segment]:
@@ -30,17 +31,19 @@ def read_audacity(text: str, source: str) -> list[Segment]:
              file=None)]
     """
     segments: list[Segment] = []
-    for i, line in enumerate(split_lines(text), start=1):
+    budget = SegmentBudget(source, text)
+    for i, line in enumerate(lines_in(text), start=1):
         if not line.strip():
             continue
         location = SourceLine(source, i)
-        fields = line.split("\t")
+        fields = line.split("\t", maxsplit=3)
         if fields[0] == "\\":
             if not segments:
                 raise InputError(f"{location} holds frequencies before any label; add the label.")
             segments[-1] = _with_frequencies(segments[-1], fields, location)
         else:
             segments.append(_label(fields, location))
+            budget.add_segment()
     return segments
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kernova.audio.annotations.segments import Segment, describe_segment
+from kernova.budget import Budget
 from kernova.errors import InputError, quoted
 from kernova.text import listed, plural
 from kernova.textfiles import parse_number
@@ -12,6 +13,10 @@ from kernova.textfiles import parse_number
 # Roles of columns: the keys of `columns={...}`.
 _ROLES = ("start", "end", "label", "score", "low", "high", "file")
 _REQUIRED_ROLES = ("start", "end", "label")
+
+# Bytes of memory of a segment with its numbers, a short label and its places in lists.
+_BYTES_PER_SEGMENT = 400
+_CHECKED_EACH = 1000
 
 TIME_DECIMALS = 9
 _FREQUENCY_DECIMALS = 3
@@ -29,6 +34,28 @@ class SourceLine(NamedTuple):
 
 
 # --- reading ---------------------------------------------------------------------------------
+
+
+class SegmentBudget:
+    """Number of segments read from a file, held to the memory budget of the file.
+
+    Parameters
+    ----------
+    source : str
+        The file, for error messages.
+    text : str
+        Its text, whose length stands for its size.
+    """
+
+    def __init__(self, source: str, text: str) -> None:
+        self._budget = Budget(source, len(text))
+        self._n_segments = 0
+
+    def add_segment(self) -> None:
+        """Count another segment; raise InputError if they need too much memory."""
+        self._n_segments += 1
+        if self._n_segments % _CHECKED_EACH == 0:
+            self._budget.check(self._n_segments * _BYTES_PER_SEGMENT)
 
 
 def checked_segment(location: SourceLine, segment: Segment) -> Segment:

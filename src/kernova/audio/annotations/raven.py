@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from kernova.audio.annotations.fields import (
     TIME_DECIMALS,
+    SegmentBudget,
     SourceLine,
     checked_segment,
     columns_by_role,
@@ -15,12 +16,15 @@ from kernova.audio.annotations.fields import (
 )
 from kernova.audio.annotations.segments import Segment
 from kernova.errors import InputError
-from kernova.textfiles import parse_number, split_lines
+from kernova.textfiles import lines_in, parse_number
 
 BEGIN, END = "Begin Time (s)", "End Time (s)"
 _LOW, _HIGH = "Low Freq (Hz)", "High Freq (Hz)"
 _FILE, _OFFSET = "Begin File", "File Offset (s)"
 _WRITTEN = ("Selection", "View", "Channel", BEGIN, END, _LOW, _HIGH, "Annotation", "Score")
+
+# Columns without a role that are read, too.
+_OTHER_COLUMNS = ("Selection", "View", _OFFSET)
 
 _DEFAULT_NAMES = {
     "start": (BEGIN,),
@@ -48,24 +52,27 @@ def read_raven(text: str, source: str, columns: Mapping[str, str] | None) -> lis
     >>> read_raven(table, "song.selections.txt", None)[0].label
     'EATO'
     """
-    rows = [
-        (SourceLine(source, i), line) for i, line in enumerate(split_lines(text), 1) if line.strip()
-    ]
-    if not rows:
+    rows = ((i, line) for i, line in enumerate(lines_in(text), 1) if line.strip())
+    header = next(rows, (0, ""))[1].split("\t")
+    if header == [""]:
         raise InputError(f"{source} is empty; a selection table needs at least a header line.")
-    header = rows[0][1].split("\t")
     found = columns_by_role(header, _DEFAULT_NAMES, columns, source)
     positions = {name.strip(): i for i, name in enumerate(header)}
+    positions = {name: positions[name] for name in _OTHER_COLUMNS if name in positions}
     chosen: dict[tuple[object, ...], Segment] = {}
-    for location, line in rows[1:]:
+    budget = SegmentBudget(source, text)
+    for i, line in rows:
+        location = SourceLine(source, i)
         fields = _fields(line, len(header), location)
-        cells = {name: fields[at] for name, at in positions.items()}
-        segment = _segment({role: fields[at] for role, at in found.items()}, cells, location)
+        cells = {name: _field(fields, at) for name, at in positions.items()}
+        roles = {role: _field(fields, at) for role, at in found.items()}
+        segment = _segment(roles, cells, location)
         # Without a number, each row is a separate selection.
         number = cells.get("Selection", "").strip() or location
         key = (number, segment.start, segment.end, segment.label, segment.file)
         if key not in chosen or cells.get("View", "").startswith("Spectrogram"):
             chosen[key] = segment
+            budget.add_segment()
     return list(chosen.values())
 
 
@@ -95,8 +102,12 @@ def _fields(line: str, n_columns: int, location: SourceLine) -> list[str]:
         raise InputError(
             f"{location} has {len(fields)} fields where the header has {n_columns}; correct it."
         )
+    return fields[:n_columns]
+
+
+def _field(fields: Sequence[str], at: int) -> str:
     # Some editors remove the tabs of empty cells at the end of a line.
-    return fields[:n_columns] + [""] * (n_columns - len(fields))
+    return fields[at] if at < len(fields) else ""
 
 
 def _segment(fields: Mapping[str, str], cells: Mapping[str, str], location: SourceLine) -> Segment:

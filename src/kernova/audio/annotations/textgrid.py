@@ -6,11 +6,11 @@ after an exclamation mark) is ignored, so that the long and the short form are t
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kernova.audio.annotations.fields import (
+    SegmentBudget,
     SourceLine,
     checked_segment,
     one_line,
@@ -18,12 +18,16 @@ from kernova.audio.annotations.fields import (
     time_text,
 )
 from kernova.audio.annotations.segments import Segment
-from kernova.errors import InputError, quoted
+from kernova.errors import InputError, quoted, shortened
 from kernova.text import listed
 from kernova.textfiles import is_number, parse_number
 
-_TOKEN = re.compile(r'"(?P<text>(?:[^"]|"")*)"|(?P<open>")|![^\n\r]*|(?P<word>[^\s"]+)')
-_HEAD = re.compile(r'\s*(File type\s*=\s*)?"ooTextFile[^"]*"\s+(Object class\s*=\s*)?"TextGrid"')
+# Possessive: what a quotation mark opens is read once, whether it is closed or not.
+_TOKEN = re.compile(r'"(?P<text>[^"]*+(?:""[^"]*+)*+)"|(?P<open>")|![^\n\r]*+|(?P<word>[^\s"]++)')
+_HEAD = re.compile(
+    r'\s*+(?:File type\s*+=\s*+)?"ooTextFile[^"]*+"\s++(?:Object class\s*+=\s*+)?"TextGrid"'
+)
+_MOST_DIGITS = 15
 _FIRST_OF_A_VALUE = frozenset("+-.,0123456789<")
 _TIER_NAME = "notes"
 
@@ -41,8 +45,9 @@ class _Values:
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source
+        self.budget = SegmentBudget(source, text)
         self._values = _values(text, source)
-        self._n_lines = text.rstrip().count("\n") + 1
+        self._text = text
         self._line = 1
 
     def text(self, what: str) -> str:
@@ -54,12 +59,13 @@ class _Values:
 
     def count(self, what: str) -> int:
         value = self._next("number", what)
-        if not value.content.isdecimal():
+        digits = value.content.lstrip("0") or "0"
+        if not digits.isdecimal() or len(digits) > _MOST_DIGITS:
             raise InputError(
-                f"{SourceLine(self.source, value.line)} has {value.content} as {what}, which is "
-                "not a whole number; correct it."
+                f"{SourceLine(self.source, value.line)} has {shortened(value.content, 80)} as "
+                f"{what}, which is not a whole number; correct it."
             )
-        return int(value.content)
+        return int(digits)
 
     def flag(self, what: str) -> str:
         return self._next("flag", what).content
@@ -72,8 +78,8 @@ class _Values:
         value = next(self._values, None)
         if value is None:
             raise InputError(
-                f"{self.source} ends on line {self._n_lines}, where {what} is expected: it is "
-                "truncated, or a number of tiers or intervals in it is too high."
+                f"{self.source} ends on line {_n_line_ends(self._text.rstrip()) + 1}, where {what} "
+                "is expected: it is truncated, or a number of tiers or intervals in it is too high."
             )
         self._line = value.line
         if value.kind != kind:
@@ -152,12 +158,14 @@ def textgrid(segments: Sequence[Segment], duration: float | None) -> str:
 
 
 def _values(text: str, source: str) -> Iterator[_Value]:
-    line_ends = [found.start() for found in re.finditer(r"\r\n|\n|\r", text)]
+    line, counted = 1, 0
     for token in _TOKEN.finditer(text):
         word = token["word"]
         if word is not None and word[0] not in _FIRST_OF_A_VALUE:
             continue
-        line = bisect_right(line_ends, token.start()) + 1
+        # Tokens start at visible characters, so that no line end lies on both sides.
+        line += _n_line_ends(text, counted, token.start())
+        counted = token.start()
         if token["open"]:
             raise InputError(
                 f"{SourceLine(source, line)} opens a quotation mark that is not closed; close it."
@@ -168,6 +176,11 @@ def _values(text: str, source: str) -> Iterator[_Value]:
             yield _Value("number", word, line)
         elif word in ("<exists>", "<absent>"):
             yield _Value("flag", word, line)
+
+
+def _n_line_ends(text: str, start: int = 0, stop: int | None = None) -> int:
+    counts = [text.count(end, start, stop) for end in ("\n", "\r", "\r\n")]
+    return counts[0] + counts[1] - counts[2]
 
 
 def _has_tiers(values: _Values) -> bool:
@@ -192,6 +205,7 @@ def _tier(values: _Values) -> tuple[str, list[Segment]]:
         label = values.text("a label")
         if label.strip():
             segments.append(checked_segment(location, Segment(start, end, label)))
+            values.budget.add_segment()
     return name, segments
 
 
