@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernova.discover.random_baseline import (
+from kernova.discover.stopping import (
     estimated_sizes,
     expected_by_random_sampling,
     random_baseline_curve,

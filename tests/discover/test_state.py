@@ -9,7 +9,7 @@ from kernova.discover.events import (
     Settled,
 )
 from kernova.discover.session import CategoryDiscovery
-from kernova.discover.state import Disagreement
+from kernova.discover.opinions import Disagreement
 from tests.discover import messages
 from tests.discover.scripted import InTurn
 from tests.discover.sessions import X, answered_by, rejected, started

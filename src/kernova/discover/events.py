@@ -8,7 +8,7 @@ A log is a list of records, and a record is an event with its expert, time and k
 import dataclasses
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -59,7 +59,7 @@ class Changed:
 
     question: int
     label: str | None
-    row: int | None = None
+    row: int | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,14 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """A record was undone: the one with this number, or the last in effect."""
+    """A record was undone: the one with this number, or the last in effect.
+
+    ``entry`` is the number of that record in any case; it identifies the record if an earlier entry
+    is lost.
+    """
 
     number: int | None = None
+    entry: int | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +169,11 @@ def event_to_json(event: Event) -> str:
     '{"event": "answered", "row": 3, "label": "carp", "others": []}'
     """
     # Not asdict: it copies every row of a labelled cluster, one by one.
-    values = {field: getattr(event, field.name) for field in dataclasses.fields(event)}
+    values = {one: getattr(event, one.name) for one in dataclasses.fields(event)}
     fields = {
-        field.name: value
-        for field, value in values.items()
-        if not (value is None and field.default is None)
+        one.name: value
+        for one, value in values.items()
+        if not (value is None and one.default is None)
     }
     return json.dumps({"event": _KIND_OF[type(event)], **fields}, ensure_ascii=False)
 
@@ -227,8 +232,7 @@ _READERS: dict[Any, Callable[[Any], Any]] = {
     tuple[str, ...]: lambda values: _several(_name, values),
 }
 _FIELDS: Final = {
-    kind: {field.name: _READERS[field.type] for field in dataclasses.fields(kind)}
-    for kind in _KIND_OF
+    kind: {one.name: _READERS[one.type] for one in dataclasses.fields(kind)} for kind in _KIND_OF
 }
 
 

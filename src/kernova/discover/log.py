@@ -6,16 +6,19 @@ continued since; later records keep their meaning, so a change of question 5 bec
 question 4 when question 2 is undone.
 """
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from operator import attrgetter
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Final, NamedTuple, cast
 
 from kernova.discover.events import (
     Answered,
     Changed,
     Event,
     LogEntry,
+    Lost,
     PriorLabels,
     Record,
     Skipped,
@@ -24,7 +27,7 @@ from kernova.discover.events import (
 from kernova.discover.questions import Answer
 from kernova.discover.state import SessionState
 from kernova.discover.store import ProjectStore
-from kernova.errors import InputError, quoted
+from kernova.errors import InputError, KernovaError, quoted
 
 _DESCRIPTIONS: Final = {
     "Answered": "an answer",
@@ -47,11 +50,6 @@ class EffectiveEvent(NamedTuple):
     event: Event
     by: str | None = None
 
-    @property
-    def is_asked(self) -> bool:
-        """Whether the event closed a question."""
-        return isinstance(self.event, Answered | Skipped)
-
 
 class EffectiveEvents:
     """Events of a log that are in effect, in order.
@@ -63,8 +61,8 @@ class EffectiveEvents:
 
     Attributes
     ----------
-    events : list of EffectiveEvent
-        All events that were not undone; undo events themselves are left out.
+    records : list of Record
+        The log.
 
     Examples
     --------
@@ -76,67 +74,131 @@ class EffectiveEvents:
     """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
-        self.events: list[EffectiveEvent] = []
-        self._asked: list[int] = []  # record numbers of the events that closed a question
-        self._n_records = 0
+        self.records: list[Record] = []
+        # Record numbers of all events in effect, and of those that closed or changed a question.
+        self._numbers, self._asked, self._changes = array("q"), array("q"), array("q")
+        self._asked_by: dict[str | None, array[int]] = {}
+        self._renumbered: dict[int, Changed] = {}  # changes whose question has another number now
         for record in records:
             self.add(record)
 
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def events(self) -> list[EffectiveEvent]:
+        """All events that were not undone; undo events themselves are left out."""
+        return self.since(0)
+
+    def since(self, position: int) -> list[EffectiveEvent]:
+        """Return the events from a position on, counted from 0."""
+        return [self._event(number) for number in self._numbers[position:]]
+
+    def at(self, position: int) -> EffectiveEvent:
+        """Return the event at a position, counted from 0, or from the end."""
+        return self._event(self._numbers[position])
+
+    @property
+    def questions_by_expert(self) -> dict[str | None, int]:
+        """Number of questions each expert closed, in the order of their first ones."""
+        of_experts = sorted(self._asked_by.items(), key=lambda item: item[1][0])
+        return {expert: len(numbers) for expert, numbers in of_experts}
+
     def add(self, record: Record) -> None:
         """Append the next record of the log."""
-        self._n_records += 1
-        if not isinstance(record.event, Undone):
-            self._append(EffectiveEvent(self._n_records, record.event, record.by))
-            return
-        position = self.position_of(record.event)
-        if position is None:
-            raise InputError("The log is damaged: it undoes more than was done.")
-        self.events = self.without(position)
-        self._asked = [one.number for one in self.events if one.is_asked]
+        self.records.append(record)
+        event = record.event
+        if isinstance(event, Undone):
+            position = self.position_of(event)
+            if position is None:
+                raise InputError("The log is damaged: it undoes more than was done.")
+            self._remove(position)
+        elif not isinstance(event, Lost):
+            self._append(len(self.records), event, record.by)
 
     def position_of(self, undone: Undone) -> int | None:
         """Return the position of the event to be undone; prior labels cannot be undone."""
-        if undone.number is None:
-            position = len(self.events) - 1
-        else:
-            position = bisect_left(self.events, undone.number, key=attrgetter("number"))
-        if not 0 <= position < len(self.events):
+        last = len(self._numbers) - 1
+        position = last if undone.number is None else _position_in(self._numbers, undone.number)
+        if position is None or position < 0:
             return None
-        found = self.events[position]
-        if isinstance(found.event, PriorLabels) or undone.number not in (None, found.number):
-            return None
-        return position
+        is_prior = isinstance(self.at(position).event, PriorLabels)
+        return None if is_prior else position
 
     def last_by(self, expert: str) -> int | None:
         """Return the record number of an expert's last event in effect."""
-        numbers = (one.number for one in reversed(self.events) if one.by == expert)
+        records = self.records
+        numbers = (one for one in reversed(self._numbers) if records[one - 1].by == expert)
         return next(numbers, None)
-
-    def without(self, position: int) -> list[EffectiveEvent]:
-        """Return the events without one; raise if a later event changes that very answer."""
-        removed = self.events[position]
-        question = self.question_of(removed.number)
-        if question is None:
-            return [*self.events[:position], *self.events[position + 1 :]]
-        later = [_renumbered(one, removed, question) for one in self.events[position + 1 :]]
-        return [*self.events[:position], *later]
 
     def with_number(self, number: int) -> EffectiveEvent | None:
         """Return the event of a record, or None if it is not in effect."""
-        position = bisect_left(self.events, number, key=attrgetter("number"))
-        is_found = position < len(self.events) and self.events[position].number == number
-        return self.events[position] if is_found else None
+        return None if _position_in(self._numbers, number) is None else self._event(number)
 
     def question_of(self, number: int) -> int | None:
         """Return the present number of the question that a record answered, if it did."""
-        position = bisect_left(self._asked, number)
-        is_found = position < len(self._asked) and self._asked[position] == number
-        return position + 1 if is_found else None
+        position = _position_in(self._asked, number)
+        return None if position is None else position + 1
 
-    def _append(self, effective: EffectiveEvent) -> None:
-        self.events.append(effective)
-        if effective.is_asked:
-            self._asked.append(effective.number)
+    def changes_without(self, number: int) -> dict[int, Changed]:
+        """Return the changes that refer to another question number once a record is undone.
+
+        Raises
+        ------
+        InputError
+            If one of them changes the answer of that very record.
+        """
+        question = self.question_of(number)
+        if question is None:
+            return {}
+        renumbered = {}
+        for later in self._changes[bisect_left(self._changes, number) :]:
+            change = cast(Changed, self._event(later).event)
+            if change.question == question:
+                raise _cannot_undo(self._event(number), self._event(later))
+            if change.question > question:
+                renumbered[later] = replace(change, question=change.question - 1)
+        return renumbered
+
+    def drop_last(self) -> None:
+        """Remove the last record, which is in effect and cannot be an undo."""
+        number = len(self.records)
+        if self._numbers and self._numbers[-1] == number:
+            self._take_out(len(self._numbers) - 1)
+        self.records.pop()
+
+    def _event(self, number: int) -> EffectiveEvent:
+        record = self.records[number - 1]
+        return EffectiveEvent(number, self._renumbered.get(number, record.event), record.by)
+
+    def _append(self, number: int, event: Event, by: str | None) -> None:
+        self._numbers.append(number)
+        if isinstance(event, Answered | Skipped):
+            self._asked.append(number)
+            self._asked_by.setdefault(by, array("q")).append(number)
+        elif isinstance(event, Changed):
+            self._changes.append(number)
+
+    def _remove(self, position: int) -> None:
+        self._renumbered |= self.changes_without(self._numbers[position])
+        self._take_out(position)
+
+    def _take_out(self, position: int) -> None:
+        number = self._numbers.pop(position)
+        by, event = self.records[number - 1].by, self.records[number - 1].event
+        self._renumbered.pop(number, None)
+        if isinstance(event, Answered | Skipped):
+            for numbers in (self._asked, self._asked_by[by]):
+                del numbers[bisect_left(numbers, number)]
+            if not self._asked_by[by]:
+                del self._asked_by[by]
+        elif isinstance(event, Changed):
+            del self._changes[bisect_left(self._changes, number)]
+
+
+def _position_in(numbers: "array[int]", number: int) -> int | None:
+    position = bisect_left(numbers, number)
+    return position if position < len(numbers) and numbers[position] == number else None
 
 
 class EventLog:
@@ -178,16 +240,20 @@ class EventLog:
         self, n_rows: int, log: Sequence[Record | Event] = (), store: ProjectStore | None = None
     ) -> None:
         self.store = store
-        self.records = [one if isinstance(one, Record) else Record(one) for one in log]
-        self.effective = EffectiveEvents(self.records)
-        self.state = SessionState(n_rows)
-        for one in self.effective.events:
-            self.state.apply(one.event, one.by)
+        records = (one if isinstance(one, Record) else Record(one) for one in log)
+        self.effective = EffectiveEvents(records)
+        self.state = self._replayed(n_rows)
         self._keys = {
             record.key: number
             for number, record in enumerate(self.records, start=1)
             if record.key is not None
         }
+        self._unsaved: list[Record] | None = None  # records of a batch
+
+    @property
+    def records(self) -> list[Record]:
+        """All records."""
+        return self.effective.records
 
     def number_of_key(self, key: str | None) -> int | None:
         """Return the number of the record with this key, if there is one."""
@@ -203,13 +269,29 @@ class EventLog:
             answer no longer holds and a fresh asker is needed.
         """
         if isinstance(record.event, Undone):
-            state = self._state_after(record.event)
-            self._save(record)
-            self.state = state
+            self._undo(record)
             return None
-        self.state.check(record.event)
+        is_lost = isinstance(record.event, Lost)
+        if not is_lost:
+            self.state.check(record.event)
         self._save(record)
-        return self.state.apply(record.event, record.by)
+        self._add(record)
+        return [] if is_lost else self.state.apply(record.event, record.by)
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Save all records appended within with one write; none of them is on disk before.
+
+        Raises
+        ------
+        NotSavedError
+            If they cannot be saved; the log and the state are then as they were before.
+        """
+        self._unsaved = []
+        try:
+            yield
+        finally:
+            self._save_batch(is_last=True)
 
     def entry(self, number: int) -> LogEntry:
         """Return a record by its number, with whether it is in effect."""
@@ -222,34 +304,97 @@ class EventLog:
         return LogEntry(number, record.at, record.by, record.event, found is not None, question)
 
     def _save(self, record: Record) -> None:
-        if self.store is not None:
+        if self._unsaved is not None:
+            self._unsaved.append(record)
+        elif self.store is not None:
             self.store.append(record)
-        self.records.append(record)
+
+    def _save_batch(self, *, is_last: bool) -> None:
+        records, self._unsaved = self._unsaved, None if is_last else []
+        if not records or self.store is None:
+            return
+        try:
+            self.store.append(*records)
+        except KernovaError:
+            self._retract(len(records))
+            raise
+
+    def _add(self, record: Record) -> None:
         self.effective.add(record)
         if record.key is not None:
             self._keys[record.key] = len(self.records)
 
-    def _state_after(self, undone: Undone) -> SessionState:
-        """Return the state without one event; raise if a later event depends on it."""
-        position = self.effective.position_of(undone)
+    def _retract(self, n_records: int) -> None:
+        """Remove the last records, which are not on disk and contain no undo."""
+        n_before = len(self.effective)
+        for _ in range(n_records):
+            self._keys.pop(self.records[-1].key or "", None)
+            self.effective.drop_last()
+        n_events = n_before - len(self.effective)
+        if n_events <= self.state.n_steps:
+            self.state.take_back(n_events)
+        else:
+            self.state = self._replayed(self.state.n_rows)
+
+    def _undo(self, record: Record) -> None:
+        """Undo an event and save that; raise, and change nothing, if a later one depends on it."""
+        if self._unsaved is not None:
+            self._save_batch(is_last=False)
+        position = self.effective.position_of(cast(Undone, record.event))
         if position is None:
             raise InputError("There is nothing to undo.")
-        removed = self.effective.events[position]
-        state = SessionState(self.state.n_rows)
-        for one in self.effective.without(position):
-            try:
+        removed, *later = self.effective.since(position)
+        renumbered = self.effective.changes_without(removed.number)
+        new = [one._replace(event=renumbered.get(one.number, one.event)) for one in later]
+        self._replace_last([removed, *later], new)
+        try:
+            if self.store is not None:
+                self.store.append(record)
+        except KernovaError:
+            self._replace_last(new, [removed, *later])
+            raise
+        self._add(record)
+
+    def _replace_last(self, old: list[EffectiveEvent], new: list[EffectiveEvent]) -> None:
+        """Let other events follow the earlier ones, or raise, with the state as it was before.
+
+        Parameters
+        ----------
+        old, new : list of EffectiveEvent
+            The last events of the state, and those that are to be applied instead.
+        """
+        if len(old) <= self.state.n_steps:
+            self.state.take_back(len(old))
+            state = self.state
+        else:
+            n_earlier = len(self.effective) - max(len(old), len(new))
+            state = self._replayed(self.state.n_rows, n_earlier)
+        done = 0
+        try:
+            for one in new:
                 state.apply(one.event, one.by)
-            except InputError as error:
-                raise _cannot_undo(removed, one) from error
+                done += 1
+        except InputError as error:
+            if state is self.state:
+                self._put_back(old, done)
+            raise _cannot_undo(old[0], new[done]) from error
+        self.state = state
+
+    def _put_back(self, old: list[EffectiveEvent], n_new: int) -> None:
+        """Replace the last ``n_new`` events of the state by the former ones again."""
+        if n_new > self.state.n_steps:  # they concern very many rows
+            self.state = self._replayed(self.state.n_rows)
+            return
+        self.state.take_back(n_new)
+        for one in old:
+            self.state.apply(one.event, one.by)
+
+    def _replayed(self, n_rows: int, n_events: int | None = None) -> SessionState:
+        state = SessionState(n_rows)
+        events = self.effective.events
+        for one in events[:n_events]:
+            state.apply(one.event, one.by)
         return state
-
-
-def _renumbered(one: EffectiveEvent, removed: EffectiveEvent, question: int) -> EffectiveEvent:
-    if not isinstance(one.event, Changed) or one.event.question < question:
-        return one
-    if one.event.question == question:
-        raise _cannot_undo(removed, one)
-    return one._replace(event=Changed(one.event.question - 1, one.event.label))
 
 
 def _cannot_undo(removed: EffectiveEvent, later: EffectiveEvent) -> InputError:

@@ -1,6 +1,5 @@
 """Results of a session: a read-only view of its state and log."""
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final, Generic, NoReturn, Protocol, Self, TypeVar, overload
 
@@ -9,9 +8,10 @@ from numpy.typing import NDArray
 
 from kernova.discover.events import Event, LogEntry, Record
 from kernova.discover.log import EventLog
+from kernova.discover.opinions import Disagreement
 from kernova.discover.questions import AskedQuestion, OpenQuestions
 from kernova.discover.rows import RowIds
-from kernova.discover.state import Disagreement, SessionState
+from kernova.discover.state import SessionState
 from kernova.typing import Indices
 
 
@@ -98,7 +98,7 @@ class SessionResults:
     @property
     def n_disagreements(self) -> int:
         """Number of rows that experts label differently."""
-        return sum(1 for _ in self._state.opinions.disputed())
+        return self._state.opinions.n_disputed
 
     @property
     def n_labelled(self) -> int:
@@ -125,13 +125,12 @@ class SessionResults:
     @property
     def n_skipped(self) -> int:
         """Number of questions whose row has no label."""
-        state = self._state
-        return sum(state.label_of(asked.row) is None for asked in state.questions)
+        return self._state.n_skipped
 
     @property
     def questions_by_expert(self) -> dict[str | None, int]:
         """Number of questions each expert has answered or skipped, in order of appearance."""
-        return dict(Counter(one.by for one in self._log.effective.events if one.is_asked))
+        return self._log.effective.questions_by_expert
 
     @property
     def open_questions(self) -> dict[str | None, AskedQuestion]:

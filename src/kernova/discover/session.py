@@ -307,7 +307,9 @@ class CategoryDiscovery:
             number = None if name is None else self._log.effective.last_by(name)
             if name is not None and number is None:
                 raise InputError(f"There is nothing by {quoted(name)} to undo.")
-            return events.Undone(number)
+            in_effect = self._log.effective
+            last = in_effect.at(-1).number if len(in_effect) else None
+            return events.Undone(number, last if number is None else number)
 
         return self._record(event, expert, key)
 
@@ -323,8 +325,13 @@ class CategoryDiscovery:
             raise InputError(
                 f"question must be its number, counted from 1; got {quoted(question)}."
             )
-        event = events.Changed(int(question), None if label is None else category_name(label))
-        return self._record(lambda _: event, expert, key)
+        category = None if label is None else category_name(label)
+
+        def event(_: str | None) -> events.Changed:
+            asked = self._state.questions[question - 1 : question] if question > 0 else []
+            return events.Changed(int(question), category, asked[0].row if asked else None)
+
+        return self._record(event, expert, key)
 
     def label_row(
         self, row_id: Hashable, label: object, *, expert: str | None = None, key: str | None = None

@@ -3,17 +3,26 @@
 The state is the result of applying the events of the log that are in effect, one after another.
 The latest opinion about a row is its label, whichever expert gave it. Where the latest opinions of
 the experts differ, that is a disagreement until they agree or one of them settles it.
+
+Every event changes only the rows that it concerns, and what these were before is kept for the
+latest events. Undoing one of them takes those back and applies the later ones again, so that its
+time does not depend on the number of answers.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from array import array
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Iterable
 from typing import Final, NamedTuple
+
+import numpy as np
 
 from kernova.discover.events import (
     Answered,
     Changed,
     Deleted,
     Event,
+    Lost,
     Merged,
     Passed,
     PriorLabels,
@@ -23,125 +32,15 @@ from kernova.discover.events import (
     Settled,
     Skipped,
 )
+from kernova.discover.opinions import Opinion, Opinions, RowOpinions
 from kernova.discover.questions import Answer
 from kernova.errors import InputError, quoted
 from kernova.text import listed
 
 _MAX_NAMES: Final = 12
-
-
-class Opinion(NamedTuple):
-    """The label an expert gave a row, and the question it answered, if any."""
-
-    label: str
-    question: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """A row that experts label differently.
-
-    Parameters
-    ----------
-    row : int
-        Index of the row in the table.
-    opinions : dict of str (or None) to str
-        The latest label of each expert, the newest last; None stands for unnamed experts.
-    label : str
-        The label of the row until the disagreement is settled.
-    """
-
-    row: int
-    opinions: dict[str | None, str]
-    label: str
-
-
-class Opinions:
-    """The latest opinion of each expert about each row.
-
-    Examples
-    --------
-    >>> from kernova.discover.state import Opinion, Opinions
-    >>> opinions = Opinions()
-    >>> opinions.record([3, 4], "Anna", Opinion("carp"))
-    >>> opinions.record([3], "Bob", Opinion("pike"))
-    >>> list(opinions.disputed()), opinions.of(3)
-    ([3], {'Anna': 'carp', 'Bob': 'pike'})
-    >>> opinions.settle(3, "pike")
-    >>> list(opinions.disputed())
-    []
-    """
-
-    def __init__(self) -> None:
-        self._of_row: dict[int, dict[str | None, Opinion]] = {}
-        self._shared: dict[int, None] = {}  # rows with the opinions of several experts
-        self._settled: dict[int, str] = {}
-
-    def of(self, row: int) -> dict[str | None, str]:
-        """Return each expert's latest label of a row, the newest last."""
-        return {by: opinion.label for by, opinion in self._of_row.get(row, {}).items()}
-
-    def latest(self, row: int) -> Opinion | None:
-        """Return the newest opinion about a row."""
-        opinions = self._of_row.get(row)
-        return next(reversed(opinions.values())) if opinions else None
-
-    def n_experts(self, row: int) -> int:
-        """Return how many experts have labelled a row."""
-        return len(self._of_row.get(row, ()))
-
-    def disputed(self) -> Iterator[int]:
-        """Return the rows that experts label differently and that are not settled."""
-        for row in self._shared:
-            labels = {opinion.label for opinion in self._of_row[row].values()}
-            if len(labels) > 1 and row not in self._settled:
-                yield row
-
-    def record(self, rows: Iterable[int], by: str | None, opinion: Opinion) -> None:
-        """Record an expert's opinion about rows."""
-        for row in rows:
-            opinions = self._of_row.setdefault(row, {})
-            opinions.pop(by, None)  # a repeated opinion moves to the end
-            opinions[by] = opinion
-            if len(opinions) > 1:
-                self._shared.setdefault(row)
-                if self._settled.get(row, opinion.label) != opinion.label:
-                    del self._settled[row]  # the new opinion reopens the disagreement
-
-    def forget(self, row: int) -> None:
-        """Remove all opinions about a row."""
-        self._of_row.pop(row, None)
-        self._shared.pop(row, None)
-        self._settled.pop(row, None)
-
-    def settle(self, row: int, label: str) -> None:
-        """End a disagreement."""
-        self._settled[row] = label
-
-    def rename(self, old: set[str], new: str) -> None:
-        """Replace some categories by another in all opinions."""
-        for opinions in self._of_row.values():
-            for by, opinion in opinions.items():
-                if opinion.label in old:
-                    opinions[by] = opinion._replace(label=new)
-        for row, label in self._settled.items():
-            if label in old:
-                self._settled[row] = new
-
-    def delete(self, name: str) -> None:
-        """Remove all opinions that name a category."""
-        for row, opinions in list(self._of_row.items()):
-            for by in [by for by, opinion in opinions.items() if opinion.label == name]:
-                del opinions[by]
-            if len(opinions) < 2:
-                self._shared.pop(row, None)
-            if not opinions:
-                del self._of_row[row]
-        self._settled = {
-            row: label
-            for row, label in self._settled.items()
-            if label != name and row in self._shared
-        }
+# Events that can be taken back without a replay, and rows that are kept for it.
+_MOST_STEPS: Final = 1000
+_MOST_ROWS_KEPT: Final = 50_000
 
 
 class Entry(NamedTuple):
@@ -156,6 +55,116 @@ class AskedRow(NamedTuple):
 
     row: int
     others: tuple[int, ...] = ()
+
+
+class CategoryRows:
+    """The rows of each category and the discovery curve, kept up to date row by row.
+
+    Rows have ranks, in the order in which they were first labelled or skipped.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows of the table.
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self.ranks = array("q", bytes(8 * n_rows))
+        self._of: dict[str, list[int]] = {}
+        self._is_ordered = True  # whether the categories are in the order of their first rows
+        self._asked_ranks = array("q")  # of the rows of all questions
+        self._curve: list[int] = []
+        self._is_current = True  # whether the curve is
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._of
+
+    def __getitem__(self, name: str) -> list[int]:
+        return self._of[name]
+
+    def by_name(self) -> dict[str, list[int]]:
+        """Return the rows of each category; the categories in the order of their first rows."""
+        if not self._is_ordered:
+            ranks = self.ranks
+            self._of = dict(sorted(self._of.items(), key=lambda item: ranks[item[1][0]]))
+            self._is_ordered = True
+        return self._of
+
+    def curve(self) -> list[int]:
+        """Return the number of categories with a row up to that of each question."""
+        if not self._is_current:
+            firsts = np.sort([self.ranks[rows[0]] for rows in self._of.values()])
+            asked = np.frombuffer(self._asked_ranks, dtype=np.int64)
+            self._curve = np.searchsorted(firsts, asked, side="right").tolist()
+            self._is_current = True
+        return self._curve
+
+    def add_question(self, row: int) -> None:
+        """Extend the curve by a question, after its rows were labelled."""
+        self._asked_ranks.append(self.ranks[row])
+        if self._is_current:
+            self._curve.append(len(self._of))
+
+    def drop_question(self) -> None:
+        """Take back the last question, before its rows lose their labels."""
+        self._asked_ranks.pop()
+        if self._is_current:
+            self._curve.pop()
+
+    def add(self, row: int, name: str) -> None:
+        """Add a row to a category."""
+        rows = self._of.setdefault(name, [])
+        ranks = self.ranks
+        if rows and ranks[rows[-1]] > ranks[row]:
+            insort(rows, row, key=ranks.__getitem__)
+        else:
+            rows.append(row)
+        if rows[0] == row:
+            self._first_changed(ranks[row])
+            self._is_ordered = self._is_ordered and self._is_newest(name, ranks[row])
+
+    def remove(self, row: int, name: str) -> None:
+        """Remove a row from a category."""
+        rows, rank = self._of[name], self.ranks[row]
+        position = bisect_left(rows, rank, key=self.ranks.__getitem__)
+        del rows[position]
+        if position == 0:
+            self._first_changed(rank)
+            self._is_ordered = self._is_ordered and not rows
+        if not rows:
+            del self._of[name]
+
+    def rename(self, old: str, new: str) -> None:
+        """Rename a category; the new name is not in use."""
+        self._is_ordered = self._is_ordered and next(reversed(self._of)) == old
+        self._of[new] = self._of.pop(old)
+
+    def _first_changed(self, rank: int) -> None:
+        if self._asked_ranks and rank <= self._asked_ranks[-1]:
+            self._is_current = False
+
+    def _is_newest(self, name: str, rank: int) -> bool:
+        """Return whether a category whose first row has this rank belongs to the end."""
+        latest = reversed(self._of.items())
+        if next(latest)[0] != name:
+            return False
+        before = next(latest, None)
+        return before is None or self.ranks[before[1][0]] < rank
+
+
+class _RowBefore(NamedTuple):
+    """Everything about a row before an event."""
+
+    entry: Entry | None
+    rank: int
+    opinions: RowOpinions
+
+
+class _Step(NamedTuple):
+    """What one event changed, with which it can be taken back."""
+
+    is_question: bool
+    rows: dict[int, _RowBefore]
 
 
 class SessionState:
@@ -178,6 +187,8 @@ class SessionState:
         The rows of each category; the categories in the order of their first rows.
     curve : list of int
         Number of categories found after each question, under the present labels.
+    n_skipped : int
+        Number of questions whose row has no label.
     opinions : Opinions
         The latest opinion of each expert about each row; prior labels belong to no expert.
 
@@ -192,36 +203,44 @@ class SessionState:
     >>> state.apply(Changed(3, "carp"))
     >>> state.categories, state.curve
     ({'carp': [3, 1, 2]}, [1, 1, 1])
+    >>> state.take_back(2)
+    >>> state.categories, state.curve
+    ({'carp': [3]}, [1, 1])
     """
 
     def __init__(self, n_rows: int, events: Iterable[Event] = ()) -> None:
         self.n_rows = n_rows
         self.entries: dict[int, Entry] = {}
         self.questions: list[AskedRow] = []
+        self.n_skipped = 0
         self.opinions = Opinions()
-        self._categories: dict[str, list[int]] = {}
-        self._curve: list[int] = []
-        self._is_counted = True  # whether categories and curve follow the entries
+        self._categories = CategoryRows(n_rows)
         self._question_of: dict[int, int] = {}  # the row of a question to its number
+        self._next_rank = 1
+        self._steps: deque[_Step] = deque()
+        self._n_kept = 0  # rows in all steps
+        self._changing: dict[int, _RowBefore] = {}  # rows of the present step
         for event in events:
             self.apply(event)
 
     @property
     def categories(self) -> dict[str, list[int]]:
         """The rows of each category; the categories in the order of their first rows."""
-        self._recount()
-        return self._categories
+        return self._categories.by_name()
 
     @property
     def curve(self) -> list[int]:
         """Number of categories found after each question, under the present labels."""
-        self._recount()
-        return self._curve
+        return self._categories.curve()
 
     def label_of(self, row: int) -> str | None:
         """Return the label of a row, or None."""
         entry = self.entries.get(row)
         return None if entry is None else entry.label
+
+    def is_asked(self, row: int) -> bool:
+        """Return whether a question was about a row."""
+        return row in self._question_of
 
     def answers(self) -> list[Answer]:
         """Return all answers for a fresh asker, in the order in which they were first given."""
@@ -245,6 +264,8 @@ class SessionState:
                 _check_distinct(rows)
             case Settled(row, _):
                 self._check_disputed(row)
+            case Lost():
+                pass
             case _:
                 self._check_correction(event)
 
@@ -271,6 +292,12 @@ class SessionState:
             answer no longer holds and a fresh asker is needed.
         """
         self.check(event)
+        self._changing = {}
+        answers = self._applied(event, by)
+        self._keep(_Step(isinstance(event, Answered | Skipped), self._changing))
+        return answers
+
+    def _applied(self, event: Event, by: str | None) -> list[Answer] | None:
         match event:
             case PriorLabels(rows, labels):
                 return self._update(dict(zip(rows, map(Entry, labels), strict=True)))
@@ -283,12 +310,12 @@ class SessionState:
             case RowsLabelled(rows, label):
                 return self._label_rows(rows, Entry(label), by)
             case Settled(row, label):
+                self._remember(row)
                 self.opinions.settle(row, label)
                 return self._update({row: Entry(label)})
-            case Passed():
+            case Passed() | Lost():
                 return []
         self._correct(event, by)
-        self._is_counted = False
         return None
 
     def _correct(self, event: Event, by: str | None) -> None:
@@ -302,13 +329,84 @@ class SessionState:
             case Deleted(name):
                 self._delete(name)
 
+    # --- the latest events, which can be taken back ----------------------------------------
+
+    @property
+    def n_steps(self) -> int:
+        """Number of events that can be taken back."""
+        return len(self._steps)
+
+    def take_back(self, n_events: int) -> None:
+        """Set the state as it was before the last ``n_events``, at most ``n_steps``."""
+        is_ordered = True
+        for _ in range(n_events):
+            step = self._steps.pop()
+            self._n_kept -= len(step.rows)
+            if step.is_question:
+                self._categories.drop_question()
+            for row, before in reversed(step.rows.items()):
+                is_ordered &= self._restore(row, before)
+            if step.is_question:
+                del self._question_of[self.questions.pop().row]
+        if not is_ordered:
+            ranks = self._categories.ranks
+            self.entries = dict(sorted(self.entries.items(), key=lambda item: ranks[item[0]]))
+
+    def _keep(self, step: _Step) -> None:
+        self._steps.append(step)
+        self._n_kept += len(step.rows)
+        while self._n_kept > _MOST_ROWS_KEPT or len(self._steps) > _MOST_STEPS:
+            self._n_kept -= len(self._steps.popleft().rows)
+
+    def _remember(self, row: int) -> None:
+        if row not in self._changing:
+            rank = self._categories.ranks[row]
+            self._changing[row] = _RowBefore(self.entries.get(row), rank, self.opinions.about(row))
+
+    def _restore(self, row: int, before: _RowBefore) -> bool:
+        """Set a row as it was; return whether the order of the entries is still right."""
+        self.opinions.restore(row, before.opinions)
+        is_there = row in self.entries
+        self._put(row, before.entry)
+        if before.entry is None or is_there:
+            return True
+        label, ranks = before.entry.label, self._categories.ranks
+        if label is not None:
+            self._categories.remove(row, label)
+        ranks[row] = before.rank
+        if label is not None:
+            self._categories.add(row, label)
+        return False
+
     # --- effect of each kind of event ------------------------------------------------------
+
+    def _put(self, row: int, entry: Entry | None) -> None:
+        """Set the entry of a row, or remove it, and what is counted by it."""
+        before = self.entries.get(row)
+        old, new = (None if one is None else one.label for one in (before, entry))
+        if row in self._question_of:
+            self.n_skipped += (entry is not None and new is None) - (
+                before is not None and old is None
+            )
+        if old is not None and old != new:
+            self._categories.remove(row, old)
+        if entry is None:
+            self.entries.pop(row, None)
+            return
+        if before is None:
+            self._categories.ranks[row] = self._next_rank
+            self._next_rank += 1
+        self.entries[row] = entry
+        if new is not None and old != new:
+            self._categories.add(row, new)
 
     def _label_rows(
         self, rows: tuple[int, ...], entry: Entry, by: str | None
     ) -> list[Answer] | None:
+        for row in rows:
+            self._remember(row)
         if entry.label is not None:
-            self.opinions.record(rows, by, Opinion(entry.label, entry.question))
+            self.opinions.record(rows, Opinion(entry.label, entry.question, by))
         return self._update(dict.fromkeys(rows, entry))
 
     def _update(self, given: dict[int, Entry]) -> list[Answer] | None:
@@ -318,15 +416,10 @@ class SessionState:
         is_changed = len(new) < len(given) and any(
             row in old and old[row].label != entry.label for row, entry in given.items()
         )
-        old.update(given)
-        if is_changed:
-            self._is_counted = False
-            return None
-        if self._is_counted:
-            for row, entry in new.items():
-                if entry.label is not None:
-                    self._categories.setdefault(entry.label, []).append(row)
-        return self._as_answers(new)
+        for row, entry in given.items():
+            self._remember(row)
+            self._put(row, entry)
+        return None if is_changed else self._as_answers(new)
 
     def _as_answers(self, entries: dict[int, Entry]) -> list[Answer]:
         asked = self._question_of
@@ -339,8 +432,7 @@ class SessionState:
         number = len(self.questions)
         self._question_of[asked.row] = number
         answers = self._label_rows((asked.row, *asked.others), Entry(label, number), by)
-        if self._is_counted:
-            self._curve.append(len(self._categories))
+        self._categories.add_question(asked.row)
         return answers
 
     def _change(self, question: int, label: str | None, by: str | None) -> None:
@@ -354,43 +446,41 @@ class SessionState:
             if label is not None or row in self._question_of:
                 self._relabel(row, Entry(label, question), by)
             else:
+                self._remember(row)
                 self.opinions.forget(row)
-                del self.entries[row]  # never asked and no longer labelled: open again
+                self._put(row, None)  # never asked and no longer labelled: open again
 
     def _relabel(self, row: int, entry: Entry, by: str | None) -> None:
-        self.entries[row] = entry
+        self._remember(row)
+        self._put(row, entry)
         if entry.label is None:
             self.opinions.forget(row)
         else:
-            self.opinions.record((row,), by, Opinion(entry.label, entry.question))
+            self.opinions.record((row,), Opinion(entry.label, entry.question, by))
 
     def _rename(self, old: set[str], new: str) -> None:
-        self.opinions.rename(old, new)
-        for row, entry in self.entries.items():
-            if entry.label in old:
-                self.entries[row] = entry._replace(label=new)
+        rows = [row for name in old for row in self._categories[name]]
+        naming = self.opinions.naming(old)
+        for row in (*rows, *naming):
+            self._remember(row)
+        self.opinions.rename(naming, old, new)
+        for row in rows:
+            self._put(row, self.entries[row]._replace(label=new))
 
     def _delete(self, name: str) -> None:
         """Fall back to the latest opinion for another category; without one, remove the label."""
-        self.opinions.delete(name)
-        for row in [row for row, entry in self.entries.items() if entry.label == name]:
+        rows, naming = list(self._categories[name]), self.opinions.naming([name])
+        for row in (*rows, *naming):
+            self._remember(row)
+        self.opinions.delete(naming, name)
+        for row in rows:
             opinion = self.opinions.latest(row)
             if opinion is not None:
-                self.entries[row] = Entry(opinion.label, opinion.question)
+                self._put(row, Entry(opinion.label, opinion.question))
             elif row in self._question_of:
-                self.entries[row] = Entry(None, self._question_of[row])
+                self._put(row, Entry(None, self._question_of[row]))
             else:
-                del self.entries[row]
-
-    def _recount(self) -> None:
-        if self._is_counted:
-            return
-        self._categories, self._curve, self._is_counted = {}, [], True
-        for row, entry in self.entries.items():
-            if entry.label is not None:
-                self._categories.setdefault(entry.label, []).append(row)
-            if row in self._question_of:
-                self._curve.append(len(self._categories))
+                self._put(row, None)
 
     # --- checks ----------------------------------------------------------------------------
 
@@ -428,7 +518,7 @@ class SessionState:
         self._check_category(old)
         if old == new:
             raise InputError(f"The category {quoted(old)} has that name already.")
-        if new in self.categories:
+        if new in self._categories:
             raise InputError(
                 f"There is a category {quoted(new)} already. To make one of both, merge "
                 f"{quoted(old)} into it."
@@ -445,7 +535,7 @@ class SessionState:
             raise InputError(f"The category {quoted(into)} cannot be merged into itself.")
 
     def _check_category(self, name: str) -> None:
-        if name not in self.categories:
+        if name not in self._categories:
             raise InputError(
                 f"There is no category {quoted(name)}. {_existing(list(self.categories))}"
             )

@@ -8,6 +8,7 @@ from kernova.discover.events import (
     Changed,
     Deleted,
     Event,
+    Lost,
     Merged,
     Passed,
     PriorLabels,
@@ -23,7 +24,7 @@ from kernova.text import quantity
 
 Kind = Literal[
     "prior", "answer", "skip", "label", "labels", "change", "rename", "merge", "delete", "settle",
-    "undo",
+    "undo", "lost",
 ]  # fmt: skip
 
 KINDS: Final[dict[type[Any], Kind]] = {
@@ -39,6 +40,7 @@ KINDS: Final[dict[type[Any], Kind]] = {
     Deleted: "delete",
     Settled: "settle",
     Undone: "undo",
+    Lost: "lost",
 }
 
 
@@ -97,6 +99,8 @@ def _category_message(event: Event) -> str:
         case PriorLabels(rows, _):
             had = "was" if len(rows) == 1 else "were"
             return f"{quantity(len(rows), 'row')} {had} labelled before the first question."
+        case Lost():
+            return "An entry was lost, because the project file was damaged."
         case Undone(None):
             return "The last entry was undone."
         case Undone(number):

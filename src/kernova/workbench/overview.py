@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from kernova.discover.events import PriorLabels
-from kernova.discover.random_baseline import random_baseline_curve
+from kernova.discover.stopping import random_baseline_curve
 from kernova.files import path_text
 from kernova.media.row_media import MediaKind
 from kernova.workbench.learning import LearnReply
