@@ -1,6 +1,6 @@
 """Whole sentences of sessions, projects and strategies, as templates: change wording here."""
 
-from kernova.discover.store import FORMAT
+from kernova.discover.project.lines import FORMAT
 from kernova.discover.strategies import STRATEGIES
 
 # --- session -----------------------------------------------------------------------------------
@@ -123,6 +123,12 @@ CANNOT_WRITE = (
     "The project {path} cannot be written or locked. Make the file and its folder writable, or "
     "choose another."
 )
+
+NO_LOCKS = (
+    "Files cannot be locked in the folder of {path}, as on some network drives, so two processes "
+    "could write to the project at once. Copy it to a local disk and use it there."
+)
+CLOSED = "it is closed"
 
 # --- random baseline, simulation, stopping -----------------------------------------------------
 

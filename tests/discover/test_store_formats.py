@@ -1,53 +1,27 @@
-"""Projects of format 1: read as they are, and converted at the first change."""
+"""Projects of formats 1 and 2: read as they are, and converted at the first change."""
 
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from kernova.discover.events import Answered, Record, Skipped, Undone
+from kernova.discover.project.content import ProjectHead
+from kernova.discover.project.lines import FORMAT, format_of
 from kernova.discover.session import CategoryDiscovery
-from kernova.discover.store import FORMAT, ProjectHead, open_project
+from kernova.discover.store import open_project
 from kernova.discover.table_identity import table_fingerprint
 from kernova.errors import InputError
 from tests.discover import messages
+from tests.discover.project.projects import write_sqlite
 from tests.discover.scripted import ShuffledRows
+from tests.discover.test_store import full_disk
 
 X = np.arange(12.0).reshape(6, 2)
 WRITTEN = "2026-01-02T03:04:05.678+00:00"
 HEAD = ProjectHead(table_fingerprint(X, range(6)), 6, 2, "shuffled", 0)
-
-
-@pytest.fixture
-def old_project(tmp_path):
-    """A file as format 1 left it, with two answers, one of them undone."""
-    path = tmp_path / "fish"
-    with sqlite3.connect(path) as connection:
-        connection.executescript(
-            """
-            CREATE TABLE head (name TEXT PRIMARY KEY, value NOT NULL);
-            CREATE TABLE events
-                (number INTEGER PRIMARY KEY, written TEXT NOT NULL, event TEXT NOT NULL);
-            PRAGMA application_id = 0x6B6E7661;
-            PRAGMA user_version = 1;
-            """
-        )
-        head = {"fingerprint": HEAD.fingerprint, "n_rows": 6, "n_columns": 2}
-        head |= {"strategy": "shuffled", "seed": 0}
-        connection.executemany("INSERT INTO head VALUES (?, ?)", head.items())
-        events = [
-            '{"event": "answered", "row": 3, "label": "carp", "others": [4]}',
-            '{"event": "skipped", "row": 1}',
-            '{"event": "undone"}',
-        ]
-        connection.executemany(
-            "INSERT INTO events VALUES (?, ?, ?)",
-            [(number, WRITTEN, event) for number, event in enumerate(events, start=1)],
-        )
-    connection.close()
-    return path
-
-
 RECORDS = [
     Record(Answered(3, "carp", (4,)), at=WRITTEN),
     Record(Skipped(1), at=WRITTEN),
@@ -55,7 +29,15 @@ RECORDS = [
 ]
 
 
-def version_of(path):
+@pytest.fixture(params=[1, 2])
+def old_project(tmp_path, request):
+    """A file as an older format left it, with two answers, one of them undone."""
+    path = tmp_path / "fish"
+    write_sqlite(path, HEAD, RECORDS, request.param)
+    return path
+
+
+def sqlite_version(path):
     connection = sqlite3.connect(path)
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     connection.close()
@@ -63,12 +45,14 @@ def version_of(path):
 
 
 def test_reading_leaves_an_old_project_unchanged(old_project):
+    before = old_project.read_bytes()
     with open_project(old_project) as store:
         assert (store.records, store.head, store.digest) == (RECORDS, HEAD, None)
-    assert version_of(old_project) == 1
+    assert old_project.read_bytes() == before
 
 
 def test_another_table_leaves_an_old_project_unchanged(old_project):
+    before = old_project.read_bytes()
     with pytest.raises(InputError) as caught:
         CategoryDiscovery(ShuffledRows()).start(X + 1, project=old_project)
     assert str(caught.value) == (
@@ -76,16 +60,23 @@ def test_another_table_leaves_an_old_project_unchanged(old_project):
             path=old_project, difference=messages.OTHER_VALUES.format(n_rows=6, n_columns=2)
         )
     )
-    assert version_of(old_project) == 1
+    assert old_project.read_bytes() == before
 
 
-def test_a_session_converts_an_old_project(old_project):
+def test_a_session_converts_an_old_project_and_keeps_the_former_file(old_project):
+    version, before = sqlite_version(old_project), old_project.read_bytes()
     with CategoryDiscovery(ShuffledRows()).start(X, project=old_project) as session:
         assert session.categories_ == {"carp": (3, 4)}
-        assert version_of_open(session) == FORMAT
+        kept = old_project.with_name(f"fish.format-{version}")
+        assert session.project_.notes == [
+            f"The project was converted to format 3; the file of format {version} is kept as "
+            f"{kept}."
+        ]
+        assert kept.read_bytes() == before
         session.label_row(0, "pike", expert="Anna", key="k")
         records = session.records_
     assert list(records[:3]) == RECORDS
+    assert format_of(old_project.read_bytes()) == FORMAT
     with open_project(old_project) as store:
         assert tuple(store.records) == records
         assert store.digest.columns == ("0", "1")  # from now on, changes can be named
@@ -95,8 +86,13 @@ def test_a_session_converts_an_old_project(old_project):
         CategoryDiscovery(ShuffledRows()).start(X + 1, project=old_project)
 
 
-def version_of_open(session):
-    return session.project_._connection.execute("PRAGMA user_version").fetchone()[0]
+def test_the_digest_of_format_2_is_taken_over(tmp_path):
+    write_sqlite(tmp_path / "fish", HEAD, RECORDS, ids=range(6), table=X)
+    with open_project(tmp_path / "fish") as store:
+        before = store.digest
+        store.append(Record(Skipped(0)))
+        assert store.digest.ids == before.ids == ("0", "1", "2", "3", "4", "5")
+        np.testing.assert_array_equal(store.digest.row_digests, before.row_digests)
 
 
 def test_an_old_project_can_be_written_after_reading(old_project):
@@ -105,83 +101,104 @@ def test_an_old_project_can_be_written_after_reading(old_project):
         store.append(Record(Skipped(2)))
     with open_project(old_project) as store:
         assert store.records[3:] == [Record(Skipped(0), by="Anna"), Record(Skipped(2))]
-    assert version_of(old_project) == FORMAT
+    assert format_of(old_project.read_bytes()) == FORMAT
 
 
 def test_a_failed_conversion_leaves_the_old_project(old_project):
+    before = old_project.read_bytes()
     with open_project(old_project) as store:
-        (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
-        store._connection.execute(f"PRAGMA max_page_count = {pages}")  # a disk that is full
-        with pytest.raises(InputError) as caught:
+        with full_disk(50), pytest.raises(InputError) as caught:
             store.append(Record(Skipped(0)))
         assert str(caught.value) == (
-            messages.NOT_SAVED.format(path=old_project, reason="database or disk is full")
+            messages.NOT_SAVED.format(path=old_project, reason="File too large")
         )
-        store._connection.execute("PRAGMA max_page_count = 1000000")
-        assert store.records == RECORDS
+        assert old_project.read_bytes() == before
+        assert [path.name for path in old_project.parent.iterdir()] == ["fish"]
         store.append(Record(Skipped(0)))
     with open_project(old_project) as store:
         assert len(store.records) == 4
 
 
+def _change_file(statement):
+    def change(path):
+        connection = sqlite3.connect(path)
+        with connection:
+            connection.execute(statement)
+        connection.close()
+
+    return change
+
+
 @pytest.mark.parametrize(
-    "statement",
+    "spoil",
     [
-        "UPDATE events SET expert = ' Anna' WHERE number = 1",
-        "UPDATE events SET expert = x'00' WHERE number = 1",
-        "ALTER TABLE events DROP COLUMN expert",
+        lambda path: path.write_bytes(path.read_bytes()[:5000]),
+        lambda path: path.write_bytes(path.read_bytes()[:-4096]),
+        lambda path: path.write_bytes(path.read_bytes()[:4096] + b"?" * 12288),
+        _change_file("PRAGMA user_version = 0"),
+        _change_file("DROP TABLE events"),
+        _change_file("DROP TABLE head"),
+        _change_file("DELETE FROM head WHERE name = 'seed'"),
+        _change_file("UPDATE head SET value = 'zero' WHERE name = 'seed'"),
+        _change_file("DELETE FROM events WHERE number = 2"),
+        _change_file("UPDATE events SET event = 'carp' WHERE number = 2"),
+        _change_file("UPDATE events SET expert = ' Anna' WHERE number = 1"),
+        _change_file("UPDATE events SET expert = x'00' WHERE number = 1"),
+        _change_file("ALTER TABLE events DROP COLUMN expert"),
     ],
 )
-def test_a_damaged_expert_name_is_rejected(tmp_path, statement):
+def test_a_damaged_old_project_is_rejected_and_unchanged(tmp_path, spoil):
     path = tmp_path / "fish"
-    with open_project(path, HEAD) as store:
-        store.append(*RECORDS)
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute(statement)
-    connection.close()
-    with pytest.raises(InputError, match=r"^The project .* is damaged: part of the file"):
+    write_sqlite(path, HEAD, RECORDS)
+    spoil(path)
+    before = path.read_bytes()
+    with pytest.raises(InputError) as caught:
+        open_project(path, HEAD)
+    assert str(caught.value) == messages.DAMAGED.format(path=path)
+    assert path.read_bytes() == before
+
+
+def test_a_newer_sqlite_project_is_rejected(tmp_path):
+    path = tmp_path / "fish"
+    write_sqlite(path, HEAD, RECORDS, version=4)
+    with pytest.raises(InputError) as caught:
         open_project(path)
+    assert str(caught.value) == messages.NEWER_FORMAT.format(path=path)
 
 
-def test_a_damaged_digest_is_replaced(tmp_path):
-    path = tmp_path / "fish"
-    CategoryDiscovery(ShuffledRows()).start(X, project=path).close()
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute("UPDATE digest SET value = x'00' WHERE name = 'ids'")
+def test_an_old_project_open_in_an_older_version_is_locked(old_project):
+    connection = sqlite3.connect(old_project, isolation_level=None)
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    connection.execute("BEGIN EXCLUSIVE")
+    # SQLite's locks belong to a process: another one has to try.
+    program = (
+        "import sys; from kernova.discover.store import open_project\n"
+        "try: open_project(sys.argv[1])\n"
+        "except ValueError as error: print(error)"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program, str(old_project)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
     connection.close()
-    with open_project(path) as store:
-        assert store.digest is None
-    CategoryDiscovery(ShuffledRows()).start(X, project=path).close()
-    with open_project(path) as store:
-        assert store.digest.ids == ("0", "1", "2", "3", "4", "5")
+    assert said.stdout == messages.OPEN_ELSEWHERE.format(path=old_project) + "\n"
 
 
 @pytest.mark.parametrize("strategy", ["strangers-and-crowds", "novelty-density", None])
-def test_a_project_with_the_former_name_of_a_strategy_is_resumed_and_left_as_it_is(
-    tmp_path, strategy
-):
+def test_a_project_with_the_former_name_of_a_strategy_is_resumed(tmp_path, strategy):
     path = tmp_path / "fish"
     with CategoryDiscovery("strangers-and-crowds").start(X, project=path) as session:
         first = session.next_question().row
         session.answer("carp")
         second = session.next_question().row
-    assert stored_strategy(path) == "novelty-density"
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute("UPDATE head SET value = 'strangers-and-crowds' WHERE name = 'strategy'")
-    connection.close()
-    with CategoryDiscovery(strategy).start(X, project=path) as session:
+        records = session.records_
+        head = session.project_.head
+    assert head.strategy == "novelty-density"
+    old = tmp_path / "old"
+    write_sqlite(old, head, records)
+    _change_file("UPDATE head SET value = 'strangers-and-crowds' WHERE name = 'strategy'")(old)
+    with CategoryDiscovery(strategy).start(X, project=old) as session:
         assert session.asked_ == [first]
         assert session.next_question().row == second
         assert session.project_.head.strategy == "novelty-density"
         session.answer("pike")
-    assert stored_strategy(path) == "strangers-and-crowds"
-
-
-def stored_strategy(path):
-    connection = sqlite3.connect(path)
-    (name,) = connection.execute("SELECT value FROM head WHERE name = 'strategy'").fetchone()
-    connection.close()
-    return name

@@ -107,7 +107,7 @@ def state(session):
             one.by,
             one.counts,
             one.question,
-            _plain(dataclasses.astuple(one.event)),
+            _plain(_fields(one.event)),
         ]
         for one in (session.entries_ if hasattr(session, "entries_") else session.said_)
     ]
@@ -153,6 +153,11 @@ def go_on(session):
 def everything(session):
     """Give state, next questions and what comes after them."""
     return {"state": state(session), "next": next_questions(session), "later": go_on(session)}
+
+
+def _fields(event):
+    """Give an event's fields; those that only repairs read came after the landed version."""
+    return [getattr(event, one.name) for one in dataclasses.fields(event) if one.repr]
 
 
 def _plain(value):

@@ -11,6 +11,7 @@ from kernova.cli import (
     notes,
     novelty,
     outliers,
+    project,
     recognize,
     reproduce,
     simulate,
@@ -129,6 +130,7 @@ def _demo(
     out.print_section("Commands to try next", result.next_commands)
 
 
+app.add_typer(project.app, name="project", short_help="Check, export and back up a project.")
 app.add_typer(notes.app, name="notes", short_help="Find known notes in long recordings.")
 app.add_typer(reproduce.app, name="reproduce", short_help="Reproduce the papers' results.")
 

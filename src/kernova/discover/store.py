@@ -148,6 +148,8 @@ class ProjectStore:
         self.close()
 
     def _append(self, lines: bytes, records: Iterable[Record] = ()) -> None:
+        if self._file.is_closed:
+            raise _not_saved(self.path, "it is closed")
         try:
             self._convert_format()
             n_entries = len(self.records) + len(tuple(records))
