@@ -204,8 +204,9 @@ def app_description() -> dict[str, Any]:
     from unittest.mock import MagicMock
 
     from kernova.web.app import create_app
+    from kernova.web.login import Key
 
-    return create_app(MagicMock(), token="").openapi()
+    return create_app(MagicMock(), Key("")).openapi()
 
 
 if __name__ == "__main__":

@@ -29,11 +29,27 @@ CONTINUING = (
 )
 ALL_SAVED = "All answers are saved in fish.kernova-project; run the same command to continue."
 LAST_QUESTION = "That was question 3, the last of this session."
-OPEN_PAGE = "Open {url} in a browser; press Ctrl-C to stop."
+OPEN_PAGE = r"Open (http://127\.0\.0\.1:\d+/login\?code=[\w-]+) in a browser: the link works once, within 15 minutes\."
+NEW_LINK = r"kill -USR1 \d+ prints a new link; Ctrl-C stops\."
+ENTER = "Press Enter for a new link, Ctrl-C to stop."
+OTHERS = "Others open {address} and enter the token."
 NO_TLS = (
     "The page is served without TLS: anyone on the network path to 0.0.0.0 can read the token and "
     "all answers."
 )
+READABLE_TOKEN = (
+    "Other users of this machine can read the token file token.txt; chmod 600 keeps it yours."
+)
+TWO_LINES = "The token in token.txt must have at least 8 printable characters; got 17."
+NOT_UTF8 = "The token file token.txt is not a text in UTF-8."
+EMPTY_VARIABLE = (
+    "The token in the variable KERNOVA_TOKEN must have at least 8 printable characters; got 0."
+)
+ENCRYPTED_KEY = (
+    "The TLS key encrypted.pem is encrypted, and the server cannot ask for its password. Decrypt "
+    "it with `openssl pkey -in KEY -out PLAIN_KEY`, readable by you only."
+)
+OTHER_KEY = "The TLS key other.pem does not belong to the certificate cert.pem."
 NO_WEB_EXTRA = (
     "The page needs uvicorn, which is not installed: pip install 'kernova[web]', or pass "
     "--terminal."
@@ -114,6 +130,31 @@ DISCOVER = {
         "Set --token, or leave --host at its default."
     ),
     "fish.csv --token short": "--token must have at least 8 printable characters; got 5.",
+    "fish.csv --token a token for tests --token-file fish.csv": (
+        "--token and --token-file both set the token; leave one of them out."
+    ),
+    "fish.csv --token-file none": ("Cannot read the token file none: No such file or directory."),
+    "fish.csv --token-file .": "Cannot read the token file .: Is a directory.",
+    "fish.csv --token-file /dev/zero": (
+        "The token file /dev/zero has more than 4096 bytes. It must contain the token and nothing "
+        "else."
+    ),
+    "fish.csv --token-file /dev/null": (
+        "The token in /dev/null must have at least 8 printable characters; got 0."
+    ),
+    "fish.csv --tls-key fish.csv": (
+        "--tls-key needs the certificate of the key: pass --tls-cert, too."
+    ),
+    "fish.csv --tls-cert none": (
+        "Cannot read the TLS certificate none: No such file or directory."
+    ),
+    "fish.csv --tls-cert fish.csv --tls-key none": (
+        "Cannot read the TLS key none: No such file or directory."
+    ),
+    "fish.csv --tls-cert fish.csv": (
+        "fish.csv and fish.csv are not a TLS certificate and its private key in PEM form. Such "
+        "files contain BEGIN CERTIFICATE and BEGIN PRIVATE KEY."
+    ),
     "fish.csv --host no.such.host.invalid --token a token for tests": (
         "no.such.host.invalid is not an address of this machine: Name or service not known."
     ),

@@ -2,6 +2,7 @@
 
 import json
 import queue
+import re
 import signal
 import socket
 import subprocess
@@ -15,11 +16,13 @@ from typer.testing import CliRunner
 
 from kernova.cli.app import app
 from kernova.discover.store import open_project
+from kernova.errors import InputError
 from kernova.workbench import Workbench
 from tests.cli import messages
 from tests.web.in_process import TOKEN, fish  # skips all of this without the extra `web`
 
 serve = pytest.importorskip("kernova.web.serve", reason="the extra `web` is not installed")
+login = pytest.importorskip("kernova.web.login")
 COLUMNS = ["--id-column", "fish", "--drop", "kind", "--strategy", "random"]
 
 
@@ -43,7 +46,7 @@ def rejected(*words):
 
 
 class Seen(NamedTuple):
-    url: str
+    address: str
     port: int
     token: str
 
@@ -53,11 +56,11 @@ def left_at_once(monkeypatch):
     """A server that everybody leaves as soon as it could be spoken to."""
     seen = []
 
-    def leave(workbench, place, *, on_ready):
+    def leave(workbench, place, *, on_ready, on_signal):
         assert isinstance(workbench, Workbench)
         on_ready()
         assert workbench.preparation.wait(120)
-        seen.append(Seen(place.url, place.port, place.token))
+        seen.append(Seen(place.address, place.port, place.token))
 
     monkeypatch.setattr(serve, "serve", leave)
     return seen
@@ -76,7 +79,7 @@ def test_a_page_is_served_until_a_signal(folder, left_by):
     )  # fmt: skip
     told = json.loads(process.stdout.readline())
     assert told["token"] == TOKEN
-    assert told["url"] == f"{told['address']}?token=a%20token%20for%20tests"
+    assert re.fullmatch(rf"{told['address']}login\?code=[\w-]{{22}}", told["url"])
     body = json.dumps({"row": 3, "label": "carp"}).encode()
     headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
     wish = urllib.request.Request(f"{told['address']}api/answers", body, headers)
@@ -95,12 +98,14 @@ def test_a_page_is_served_until_a_signal(folder, left_by):
 
 def test_the_address_is_printed_and_the_summary(folder, left_at_once, monkeypatch):
     opened = queue.Queue()
-    monkeypatch.setattr(serve.webbrowser, "open", opened.put)
+    monkeypatch.setattr(login.webbrowser, "open", opened.put)
     lines = run("fish.csv", *COLUMNS, "--port", "0").stdout.splitlines()
     (place,) = left_at_once
-    assert lines[:3] == [messages.SAVED_IN, messages.OPEN_PAGE.format(url=place.url), ""]
-    assert opened.get(timeout=120) == place.url
-    assert lines[3] == "0 questions asked, 0 rows of 60 labelled, 0 categories."
+    assert lines[0] == messages.SAVED_IN
+    assert re.fullmatch(messages.OPEN_PAGE, lines[1])[1].startswith(place.address)
+    assert re.fullmatch(messages.NEW_LINK, lines[2])
+    assert opened.get(timeout=120).startswith("file://")
+    assert lines[3:5] == ["", "0 questions asked, 0 rows of 60 labelled, 0 categories."]
     assert lines[-1] == messages.ALL_SAVED
     assert len(place.token) == 32
     run("fish.csv", *COLUMNS, "--port", "0", "--no-browser")
@@ -115,9 +120,9 @@ def test_a_browser_that_blocks_does_not_block_the_server(monkeypatch):
         opened.put(url)
         assert left.wait(120)
 
-    monkeypatch.setattr(serve.webbrowser, "open", browse)
-    browser = serve.open_browser("http://127.0.0.1:1/")
-    assert opened.get(timeout=120) == "http://127.0.0.1:1/"
+    monkeypatch.setattr(login.webbrowser, "open", browse)
+    browser = login.open_browser("http://127.0.0.1:1/", login.Key(TOKEN, link_seconds=0))
+    assert opened.get(timeout=120).startswith("file://")
     assert browser.is_alive()
     left.set()
     browser.join(120)
@@ -127,7 +132,7 @@ def test_a_browser_that_blocks_does_not_block_the_server(monkeypatch):
 def test_the_demo_has_its_own_table(folder, left_at_once):
     lines = run("--demo", "--no-browser", "--port", "0").stdout.splitlines()
     assert lines[0] == messages.SAVED_IN.replace("fish", "digits")
-    assert "0 rows of 750 labelled" in lines[3]
+    assert "0 rows of 750 labelled" in lines[4]
 
 
 def test_the_next_free_port_is_used(folder, left_at_once, monkeypatch):
@@ -152,6 +157,15 @@ def test_the_next_free_port_is_used(folder, left_at_once, monkeypatch):
         ["fish.csv", "--questions", "3"],
         ["fish.csv", "--host", "0.0.0.0"],
         ["fish.csv", "--token", "short"],
+        ["fish.csv", "--token", TOKEN, "--token-file", "fish.csv"],
+        ["fish.csv", "--token-file", "none"],
+        ["fish.csv", "--token-file", "."],
+        ["fish.csv", "--token-file", "/dev/zero"],
+        ["fish.csv", "--token-file", "/dev/null"],
+        ["fish.csv", "--tls-key", "fish.csv"],
+        ["fish.csv", "--tls-cert", "none"],
+        ["fish.csv", "--tls-cert", "fish.csv", "--tls-key", "none"],
+        ["fish.csv", "--tls-cert", "fish.csv"],
         ["fish.csv", "--host", "no.such.host.invalid", "--token", TOKEN],
     ],
     ids=" ".join,
@@ -174,6 +188,8 @@ def test_other_machines_need_a_token_and_cause_a_warning(folder, left_at_once):
     words = ["--host", "0.0.0.0", "--token", TOKEN, "--port", "0", "--no-browser"]
     result = run("fish.csv", *COLUMNS, *words)
     assert result.stderr == f"kernova: {messages.NO_TLS}\n"
+    address = f"http://{socket.gethostname()}:{left_at_once[0].port}/"
+    assert messages.OTHERS.format(address=address) in result.stdout.splitlines()
 
 
 def test_a_missing_extra_is_reported(folder, monkeypatch):
@@ -201,5 +217,5 @@ def test_the_command_line_starts_without_the_server():
 @pytest.mark.parametrize("host", ["a..b", "x" * 300, "f\u202eish"])
 def test_invalid_host_names(folder, host):
     shown = host.encode("ascii", "backslashreplace").decode()
-    sentence = messages.NO_HOST_NAME.format(host=shown)
+    sentence = InputError(messages.NO_HOST_NAME.format(host=shown))  # which shortens long names
     assert rejected("fish.csv", "--host", host, "--token", TOKEN) == f"kernova: {sentence}\n"

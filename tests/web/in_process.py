@@ -6,11 +6,9 @@ from contextlib import contextmanager
 import httpx
 import numpy as np
 import pandas as pd
-import uvicorn
 
 from kernova.media.opening import open_discovery_data
-from kernova.web.app import create_app
-from kernova.web.serve import bind_endpoint
+from kernova.web.serve import bind_endpoint, new_server
 from kernova.workbench import Workbench
 from kernova.workbench.discovery import open_discovery
 
@@ -55,19 +53,27 @@ def opened(
 @contextmanager
 def served(bench):
     """Serve a workbench; yield a client that sends the token as a script does."""
-    endpoint = bind_endpoint(port=0, token=TOKEN)
-    app = create_app(bench, TOKEN, port=endpoint.port)
-    server = uvicorn.Server(uvicorn.Config(app, lifespan="off", ws="none", log_level="warning"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [endpoint.listener]})
+    try:
+        with served_at(bench, bind_endpoint(port=0, token=TOKEN)) as client:
+            yield client
+    finally:
+        bench.close()
+
+
+@contextmanager
+def served_at(bench, endpoint, limits=None):
+    """Serve a workbench at an endpoint, which the client has as an attribute."""
+    server = new_server(bench, endpoint, limits=limits)
+    thread = threading.Thread(target=server.run)
     thread.start()
     try:
         with client_of(endpoint.address, **BEARER) as client:
+            client.endpoint = endpoint
             yield client
     finally:
         server.should_exit = True
         thread.join()
         endpoint.listener.close()
-        bench.close()
 
 
 def client_of(address, **headers):

@@ -3,10 +3,19 @@
 # --- access ----------------------------------------------------------------------------------
 
 NOTICE = (
-    "This page needs the token that kernova printed at startup. Open the address from that "
-    "terminal, including ?token=; a script sends 'Authorization: Bearer TOKEN'."
+    "This page needs a login. Open a one-time link from the terminal that runs kernova (Enter "
+    "prints a new one), or enter the token; a script sends 'Authorization: Bearer TOKEN'."
 )
-NOTICE_ON_PAGE = "Open the address from that terminal"
+NOTICE_ON_PAGE = "Open a one-time link from the terminal that runs kernova"
+TOKEN_IN_ADDRESS = (
+    "A token in an address is not accepted, since browsers remember addresses. Enter it in the "
+    "form of the login page; a script sends 'Authorization: Bearer TOKEN'."
+)
+VOID_LINK = (
+    "This link has been used already, or is older than 15 minutes. Press Enter in the terminal "
+    "that runs kernova for a new one."
+)
+WRONG_TOKEN = "This token is wrong."
 OTHER_HOST = "This host name is not allowed. Use the address that kernova printed."
 OTHER_ORIGIN = "Only kernova's own page may send this request."
 TOO_LARGE = "The request is larger than 1 MB. Send less at a time."

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -19,9 +20,14 @@ class Running(NamedTuple):
     """A running server and its address."""
 
     process: subprocess.Popen
-    url: str  # with the token
-    address: str  # without
+    new_link: Callable[[], str]
+    address: str  # without a login
     project: str
+
+    @property
+    def url(self):
+        """A new one-time link."""
+        return self.new_link()
 
     @property
     def port(self):
@@ -91,7 +97,12 @@ def workbench(folder, *arguments, port=0):
         first = process.stdout.readline()  # returns at the latest when the process ends
         assert first, (folder / "server.log").read_text()
         told = json.loads(first)
-        server = Running(process, told["url"], told["address"], told["project"])
+
+        def new_link():
+            process.send_signal(signal.SIGUSR1)
+            return json.loads(process.stdout.readline())["url"]
+
+        server = Running(process, new_link, told["address"], told["project"])
         server.wait_until_ready()
         yield server
     finally:

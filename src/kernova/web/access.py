@@ -1,8 +1,9 @@
-"""Access control of the server, and its error replies: token, cookie, Host header and origin.
+"""Access control of the server, and its error replies: login, cookie, Host header and origin.
 
-The middleware :class:`Access` checks every request, also for addresses that do not exist. The token
-gives full access. A browser receives it in the address it is opened with and stores a cookie, which
-no script can read and no other site can send; a script sends ``Authorization: Bearer TOKEN``.
+The middleware :class:`Access` checks every request, also for addresses that do not exist. A browser
+logs in by a one-time link or by the token (:mod:`kernova.web.login`) and stores a cookie, which no
+script can read and no other site can send; a script sends ``Authorization: Bearer TOKEN``. The
+token is not accepted in an address, which browsers would remember.
 
 A foreign site can let its own name resolve to this machine (DNS rebinding) and send requests as if
 to itself. Its name is then in the ``Host`` header, so only known names are accepted.
@@ -12,28 +13,37 @@ Errors have one JSON form,
 fields of a request are invalid, ``fields`` gives the error of each.
 """
 
-import hashlib
-import hmac
+import asyncio
+import contextlib
 import ipaddress
 import json
 import logging
 import re
 import socket
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from html import escape
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import parse_qsl
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Match, Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kernova.errors import InputError, MissingMediaError, NotSavedError
+from kernova.web.login import (
+    LINK_MINUTES,
+    LOGIN_HEADERS,
+    LOGIN_PATH,
+    NOTICE,
+    REDIRECT_PAGE,
+    Key,
+    LoginPage,
+    Throttle,
+    bearer_token,
+)
 from kernova.workbench import WorkbenchError
 
 # Error code by status, where nothing more specific is known.
@@ -171,21 +181,18 @@ _HEADERS: Final = {
     "X-Frame-Options": "DENY",
     "Cache-Control": "no-store",
 }
-NOTICE: Final = (
-    "This page needs the token that kernova printed at startup. Open the address from that "
-    "terminal, including ?token=; a script sends 'Authorization: Bearer TOKEN'."
+_TOKEN_IN_ADDRESS: Final = (
+    "A token in an address is not accepted, since browsers remember addresses. Enter it in the "
+    "form of the login page; a script sends 'Authorization: Bearer TOKEN'."
 )
-_NOTICE_PAGE: Final = (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>kernova: token needed'
-    '</title><meta name="viewport" content="width=device-width"></head><body><main>'
-    f"<h1>Token needed</h1><p>{NOTICE}</p></main></body></html>"
+_VOID_LINK: Final = (
+    f"This link has been used already, or is older than {LINK_MINUTES} minutes. Press Enter in the "
+    "terminal that runs kernova for a new one."
 )
-_REDIRECT_PAGE: Final = (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>kernova</title>'
-    '<link rel="icon" href="/static/icon.svg" type="image/svg+xml">'
-    '<meta http-equiv="refresh" content="0; url={0}"></head><body><main>'
-    '<p><a href="{0}">Go to the workbench</a></p></main></body></html>'
-)
+_WRONG_TOKEN: Final = "This token is wrong."
+_CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="kernova"'}
+_LARGEST_FORM: Final = 10_000
+_WRONG_TOKENS_TO_REPORT: Final = 5
 _SAFE_METHODS: Final = ("GET", "HEAD")
 
 
@@ -269,49 +276,6 @@ def _is_address(name: str) -> bool:
     return True
 
 
-class Key:
-    """Token of a server, and the cookie derived from it.
-
-    Parameters
-    ----------
-    token : str
-        The access token.
-    port : int
-        Port of the server, part of the cookie's name: browsers share cookies between ports.
-    """
-
-    def __init__(self, token: str, port: int = 0) -> None:
-        self._token = token.encode()
-        self.cookie_name = f"kernova-{port}"
-        # Not the token itself, which may contain characters that are invalid in cookies.
-        self.cookie = hmac.new(self._token, b"kernova cookie", hashlib.sha256).hexdigest()
-
-    def matches(self, token: str) -> bool:
-        """Compare a token in constant time."""
-        return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self._token)
-
-    def matches_bearer(self, authorization: str | None) -> bool:
-        """Return whether an Authorization header contains the token."""
-        if authorization is None:
-            return False
-        scheme, _, token = authorization.partition(" ")
-        # Starlette decodes headers as Latin-1, whatever their encoding.
-        given = token.strip().encode("latin-1", "replace")
-        return scheme.lower() == "bearer" and hmac.compare_digest(given, self._token)
-
-    def matches_cookie(self, cookies: str | None) -> bool:
-        """Return whether a Cookie header contains the cookie."""
-        # Servers at other ports share the header. Python's own parser stops at the first
-        # malformed cookie, Starlette's does not.
-        given = cookie_parser(cookies or "").get(self.cookie_name, "")
-        return hmac.compare_digest(given.encode("utf-8", "replace"), self.cookie.encode())
-
-    @property
-    def set_cookie(self) -> str:
-        """Value of the Set-Cookie header."""
-        return f"{self.cookie_name}={self.cookie}; HttpOnly; Path=/; SameSite=Strict"
-
-
 class Access:
     """ASGI middleware that rejects unauthorised requests and adds security headers.
 
@@ -320,15 +284,21 @@ class Access:
     app : ASGI app
         The protected application.
     key : Key
-        The access token.
+        The accepted credentials.
     hosts : Hosts
         Allowed values of the Host header.
+    throttle : Throttle, optional
+        Delays after wrong tokens; by default there are none.
     """
 
-    def __init__(self, app: ASGIApp, key: Key, hosts: Hosts) -> None:
+    def __init__(
+        self, app: ASGIApp, key: Key, hosts: Hosts, throttle: Throttle | None = None
+    ) -> None:
         self.app = app
         self.key = key
         self.hosts = hosts
+        self.throttle = throttle
+        self._n_wrong = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Reject a request, or pass it on."""
@@ -338,8 +308,9 @@ class Access:
             return
         reply = _Reply(send, is_head=scope["method"] == "HEAD")
         inner = {**scope, "method": "GET"} if reply.is_head else scope
-        rejection = self._rejection(scope)
+        rejection = await self._rejection(scope, receive)
         if rejection is not None:
+            reply.is_login = isinstance(rejection, LoginPage)
             await rejection(inner, receive, reply)
             return
         body = _Body(receive)
@@ -356,7 +327,7 @@ class Access:
                 message = "Internal error in kernova; see the terminal for details."
                 await fault(500, message)(inner, receive, reply)
 
-    def _rejection(self, scope: Scope) -> Response | None:
+    async def _rejection(self, scope: Scope, receive: Receive) -> Response | None:
         """Return the response to an unauthorised request, None for an authorised one."""
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
@@ -367,37 +338,89 @@ class Access:
                 "host",
             )
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        tokens = [value for name, value in query if name == "token"]
-        if tokens:
-            return self._login(scope, tokens, query)
-        if self.key.matches_bearer(headers.get("authorization")):
-            return self._foreign(scope, headers, by_cookie=False)
-        if self.key.matches_cookie(headers.get("cookie")):
-            return self._foreign(scope, headers, by_cookie=True)
-        return _notice(headers)
+        if any(name == "token" for name, _ in query):
+            return _notice(headers, _TOKEN_IN_ADDRESS)
+        if scope["path"] == LOGIN_PATH and scope["method"] in (*_SAFE_METHODS, "POST"):
+            return await self._login(scope, receive, query)
+        by_token = self.key.matches_bearer(headers.get("authorization"))
+        by_cookie = self.key.has_session(headers.get("cookie"))
+        if bearer_token(headers.get("authorization")) is not None and not by_cookie:
+            await self._slow_down(scope, receive, is_right=by_token)
+        if not (by_token or by_cookie):
+            return _notice(headers)
+        _trust(scope)
+        return self._foreign(scope, headers, by_cookie=not by_token)
 
-    def _login(
-        self, scope: Scope, tokens: list[str], query: list[tuple[str, str]]
-    ) -> Response | None:
+    # --- login
+
+    async def _login(
+        self, scope: Scope, receive: Receive, query: list[tuple[str, str]]
+    ) -> Response:
+        headers = Headers(scope=scope)
+        if scope["method"] == "POST":
+            return await self._login_by_token(scope, receive)
+        if scope["method"] == "HEAD" or _is_prefetched(headers):
+            return _notice(headers)  # nobody sees the reply yet: the link stays valid
+        codes = [value for name, value in query if name == "code"]
+        # A link that was opened is void, also where its browser needed none.
+        is_valid = len(codes) == 1 and self.key.redeem(codes[0])
+        if is_valid or self.key.has_session(headers.get("cookie")):
+            return self._entered(scope)
+        return _notice(headers, _VOID_LINK if codes else None)
+
+    async def _login_by_token(self, scope: Scope, receive: Receive) -> Response:
+        headers = Headers(scope=scope)
+        site, origin = headers.get("sec-fetch-site"), _origin(headers)
+        is_script = origin is None and site is None
+        if not is_script and not is_same_origin(origin, site, headers["host"]):
+            # Or any page could let the browsers of its visitors try tokens.
+            return _foreign_fault()
+        form = parse_qsl(await _form(receive), keep_blank_values=True, encoding="latin-1")
+        tokens = [value for name, value in form if name == "token"]
+        is_right = len(tokens) == 1 and self.key.matches(tokens[0].encode("latin-1"))
+        await self._slow_down(scope, receive, is_right=is_right)
+        return self._entered(scope) if is_right else _notice(headers, _WRONG_TOKEN)
+
+    def _entered(self, scope: Scope) -> Response:
+        """Return the response to a login: the cookie, and the way to the page."""
+        _trust(scope)
         given = Headers(scope=scope)
-        if scope["method"] not in _SAFE_METHODS or not all(map(self.key.matches, tokens)):
-            return _notice(given)
-        # A single slash, since // would redirect to another host.
-        path = "/" + quote(scope["path"].lstrip("/"))
-        rest = urlencode([(name, value) for name, value in query if name != "token"])
-        location = f"{path}?{rest}" if rest else path
-        headers = {"Set-Cookie": self.key.set_cookie}
-        if given.get("sec-fetch-site") in ("cross-site", "same-site"):
-            # A link on another site, such as a web terminal: browsers withhold the SameSite cookie
-            # also after a redirect, but send it when a page of this server refreshes.
-            return HTMLResponse(_REDIRECT_PAGE.format(escape(location)), headers=headers)
-        return Response(status_code=303, headers={**headers, "Location": location})
+        headers = {}
+        if not self.key.has_session(given.get("cookie")):
+            headers["Set-Cookie"] = self.key.new_cookie()
+        if scope["method"] == "POST":
+            if "text/html" not in given.get("accept", ""):
+                return Response(status_code=204, headers=headers)  # to the script of the page
+            return Response(status_code=303, headers={**headers, "Location": "/"})
+        if given.get("sec-fetch-site") in ("none", "same-origin"):
+            return Response(status_code=303, headers={**headers, "Location": "/"})
+        # Perhaps a link on another site or in a local file: browsers withhold the SameSite cookie
+        # also after a redirect, but send it when a page of this server refreshes.
+        return HTMLResponse(REDIRECT_PAGE, headers=headers)
+
+    async def _slow_down(self, scope: Scope, receive: Receive, *, is_right: bool) -> None:
+        """Wait, if wrong tokens came from this address before."""
+        if self.throttle is None or (is_right and _is_trusted(scope)):
+            return
+        address = (scope.get("client") or ("",))[0]
+        seconds = self.throttle.delay(address)
+        if is_right:
+            await asyncio.sleep(seconds)
+            return
+        self.throttle.count(address)
+        self._n_wrong += 1
+        if self._n_wrong == _WRONG_TOKENS_TO_REPORT:
+            logging.getLogger("kernova.web").warning(
+                "Wrong tokens are being sent, the last from %s; the senders are slowed down.",
+                address,
+            )
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await _disconnection(receive)
 
     def _foreign(self, scope: Scope, headers: Headers, *, by_cookie: bool) -> Response | None:
         """Reject requests that a page of another origin lets a browser send."""
-        site = headers.get("sec-fetch-site")
-        # Browsers send one; two joined ones match no origin.
-        origin = ", ".join(headers.getlist("origin")) or None
+        site, origin = headers.get("sec-fetch-site"), _origin(headers)
         is_ours = is_same_origin(origin, site, headers["host"])
         if scope["method"] in _SAFE_METHODS:
             is_typed = site in (None, "none", "same-origin")
@@ -405,17 +428,56 @@ class Access:
             is_fine = is_ours or not by_cookie or is_typed or is_navigation
         else:
             is_fine = is_ours or (origin is None and not by_cookie)
-        if is_fine:
-            return None
-        return fault(403, "Only kernova's own page may send this request.", "origin")
+        return None if is_fine else _foreign_fault()
 
 
-def _notice(headers: Headers) -> Response:
-    """Return the notice that the token is missing, as HTML if the client accepts it."""
-    challenge = {"WWW-Authenticate": 'Bearer realm="kernova"'}
+def _origin(headers: Headers) -> str | None:
+    # Browsers send one; two joined ones match no origin.
+    return ", ".join(headers.getlist("origin")) or None
+
+
+def _foreign_fault() -> Response:
+    return fault(403, "Only kernova's own page may send this request.", "origin")
+
+
+def _notice(headers: Headers, sentence: str | None = None) -> Response:
+    """Return the notice that a login is needed, as a page if the client accepts one."""
     if "text/html" in headers.get("accept", ""):
-        return HTMLResponse(_NOTICE_PAGE, 401, headers=challenge)
-    return fault(401, NOTICE, headers=challenge)
+        return LoginPage(sentence or "", _CHALLENGE)
+    return fault(401, sentence or NOTICE, headers=_CHALLENGE)
+
+
+def _is_prefetched(headers: Headers) -> bool:
+    """Return whether a browser loads an address before anyone opens it."""
+    names = ("sec-purpose", "purpose", "x-moz", "x-purpose")
+    return any("prefetch" in headers.get(name, "").lower() for name in names)
+
+
+def _trust(scope: Scope) -> None:
+    """Mark the connection of an authorised request, where the server limits connections."""
+    connection = scope.get("state", {}).get("connection")
+    if connection is not None:
+        connection.trust()
+
+
+def _is_trusted(scope: Scope) -> bool:
+    return bool(getattr(scope.get("state", {}).get("connection"), "is_trusted", False))
+
+
+async def _form(receive: Receive) -> str:
+    """Read the body of a form; of a long one, the beginning."""
+    body = b""
+    while len(body) < _LARGEST_FORM:
+        message = await receive()
+        body += message.get("body", b"")
+        if not message.get("more_body", False):
+            break
+    return body[:_LARGEST_FORM].decode("latin-1")
+
+
+async def _disconnection(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 class _Reply:
@@ -424,13 +486,14 @@ class _Reply:
     def __init__(self, send: Send, *, is_head: bool) -> None:
         self._send = send
         self.is_head = is_head
+        self.is_login = False
         self.has_begun = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.has_begun = True
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
+            for name, value in (_HEADERS | (LOGIN_HEADERS if self.is_login else {})).items():
                 headers[name] = value
         elif self.is_head and message["type"] == "http.response.body":
             message = {**message, "body": b""}

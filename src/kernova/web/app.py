@@ -14,7 +14,8 @@ from starlette.responses import FileResponse
 from starlette.staticfiles import StaticFiles
 
 from kernova._version import __version__
-from kernova.web.access import Access, Hosts, Key, add_error_handlers
+from kernova.web.access import Access, Hosts, add_error_handlers
+from kernova.web.login import Key, Throttle
 from kernova.web.routes import all_routes
 from kernova.workbench import Workbench
 
@@ -22,14 +23,14 @@ STATIC: Final = Path(__file__).parent / "static"
 # Some systems register .js as text/plain, and browsers then refuse to run it.
 _KINDS: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _DESCRIPTION: Final = (
-    "Everything that the page does can be scripted. Send the token that kernova printed as "
-    "`Authorization: Bearer TOKEN`. Rows are given by their index in the table, counted from 0. "
+    "Everything that the page does can be scripted. Send the token that kernova was started with "
+    "as `Authorization: Bearer TOKEN`. Rows are given by their index in the table, counted from 0. "
     "All errors have the same JSON form."
 )
 
 
 def create_app(
-    workbench: Workbench, token: str, hosts: Hosts | None = None, port: int = 0
+    workbench: Workbench, key: Key, hosts: Hosts | None = None, throttle: Throttle | None = None
 ) -> FastAPI:
     """Return the application for a workbench.
 
@@ -37,12 +38,12 @@ def create_app(
     ----------
     workbench : Workbench
         The workbench to serve.
-    token : str
-        The access token.
+    key : Key
+        The accepted credentials.
     hosts : Hosts, optional
         Allowed values of the Host header; by default, the loopback names.
-    port : int
-        The port that it will listen on; part of the cookie's name.
+    throttle : Throttle, optional
+        Delays after wrong tokens; by default there are none.
 
     Returns
     -------
@@ -70,7 +71,7 @@ def create_app(
         return FileResponse(STATIC / "index.html")
 
     _describe_access(app)
-    app.add_middleware(Access, key=Key(token, port), hosts=hosts or Hosts())
+    app.add_middleware(Access, key=key, hosts=hosts or Hosts(), throttle=throttle)
     return app
 
 

@@ -1,12 +1,11 @@
 """A workbench in a thread of this process, where no test ends the server: it is there at once."""
 
 from contextlib import contextmanager
-from urllib.parse import quote
 
 from kernova.media.opening import open_discovery_data
 from kernova.workbench import Workbench
 from kernova.workbench.discovery import open_discovery
-from tests.web.in_process import TOKEN, served
+from tests.web.in_process import served
 from tests.web.running import Running
 
 
@@ -20,6 +19,6 @@ def nearby_workbench(data, *, missing="refuse", **words):
     bench.prepare()
     with served(bench) as client:
         address = str(client.base_url)
-        server = Running(None, f"{address}?token={quote(TOKEN)}", address, str(project))
+        server = Running(None, client.endpoint.new_link, address, str(project))
         server.wait_until_ready()
         yield server
