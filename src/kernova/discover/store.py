@@ -79,7 +79,7 @@ class ProjectStore:
         self.rescue: Path | None = None
         self._project = content.project or uuid.uuid4().hex
         self._file = file
-        self._end: int | None = content.length  # where the first append begins
+        self._file.continue_at(content.length)
         self._old_digest = content.digest if content.version < FORMAT else None
         self._has_digest = content.has_rows and not content.lost_rows
         self._displaced = ""
@@ -153,12 +153,11 @@ class ProjectStore:
         try:
             self._convert_format()
             n_entries = len(self.records) + len(tuple(records))
-            self._file.append(lines, Header(self._project, n_entries), self._end)
+            self._file.append(lines, Header(self._project, n_entries))
         except DisplacedError as error:
             self._save_elsewhere(error, records)
         except OSError as error:
             raise _not_saved(self.path, error.strerror or str(error)) from error
-        self._end = None
 
     def _convert_format(self) -> None:
         if self.format < FORMAT:
@@ -169,7 +168,7 @@ class ProjectStore:
                 f"The project was converted to format {FORMAT}; the file of format {self.format} "
                 f"is kept as {kept}."
             )
-            self.format, self._end = FORMAT, len(content)
+            self.format = FORMAT
 
     def _save_elsewhere(self, displaced: DisplacedError, records: Iterable[Record] = ()) -> None:
         """Write everything, with new records, to a rescue file, and continue there."""
@@ -182,8 +181,9 @@ class ProjectStore:
             with suppress(InputError, OSError):
                 create_file(target, content)
                 file = ProjectFile(target)
+                file.continue_at(len(content))
                 self._file.close()
-                self._file, self._end, self.rescue = file, len(content), target
+                self._file, self.rescue = file, target
                 self._displaced = str(displaced)
                 return
         raise _not_saved(self.path, f"it {displaced}, and no rescue file could be written")

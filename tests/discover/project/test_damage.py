@@ -154,7 +154,7 @@ def test_the_end_of_the_last_line_is_not_missed(tmp_path, whole):
         assert store.records == records
         store.append(Record(records[0].event, key="more"))
     with open_project(tmp_path / "p") as store:
-        assert len(store.records) == len(records) + 1
+        assert (len(store.records), store.notes) == (len(records) + 1, [])
 
 
 def test_an_unfinished_entry_is_left_out_with_a_sentence(tmp_path, whole):

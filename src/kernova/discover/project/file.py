@@ -51,7 +51,14 @@ class ProjectFile:
         """Return the whole content."""
         return _read_at(self._handle, 0, os.fstat(self._handle).st_size)
 
-    def append(self, lines: bytes, header: Header, end: int | None = None) -> None:
+    def continue_at(self, end: int) -> None:
+        """Let the next append begin here, where the last line ends.
+
+        What follows, an entry that was never finished, is cut off by that append.
+        """
+        self._end = end
+
+    def append(self, lines: bytes, header: Header) -> None:
         """Append lines; on return they are on disk, and the path is the file.
 
         Parameters
@@ -60,9 +67,6 @@ class ProjectFile:
             The new lines.
         header : Header
             The header with the new number of entries.
-        end : int, optional
-            Where to write them, for the first append: what follows, an entry that was never
-            finished, is cut off. Later appends continue there.
 
         Raises
         ------
@@ -72,7 +76,8 @@ class ProjectFile:
             If the lines cannot be written; nothing is appended then.
         """
         self.check_unchanged()
-        self._end = self._end if end is None else end
+        if self._end < HEADER_LENGTH:
+            raise ValueError("where to append is not known: call continue_at first")
         try:
             self._write(lines, header.to_bytes())
         except OSError:
@@ -128,7 +133,7 @@ class ProjectFile:
                 journal.rename(f"{kept}{journal.name.removeprefix(self.path.name)}")
         os.close(self._handle)
         self._handle, new._handle = new._handle, -1
-        self._end, self._seen = 0, self._look()
+        self._end, self._seen = len(content), self._look()
         return kept
 
     def close(self) -> None:
@@ -149,6 +154,8 @@ class ProjectFile:
     def _write(self, lines: bytes, header: bytes) -> None:
         if self._seen[0] > self._end:
             os.ftruncate(self._handle, self._end)
+        elif self._seen[0] < self._end:  # the last line end is missing
+            _write_at(self._handle, self._seen[0], b"\n" * (self._end - self._seen[0]))
         _write_at(self._handle, self._end, lines)
         _sync(self._handle)
         # Not synced: it may count too few entries after a loss of power, but never too many.
