@@ -28,7 +28,8 @@ def listed(names: Iterable[object], most: int = _MAX_NAMES) -> str:
     >>> listed(["a", "b"])
     "'a', 'b'"
     """
-    return first_few([quoted(name) for name in names], most)
+    given = list(names)
+    return _joined([quoted(name) for name in given[:most]], len(given))
 
 
 def counted(counts: Mapping[str, int]) -> str:
@@ -54,10 +55,14 @@ def first_few(phrases: Iterable[object], most: int = _MAX_NAMES) -> str:
     >>> first_few("abcd", most=2)
     'a, b, and 2 more'
     """
-    texts = [shortened(phrase, LONGEST_ECHO // 2) for phrase in phrases]
-    lengths = accumulate(len(text) + len(", ") for text in texts[:most])
+    given = list(phrases)
+    return _joined([shortened(phrase, LONGEST_ECHO // 2) for phrase in given[:most]], len(given))
+
+
+def _joined(texts: list[str], n_in_all: int) -> str:
+    lengths = accumulate(len(text) + len(", ") for text in texts)
     shown = texts[: sum(length <= LONGEST_ECHO + len(", ") for length in lengths)]
-    extra = len(texts) - len(shown)
+    extra = n_in_all - len(shown)
     return ", ".join([*shown, *([f"and {extra} more"] if extra > 0 else [])])
 
 

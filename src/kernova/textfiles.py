@@ -113,7 +113,10 @@ def number_in(text: str) -> float | None:
     >>> number_in("1,5"), number_in("1e400"), number_in("1_000"), number_in("0x1F"), number_in("٣")
     (1.5, None, None, None, None)
     """
-    value = float(text.strip().replace(",", ".")) if is_number(text) else math.nan
+    stripped = text.strip()
+    if not _NUMBER.fullmatch(stripped):
+        return None
+    value = float(stripped.replace(",", "."))
     return value if math.isfinite(value) else None
 
 

@@ -167,7 +167,8 @@ def coordinate(text: str) -> float | None:
     >>> coordinate("4074,5"), coordinate("-1e3"), coordinate("NA"), coordinate("1,234.5")
     (4074.5, -1000.0, nan, None)
     """
-    return math.nan if text.lower() in _MISSING else number_in(text)
+    number = number_in(text)
+    return math.nan if number is None and text.lower() in _MISSING else number
 
 
 def _distinct(ids: Sequence[str]) -> tuple[str, ...]:

@@ -29,8 +29,9 @@ _KEYWORD = re.compile(r"[A-Za-z][A-Za-z0-9_ ]*+")
 _COUNT = re.compile(r"[0-9]{1,6}")
 _LONGEST_KEYWORD = 80
 _DIMENSIONS = {"LM": 2, "LM3": 3}
-# Bytes of memory that a specimen takes besides its coordinates and texts.
+# Bytes of memory that a specimen and a curve take besides their coordinates and texts.
 _BYTES_PER_SPECIMEN = 1000
+_BYTES_PER_CURVE = 300
 _KEYWORDS = "LM, LM3, CURVES, OUTLINES, POINTS, IMAGE, ID, SCALE, VARIABLES, COMMENT"
 
 
@@ -166,6 +167,7 @@ class _Reader:
         self.source = source
         self.negative = negative
         self.n_specimens = 0
+        self.n_curves = 0
         self.dimensions = 2
 
     def records(self) -> list[_Record]:
@@ -192,9 +194,14 @@ class _Reader:
 
     def record(self, keyword: _Keyword) -> _Record:
         self.n_specimens += 1
-        self.budget.check(self.n_specimens * _BYTES_PER_SPECIMEN)
+        self.check_memory()
         self.dimensions = _DIMENSIONS[keyword.name]
         return _Record(keyword.line, self.points(keyword))
+
+    def check_memory(self) -> None:
+        """Raise if the specimens and curves read so far need too much memory."""
+        held = self.n_specimens * _BYTES_PER_SPECIMEN + self.n_curves * _BYTES_PER_CURVE
+        self.budget.check(held)
 
     def take(self, keyword: _Keyword, record: _Record) -> None:
         if keyword.name == "COMMENT":
@@ -266,6 +273,8 @@ class _Reader:
                 f"the file ends before the {announced.value} POINTS= that {announced.name}= "
                 "announces; it is cut short",
             )
+        self.n_curves += 1
+        self.check_memory()
         keyword = self.keyword(self.next_line(self.ahead))
         if keyword.name != "POINTS":
             raise self.error(

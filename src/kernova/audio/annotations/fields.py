@@ -16,6 +16,7 @@ _REQUIRED_ROLES = ("start", "end", "label")
 
 # Bytes of memory of a segment with its numbers, a short label and its places in lists.
 _BYTES_PER_SEGMENT = 400
+_BYTES_PER_COLUMN = 250
 _CHECKED_EACH = 1000
 
 TIME_DECIMALS = 9
@@ -51,6 +52,10 @@ class SegmentBudget:
         self._budget = Budget(source, len(text))
         self._n_segments = 0
 
+    def check_columns(self, n_columns: int) -> None:
+        """Raise InputError if the names of so many columns need too much memory."""
+        self._budget.check(n_columns * _BYTES_PER_COLUMN)
+
     def add_segment(self) -> None:
         """Count another segment; raise InputError if they need too much memory."""
         self._n_segments += 1
@@ -58,7 +63,7 @@ class SegmentBudget:
             self._budget.check(self._n_segments * _BYTES_PER_SEGMENT)
 
 
-def checked_segment(location: SourceLine, segment: Segment) -> Segment:
+def checked_segment(location: object, segment: Segment) -> Segment:
     """Return the segment; raise InputError if its times are out of order."""
     if segment.start < 0:
         raise InputError(

@@ -56,11 +56,12 @@ def read_raven(text: str, source: str, columns: Mapping[str, str] | None) -> lis
     header = next(rows, (0, ""))[1].split("\t")
     if header == [""]:
         raise InputError(f"{source} is empty; a selection table needs at least a header line.")
+    budget = SegmentBudget(source, text)
+    budget.check_columns(len(header))
     found = columns_by_role(header, _DEFAULT_NAMES, columns, source)
     positions = {name.strip(): i for i, name in enumerate(header)}
     positions = {name: positions[name] for name in _OTHER_COLUMNS if name in positions}
     chosen: dict[tuple[object, ...], Segment] = {}
-    budget = SegmentBudget(source, text)
     for i, line in rows:
         location = SourceLine(source, i)
         fields = _fields(line, len(header), location)

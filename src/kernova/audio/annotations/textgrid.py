@@ -33,11 +33,23 @@ _TIER_NAME = "notes"
 
 
 class _Value(NamedTuple):
-    """A free-standing value and its first line."""
+    """A free-standing value and its position in the text."""
 
     kind: str  # "text", "number" or "flag"
     content: str
-    line: int
+    start: int
+
+
+class _Location(NamedTuple):
+    """The line of a value; lines are counted only for messages."""
+
+    source: str
+    text: str
+    start: int
+
+    def __str__(self) -> str:
+        """Return the start of a message."""
+        return str(SourceLine(self.source, _n_line_ends(self.text[: self.start]) + 1))
 
 
 class _Values:
@@ -48,31 +60,30 @@ class _Values:
         self.budget = SegmentBudget(source, text)
         self._values = _values(text, source)
         self._text = text
-        self._line = 1
+        self._start = 0
 
     def text(self, what: str) -> str:
         return self._next("text", what).content
 
     def number(self, what: str) -> float:
-        value = self._next("number", what)
-        return parse_number(value.content, what, SourceLine(self.source, value.line))
+        return parse_number(self._next("number", what).content, what, self.location())
 
     def count(self, what: str) -> int:
         value = self._next("number", what)
         digits = value.content.lstrip("0") or "0"
         if not digits.isdecimal() or len(digits) > _MOST_DIGITS:
             raise InputError(
-                f"{SourceLine(self.source, value.line)} has {shortened(value.content, 80)} as "
-                f"{what}, which is not a whole number; correct it."
+                f"{self.location()} has {shortened(value.content, 80)} as {what}, which is not a "
+                "whole number; correct it."
             )
         return int(digits)
 
     def flag(self, what: str) -> str:
         return self._next("flag", what).content
 
-    def location(self) -> SourceLine:
+    def location(self) -> _Location:
         """Return the line of the last value."""
-        return SourceLine(self.source, self._line)
+        return _Location(self.source, self._text, self._start)
 
     def _next(self, kind: str, what: str) -> _Value:
         value = next(self._values, None)
@@ -81,7 +92,7 @@ class _Values:
                 f"{self.source} ends on line {_n_line_ends(self._text.rstrip()) + 1}, where {what} "
                 "is expected: it is truncated, or a number of tiers or intervals in it is too high."
             )
-        self._line = value.line
+        self._start = value.start
         if value.kind != kind:
             raise InputError(
                 f"{self.location()} has the {value.kind} {quoted(value.content)} where {what} is "
@@ -158,29 +169,26 @@ def textgrid(segments: Sequence[Segment], duration: float | None) -> str:
 
 
 def _values(text: str, source: str) -> Iterator[_Value]:
-    line, counted = 1, 0
     for token in _TOKEN.finditer(text):
         word = token["word"]
         if word is not None and word[0] not in _FIRST_OF_A_VALUE:
             continue
-        # Tokens start at visible characters, so that no line end lies on both sides.
-        line += _n_line_ends(text, counted, token.start())
-        counted = token.start()
+        start = token.start()
         if token["open"]:
             raise InputError(
-                f"{SourceLine(source, line)} opens a quotation mark that is not closed; close it."
+                f"{_Location(source, text, start)} opens a quotation mark that is not closed; "
+                "close it."
             )
         if token["text"] is not None:
-            yield _Value("text", token["text"].replace('""', '"'), line)
+            yield _Value("text", token["text"].replace('""', '"'), start)
         elif word is not None and is_number(word):
-            yield _Value("number", word, line)
+            yield _Value("number", word, start)
         elif word in ("<exists>", "<absent>"):
-            yield _Value("flag", word, line)
+            yield _Value("flag", word, start)
 
 
-def _n_line_ends(text: str, start: int = 0, stop: int | None = None) -> int:
-    counts = [text.count(end, start, stop) for end in ("\n", "\r", "\r\n")]
-    return counts[0] + counts[1] - counts[2]
+def _n_line_ends(text: str) -> int:
+    return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
 def _has_tiers(values: _Values) -> bool:
