@@ -11,12 +11,14 @@ count for less.
 The choice and its alternatives are described in ``docs/decisions/014-default-strategy.md``.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from kernova.cluster.standardize import Standardization
 from kernova.discover.preparation import cached
@@ -26,7 +28,7 @@ from kernova.discover.strategies.spacing import (
     RowFacts,
     Spacing,
     distances_to,
-    nearest_of,
+    nearest_point,
     row_reason,
     spacing_of,
 )
@@ -52,6 +54,15 @@ _MEMBER_REACH: Final = 1.5
 _ALTERNATIVES: Final = 5
 # At most so many rows that are open for other experts are used: their own, then their clusters'.
 _OPEN_ELSEWHERE: Final = 64
+# Of the rows ranked for a single expert, so many are ranked anew besides those of other experts.
+_FIRST_RANKED: Final = 256
+# From so many answers at once on, only open rows are measured.
+_BULK: Final = 1000
+# Distances to categories that are kept for the next row of the category, and in copies.
+_CACHED_BYTES: Final = 128 * 2**20
+_COPIED_BYTES: Final = 32 * 2**20
+# Distances by another order of summation may differ by less than this factor.
+_ROUNDING: Final = 1 + 1e-9
 
 
 def learned_metric(rows: Matrix, labels: Sequence[str]) -> Matrix | None:
@@ -95,6 +106,12 @@ def learned_metric(rows: Matrix, labels: Sequence[str]) -> Matrix | None:
     prior = _PRIOR_ANSWERS * variance * np.eye(len(scatter))
     variances, directions = np.linalg.eigh((scatter + prior) / (n_free + _PRIOR_ANSWERS))
     return np.asarray(directions * (variance / variances) ** _METRIC_POWER)
+
+
+class _Ranking(NamedTuple):
+    rows: Indices  # in ascending order
+    bound: float  # the highest score of the other open rows
+    is_whole: bool  # whether there are no others
 
 
 class _Choice(NamedTuple):
@@ -164,7 +181,8 @@ class NoveltyAsker:
         self._shown_rows: Indices = np.empty(0, dtype=np.intp)  # a prefix of the rows of _shown
         self._counts: dict[str, int] = {}
         self._to_category: dict[str, Vector] = {}  # distances to the nearest row of each
-        self._to_open: dict[int, Vector] = {}  # distances to rows open for other experts
+        self._rows_of: dict[str, list[int]] = {}  # the rows of each category
+        self._rankings: dict[tuple[Region, int], _Ranking] = {}  # valid until the next answer
         self._sparse_left = 1  # questions before the next one in a dense region
         self._wait = _SHORTEST_WAIT
         self._chosen: _Choice | None = None
@@ -181,31 +199,64 @@ class NoveltyAsker:
         if self._question is None and choice is not None:
             open_rows = np.flatnonzero(~self._is_asked)
             region: Region = choice.region or "dense"
-            best = self._best(region, _ALTERNATIVES + 1, open_rows, self._novelty)
-            self._question = self._question_about(choice, best, self._novelty)
+            scores = self._novelty[open_rows] * self._spacing.weights[region][open_rows]
+            best = _best(scores, open_rows, _ALTERNATIVES + 1)
+            self._question = self._question_about(choice, best, self._novelty[choice.row])
         return self._question
 
-    def _proposed_besides(self, besides: Collection[int]) -> Question | None:
-        free = np.flatnonzero(free_rows(self._is_asked, besides))
-        if len(free) == 0:
-            return None
-        novelty = np.minimum(self._novelty, self._nearest_open(islice(besides, _OPEN_ELSEWHERE)))
-        region: Region = self._region() or "sparse"
-        best = self._best(region, _ALTERNATIVES + 1, free, novelty)
-        return self._question_about(_Choice(int(best[0]), region), best, novelty)
+    def copy(self) -> "NoveltyAsker":
+        """Return an asker in the same state, which does not follow this one."""
+        other = copy(self)
+        other._novelty, other._is_asked = self._novelty.copy(), self._is_asked.copy()
+        other._shown, other._counts = list(self._shown), dict(self._counts)
+        other._rows_of = {label: list(rows) for label, rows in self._rows_of.items()}
+        # Distances can be computed again; copies must not multiply their memory.
+        is_small = len(self._to_category) * self._novelty.nbytes <= _COPIED_BYTES
+        other._to_category = dict(self._to_category) if is_small else {}
+        return other
 
-    def _nearest_open(self, rows: Iterable[int]) -> Vector:
-        """Return the distance of every row to the nearest row open for other experts."""
-        known, self._to_open = self._to_open, {}
-        nearest = np.full(len(self._rows), np.inf)
-        for row in map(int, rows):
-            if nearest[row] <= _MEMBER_REACH**2 * self._spacing.spacing[row]:
-                continue  # it belongs to the cluster of a row already measured
-            # Most rows were open at the previous call, too.
-            found = known[row] if row in known else nearest_of(self._rows, np.array([row]))
-            self._to_open[row] = found
-            np.minimum(nearest, found, out=nearest)
-        return nearest
+    def _proposed_besides(self, besides: Collection[int]) -> Question | None:
+        is_free = free_rows(self._is_asked, besides)
+        if not is_free.any():
+            return None
+        region: Region = self._region() or "sparse"
+        elsewhere = self._rows[self._apart(list(islice(besides, _OPEN_ELSEWHERE)))]
+        n_ranked = _FIRST_RANKED
+        while True:
+            ranking = self._ranked(region, n_ranked)
+            free = ranking.rows[is_free[ranking.rows]]
+            novelty = np.minimum(self._novelty[free], nearest_point(self._rows[free], elsewhere))
+            scores = novelty * self._spacing.weights[region][free]
+            best = _best(scores, np.arange(len(free)), _ALTERNATIVES + 1)
+            # Other rows have at most the score that they have for a single expert.
+            is_found = len(best) > _ALTERNATIVES and scores[best[-1]] > ranking.bound
+            if is_found or ranking.is_whole:
+                choice = _Choice(int(free[best[0]]), region)
+                return self._question_about(choice, free[best], novelty[best[0]])
+            n_ranked *= 8
+
+    def _ranked(self, region: Region, n: int) -> "_Ranking":
+        """Return the ``n`` open rows with the highest scores for a single expert."""
+        if (region, n) not in self._rankings:
+            rows = np.flatnonzero(~self._is_asked)
+            bound, is_whole = -np.inf, n >= len(rows)
+            if not is_whole:
+                scores = self._novelty[rows] * self._spacing.weights[region][rows]
+                order = np.argpartition(-scores, n)
+                bound, rows = float(scores[order[n]]), np.sort(rows[order[:n]])
+            self._rankings[region, n] = _Ranking(rows, bound, is_whole)
+        return self._rankings[region, n]
+
+    def _apart(self, rows: list[int]) -> list[int]:
+        """Return the rows without those that belong to the cluster of one before them."""
+        distances = cdist(self._rows[rows], self._rows[rows])
+        extents = _MEMBER_REACH**2 * self._spacing.spacing[rows]
+        nearest, apart = np.full(len(rows), np.inf), []
+        for position, row in enumerate(rows):
+            if nearest[position] > extents[position]:
+                apart.append(row)
+                np.minimum(nearest, distances[position], out=nearest)
+        return apart
 
     def observe(self, answer: Answer) -> None:
         """Use a label or a skip: rows near it become less novel."""
@@ -228,9 +279,9 @@ class NoveltyAsker:
         if not new:
             return
         if not self._relearned():
-            for label, rows in new.items():
-                self._lower_novelty(label, rows)
+            self._lower_novelty(new)
         self._chosen = self._question = None
+        self._rankings.clear()
 
     def _region(self) -> Region | None:
         """Return the region of the open question; None for the first question of all."""
@@ -247,16 +298,39 @@ class NoveltyAsker:
             self._sparse_left = self._wait
             self._wait = min(2 * self._wait, _LONGEST_WAIT)
 
-    def _lower_novelty(self, label: str | None, rows: Sequence[int]) -> None:
-        """Lower novelty by rows of one category, whose count is up to date."""
-        distances = nearest_of(self._rows, np.array(rows, dtype=np.intp))
-        if label is not None:
-            before = self._to_category.get(label)
-            distances = distances if before is None else np.minimum(before, distances)
+    def _lower_novelty(self, new: dict[str | None, list[int]]) -> None:
+        """Lower novelty by the rows of some categories, whose counts are up to date."""
+        is_bulk = sum(map(len, new.values())) >= _BULK
+        # Novelty matters for open rows alone; with single answers, selecting them takes longer.
+        where = np.flatnonzero(~self._is_asked) if is_bulk else slice(None)
+        Z = self._rows[where]
+        for label, rows in new.items():
+            distances = nearest_point(Z, self._rows[rows])
+            if label is not None:
+                distances = self._to_whole_category(label, rows, where, Z, distances)
+                distances = distances / self._counts[label] ** _EXTENT_POWER
+            # Distances only fall and counts only rise, so other categories stay as they are.
+            self._novelty[where] = np.minimum(self._novelty[where], distances)
+
+    def _to_whole_category(
+        self, label: str, new: list[int], where: Indices | slice, Z: Matrix, distances: Vector
+    ) -> Vector:
+        """Return distances to the nearest row of a category, given those to its new rows."""
+        known = self._rows_of.setdefault(label, [])
+        before = self._to_category.pop(label, None)
+        if before is not None:
+            distances = np.minimum(before[where], distances)
+        elif known:
+            distances = np.minimum(distances, nearest_point(Z, self._rows[known]))
+        known.extend(new)
+        if isinstance(where, slice):
             self._to_category[label] = distances
-            distances = distances / self._counts[label] ** _EXTENT_POWER
-        # Distances only fall and counts only rise, so other categories stay as they are.
-        np.minimum(self._novelty, distances, out=self._novelty)
+        else:
+            self._to_category[label] = np.full(len(self._rows), np.inf)
+            self._to_category[label][where] = distances
+        while len(self._to_category) * self._novelty.nbytes > _CACHED_BYTES:
+            del self._to_category[next(iter(self._to_category))]  # the one not used for longest
+        return distances
 
     def _relearned(self) -> bool:
         """Learn the metric if it is due, recompute novelty, and return whether that happened.
@@ -283,12 +357,11 @@ class NoveltyAsker:
     def _recompute_novelty(self) -> None:
         self._novelty[:] = np.inf
         self._to_category.clear()
-        self._to_open.clear()
+        self._rows_of.clear()
         shown: dict[str | None, list[int]] = {}
         for one in self._shown:
             shown.setdefault(one.label, []).append(one.row)
-        for label, rows in shown.items():
-            self._lower_novelty(label, rows)
+        self._lower_novelty(shown)
 
     def _choice(self) -> _Choice | None:
         if self._chosen is None and not self._is_asked.all():
@@ -297,25 +370,16 @@ class NoveltyAsker:
             else:
                 region: Region = self._region() or "sparse"
                 open_rows = np.flatnonzero(~self._is_asked)
-                best = self._best(region, 1, open_rows, self._novelty)
-                self._chosen = _Choice(int(best[0]), region)
+                scores = self._novelty[open_rows] * self._spacing.weights[region][open_rows]
+                self._chosen = _Choice(int(open_rows[np.argmax(scores)]), region)
         return self._chosen
-
-    def _best(self, region: Region, n: int, open_rows: Indices, novelty: Vector) -> Indices:
-        """Return the ``n`` best rows, the best first; ties go to the smaller row index."""
-        scores = novelty[open_rows] * self._spacing.weights[region][open_rows]
-        if n == 1:
-            return open_rows[[np.argmax(scores)]]
-        n = min(n, len(open_rows))
-        lowest = np.partition(scores, len(scores) - n)[len(scores) - n]
-        positions = np.flatnonzero(scores >= lowest)
-        return open_rows[positions[np.argsort(-scores[positions], kind="stable")[:n]]]
 
     # --- the question as shown --------------------------------------------------------------
 
-    def _question_about(self, choice: _Choice, best: Indices, novelty: Vector) -> Question:
+    def _question_about(self, choice: _Choice, best: Indices, novelty: float) -> Question:
         row = choice.row
-        members = self._neighbors_of(row)
+        nearly = cdist(self._spacing.rows, self._spacing.rows[row : row + 1])[:, 0]
+        members = self._neighbors_of(row, nearly)
         others = [int(other) for other in best if other != row]
         evidence = {
             "spacing": float(self._spacing.spacing[row]),
@@ -325,25 +389,28 @@ class NoveltyAsker:
         if choice.region is None:
             reason = "No row is labelled yet, and this row lies in the densest region."
         elif not self._shown:
-            evidence["novelty"] = float(novelty[row])
+            evidence["novelty"] = float(novelty)
             reason = "No row is labelled yet, and this row lies far from those of other experts."
         else:
-            nearest, distance = self._nearest_shown(row)
+            nearest, distance = self._nearest_shown(row, nearly)
             evidence |= {
                 "distance_to_shown": distance,
-                "novelty": float(novelty[row]),
+                "novelty": float(novelty),
                 "n_shown": float(len(self._shown)),
             }
             reason = self._reason(row, choice.region, members, (nearest, distance))
         return Question(row, members, reason, evidence, tuple(others[:_ALTERNATIVES]))
 
-    def _nearest_shown(self, row: int) -> tuple[Answer, float]:
+    def _nearest_shown(self, row: int, nearly: Vector) -> tuple[Answer, float]:
+        """Return the nearest row shown and its distance, given distances up to rounding."""
         later = [answer.row for answer in self._shown[len(self._shown_rows) :]]
         self._shown_rows = np.append(self._shown_rows, later).astype(np.intp, copy=False)
-        shown = self._spacing.rows[self._shown_rows]
-        distances = distances_to(shown, self._spacing.rows[row])
-        position = int(np.argmin(distances))
-        return self._shown[position], float(distances[position])
+        to_shown = nearly[self._shown_rows]
+        candidates = np.flatnonzero(to_shown <= to_shown.min() * _ROUNDING)
+        rows = self._spacing.rows
+        distances = distances_to(rows[self._shown_rows[candidates]], rows[row])
+        first = int(np.argmin(distances))
+        return self._shown[candidates[first]], float(distances[first])
 
     def _reason(
         self, row: int, region: Region, members: Indices, nearest: tuple[Answer, float]
@@ -365,16 +432,32 @@ class NoveltyAsker:
         )
         return row_reason(region, facts)
 
-    def _neighbors_of(self, row: int) -> Indices:
+    def _neighbors_of(self, row: int, nearly: Vector) -> Indices:
         """Return the rows next to this one with a similar spacing.
 
         The neighbours of an isolated row usually belong to another group and lie much closer
         together: labelling them with it would label the wrong rows.
+
+        Parameters
+        ----------
+        row : int
+            Row index.
+        nearly : array of shape (n_rows,)
+            Distances to it, up to rounding.
         """
-        distances = distances_to(self._spacing.rows, self._spacing.rows[row])
-        n_members = min(_MEMBERS, len(distances))
-        tenth = np.partition(distances, n_members - 1)[n_members - 1]
-        spacing = self._spacing.spacing
-        is_near = distances <= min(tenth, _MEMBER_REACH * spacing[row])
-        is_similar = spacing * _MEMBER_REACH >= spacing[row]
-        return np.flatnonzero(is_near & (is_similar | (distances == 0)))
+        spacing, reach = self._spacing.spacing, _MEMBER_REACH * self._spacing.spacing[row]
+        near = np.flatnonzero(nearly <= reach * _ROUNDING)
+        distances = distances_to(self._spacing.rows[near], self._spacing.rows[row])
+        n_members = min(_MEMBERS, len(nearly))
+        if len(near) >= n_members:
+            reach = min(reach, np.partition(distances, n_members - 1)[n_members - 1])
+        is_similar = spacing[near] * _MEMBER_REACH >= spacing[row]
+        return near[(distances <= reach) & (is_similar | (distances == 0))]
+
+
+def _best(scores: Vector, rows: Indices, n: int) -> Indices:
+    """Return the ``n`` rows with the highest scores, the best first; ties go to the first."""
+    n = min(n, len(rows))
+    lowest = np.partition(scores, len(scores) - n)[len(scores) - n]
+    positions = np.flatnonzero(scores >= lowest)
+    return rows[positions[np.argsort(-scores[positions], kind="stable")[:n]]]

@@ -11,7 +11,7 @@ from kernova.neighbors.index import DistinctRows, build_index, distinct_rows
 from kernova.parallel import slices
 from kernova.progress import track
 from kernova.text import percent, quantity
-from kernova.typing import Indices, Matrix, Vector
+from kernova.typing import Matrix, Vector
 
 Region = Literal["sparse", "dense"]
 
@@ -78,8 +78,8 @@ def _neighbor_distances(Z: Matrix, n_jobs: int | None) -> tuple[Vector, Vector]:
     return np.maximum(spacing, np.finfo(float).tiny)[index.inverse], to_tenth[index.inverse]
 
 
-def nearest_of(Z: Matrix, rows: Indices) -> Vector:
-    """Return the distance of every row to the nearest of some rows.
+def nearest_point(Z: Matrix, points: Matrix) -> Vector:
+    """Return the distance of every row to the nearest of some points.
 
     Each distance is computed as for a single row, so that labelling rows together or one by one
     makes no difference.
@@ -87,14 +87,16 @@ def nearest_of(Z: Matrix, rows: Indices) -> Vector:
     Examples
     --------
     >>> import numpy as np
-    >>> nearest_of(np.array([[0.0], [1.0], [5.0]]), np.array([0, 2]))
+    >>> nearest_point(np.array([[0.0], [1.0], [5.0]]), np.array([[0.0], [5.0]]))
     array([0., 1., 0.])
     """
+    if len(points) == 1:
+        return cdist(Z, points)[:, 0]
     nearest = np.full(len(Z), np.inf)
-    for some in slices(len(rows), _ROWS_AT_ONCE):
+    for some in slices(len(points), _ROWS_AT_ONCE):
         for block in slices(len(Z), _BLOCK):
             np.minimum(
-                nearest[block], cdist(Z[block], Z[rows[some]]).min(axis=1), out=nearest[block]
+                nearest[block], cdist(Z[block], points[some]).min(axis=1), out=nearest[block]
             )
     return nearest
 
