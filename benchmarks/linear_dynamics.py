@@ -7,9 +7,8 @@ import numpy as np
 from statsmodels.tsa.statespace.kalman_filter import KalmanFilter
 
 from benchmarks.measuring import peak_memory_mb, report, seconds
-from kernova.audio.chains import smoothed_level_blocks
+from kernova.audio.chains import kalman_filter, layered_model, smoothed_level_blocks
 from kernova.audio.frames import band_power_blocks, framing
-from kernova.audio.kalman import kalman_filter, layered_model
 from kernova.audio.linear_dynamics import HierarchicalLinearDynamics
 from kernova.notes.candidates import best_nonoverlapping
 from kernova.notes.decoding import decode_six_steps, decode_viterbi

@@ -18,6 +18,7 @@ _PACKAGES: Final = frozenset(
 )
 
 MODULES: Final[Mapping[str, str]] = {
+    "kernova.audio.kalman": "kernova.audio.chains",
     "kernova.blocks": "kernova.parallel",
     "kernova.load.annotations": "kernova.audio.annotations",
     "kernova.load.audio": "kernova.audio.reading",
@@ -27,7 +28,7 @@ MODULES: Final[Mapping[str, str]] = {
     "kernova.represent.chains": "kernova.audio.chains",
     "kernova.represent.encoding": "kernova.tables.encoding",
     "kernova.represent.frames": "kernova.audio.frames",
-    "kernova.represent.kalman": "kernova.audio.kalman",
+    "kernova.represent.kalman": "kernova.audio.chains",
     "kernova.represent.linear_dynamics": "kernova.audio.linear_dynamics",
     "kernova.represent.note_rows": "kernova.notes.features",
     "kernova.represent.procrustes": "kernova.shapes.procrustes",

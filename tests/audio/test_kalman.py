@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernova.audio.kalman import kalman_filter, layered_model
+from kernova.audio.chains import kalman_filter, layered_model
 from kernova.errors import InputError
 from tests import oracles
 from tests.audio import messages

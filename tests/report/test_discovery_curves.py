@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from kernova.report.discovery_curves import band_of, pad_curve
+from kernova.report.curves import band_of, pad_curve
 from kernova.report.figures import picture_png, plot_discovery_curves
 
 

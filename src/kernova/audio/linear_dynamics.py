@@ -12,7 +12,7 @@ identity, the Kalman filter of all these states separates exactly into chains: t
 group of frame columns below one state of the top layer follows a chain through all layers; the
 deviations of the groups of the layer below from that mean follow a chain without the top; and so on
 down. All chains of one depth share their gains. With any other H, the filter of all states
-(:mod:`kernova.audio.kalman`) is used.
+(:mod:`kernova.audio.chains`) is used.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,8 +26,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernova.audio.chains import ChainFilter, ChainMemory, advance_chains, chain_of_layers
-from kernova.audio.kalman import kalman_filter, layered_model
+from kernova.audio.chains import (
+    ChainFilter,
+    ChainMemory,
+    advance_chains,
+    chain_of_layers,
+    kalman_filter,
+    layered_model,
+)
 from kernova.errors import InputError, quoted
 from kernova.parallel import cached_blocks
 from kernova.typing import Matrix, Vector
@@ -120,7 +126,7 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
     See Also
     --------
     kernova.audio.chains.smoothed_level : the level of each column, smoothed both ways.
-    kernova.audio.kalman.kalman_filter : the filter of any linear model.
+    kernova.audio.chains.kalman_filter : the filter of any linear model.
 
     Notes
     -----

@@ -5,8 +5,12 @@ and ``save_picture(ax.figure, path)`` render it. The legend stands below the axe
 """
 
 from kernova.report.canvas import picture_png, save_picture
-from kernova.report.curves import plot_false_alarm_curve, plot_p_values, plot_score_distributions
-from kernova.report.discovery_curves import plot_discovery_curves
+from kernova.report.curves import (
+    plot_discovery_curves,
+    plot_false_alarm_curve,
+    plot_p_values,
+    plot_score_distributions,
+)
 from kernova.report.explanations import explanation_figure
 from kernova.report.hierarchies import plot_hierarchy
 from kernova.report.memberships import plot_confusion, plot_recognized
