@@ -416,7 +416,8 @@ def layered_model(
 
     Examples
     --------
-    >>>     >>> layered_model((2, 1)).transition
+    >>> from kernova.audio.chains import layered_model
+    >>> layered_model((2, 1)).transition
     array([[1., 0., 0.],
            [1., 1., 0.],
            [1., 0., 1.]])
@@ -471,7 +472,8 @@ def kalman_filter(
     Examples
     --------
     >>> import numpy as np
-    >>>     >>> model = layered_model((2, 1))
+    >>> from kernova.audio.chains import kalman_filter, layered_model
+    >>> model = layered_model((2, 1))
     >>> frames = np.array([[1.0, 1.0], [2.0, 2.0]])
     >>> first = kalman_filter(frames[:1], model)
     >>> rest = kalman_filter(frames[1:], model, mean=first.mean, covariance=first.covariance)

@@ -87,7 +87,8 @@ def parse_command(line: str) -> Command:
 
     Examples
     --------
-    >>>     >>> parse_command("carp")
+    >>> from kernova.cli.prompt import parse_command
+    >>> parse_command("carp")
     Command(action='name', left='carp', right='', is_exact=False)
     >>> parse_command("rename carp = Carp")
     Command(action='rename', left='carp', right='Carp', is_exact=False)
@@ -140,7 +141,8 @@ def suggestion_for(command: Command, categories: Iterable[str]) -> Suggestion | 
 
     Examples
     --------
-    >>>     >>> print(suggestion_for(Command("name", "Car"), ["carp", "eel"]).sentence)
+    >>> from kernova.cli.prompt import Command, suggestion_for
+    >>> print(suggestion_for(Command("name", "Car"), ["carp", "eel"]).sentence)
     "Car" begins "carp". Press Enter for "carp", or type Car again for a new category.
     """
     known = list(categories)
