@@ -4,6 +4,8 @@ Nothing here needs pandas before a value of a table has to be written, so that t
 may import it for its help texts.
 """
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from numbers import Real
@@ -15,6 +17,14 @@ _MAX_NAMES = 20
 _FEW_DIGITS = 4
 _ALL_DIGITS = 17
 _MAX_LETTERS = 32
+# Characters without a picture of their own: Unicode's default ignorable ones.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_JOINERS = "\u200c\u200d"
+_VIRAMA = 9  # Unicode's combining class of the marks that join consonants
 # Whole numbers up to here are written out; beyond, a float no longer holds each of them.
 _LARGEST_WHOLE = 1e15
 
@@ -138,6 +148,61 @@ def format_value(value: Any, beside: Any = None, most: int = _MAX_LETTERS) -> st
         if text != _format_number(float(beside), digits):
             return text
     return _format_number(float(value), _ALL_DIGITS)
+
+
+def with_visible_marks(text: str) -> str:
+    r"""Write invisible characters as escapes, except where a script or an emoji needs them.
+
+    Two names that look alike are then alike. Joiners stay inside Arabic and Indic words and in
+    emoji, variation selectors behind ideographs and symbols; characters that reverse the direction
+    of the text never stay.
+
+    Examples
+    --------
+    >>> from kernova.text import with_visible_marks
+    >>> print(with_visible_marks("ca\u200brp"), with_visible_marks("\u202ecarp"))
+    ca\u200brp \u202ecarp
+    >>> with_visible_marks("می\u200cخواهم") == "می\u200cخواهم"
+    True
+    """
+    return _INVISIBLE.sub(
+        lambda found: found[0] if _is_needed(found) else escaped_letter(found[0]), text
+    )
+
+
+def escaped_letter(letter: str) -> str:
+    """Return the escape sequence of a character, as Python writes it."""
+    return letter.encode("unicode_escape").decode()
+
+
+def _is_needed(found: re.Match[str]) -> bool:
+    """Return whether the characters beside an invisible one need it."""
+    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    return bool(before) and (
+        _joins(before, after) if found[0] in _JOINERS else _selects(found[0], before, after)
+    )
+
+
+def _joins(before: str, after: str) -> bool:
+    is_indic = _VIRAMA in (unicodedata.combining(before), unicodedata.combining(after or " "))
+    is_arabic = unicodedata.bidirectional(before) == "AL" or "ARABIC" in _name(before)
+    is_emoji = unicodedata.category(after or " ") == "So" and (
+        unicodedata.category(before) in ("So", "Sk") or before == "\ufe0f"
+    )
+    return is_indic or is_arabic or is_emoji
+
+
+def _selects(mark: str, before: str, after: str) -> bool:
+    if "\ufe00" <= mark <= "\ufe0f":
+        is_symbol = unicodedata.category(before) in ("So", "Sm", "Lo") or before in "‼⁉〰ℹ"
+        return is_symbol or after == "\u20e3"
+    if "\u180b" <= mark <= "\u180f":
+        return "MONGOLIAN" in _name(before)
+    return mark >= "\U000e0100" and "CJK" in _name(before)
+
+
+def _name(letter: str) -> str:
+    return unicodedata.name(letter, "")
 
 
 def is_missing(value: Any) -> bool:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TextIO, Typ
 import typer
 
 from kernova.cli.options import in_options, running
+from kernova.text import escaped_letter, with_visible_marks
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -44,11 +45,8 @@ if TYPE_CHECKING:
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
 _PIPED_WIDTH: Final = 160
-# Control characters, lone surrogates, line separators and marks that reverse the direction of the
-# text after them; spaces, tabs and ends of lines stay.
-_CONTROLS: Final = (
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+# Control characters, lone surrogates and line separators; spaces, tabs and ends of lines stay.
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _LINE_BREAKS: Final = str.maketrans({"\n": r"\n", "\t": r"\t"})
 
 Parameters = ParamSpec("Parameters")
@@ -60,7 +58,9 @@ VerdictTable = TypeVar("VerdictTable", bound="HasRows")
 
 
 def escaped(text: str) -> str:
-    r"""Escape control characters before printing: a name in a table must not move the cursor.
+    r"""Escape control and invisible characters before printing.
+
+    A name in a table must not move the cursor, nor reverse the text after it.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("\x1b[31mred"))
     \x1b[31mred
     """
-    return re.sub(_CONTROLS, lambda found: found[0].encode("unicode_escape").decode(), text)
+    return with_visible_marks(_CONTROLS.sub(lambda found: escaped_letter(found[0]), text))
 
 
 def escaped_line(text: str) -> str:

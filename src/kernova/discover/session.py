@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from kernova.discover import events
 from kernova.discover.log import EventLog
-from kernova.discover.names import category_name, expert_name
+from kernova.discover.names import category_name, check_new_category, expert_name
 from kernova.discover.preparation import Preparation
 from kernova.discover.questions import AskedQuestion, OpenQuestions, Proposer, Question, Strategy
 from kernova.discover.results import ResultAttribute, SessionResults
@@ -516,7 +516,21 @@ class CategoryDiscovery:
         if number is not None:
             return number
         name = expert_name(expert)
-        return self._append(event_by(name), name, key)
+        event = event_by(name)
+        self._check_new_names(event)
+        return self._append(event, name, key)
+
+    def _check_new_names(self, event: events.Event) -> None:
+        """Raise if a category that does not exist yet would get an unclear name."""
+        for field in ("label", "new", "into"):
+            name = getattr(event, field, None)
+            if name is None:
+                continue
+            try:
+                check_new_category(name)
+            except InputError:
+                if name not in self._state.categories:
+                    raise
 
     def _append(
         self, event: events.Event, expert: str | None = None, key: str | None = None

@@ -29,7 +29,7 @@ from kernova._version import __version__
 from kernova.errors import InputError
 from kernova.files import replacing
 from kernova.report.canvas import picture_png
-from kernova.text import quantity
+from kernova.text import quantity, with_visible_marks
 
 # The format of a column's cells: a format specification such as ".3f", or a function.
 Format = str | Callable[[Any], str]
@@ -311,7 +311,7 @@ def _part(part: str) -> Html:
 
 def escaped(value: Any) -> Html:
     """Escape data for use inside an element or a quoted attribute."""
-    return Html(escape(_UNSHOWABLE.sub("\ufffd", str(value))))
+    return Html(escape(with_visible_marks(_UNSHOWABLE.sub("\ufffd", str(value)))))
 
 
 def _css(name: str, wanted: bool) -> str:
