@@ -1,13 +1,98 @@
-"""Coming to the page by a link on another one, such as a terminal that is itself a page."""
+"""Coming to the page: by a link on another one, through the private file, or by the token."""
 
+import queue
+import re
+
+import pytest
+
+from kernova.web import login
+from kernova.web.serve import bind_endpoint
 from tests.web.browser.screens import expect
+from tests.web.in_process import TOKEN, fish, opened, served_at
+
+TITLE = "Question · kernova workbench"
+
+
+@pytest.fixture
+def bench(tmp_path):
+    fish(tmp_path)
+    bench = opened(tmp_path, strategy="random")
+    yield bench
+    bench.close()
 
 
 def test_a_link_on_another_page_leads_in(screen, digits):
     page = screen.page
-    page.set_content(f'<a href="{digits.url}">the address that the terminal shows</a>')
+    page.set_content(f'<a href="{digits.url}">the link that the terminal shows</a>')
     page.get_by_role("link").click()
-    expect(page).to_have_title("Question · kernova workbench")
+    expect(page).to_have_title(TITLE)
+    assert "code" not in page.url
+    page.reload()
+    expect(page).to_have_title(TITLE)
+
+
+def test_the_private_file_leads_in_once(screen, new_screen, bench, monkeypatch):
+    given = queue.Queue()
+    monkeypatch.setattr(login.webbrowser, "open", lambda url: given.put(url) or True)
+    screen.watch.expect("request to elsewhere: file:///.*/open.html$")
+    with served_at(bench, bind_endpoint(port=0, token=TOKEN)) as server:
+        opening = login.open_browser(server.endpoint.address, server.endpoint.key)
+        used = []
+        screen.page.on("request", lambda request: used.append(request.url))
+        screen.page.goto(given.get(timeout=60))
+        expect(screen.page).to_have_title(TITLE)
+        opening.join(60)
+        assert not opening.is_alive()  # and the file is gone
+        (link,) = [url for url in used if "/login?" in url]
+        # Whoever finds the link in the history does not get in by it.
+        other = new_screen()
+        other.watch.expect("status of 401")
+        assert other.page.goto(link).status == 401
+        expect(other.page.get_by_role("alert")).to_contain_text("has been used already")
+        assert other.page.context.cookies() == []
+
+
+def test_the_token_is_typed_into_the_form(screen, digits):
+    page = screen.page
+    screen.watch.expect("status of 401")
+    page.goto(f"{digits.address}#/history")
+    expect(page.get_by_label("Token")).to_be_focused()
+    screen.picture("login")
+    screen.type("a wrong one")
+    screen.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("This token is wrong.")
+    assert page.context.cookies() == []
+    expect(page.get_by_label("Token")).to_be_focused()
+    screen.type(TOKEN)
+    screen.press("Enter")
+    expect(page).to_have_title(re.compile("kernova workbench"))
+    assert page.url.startswith(digits.address)
     assert "token" not in page.url
     page.reload()
-    expect(page).to_have_title("Question · kernova workbench")
+    expect(page).to_have_title(re.compile("kernova workbench"))
+
+
+def test_the_form_works_at_an_address_of_the_network(browser, bench):
+    # Without HTTPS, browsers tell servers of other machines less about a request.
+    with served_at(bench, bind_endpoint("0.0.0.0", port=0, token=TOKEN)) as server:
+        address = server.endpoint.address_at("127.0.0.1")
+        context = browser.new_context()
+        try:
+            posted = []
+            page = context.new_page()
+
+            def without_metadata(route):
+                kept = {name: value for name, value in route.request.all_headers().items()
+                        if not name.startswith("sec-fetch-")}  # fmt: skip
+                if route.request.url.endswith("/login"):
+                    posted.append(kept)
+                route.continue_(headers=kept)
+
+            page.route("**/*", without_metadata)
+            page.goto(address)
+            page.get_by_label("Token").fill(TOKEN)
+            page.get_by_role("button", name="Log in").click()
+            expect(page).to_have_title(TITLE)
+            assert [one["origin"] for one in posted] == [address.rstrip("/")]
+        finally:
+            context.close()

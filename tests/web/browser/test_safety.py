@@ -6,6 +6,7 @@ import pytest
 
 from tests.web.browser.nearby import nearby_workbench
 from tests.web.browser.screens import PHONE, VIEW_KEYS, expect
+from tests.web.running import TOKEN
 
 _SCRIPT = "<script>alert(1)</script>"
 _IMAGE = '"><img src=x onerror=alert(2)>'
@@ -14,12 +15,14 @@ _ENTITY = "&lt;b&gt; ${alert(5)} {{7*7}} </title>"
 NASTY = (_SCRIPT, _IMAGE, _LINK, _ENTITY)
 
 
-def test_a_wrong_token_sees_the_notice_only(screen, digits):
+def test_without_a_login_there_is_the_login_page_only(screen, digits):
     screen.watch.expect("status of 401")
-    for address in (digits.address, f"{digits.address}?token=wrong", f"{digits.address}api/state"):
-        reply = screen.page.goto(address)
+    for path in ("", f"?token={TOKEN}", "?token=wrong", "api/state", "login?code=wrong"):
+        reply = screen.page.goto(f"{digits.address}{path}")
         assert reply.status == 401
-        expect(screen.page.get_by_text("needs the token that kernova printed")).to_be_visible()
+        expect(screen.page.get_by_role("heading", name="Log in to kernova")).to_be_visible()
+        sentence = screen.page.get_by_text("A token in an address is not accepted")
+        expect(sentence).to_have_count(1 if "token" in path else 0)
     assert screen.page.context.cookies() == []
     screen.open(digits)
     assert screen.page.url == f"{digits.address}#/question" or screen.page.url == digits.address

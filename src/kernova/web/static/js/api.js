@@ -79,6 +79,15 @@ export async function send(method, path, body) {
 }
 
 /**
+ * Log in with the token, in the body of the request: an address would be remembered.
+ * @param {string} token
+ * @returns {Promise<void>}
+ */
+export async function logIn(token) {
+  await answered("/login", { method: "POST", body: new URLSearchParams({ token }) });
+}
+
+/**
  * Fill in the braces of a path; what has none goes into the query.
  * @param {string} path
  * @param {CallParameters} parameters
@@ -100,13 +109,20 @@ export function address(path, parameters) {
  * @param {string} path
  * @param {object} [body]
  */
-async function request(method, path, body) {
+function request(method, path, body) {
+  if (body === undefined) return answered(path, { method });
+  return answered(path, { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+}
+
+/**
+ * @param {string} path
+ * @param {RequestInit} options
+ */
+async function answered(path, options) {
   let response;
   try {
     response = await fetch(path, {
-      method,
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      ...options,
       credentials: "same-origin",
       cache: "no-store",
       signal: AbortSignal.timeout(TIMEOUT_MS),

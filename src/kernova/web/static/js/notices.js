@@ -1,9 +1,9 @@
 /** Messages to the expert: what was saved, what could not be, and what is announced to screen readers. */
 
-import { messageOf } from "./api.js";
+import { logIn, messageOf } from "./api.js";
 import { button, byId, element, fill, say } from "./dom.js";
 import { onOutbox, outbox, tryAgain } from "./outbox.js";
-import { listen, store } from "./store.js";
+import { listen, refresh, store } from "./store.js";
 
 /**
  * Show what was saved; it stays until something else is.
@@ -47,14 +47,37 @@ function showTrouble() {
   document.body.dataset.pending = String(outbox.waiting);
   if (!words) return void fill(box);
   if (box.firstChild?.textContent === words) return;
+  const login = isLoggedOut() && loginForm();
   const again = outbox.attempt > 0 && button("Retry now", tryAgain, { class: "small", "data-testid": "try-again" });
-  fill(box, element("span", {}, words), again);
+  fill(box, element("span", {}, words), again, login);
+}
+
+/** Give a field for the token: the page stays as it is, and what was not saved is sent. */
+function loginForm() {
+  const field = element("input", { type: "password", name: "token", "aria-label": "Token", placeholder: "Token", autocomplete: "current-password", required: true, "data-testid": "login-token" });
+  const problem = element("span", { role: "status", "data-testid": "login-problem" });
+  /** @param {SubmitEvent} event */
+  async function submit(event) {
+    event.preventDefault();
+    try {
+      await logIn(field.value);
+    } catch (error) {
+      return say(problem, messageOf(error));
+    }
+    tryAgain();
+    await refresh();
+  }
+  return element("form", { class: "line", on: { submit }, "data-testid": "login-form" }, field, element("button", { type: "submit", class: "small" }, "Log in"), problem);
+}
+
+/** Whether the server does not know this browser: it was started anew, or forgot old logins. */
+function isLoggedOut() {
+  return outbox.isSignedOut || store.lost === "signed-out";
 }
 
 function troubleWords() {
-  const isSignedOut = outbox.isSignedOut || store.lost === "signed-out";
-  const way = isSignedOut
-    ? "This page is no longer signed in. In this browser, open the address shown in the terminal."
+  const way = isLoggedOut()
+    ? "This page is no longer logged in. Press Enter in the terminal that runs kernova and open the link in this browser, or enter the token."
     : "The server is not responding. Is it still running in the terminal?";
   if (outbox.attempt > 0) return `Not saved yet, trying again: ${outbox.words} ${way} Nothing is lost: it is kept in this browser until it is saved.`;
   return store.lost ? way : "";
