@@ -8,6 +8,7 @@ is replaying the others. Each expert has at most one open question, and no row i
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from inspect import signature
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast, runtime_checkable
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from kernova.discover.state import SessionState
 
 _NO_ROWS: Final = np.empty(0, dtype=np.intp)
+# An asker is copied after so many answers, and after so many more.
+_COPY_EVERY: Final = (64, 4096)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,6 +126,15 @@ class BulkAsker(Asker, Protocol):
 
     def observe_all(self, answers: Sequence[Answer]) -> None:
         """Use all answers; the same as observing them in order."""
+        ...
+
+
+@runtime_checkable
+class CopiedAsker(Asker, Protocol):
+    """An asker that can be copied, so that undoing an answer needs no fresh one."""
+
+    def copy(self) -> Asker:
+        """Return an asker in the same state, which does not follow this one."""
         ...
 
 
@@ -237,7 +249,7 @@ def _proposal(
     """
     if len(besides) == 0:
         return asker.propose()
-    if "besides" in signature(asker.propose).parameters:
+    if _takes_besides(type(asker)):
         return cast(SharedAsker, asker).propose(besides)
     question = asker.propose()
     taken = set(besides.tolist())
@@ -251,6 +263,43 @@ def _proposal(
                 reason="It is the next row that is not open for another expert.",
             )
     return None
+
+
+@lru_cache(maxsize=64)
+def _takes_besides(kind: type[Asker]) -> bool:
+    return "besides" in signature(kind.propose).parameters
+
+
+class _Run:
+    """An asker, the answers it has observed, and copies of it from before the latest of them."""
+
+    def __init__(self, asker: Asker) -> None:
+        self.asker = asker
+        self.observed: list[Answer] = []
+        self._copies: dict[int, Asker] = {}  # by the number of answers
+
+    def observe(self, answers: Sequence[Answer]) -> None:
+        """Pass on answers; on the way, make the copies that are wanted at their end."""
+        n_before, end = len(self.observed), len(self.observed) + len(answers)
+        latest = [end - end % every for every in _COPY_EVERY]
+        wanted = {*latest, *(one - every for one, every in zip(latest, _COPY_EVERY, strict=True))}
+        for mark in (*sorted(one for one in wanted if n_before < one < end), end):
+            some = answers[len(self.observed) - n_before : mark - n_before]
+            observe_answers(self.asker, some)
+            self.observed.extend(some)
+            if mark in wanted and isinstance(self.asker, CopiedAsker):
+                self._copies[mark] = self.asker.copy()
+        self._copies = {mark: one for mark, one in self._copies.items() if mark in wanted}
+
+    def back_to(self, n_answers: int) -> "_Run | None":
+        """Return a run that has observed at most the first answers; None if there is no copy."""
+        kept = {mark: one for mark, one in self._copies.items() if mark <= n_answers}
+        if not kept:
+            return None
+        mark = max(kept)
+        earlier = _Run(cast(CopiedAsker, kept[mark]).copy())
+        earlier.observed, earlier._copies = self.observed[:mark], kept
+        return earlier
 
 
 class Proposer:
@@ -267,20 +316,26 @@ class Proposer:
     def __init__(self, strategy: Strategy, preparation: "Preparation") -> None:
         self._strategy = strategy
         self._preparation = preparation
-        self._asker: Asker | None = None
+        self._run: _Run | None = None
+        self._is_behind = False  # whether answers were changed, or not passed on
         self._starting = Lock()
 
-    def prepare(self) -> Asker:
-        """Return a fresh asker; a call during another one waits for the costly part."""
+    def prepare(self, answers: Sequence[Answer]) -> None:
+        """Start an asker, and let it observe answers.
+
+        It may run in a thread of its own; :meth:`propose` waits for it, and passes on what has
+        changed meanwhile.
+        """
         with self._starting:
-            return self._strategy.start(self._preparation)
+            if self._run is None:
+                self._run = self._new_run(answers)
 
     def observe(self, new_answers: Sequence[Answer] | None) -> None:
         """Pass on new answers; None means that an earlier answer no longer holds."""
-        asker, self._asker = self._asker, None
-        if new_answers is not None and asker is not None:
-            observe_answers(asker, new_answers)
-            self._asker = asker
+        if self._run is None or new_answers is None or self._is_behind:
+            self._is_behind = True
+        else:
+            self._run.observe(new_answers)
 
     def propose(
         self, state: "SessionState", open_questions: OpenQuestions, expert: str | None
@@ -288,12 +343,36 @@ class Proposer:
         """Return a question outside other experts' clusters, else outside their rows."""
         if len(state.entries) == state.n_rows:
             return None
-        if self._asker is None:
-            asker = self.prepare()
-            observe_answers(asker, state.answers())
-            self._asker = asker
+        with self._starting:
+            asker = self._up_to_date(state)
         for besides in (open_questions.clusters_besides, open_questions.rows_besides):
-            found = _proposal(self._asker, besides(expert), state.entries, state.n_rows)
+            found = _proposal(asker, besides(expert), state.entries, state.n_rows)
             if found is not None:
                 return found
         return None
+
+    def _up_to_date(self, state: "SessionState") -> Asker:
+        run = self._run
+        if run is None or self._is_behind:
+            # Until it has succeeded, a run that was interrupted is not used.
+            self._run, answers = None, state.answers()
+            if run is not None:
+                run = self._run_before(run, answers)
+            if run is None:
+                run = self._new_run(answers)
+            else:
+                run.observe(answers[len(run.observed) :])
+            self._run, self._is_behind = run, False
+        return run.asker
+
+    def _run_before(self, run: _Run, answers: list[Answer]) -> _Run | None:
+        """Return a run that has observed a beginning of the answers, the longest at hand."""
+        pairs = enumerate(zip(run.observed, answers, strict=False))
+        n_common = min(len(run.observed), len(answers))
+        n_same = next((which for which, (one, other) in pairs if one != other), n_common)
+        return run if n_same == len(run.observed) else run.back_to(n_same)
+
+    def _new_run(self, answers: Sequence[Answer]) -> _Run:
+        run = _Run(self._strategy.start(self._preparation))
+        run.observe(answers)
+        return run

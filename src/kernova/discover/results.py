@@ -57,6 +57,11 @@ class SessionResults:
         return {name: len(rows) for name, rows in self._state.categories.items()}
 
     @property
+    def n_categories(self) -> int:
+        """Number of categories; faster than their names."""
+        return self._state.n_categories
+
+    @property
     def labels(self) -> NDArray[np.object_]:
         """Label of each row, or None."""
         labels = np.full(self._state.n_rows, None, dtype=object)
@@ -81,6 +86,15 @@ class SessionResults:
         """Return the number of the question whose answer gave a row index its label, if any."""
         entry = self._state.entries.get(row)
         return None if entry is None or entry.label is None else entry.question
+
+    def is_asked(self, row: int) -> bool:
+        """Return whether a question was about a row index."""
+        return self._state.is_asked(row)
+
+    def asked_row(self, question: int) -> int | None:
+        """Return the row index of a question by its number, or None if there is none."""
+        questions = self._state.questions
+        return questions[question - 1].row if 1 <= question <= len(questions) else None
 
     def opinions_of(self, row: int) -> dict[str | None, str]:
         """Return each expert's latest label of a row index, the newest last."""
@@ -143,6 +157,10 @@ class SessionResults:
     def records(self) -> tuple[Record, ...]:
         """All records of the log, in order."""
         return tuple(self._log.records)
+
+    def record(self, number: int) -> Record:
+        """Return a record by its number, counted from 1."""
+        return self._log.records[number - 1]
 
     @property
     def events(self) -> tuple[Event, ...]:

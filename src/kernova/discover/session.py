@@ -8,7 +8,8 @@ question.
 
 import os
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Self
 
@@ -26,7 +27,7 @@ from kernova.discover.rows import RowIds, finite_numbers, given_ids, prior_label
 from kernova.discover.state import SessionState
 from kernova.discover.store import ProjectStore, open_table_project
 from kernova.discover.strategies import as_strategy
-from kernova.errors import InputError, quoted
+from kernova.errors import InputError, NotSavedError, quoted
 
 __all__ = ["AskedQuestion", "CategoryDiscovery"]
 
@@ -198,8 +199,7 @@ class CategoryDiscovery:
         It changes neither the log nor open questions, so it may run in its own thread while others
         read, label rows and correct. ``next_question`` waits for it.
         """
-        self._started()
-        self._proposer.prepare()
+        self._proposer.prepare(self._started().state.answers())
 
     def next_question(self, expert: str | None = None) -> AskedQuestion | None:
         """Return the open question of an expert, the same until the expert records something.
@@ -253,6 +253,32 @@ class CategoryDiscovery:
         self._open.close(expert_name(expert))
 
     # --- answers ---------------------------------------------------------------------------
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Save everything that is recorded within with one write, which many answers share.
+
+        Nothing of it is on disk before the end of the block. If it cannot be saved, the end raises
+        :class:`~kernova.errors.NotSavedError`, and log, state and open questions are as before.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kernova import CategoryDiscovery
+        >>> session = CategoryDiscovery("random").start(np.array([[0.0], [1.0], [9.0]]))
+        >>> with session.batch():
+        ...     numbers = session.label_row(0, "cod"), session.label_row(2, "eel")
+        >>> numbers, session.n_labelled_
+        ((1, 2), 2)
+        """
+        log, questions = self._started(), dict(self._open.by_expert)
+        try:
+            with log.batch():
+                yield
+        except NotSavedError:
+            self._open.by_expert = questions
+            self._proposer.observe(None)
+            raise
 
     def answer(self, label: object, *, expert: str | None = None, key: str | None = None) -> int:
         """Label the row of the open question; see Notes for ``expert``, ``key`` and the result.

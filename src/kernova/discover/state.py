@@ -39,8 +39,8 @@ from kernova.text import listed
 
 _MAX_NAMES: Final = 12
 # Events that can be taken back without a replay, and rows that are kept for it.
-_MOST_STEPS: Final = 1000
-_MOST_ROWS_KEPT: Final = 50_000
+_MOST_STEPS: Final = 10_000
+_MOST_ROWS_KEPT: Final = 100_000
 
 
 class Entry(NamedTuple):
@@ -75,6 +75,9 @@ class CategoryRows:
         self._asked_ranks = array("q")  # of the rows of all questions
         self._curve: list[int] = []
         self._is_current = True  # whether the curve is
+
+    def __len__(self) -> int:
+        return len(self._of)
 
     def __contains__(self, name: str) -> bool:
         return name in self._of
@@ -134,10 +137,13 @@ class CategoryRows:
         if not rows:
             del self._of[name]
 
-    def rename(self, old: str, new: str) -> None:
-        """Rename a category; the new name is not in use."""
-        self._is_ordered = self._is_ordered and next(reversed(self._of)) == old
-        self._of[new] = self._of.pop(old)
+    def rename(self, old: set[str], new: str) -> None:
+        """Replace categories by another, which may have rows of its own."""
+        of_all = [self._of.pop(name) for name in (*old, new) if name in self._of]
+        # Sorting merges lists that are in order already.
+        self._of[new] = sorted((row for rows in of_all for row in rows), key=self.ranks.__getitem__)
+        self._is_ordered = False
+        self._is_current = self._is_current and len(of_all) == 1
 
     def _first_changed(self, rank: int) -> None:
         if self._asked_ranks and rank <= self._asked_ranks[-1]:
@@ -229,6 +235,15 @@ class SessionState:
         return self._categories.by_name()
 
     @property
+    def n_categories(self) -> int:
+        """Number of categories."""
+        return len(self._categories)
+
+    def has_category(self, name: str) -> bool:
+        """Return whether a row has this label."""
+        return name in self._categories
+
+    @property
     def curve(self) -> list[int]:
         """Number of categories found after each question, under the present labels."""
         return self._categories.curve()
@@ -244,7 +259,8 @@ class SessionState:
 
     def answers(self) -> list[Answer]:
         """Return all answers for a fresh asker, in the order in which they were first given."""
-        return self._as_answers(self.entries)
+        # Copied: preparation may run in another thread, while rows are labelled.
+        return self._as_answers(self.entries.copy())
 
     def check(self, event: Event) -> None:
         """Raise if an event does not fit the state."""
@@ -300,7 +316,7 @@ class SessionState:
     def _applied(self, event: Event, by: str | None) -> list[Answer] | None:
         match event:
             case PriorLabels(rows, labels):
-                return self._update(dict(zip(rows, map(Entry, labels), strict=True)))
+                return self._set_prior(rows, labels)
             case Answered(row, label, others):
                 return self._add_question(AskedRow(row, others), label, by)
             case Skipped(row):
@@ -383,7 +399,8 @@ class SessionState:
     def _put(self, row: int, entry: Entry | None) -> None:
         """Set the entry of a row, or remove it, and what is counted by it."""
         before = self.entries.get(row)
-        old, new = (None if one is None else one.label for one in (before, entry))
+        old = None if before is None else before.label
+        new = None if entry is None else entry.label
         if row in self._question_of:
             self.n_skipped += (entry is not None and new is None) - (
                 before is not None and old is None
@@ -400,6 +417,11 @@ class SessionState:
         if new is not None and old != new:
             self._categories.add(row, new)
 
+    def _set_prior(self, rows: tuple[int, ...], labels: tuple[str, ...]) -> list[Answer] | None:
+        for row in rows:
+            self._remember(row)
+        return self._update(dict(zip(rows, map(Entry, labels), strict=True)))
+
     def _label_rows(
         self, rows: tuple[int, ...], entry: Entry, by: str | None
     ) -> list[Answer] | None:
@@ -411,13 +433,13 @@ class SessionState:
 
     def _update(self, given: dict[int, Entry]) -> list[Answer] | None:
         """Set labels; return the new answers, or None if a row had another label before."""
-        old = self.entries
-        new = {row: entry for row, entry in given.items() if row not in old}
-        is_changed = len(new) < len(given) and any(
-            row in old and old[row].label != entry.label for row, entry in given.items()
-        )
+        new, is_changed = {}, False
         for row, entry in given.items():
-            self._remember(row)
+            before = self.entries.get(row)
+            if before is None:
+                new[row] = entry
+            elif before.label != entry.label:
+                is_changed = True
             self._put(row, entry)
         return None if is_changed else self._as_answers(new)
 
@@ -464,8 +486,9 @@ class SessionState:
         for row in (*rows, *naming):
             self._remember(row)
         self.opinions.rename(naming, old, new)
+        self._categories.rename(old, new)
         for row in rows:
-            self._put(row, self.entries[row]._replace(label=new))
+            self.entries[row] = self.entries[row]._replace(label=new)
 
     def _delete(self, name: str) -> None:
         """Fall back to the latest opinion for another category; without one, remove the label."""
