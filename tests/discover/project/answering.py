@@ -1,7 +1,8 @@
-"""Append entries to a project without pauses; print the number of each after it is on disk."""
+"""Append entries to a project; print the number of each after it is on disk."""
 
 import os
 import sys
+import time
 
 from kernova.discover.events import Record, RowsLabelled
 from kernova.discover.project.content import ProjectHead
@@ -17,9 +18,10 @@ def main(path):
         number = 0
         while True:
             number += 1
-            rows = tuple(range(number % 400))
+            rows = tuple(range(number % 40))
             store.append(Record(RowsLabelled((*rows, 999), "carp"), key=f"{number}"))
             os.write(1, b"%d\n" % number)
+            time.sleep(0.001)  # so that the file does not outgrow those who copy it
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from kernova.discover.events import Lost, Record
+from kernova.discover.events import Changed, Lost, Record
 from kernova.discover.project.content import read_content
 from kernova.discover.project.lines import HEADER_LENGTH
 from kernova.discover.project.reading import check_whole, losses, read_project
@@ -123,9 +123,21 @@ def _rows_of(records, number):
     event = records[number - 1].event
     if getattr(event, "entry", None):
         event = records[event.entry - 1].event
-    rows = [*getattr(event, "others", ()), *getattr(event, "rows", ())]
-    row = getattr(event, "row", None)
-    return rows if row is None else [row, *rows]
+    events = [event, *(one.event for one in records if _is_changed_by(one.event, event))]
+    return [
+        row
+        for one in events
+        for row in (getattr(one, "row", None), *_several(one))
+        if isinstance(row, int)
+    ]
+
+
+def _is_changed_by(answer, event):
+    return isinstance(event, Changed) and getattr(answer, "row", None) == event.row
+
+
+def _several(event):
+    return (*getattr(event, "others", ()), *getattr(event, "rows", ()))
 
 
 @pytest.mark.soak
