@@ -94,18 +94,20 @@ def detector_named(name: str, command: Command) -> Detector:
     )
 
 
-def novelty_estimator(settings: NoveltySettings) -> "Pipeline":
+def novelty_estimator(settings: NoveltySettings, *, has_far_cells: bool = False) -> "Pipeline":
     """Return encoder and detector for known and new rows, not yet fitted."""
     make = detector_named(settings.method, "novelty").for_novelty
     assert make is not None
-    return _behind_encoder(make(settings), settings.scaling, settings.missing)
+    return _behind_encoder(make(settings), settings, has_far_cells)
 
 
-def outlier_estimator(settings: OutlierSettings, *, for_new_rows: bool) -> "Pipeline":
+def outlier_estimator(
+    settings: OutlierSettings, *, for_new_rows: bool, has_far_cells: bool = False
+) -> "Pipeline":
     """Return encoder and detector for the rows of one table, not yet fitted."""
     make = detector_named(settings.method, "outliers").for_outliers
     assert make is not None
-    return _behind_encoder(make(settings, for_new_rows), settings.scaling, settings.missing)
+    return _behind_encoder(make(settings, for_new_rows), settings, has_far_cells)
 
 
 def table_encoder(scaling: str, missing: str) -> "TableEncoder":
@@ -118,10 +120,15 @@ def table_encoder(scaling: str, missing: str) -> "TableEncoder":
     )
 
 
-def _behind_encoder(detector: "BaseEstimator", scaling: str, missing: str) -> "Pipeline":
+def _behind_encoder(
+    detector: "BaseEstimator", settings: NoveltySettings | OutlierSettings, has_far_cells: bool
+) -> "Pipeline":
     from sklearn.pipeline import make_pipeline
 
-    return make_pipeline(table_encoder(scaling, missing), detector)
+    from kernova.tables.fill_values import FarCellFilter
+
+    encoder = table_encoder(settings.scaling, settings.missing)
+    return make_pipeline(*([FarCellFilter()] if has_far_cells else []), encoder, detector)
 
 
 # Factories

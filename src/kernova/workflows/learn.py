@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from kernova.description.multiclass import MulticlassDataDescription
 from kernova.description.recognizer import TableRecognizer, duplicates_across_classes
 from kernova.errors import InputError, quoted
 from kernova.tables.columns import category_columns
+from kernova.tables.fill_values import far_cell_notes, far_cells, with_moved_cells
 from kernova.tables.records import (
     dropped_rows_notes,
     json_rows,
@@ -29,6 +30,8 @@ __all__ = ["LearnResult", "LearnSettings", "label_texts", "learn_classes", "read
 
 # With more classes than this, and than half of the rows, a label column is taken for ids.
 _MAX_CLASSES = 50
+_NEAREST_OTHERS = "Classes are learnt as if such rows had the nearest of the other values."
+_LEFT_OUT = "A robust fit leaves out rows that are far from all others of their class."
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,11 @@ def learn_classes(
     classes = labels[has_label].to_numpy(dtype=str)
     _check_classes(classes, table)
     features = table.features[has_label].reset_index(drop=True)
+    cells = far_cells(features)
+    treatment = _LEFT_OUT if settings.robust else _NEAREST_OTHERS
+    notes += far_cell_notes(replace(table, ids=table.ids[has_label]), cells, treatment, treatment)
+    if not settings.robust:
+        features = with_moved_cells(features, cells)
     model = _recognizer(features, settings)
     with warnings_as_notes(notes):
         model.fit(

@@ -7,7 +7,7 @@ with a guarantee; every new row gets a novelty, a p-value and a verdict, in the 
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from kernova.calibration.detector import CalibratedDetector
 from kernova.calibration.p_values import select_discoveries
 from kernova.errors import InputError
 from kernova.tables.encoding import align_columns
+from kernova.tables.fill_values import FarCells, far_cell_notes, far_cells
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table, read_table
 from kernova.text import plural, quantity
@@ -50,6 +51,7 @@ class NoveltyResult:
     known: Table  # the rows that the detector learnt from, and those that it judged
     new: Table
     settings: NoveltySettings  # method, scaling and the wanted guarantee
+    far_cell_notes: list[str] = field(default_factory=list)  # cells far beyond their columns
 
     @property
     def is_novel(self) -> Mask:
@@ -69,7 +71,7 @@ class NoveltyResult:
     @property
     def notes(self) -> list[str]:
         """Remarks for readers of the result: rows left out, rows that depth cannot separate."""
-        notes = dropped_rows_notes(self.known, self.new)
+        notes = dropped_rows_notes(self.known, self.new) + self.far_cell_notes
         lowest = self.detector.holdout_scores_[0]
         n_hidden = int(np.sum((self.scores <= lowest + _SAME_DEPTH) & ~self.is_novel))
         if self.settings.method == "depth" and n_hidden:
@@ -158,7 +160,8 @@ def find_novelties(
     """
     settings = settings or NoveltySettings()
     aligned = _with_known_columns(known, new)
-    detector = _calibrated_detector(settings).fit(known.features)
+    cells = far_cells(known.features)
+    detector = _calibrated_detector(settings, bool(cells)).fit(known.features)
     judgement = detector.judge(aligned)
     columns: dict[str, Any] = {
         "novelty": judgement.novelty,
@@ -168,17 +171,33 @@ def find_novelties(
     if settings.false_discovery_rate is not None:
         columns["discovery"] = select_discoveries(judgement.p_values, settings.false_discovery_rate)
     rows = rows_with_ids(new, columns)
-    return NoveltyResult(rows, judgement.scores, detector, known, new, settings)
+    notes = _far_cell_notes(known, cells, new, far_cells(aligned, beside=known.features))
+    return NoveltyResult(rows, judgement.scores, detector, known, new, settings, notes)
 
 
-def _calibrated_detector(settings: NoveltySettings) -> CalibratedDetector:
+def _far_cell_notes(
+    known: Table, cells: Sequence[FarCells], new: Table, new_cells: Sequence[FarCells]
+) -> list[str]:
+    learnt = "The detector learns from such rows as if they had the nearest of the other values."
+    by_others = "Such rows are judged by their other columns."
+    coded = {one.column for one in cells if len(one.codes)}
+    return [
+        *far_cell_notes(known, cells, learnt, by_others),
+        *(
+            one.note(new, by_others if one.column in coded else "Such rows are judged as they are.")
+            for one in new_cells
+        ),
+    ]
+
+
+def _calibrated_detector(settings: NoveltySettings, has_far_cells: bool) -> CalibratedDetector:
     """Return the whole chain from a table of features to verdicts, not yet fitted.
 
     The encoder is inside the calibration: scales learnt from held-out rows would make them look
     more ordinary than new rows do, and the guarantee would be false.
     """
     return CalibratedDetector(
-        novelty_estimator(settings),
+        novelty_estimator(settings, has_far_cells=has_far_cells),
         max_false_alarm=settings.max_false_alarm,
         confidence=settings.confidence,
         bound=settings.bound,

@@ -16,6 +16,7 @@ from kernova.report.figures import (
     plot_score_distributions,
 )
 from kernova.report.page import Section, facts, notice, page, paragraph, picture, table
+from kernova.tables.fill_values import far_cells, with_moved_cells
 from kernova.workflows.novelty import NoveltyResult
 from kernova.workflows.verdicts import NOVEL
 
@@ -60,9 +61,13 @@ def novelty_figures(result: NoveltyResult) -> dict[str, Figure]:
             result.rows["p_value"], false_discovery_rate=result.settings.false_discovery_rate
         ),
     }
-    encoder = detector.estimator_[0]
-    known = encoder.transform(result.known.features)
-    new = encoder.transform(result.new.features[result.known.features.columns])
+    encoder = detector.estimator_[-2]
+    # Far cells would squeeze all rows into one point of the map.
+    features = result.known.features
+    known = encoder.transform(with_moved_cells(features, far_cells(features)))
+    new_features = result.new.features[features.columns]
+    new_cells = far_cells(new_features, beside=features)
+    new = encoder.transform(with_moved_cells(new_features, new_cells))
     is_novel = result.is_novel
     if known.shape[1] == 2:
         axes["contours"] = plot_depth_contours(

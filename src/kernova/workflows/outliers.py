@@ -10,6 +10,7 @@ import pandas as pd
 
 from kernova.errors import InputError
 from kernova.explain.explanation import explain, top_features
+from kernova.tables.fill_values import FarCells, far_cell_notes, single_rows, with_moved_cells
 from kernova.tables.records import (
     dropped_rows_notes,
     json_rows,
@@ -189,9 +190,14 @@ def find_outliers(table: Table, settings: OutlierSettings | None = None) -> Outl
     relative = np.empty(len(factors))
     for part, threshold in zip(verdicts.parts, thresholds, strict=True):
         relative[part.row_indices] = factors[part.row_indices] / max(threshold, _SMALLEST)
-    ranking = _ranking(factors, verdicts.is_outlier)
-    notes = dropped_rows_notes(table) + verdicts.notes
-    explanation = _explained(features, verdicts, ranking.order, settings, notes)
+    cells = verdicts.far_cells
+    is_far = np.isin(np.arange(len(factors)), single_rows(cells))
+    ranking = _ranking(factors, verdicts.is_outlier, is_far)
+    notes = dropped_rows_notes(table) + _far_cell_notes(table, verdicts) + verdicts.notes
+    explanation = _explained(
+        with_moved_cells(features, cells), verdicts, ranking.order, settings, notes
+    )
+    explanation = _with_far_cells(explanation, cells)
     columns = _columns(ranking.ranks, factors, verdicts, explanation)
     rows = rows_with_ids(table, columns).iloc[ranking.order]
     return OutlierResult(
@@ -206,6 +212,16 @@ def find_outliers(table: Table, settings: OutlierSettings | None = None) -> Outl
     )
 
 
+def _far_cell_notes(table: Table, verdicts: Verdicts) -> list[str]:
+    come_first = "such rows come first" if verdicts.proof is None else "such rows keep it"
+    return far_cell_notes(
+        table,
+        verdicts.far_cells,
+        f"The column is scaled by its other values, and {come_first}.",
+        "The column is scaled by its other values, and such rows are judged by other columns.",
+    )
+
+
 class _Ranking(NamedTuple):
     """The row indices in falling order of the factor, and each row's rank."""
 
@@ -213,10 +229,14 @@ class _Ranking(NamedTuple):
     ranks: Indices
 
 
-def _ranking(factors: Vector, is_outlier: Mask) -> _Ranking:
-    """Rank outliers before others, and each by falling factor; ties share the better rank."""
-    order = np.lexsort((-factors, ~is_outlier))
-    keys = np.column_stack([is_outlier, factors])[order]
+def _ranking(factors: Vector, is_outlier: Mask, is_far: Mask) -> _Ranking:
+    """Rank outliers before others, and each by falling factor; ties share the better rank.
+
+    Of the outliers, rows with far cells come first: bounded factors do not tell how far they are.
+    """
+    is_first = is_outlier & is_far
+    order = np.lexsort((-factors, ~is_first, ~is_outlier))
+    keys = np.column_stack([is_outlier, is_first, factors])[order]
     is_new = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))
     ranks = np.empty(len(order), dtype=np.intp)
     ranks[order] = 1 + np.maximum.accumulate(np.where(is_new, np.arange(len(order)), 0))
@@ -321,6 +341,33 @@ def _explained_part(
     except InputError as error:
         notes.append(f"Rows could not be explained: {error}")
         return None
+
+
+def _with_far_cells(explanation: pd.DataFrame, cells: list[FarCells]) -> pd.DataFrame:
+    """Explain rows that have far cells by these alone: nothing else compares with them."""
+    far = {
+        (row, one.column): value
+        for one in cells
+        for row, value in zip(
+            one.rows[one.is_single].tolist(), one.numbers[one.is_single], strict=True
+        )
+    }
+    if not far or explanation.empty:
+        return explanation
+    keys = list(zip(explanation["row"], explanation["feature"].astype(str), strict=True))
+    is_far = np.array([key in far for key in keys])
+    of_far_row = explanation["row"].isin([row for row, _ in far]).to_numpy()
+    values = [far.get(key, value) for key, value in zip(keys, explanation["value"], strict=True)]
+    explained = explanation.assign(value=pd.Series(values, explanation.index, dtype=object))
+    n_far = pd.Series(is_far).groupby(explanation["row"].to_numpy()).transform("sum").to_numpy()
+    explained.loc[of_far_row, "share"] = (is_far / np.maximum(n_far, 1))[of_far_row]
+    order = np.lexsort((np.where(of_far_row, ~is_far, False), _first_lines(explanation)))
+    return explained.iloc[order].reset_index(drop=True)
+
+
+def _first_lines(explanation: pd.DataFrame) -> Indices:
+    """Return, for each line, the number of its row in order of appearance."""
+    return np.asarray(pd.factorize(explanation["row"])[0])
 
 
 def _no_explanation() -> pd.DataFrame:

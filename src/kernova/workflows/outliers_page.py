@@ -22,6 +22,7 @@ from kernova.report.page import (
     picture,
     table,
 )
+from kernova.tables.fill_values import far_cells, with_moved_cells
 from kernova.text import format_value, truncate_middle
 from kernova.workflows.detectors import detector_named, table_encoder
 from kernova.workflows.outliers import OutlierResult
@@ -53,7 +54,8 @@ def outliers_figures(result: OutlierResult) -> dict[str, Figure]:
     """Return the figures of the page by name, to be saved as files."""
     settings = result.settings
     encoder = table_encoder(settings.scaling, settings.missing)
-    encoded = encoder.fit_transform(result.table.features)
+    features = result.table.features
+    encoded = encoder.fit_transform(with_moved_cells(features, far_cells(features)))
     in_table_order = result.rows.sort_index()
     is_outlier = (in_table_order["verdict"] == OUTLIER).to_numpy()
     ids = result.ids.sort_index().tolist()

@@ -16,6 +16,7 @@ from kernova.explain.explanation import explain, top_features
 from kernova.persist.models import load_model
 from kernova.shapes.columns import ShapeColumns
 from kernova.tables.encoding import align_columns
+from kernova.tables.fill_values import far_cell_notes, far_cells
 from kernova.tables.records import (
     dropped_rows_notes,
     json_rows,
@@ -41,6 +42,7 @@ __all__ = [
 # Explaining more rows would take too long.
 _MAX_EXPLAINED = 50
 _FEATURES_NAMED = 3
+_AS_THEY_ARE = "Such rows are judged as they are."
 
 
 @dataclass(frozen=True)
@@ -230,7 +232,8 @@ def recognize_rows(
     membership = np.exp(log_membership)
     recognized = description.recognize(encoded, UNKNOWN).astype(str)
     is_unknown = recognized == UNKNOWN
-    notes = dropped_rows_notes(new)
+    cells = far_cells(features, beside=model.known_table)
+    notes = dropped_rows_notes(new) + far_cell_notes(new, cells, _AS_THEY_ARE, _AS_THEY_ARE)
     with warnings_as_notes(notes):
         explanation = _explained(model, features, membership, is_unknown, settings.top)
     nearest = model.nearest_ids(features, settings.n_nearest)

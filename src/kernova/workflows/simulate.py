@@ -15,6 +15,7 @@ from kernova.discover.simulation import AREA_QUESTIONS, Simulation, simulate
 from kernova.discover.strategies import strategy_named
 from kernova.errors import InputError, check_count
 from kernova.progress import track
+from kernova.tables.fill_values import far_cell_notes, far_cells, with_moved_cells
 from kernova.tables.records import dropped_rows_notes, json_rows
 from kernova.tables.table import Table
 from kernova.text import percent, plural, quantity
@@ -25,6 +26,8 @@ from kernova.workflows.settings import Missing, SimulationSettings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_MOVED = "Strategies see such rows as if they had the nearest of the other values."
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,12 +174,15 @@ def simulate_strategies(
             "with label_column."
         )
     labels = table.labels.astype(str).to_numpy()
-    preparation = Preparation(encoded_rows(table, settings.missing))
+    cells = far_cells(table.features)
+    moved = replace(table, features=with_moved_cells(table.features, cells))
+    preparation = Preparation(encoded_rows(moved, settings.missing))
     runs = {
         strategy.name: _runs(preparation, labels, strategy, settings)
         for strategy in track(strategies, "strategies")
     }
-    return SimulationResult(runs, table, settings, dropped_rows_notes(table))
+    notes = dropped_rows_notes(table) + far_cell_notes(table, cells, _MOVED, _MOVED)
+    return SimulationResult(runs, table, settings, notes)
 
 
 def encoded_rows(table: Table, missing: str) -> Matrix:

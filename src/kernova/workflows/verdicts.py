@@ -39,6 +39,7 @@ from kernova.calibration.bounds import (
 from kernova.calibration.detector import split_rows
 from kernova.errors import InputError, TooFewRowsError, quoted
 from kernova.progress import track
+from kernova.tables.fill_values import FarCells, far_cells, single_rows
 from kernova.tables.records import warnings_as_notes
 from kernova.text import percent, plural
 from kernova.typing import Indices, Mask, Vector
@@ -99,6 +100,7 @@ class Verdicts(NamedTuple):
     p_values: Vector | None
     proof: Proof | None
     notes: list[str]
+    far_cells: list[FarCells]  # cells far beyond their columns
 
 
 def judge_rows(features: pd.DataFrame, settings: OutlierSettings) -> Verdicts:
@@ -108,26 +110,50 @@ def judge_rows(features: pd.DataFrame, settings: OutlierSettings) -> Verdicts:
         raise InputError(
             f"Outliers are found by comparing rows; the table has {len(features)}. Give at least 2."
         )
+    cells = far_cells(features)
     if settings.max_false_alarm is None:
-        return _by_convention(features, settings)
-    return _by_halves(features, settings, settings.max_false_alarm)
+        return _by_convention(features, settings, cells)
+    return _by_halves(features, settings, settings.max_false_alarm, cells)
 
 
-def _by_convention(features: pd.DataFrame, settings: OutlierSettings) -> Verdicts:
+def _by_convention(
+    features: pd.DataFrame, settings: OutlierSettings, cells: list[FarCells]
+) -> Verdicts:
     notes: list[str] = []
-    chain = outlier_estimator(settings, for_new_rows=False)
+    chain = outlier_estimator(settings, for_new_rows=False, has_far_cells=bool(cells))
     with warnings_as_notes(notes):
         _fit(chain, features, settings)
     entry = detector_named(settings.method, "outliers")
     scores: Vector = getattr(chain[-1], entry.training_scores)
     offset = float(chain[-1].offset_)
     notes += _notes_on_duplicates(scores, settings)
+    far = single_rows(cells)
+    if len(far):
+        scores = _with_far_rows(chain, features, far, scores)
+        if settings.contamination != "auto":
+            offset = float(np.quantile(scores, float(settings.contamination)))
     part = JudgedPart(chain, np.arange(len(features)), scores, offset)
-    return Verdicts([part], scores, scores < offset, None, None, notes)
+    is_outlier = scores < offset
+    is_outlier[far] = True
+    return Verdicts([part], scores, is_outlier, None, None, notes, cells)
+
+
+def _with_far_rows(chain: Pipeline, features: pd.DataFrame, far: Indices, scores: Vector) -> Vector:
+    """Score rows with far cells as they are: the fit has moved these cells to the others."""
+    encoded, detector = chain[:-1].transform(features.iloc[far]), chain[-1]
+    scores = scores.copy()
+    if hasattr(detector, "score_replaced"):
+        scores[far] = detector.score_replaced(encoded, far)
+    else:
+        scores[far] = detector.score_samples(encoded)
+    return scores
 
 
 def _by_halves(
-    features: pd.DataFrame, settings: OutlierSettings, max_false_alarm: float
+    features: pd.DataFrame,
+    settings: OutlierSettings,
+    max_false_alarm: float,
+    cells: list[FarCells],
 ) -> Verdicts:
     n_rows = len(features)
     # Two thresholds, both to hold: each gets half of the allowed error probability.
@@ -137,7 +163,7 @@ def _by_halves(
     notes: list[str] = []
     parts, bounds = [], []
     for learnt, judged in track([(first, second), (second, first)], "halves"):
-        chain = outlier_estimator(settings, for_new_rows=True)
+        chain = outlier_estimator(settings, for_new_rows=True, has_far_cells=bool(cells))
         with warnings_as_notes(notes):
             _fit(chain, features.iloc[learnt], settings)
         scores = chain.score_samples(features.iloc[judged])
@@ -163,7 +189,7 @@ def _by_halves(
         n_outliers=int(verdicts.is_outlier.sum()),
         largest_p_value=max(fractions),
     )
-    return verdicts._replace(proof=proof, notes=kept)
+    return verdicts._replace(proof=proof, notes=kept, far_cells=cells)
 
 
 def _combined(parts: list[JudgedPart], n_rows: int) -> Verdicts:
@@ -175,7 +201,7 @@ def _combined(parts: list[JudgedPart], n_rows: int) -> Verdicts:
         is_outlier[rows] = scores <= threshold
         n_as_low = np.searchsorted(np.sort(scores), scores, side="right")
         p_values[rows] = n_as_low / len(scores)
-    return Verdicts(parts, all_scores, is_outlier, p_values, None, [])
+    return Verdicts(parts, all_scores, is_outlier, p_values, None, [], [])
 
 
 def _notes_on_duplicates(scores: Vector, settings: OutlierSettings) -> list[str]:
