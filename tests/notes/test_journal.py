@@ -115,10 +115,10 @@ def test_leftovers_of_a_killed_search_are_removed(tmp_path):
     out = tmp_path / "out"
     with running(songs, out, drawing=60) as process:
         deadline = time.monotonic() + 60
-        while not list(out.glob(".a-*.png")) and time.monotonic() < deadline:
+        while not list(out.glob(".kernova-*.png")) and time.monotonic() < deadline:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
-    assert len(list(out.glob(".a-*.png"))) == 1
+    assert len(list(out.glob(".kernova-*.png"))) == 1
     assert set(outcomes(search(songs, out, draw=draw)).values()) == {"searched"}
     assert {path.name for path in out.iterdir()} == {
         "a.csv", "a.png", "b.csv", "b.png", "c.csv", "c.png", JOURNAL_NAME,

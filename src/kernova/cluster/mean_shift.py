@@ -5,7 +5,6 @@ rows, weighted by the kernel around it, until a step is short.
 """
 
 import math
-import tempfile
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -16,6 +15,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.neighbors import KDTree
 
+from kernova.files import process_folder
 from kernova.parallel import in_threads, slices
 from kernova.progress import track
 from kernova.typing import Indices, Matrix, Single, Vector
@@ -48,7 +48,7 @@ def compiled() -> ModuleType:
     except RuntimeError:  # neither the package folder nor the user's cache is writable
         import numba
 
-        numba.config.CACHE_DIR = tempfile.mkdtemp(prefix="kernova-compiled-")  # type: ignore[attr-defined]
+        numba.config.CACHE_DIR = str(process_folder())  # type: ignore[attr-defined]
         return import_module("kernova.cluster._compiled")
 
 

@@ -63,10 +63,7 @@ class NoteJournal:
             raise
 
     def begin(self, recording: str, name: str, results: Sequence[str]) -> None:
-        """Record that these results are about to be written, and remove leftovers of a kill."""
-        for result in results:
-            if self._written.get(result, "") is None:
-                _remove_scratch(self.folder / result)
+        """Record that these results are about to be written."""
         self._append({"begun": recording, "name": name, "results": list(results)})
         self.names[recording] = name
         self._written.update(dict.fromkeys(results))
@@ -192,14 +189,3 @@ def _locked(stream: Any) -> bool:
     except OSError:
         return False
     return True
-
-
-def _remove_scratch(target: Path) -> None:
-    """Remove the scratch file that :func:`kernova.files.replacing` left when it was killed."""
-    for scratch in target.parent.glob(f".{_escaped(target.stem)}-????????{target.suffix}"):
-        scratch.unlink(missing_ok=True)
-
-
-def _escaped(name: str) -> str:
-    """Return the glob pattern that matches a name literally."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

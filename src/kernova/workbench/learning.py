@@ -1,14 +1,13 @@
 """Learning from the answers so far: a model of the categories and a verdict on all other rows."""
 
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 
 from kernova.discover.events import LogEntry, PriorLabels
+from kernova.files import scratch_folder
 from kernova.typing import Indices
 from kernova.workbench.messages import rows_of
 from kernova.workbench.recognizer import VERDICTS, LearntModel, LearntRow, learn_from_answers
@@ -178,8 +177,8 @@ class Learning(Part):
     def model_file(self) -> bytes:
         """Return the model as a file for ``kernova recognize``."""
         model = self._model()
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "model.kernova"
+        with scratch_folder() as folder:
+            path = folder / "model.kernova"
             model.save(path)
             return path.read_bytes()
 
