@@ -105,7 +105,7 @@ class Budget:
                 f"{_VARIABLE}."
             )
 
-    def read(self, stream: BinaryIO, per_byte: float = 1.0) -> bytes:
+    def read(self, stream: BinaryIO, per_byte: float = 1.0) -> bytearray:
         """Read an (unpacking) stream to its end, in blocks, within the budget.
 
         Parameters
@@ -117,15 +117,14 @@ class Budget:
 
         Returns
         -------
-        bytes
+        bytearray
             All that the stream held.
         """
         content = bytearray()
         while block := stream.read(_BLOCK):
             content += block
-            # The last step holds the content twice.
-            self.check(len(content) * max(per_byte, 2.0))
-        return bytes(content)
+            self.check(len(content) * per_byte)
+        return content
 
 
 def budget_of(path: str | os.PathLike[str], error: type[InputError] = InputError) -> Budget:

@@ -18,6 +18,8 @@ from kernova.typing import Indices, Mask, Matrix
 
 # With more different texts than this, and than half of the rows, a column is taken for ids.
 _FEW_CATEGORIES = 50
+_COLUMNS_AT_ONCE = 256
+_DATE_LETTERS = r"[0-9 :./\\TZ+-]{4,40}"
 _DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y")
 # As pandas.api.types.infer_dtype names what a column of Python objects holds.
 _NUMBER_KINDS = {"integer", "floating", "mixed-integer-float", "decimal", "empty"}
@@ -34,11 +36,15 @@ def features_of(
         for name, column in zip(names, wanted.columns, strict=True)
     ]
     frame: pd.DataFrame = pa.Table.from_arrays(usable, names=names).to_pandas()
-    for name, column in zip(names, usable, strict=True):
-        if pa.types.is_string(column.type) and name not in categories:
-            frame[name] = _category_or_numbers(frame[name], name, source)
-    numbers = frame.select_dtypes("number")
-    _reject_infinite(numbers.to_numpy(dtype=np.float64), list(numbers.columns), f" of {source}")
+    texts = [
+        name
+        for name, column in zip(names, usable, strict=True)
+        if pa.types.is_string(column.type) and name not in categories
+    ]
+    numbers = _numbers_among(frame, texts, source)
+    if numbers:
+        frame = pd.DataFrame({name: numbers.get(name, frame[name]) for name in names}, copy=False)
+    _reject_infinite_columns(frame, f" of {source}")
     return frame
 
 
@@ -68,33 +74,69 @@ def _holds_dates(name: str, source: str) -> InputError:
     )
 
 
-def _category_or_numbers(
-    texts: "pd.Series[str]", name: str, source: str
-) -> "pd.Series[str] | pd.Series[float]":
-    """Return the texts as they are if they are categories, as numbers if all of them are."""
-    # Texts repeat: check each once. A missing one has the code -1.
-    codes, texts_seen = texts.factorize()
-    distinct = pd.Series(texts_seen, dtype=texts.dtype)
-    numbers = _finite_numbers(distinct)
+def _numbers_among(
+    frame: pd.DataFrame, names: list[str], source: str
+) -> "dict[str, pd.Series[float]]":
+    """Return the columns of text that are numbers; raise for those that cannot be categories."""
+    numbers: dict[str, pd.Series[float]] = {}
+    for start in range(0, len(names), _COLUMNS_AT_ONCE):
+        some = names[start : start + _COLUMNS_AT_ONCE]
+        coded = [_Coded(*frame[name].factorize()) for name in some]
+        for name, column, values in zip(some, coded, _values_of(coded), strict=True):
+            if values.is_number.all():
+                found = np.append(values.numbers, np.nan)[column.codes]
+                numbers[name] = pd.Series(found, index=frame.index)
+            else:
+                _check_category(frame[name], column, values, name, source)
+    return numbers
+
+
+class _Coded(NamedTuple):
+    """Texts repeat: each is checked once. A missing one has the code -1."""
+
+    codes: Indices
+    distinct: Any
+
+
+class _Values(NamedTuple):
+    """Values that the distinct texts of a column stand for."""
+
+    numbers: Matrix
+    is_number: Mask
+    is_meant: Mask
+    is_date: NDArray[np.bool_]
+
+
+def _values_of(columns: "list[_Coded]") -> "list[_Values]":
+    """Return the values of the texts of several columns, all of them read at once."""
+    texts = pd.concat([pd.Series(column.distinct) for column in columns], ignore_index=True)
+    numbers = _finite_numbers(texts)
     is_number = np.isfinite(numbers)
-    if is_number.all():
-        return pd.Series(np.append(numbers, np.nan)[codes], index=texts.index)
     # A text with a decimal comma is not read as a number, but was meant as one.
-    is_meant = is_number | np.isfinite(_finite_numbers(distinct.str.replace(",", ".", regex=False)))
-    if is_meant[codes[codes >= 0]].mean() >= 0.5:
-        row = int((~np.append(is_number, True)[codes]).argmax())
+    is_meant = is_number | np.isfinite(_finite_numbers(texts.str.replace(",", ".", regex=False)))
+    is_date = _dates(texts)
+    ends = np.cumsum([len(column.distinct) for column in columns])[:-1]
+    parts = [np.split(part, ends) for part in (numbers, is_number, is_meant, is_date)]
+    return [_Values(*them) for them in zip(*parts, strict=True)]
+
+
+def _check_category(
+    texts: "pd.Series[str]", column: _Coded, values: _Values, name: str, source: str
+) -> None:
+    codes = column.codes
+    if values.is_meant[codes[codes >= 0]].mean() >= 0.5:
+        row = int((~np.append(values.is_number, True)[codes]).argmax())
         raise InputError(
             f"Column {name!r} of {source} is a column of numbers, but row {row + 1} holds "
             f"{texts[row]!r}; correct it or drop the column."
         )
-    if _are_dates(distinct):
+    if (values.is_date.mean(axis=0) >= 0.5).any():
         raise _holds_dates(name, source)
-    if len(distinct) > max(_FEW_CATEGORIES, len(texts) / 2):
+    if len(column.distinct) > max(_FEW_CATEGORIES, len(texts) / 2):
         raise InputError(
-            f"Column {name!r} of {source} looks like an id: {len(distinct)} different texts in "
-            f"{len(texts)} rows. Name it as id_column or drop it."
+            f"Column {name!r} of {source} looks like an id: {len(column.distinct)} different texts "
+            f"in {len(texts)} rows. Name it as id_column or drop it."
         )
-    return texts
 
 
 def _finite_numbers(texts: "pd.Series[str]") -> Matrix:
@@ -103,11 +145,14 @@ def _finite_numbers(texts: "pd.Series[str]") -> Matrix:
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
-def _are_dates(distinct: "pd.Series[str]") -> bool:
-    return any(
-        pd.to_datetime(distinct, format=pattern, errors="coerce", utc=True).notna().mean() >= 0.5
-        for pattern in _DATE_FORMATS
-    )
+def _dates(texts: "pd.Series[str]") -> NDArray[np.bool_]:
+    """Return whether each text is a date, one column for each format of dates."""
+    is_date = np.zeros((len(texts), len(_DATE_FORMATS)), dtype=np.bool_)
+    possible = texts.str.fullmatch(_DATE_LETTERS).to_numpy(dtype=np.bool_)
+    for j, pattern in enumerate(_DATE_FORMATS if possible.any() else ()):
+        days = pd.to_datetime(texts[possible], format=pattern, errors="coerce", utc=True)
+        is_date[possible, j] = days.notna()
+    return is_date
 
 
 def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -254,11 +299,27 @@ def _text_of(value: object, column: "pd.Series[Any]") -> str:
     raise _neither_number_nor_text(column, type(value).__name__)
 
 
+def _reject_infinite_columns(frame: pd.DataFrame, of_source: str) -> None:
+    """Raise for the first infinite number of a table; column by column, without a copy of all."""
+    first = [
+        (int(np.isinf(frame[name].to_numpy()).argmax()), name)
+        for name, kind in zip(frame.columns, frame.dtypes, strict=True)
+        if kind.kind == "f" and np.isinf(frame[name].to_numpy()).any()
+    ]
+    if first:
+        row, name = min(first, key=lambda found: found[0])
+        raise _infinite_number(name, row, of_source)
+
+
 def _reject_infinite(numbers: Matrix, names: Sequence[str], of_source: str = "") -> None:
     is_infinite = np.isinf(numbers)
     if is_infinite.any():
         row, position = np.argwhere(is_infinite)[0]
-        raise InputError(
-            f"Column {names[position]!r}{of_source} holds an infinite number in row {row + 1}; "
-            "correct it or drop the column."
-        )
+        raise _infinite_number(names[position], row, of_source)
+
+
+def _infinite_number(name: str, row: int, of_source: str) -> InputError:
+    return InputError(
+        f"Column {name!r}{of_source} holds an infinite number in row {row + 1}; correct it or drop "
+        "the column."
+    )

@@ -6,12 +6,14 @@ files that it would accept or report badly.
 """
 
 import gzip
+import mmap
 import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 import pandas as pd
@@ -21,8 +23,16 @@ import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from kernova.budget import Budget, budget_of
 from kernova.errors import InputError
 from kernova.files import check_ending, replacing
+from kernova.tables.headers import (
+    ArrayHeader,
+    array_header,
+    arrow_batches,
+    parquet_pages,
+    zip_directory_bytes,
+)
 from kernova.tables.spreadsheets import save_separated
 from kernova.textfiles import open_file
 
@@ -35,6 +45,15 @@ _MISSING_TEXTS = [
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}  # of files that are written
 _SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _BLOCK_BYTES = 1 << 24  # the longest line that can be read
+
+# Measured: a column of numbers is held as it was parsed and as features, ids are texts, and each
+# column has a parser of its own.
+_BYTES_PER_CELL = 20
+_BYTES_PER_ROW = 20
+_BYTES_PER_COLUMN = 4_000
+_BYTES_PER_PARSED_COLUMN = 12_000
+_BATCH_ROWS = 1 << 16
+_TEXT_KINDS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 class RawTable(NamedTuple):
@@ -154,8 +173,11 @@ def _read_tabs(source: str, id_column: str | None) -> RawTable:
 
 def _read_separated(source: str, id_column: str | None, separators: str) -> RawTable:
     """Read UTF-8 text with a header line, by the first of ``separators`` that the header has."""
-    content = _utf8_content(source)
-    separator = _separator_in(_first_line(content), separators, source)
+    budget = budget_of(source)
+    content = _utf8_content(source, budget)
+    header = _first_line(content)
+    separator = _separator_in(header, separators, source)
+    _check_separated(content, header, separator, budget)
     table = _parsed(content, separator, id_column, source)
     _reject_open_quote(table, content, source)
     _reject_numbers_as_names(table.column_names, source)
@@ -167,12 +189,12 @@ def _read_separated(source: str, id_column: str | None, separators: str) -> RawT
     return RawTable(table, aside=aside)
 
 
-def _utf8_content(source: str) -> bytes:
+def _utf8_content(source: str, budget: Budget) -> bytearray:
     """Return the file's bytes, unpacked, checked to be UTF-8 text."""
     with _reading(source, "gzip" if source.lower().endswith(".gz") else "text"):
         opener = gzip.open if source.lower().endswith(".gz") else open
         with opener(source, "rb") as stream:
-            content = bytes(stream.read())
+            content = budget.read(stream, per_byte=2.0)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{source} is text in UTF-16; save it as UTF-8.")
     if b"\0" in content:
@@ -180,22 +202,60 @@ def _utf8_content(source: str) -> bytes:
             f"{source} holds binary data, not text; save the table as text, or give the file the "
             "extension of its format."
         )
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{source} is not UTF-8 text: line {line} holds the byte 0x{content[error.start]:02x}; "
-            "save it as UTF-8."
-        ) from error
-    content = content.removeprefix(b"\xef\xbb\xbf")
+    _check_utf8(content, source)
+    if content.startswith(b"\xef\xbb\xbf"):
+        del content[:3]
     if not content or content.isspace():
         raise _empty_file(source)
-    # The reader ignores a header line without a line end.
-    return content if content.endswith(b"\n") else content + b"\n"
+    if not content.endswith(b"\n"):  # the reader ignores a header line without a line end
+        content += b"\n"
+    return content
 
 
-def _first_line(content: bytes) -> str:
+def _check_utf8(content: bytearray, source: str) -> None:
+    """Raise for bytes that are not UTF-8; in blocks, for a text of all takes up to four times."""
+    start = 0
+    while start < len(content):
+        end = min(start + _BLOCK_BYTES, len(content))
+        while end < len(content) and content[end] & 0xC0 == 0x80 and end > start + 1:
+            end -= 1  # a character is not cut in two
+        try:
+            content[start:end].decode("utf-8")
+        except UnicodeDecodeError as error:
+            at = start + error.start
+            line = content.count(b"\n", 0, at) + 1
+            raise InputError(
+                f"{source} is not UTF-8 text: line {line} holds the byte 0x{content[at]:02x}; "
+                "save it as UTF-8."
+            ) from error
+        start = end
+
+
+def _check_separated(content: bytearray, header: str, separator: str, budget: Budget) -> None:
+    marks = [ord(separator), *b"\n\r"]
+    counts = [content.count(mark) for mark in marks]
+    fixed = 2 * len(content) + _BYTES_PER_PARSED_COLUMN * (header.count(separator) + 1)
+    if b'"' in content and fixed + _cells_bytes(*counts) > budget.limit:
+        counts = _counts_outside_quotes(content, marks)
+    budget.check(fixed + _cells_bytes(*counts))
+
+
+def _cells_bytes(n_separators: int, n_newlines: int, n_returns: int) -> int:
+    n_rows = max(n_newlines, n_returns)
+    return _BYTES_PER_CELL * (n_separators + n_rows) + _BYTES_PER_ROW * n_rows
+
+
+def _counts_outside_quotes(content: bytearray, marks: list[int]) -> list[int]:
+    counts, is_quoted = np.zeros(len(marks), dtype=np.int64), np.uint8(0)
+    for start in range(0, len(content), _BLOCK_BYTES):
+        block = np.frombuffer(content[start : start + _BLOCK_BYTES], np.uint8)
+        inside = np.bitwise_xor.accumulate(block == ord('"')).view(np.uint8) ^ is_quoted
+        counts += [np.count_nonzero((block == mark) & (inside == 0)) for mark in marks]
+        is_quoted = inside[-1]
+    return counts.tolist()
+
+
+def _first_line(content: bytearray) -> str:
     found = re.match(rb"[\r\n]*([^\r\n]*)", content)
     return found[1].decode() if found else ""
 
@@ -215,7 +275,7 @@ def _separator_in(header: str, separators: str, source: str) -> str:
     )
 
 
-def _parsed(content: bytes, separator: str, id_column: str | None, source: str) -> pa.Table:
+def _parsed(content: bytearray, separator: str, id_column: str | None, source: str) -> pa.Table:
     ragged: list[Any] = []
 
     def remember(row: Any) -> str:
@@ -224,7 +284,7 @@ def _parsed(content: bytes, separator: str, id_column: str | None, source: str) 
 
     try:
         return pyarrow.csv.read_csv(
-            pa.BufferReader(content),
+            pa.BufferReader(pa.py_buffer(content)),
             # One thread, so that the reader knows the number of a ragged row.
             read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
             parse_options=pyarrow.csv.ParseOptions(
@@ -250,7 +310,7 @@ def _parsed(content: bytes, separator: str, id_column: str | None, source: str) 
         ) from error
 
 
-def _reject_open_quote(table: pa.Table, content: bytes, source: str) -> None:
+def _reject_open_quote(table: pa.Table, content: bytearray, source: str) -> None:
     """Raise if the last row contains the rest of the file; the reader accepts it as one text."""
     if content.count(b'"') % 2 == 0 or table.num_rows == 0:
         return
@@ -299,22 +359,138 @@ def _starts_with_unnamed_row_numbers(table: pa.Table) -> bool:
 
 
 def _read_parquet(source: str, _id_column: str | None) -> RawTable:
-    with _reading(source, "Parquet"), pyarrow.parquet.ParquetFile(source) as stored:
-        return _checked(stored.read())
+    budget = budget_of(source)
+    # A footer of a few bytes for each of many columns would take a hundred times as much.
+    limits = {
+        "thrift_string_size_limit": min(budget.limit // 4, 2**31 - 1),
+        "thrift_container_size_limit": min(budget.limit // _BYTES_PER_COLUMN, 2**31 - 1),
+    }
+    with _reading(source, "Parquet"):
+        with pyarrow.parquet.ParquetFile(source, **limits) as stored:
+            texts = _text_columns(stored.schema_arrow)
+            n_rows = _checked_batch_rows(source, stored.metadata, stored.schema_arrow, budget)
+        with pyarrow.parquet.ParquetFile(source, read_dictionary=texts, **limits) as stored:
+            schema = _decoded_schema(stored.schema_arrow, texts)
+            batches = _decoded_batches(stored.iter_batches(n_rows), texts, budget)
+            return _checked(pa.Table.from_batches(batches, schema=schema), budget)
+
+
+def _text_columns(schema: pa.Schema) -> list[str]:
+    """Return the columns of text; they are read as dictionaries, and decoded if there is room."""
+    return [field.name for field in schema if field.type in _TEXT_KINDS]
+
+
+def _checked_batch_rows(source: str, metadata: Any, schema: pa.Schema, budget: Budget) -> int:
+    """Return the rows to read at once; raise if the pages or all rows need too much memory."""
+    _check_rows(metadata.num_rows, len(schema), budget)
+    is_nested = {field.name for field in schema if pa.types.is_nested(field.type)}
+    n_rows = _BATCH_ROWS
+    with _mapped(source) as content:
+        for columns in parquet_pages(content, metadata):
+            budget.check(sum(column.dictionary_bytes + column.page_bytes for column in columns))
+            for j, column in enumerate(columns):
+                longest = max(column.dictionary_bytes, column.page_bytes * column.has_prefixes, 8)
+                if metadata.schema.column(j).path.partition(".")[0] in is_nested:
+                    budget.check(column.n_values * longest)
+                elif column.has_prefixes:
+                    n_rows = max(1, min(n_rows, budget.limit // (4 * longest)))
+    return n_rows
+
+
+def _decoded_batches(
+    batches: Iterator[pa.RecordBatch], texts: list[str], budget: Budget
+) -> Iterator[pa.RecordBatch]:
+    """Yield the batches with their texts decoded, as long as there is room for all of them."""
+    n_bytes = 0
+    for batch in batches:
+        n_bytes += sum(_frame_bytes(column) for column in batch.columns)
+        budget.check(n_bytes)
+        columns = [
+            column.cast(column.type.value_type) if name in texts else column
+            for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=_decoded_schema(batch.schema, texts))
+
+
+def _decoded_schema(schema: pa.Schema, texts: list[str]) -> pa.Schema:
+    fields = [
+        field.with_type(field.type.value_type) if field.name in texts else field for field in schema
+    ]
+    return pa.schema(fields, metadata=schema.metadata)
+
+
+@contextmanager
+def _mapped(source: str) -> Iterator[memoryview]:
+    """Yield the bytes of a file without reading all of them."""
+    with (
+        Path(source).open("rb") as stream,
+        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        memoryview(content) as view,
+    ):
+        yield view
 
 
 def _read_arrow(source: str, _id_column: str | None) -> RawTable:
+    budget = budget_of(source)
     with _reading(source, "Arrow"), pa.OSFile(source) as stream:
         is_file = stream.read(6) == b"ARROW1"
+        start = 8 if is_file else 0
+        n_batches = _checked_arrow_batches(source, start, budget)
         stream.seek(0)
-        reader = pa.ipc.open_file(stream) if is_file else pa.ipc.open_stream(stream)
-        return _checked(reader.read_all())
+        if is_file and pa.ipc.open_file(stream).num_record_batches != n_batches:
+            raise ValueError("batches that the file does not list")
+        # A file holds a stream behind its first eight bytes. Its own list of batches is not used:
+        # it may name other places than those that were checked.
+        stream.seek(start)
+        return _checked(pa.ipc.open_stream(stream).read_all(), budget)
 
 
-def _checked(table: pa.Table) -> RawTable:
+def _checked_arrow_batches(source: str, start: int, budget: Budget) -> int:
+    n_bytes = n_batches = 0
+    with _mapped(source) as content:
+        for batch in arrow_batches(content, start):
+            n_bytes += batch.n_bytes
+            n_batches += batch.has_rows
+            budget.check(n_bytes)
+    return n_batches
+
+
+def _check_rows(n_rows: int, n_columns: int, budget: Budget) -> None:
+    """Raise if there is no room for so many numbers."""
+    n_cells = n_rows * n_columns
+    budget.check(
+        _BYTES_PER_CELL * n_cells + _BYTES_PER_ROW * n_rows + _BYTES_PER_COLUMN * n_columns
+    )
+
+
+def _frame_bytes(column: pa.Array | pa.ChunkedArray) -> int:
+    """Return the bytes that a column takes as it is read and as features, decoded."""
+    if isinstance(column, pa.ChunkedArray):
+        return sum(_frame_bytes(chunk) for chunk in column.chunks)
+    n_bytes = column.nbytes
+    if pa.types.is_dictionary(column.type):
+        n_bytes += _text_bytes(column)
+    elif pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type):
+        # Each text is stored as its length and a place, which others may have, too.
+        views = np.frombuffer(column.buffers()[1], np.int32).reshape(-1, 4)
+        n_bytes += int(views[column.offset :, 0][: len(column)].sum(dtype=np.int64))
+    return max(2 * n_bytes, _BYTES_PER_CELL * len(column))
+
+
+def _text_bytes(column: pa.DictionaryArray) -> int:
+    """Return the bytes of the texts that a column of codes stands for; 0 for other values."""
+    if column.dictionary.type not in _TEXT_KINDS:
+        return 0
+    lengths = pyarrow.compute.binary_length(column.dictionary)
+    return pyarrow.compute.sum(lengths.take(column.indices)).as_py() or 0
+
+
+def _checked(table: pa.Table, budget: Budget) -> RawTable:
     """Validate the table, and set a saved pandas index aside: it was not a column there."""
+    _check_rows(table.num_rows, table.num_columns, budget)
     # Damaged offsets would otherwise point into foreign memory, and damaged text be accepted.
     table.validate(full=True)
+    budget.check(sum(_frame_bytes(column) for column in table.columns))
     stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
     # A range that was not stored as a column is described by a dictionary.
     index = {name for name in stored if isinstance(name, str)}
@@ -326,17 +502,17 @@ def _checked(table: pa.Table) -> RawTable:
 
 def _read_npy(source: str, _id_column: str | None) -> RawTable:
     with _reading(source, "NPY"), _rejecting_pickles(source), Path(source).open("rb") as stream:
+        _check_array(array_header(stream), budget_of(source))
+        stream.seek(0)
         array = np.load(stream, allow_pickle=False)
-        if not isinstance(array, np.ndarray):
-            raise ValueError("an archive, not an array")
     return RawTable(_table_of(array, None, source))
 
 
 def _read_npz(source: str, _id_column: str | None) -> RawTable:
     with _reading(source, "NPZ"), _rejecting_pickles(source), Path(source).open("rb") as stream:
+        _check_archive(stream, budget_of(source))
+        stream.seek(0)
         archive = np.load(stream, allow_pickle=False)
-        if isinstance(archive, np.ndarray):
-            raise ValueError("an array, not an archive")
         arrays = {name: archive[name] for name in archive.files}
     features = _features_in(arrays, source)
     table = _table_of(features, arrays.get("feature_names"), source)
@@ -349,6 +525,32 @@ def _read_npz(source: str, _id_column: str | None) -> RawTable:
         own_label="y" if "y" in beside else None,
         aside=frozenset(beside),
     )
+
+
+def _check_archive(stream: BinaryIO, budget: Budget) -> None:
+    """Raise if the arrays of an archive need more memory than there is, by what they claim."""
+    budget.check(zip_directory_bytes(stream))
+    with ZipFile(stream) as archive:
+        entries = archive.infolist()
+        if any(entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for entry in entries):
+            raise ValueError("a compression that numpy does not use")
+        n_bytes = sum(entry.file_size for entry in entries)
+        budget.check(n_bytes)
+        for entry in entries:
+            if entry.filename.endswith(".npy"):
+                with archive.open(entry) as content:
+                    n_bytes += _check_array(array_header(content), budget)
+    budget.check(n_bytes)
+
+
+def _check_array(header: ArrayHeader, budget: Budget) -> int:
+    """Return the bytes that a stored array takes as columns of a table, or raise."""
+    n_rows, n_columns = header.shape if len(header.shape) == 2 else (header.n_items, 1)
+    is_text = header.dtype.kind in "US"
+    needed = header.n_items * (100 + header.n_bytes // header.n_items if is_text else 0)
+    _check_rows(n_rows, n_columns, budget)
+    budget.check(needed + header.n_bytes)
+    return needed + _BYTES_PER_CELL * header.n_items + _BYTES_PER_COLUMN * n_columns
 
 
 @contextmanager
@@ -391,7 +593,7 @@ def _table_of(array: NDArray[Any], names: NDArray[Any] | None, source: str) -> p
             "give one name per column."
         )
     names = _whole_letters(names, "feature names", source)
-    columns: NDArray[Any] = np.asfortranarray(array.astype(native))
+    columns: NDArray[Any] = array.astype(native, order="F", copy=False)
     return pa.Table.from_arrays(
         [pa.array(columns[:, j]) for j in range(columns.shape[1])], names=[str(n) for n in names]
     )

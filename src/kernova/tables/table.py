@@ -18,6 +18,8 @@ from kernova.typing import Indices
 
 Missing = Literal["refuse", "drop", "keep"]
 
+_ROWS_AT_ONCE = 1 << 16
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -259,7 +261,7 @@ def _unknown_column(name: str, role: str, names: list[str], source: str) -> Inpu
 
 def _ids(columns: pa.Table, name: str | None, source: str) -> "pd.Series[str]":
     if name is None:
-        return pd.Series([str(row) for row in range(1, columns.num_rows + 1)], name="row")
+        return _row_numbers(columns.num_rows)
     texts: pd.Series[str] = _as_text(columns[name], name, source).to_pandas().rename(name)
     is_missing = texts.isna() | (texts.str.strip() == "")
     if is_missing.any():
@@ -274,6 +276,16 @@ def _ids(columns: pa.Table, name: str | None, source: str) -> "pd.Series[str]":
             f"column {name!r}; ids must differ."
         )
     return texts
+
+
+def _row_numbers(n_rows: int) -> "pd.Series[str]":
+    """Return the texts "1", "2" and so on, in blocks: the cast of all takes four times as much."""
+    starts = range(1, n_rows + 1, _ROWS_AT_ONCE)
+    blocks = [np.arange(start, min(start + _ROWS_AT_ONCE, n_rows + 1)) for start in starts]
+    # The type that pandas has for text: another would be copied.
+    texts = [pa.array(block).cast(pa.large_string()) for block in blocks]
+    numbers: pd.Series[str] = pa.chunked_array(texts, pa.large_string()).to_pandas().rename("row")
+    return numbers
 
 
 def _as_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
