@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from kernova.discover.names import category_name
@@ -211,7 +212,14 @@ def _row_or_number(value: Any) -> int:
 
 
 def _name(value: Any) -> str:
-    if type(value) is not str or category_name(value) != value:
+    if type(value) is not str:
+        raise ValueError("not a name")
+    return _checked_name(value)
+
+
+@lru_cache(maxsize=10_000)  # few categories have many answers, which then share their text
+def _checked_name(value: str) -> str:
+    if category_name(value) != value:
         raise ValueError("not a name")
     return value
 

@@ -124,7 +124,8 @@ def losses(content: ProjectContent) -> list[str]:
         sentences.append(f"{entries} {named} of {content.last:,} {verb} not readable.")
     if at_end:
         sentences.append(
-            f"its end is missing or not readable: {n_intact} of {content.last:,} can be read{_until(content)}."
+            f"its end is missing or not readable: {n_intact} of {content.last:,} can be read"
+            f"{_until(content)}."
         )
     if content.head is None:
         sentences.append("its settings are not readable.")
