@@ -529,7 +529,19 @@ def new_server(
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=3,
     )
-    return _Server(config, endpoint, limits or Limits(), on_ready, on_signal)
+    return _Server(config, endpoint, limits or _default_limits(), on_ready, on_signal)
+
+
+def _default_limits() -> Limits:
+    """Return limits that leave most file descriptors of this process to other uses."""
+    try:
+        import resource
+    except ImportError:  # Windows, which has no such limit
+        return Limits()
+    n_descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    is_unlimited = n_descriptors in (resource.RLIM_INFINITY, -1)
+    most = Limits().n_connections
+    return Limits(n_connections=most if is_unlimited else min(most, max(8, n_descriptors // 4)))
 
 
 class _Server(uvicorn.Server):
