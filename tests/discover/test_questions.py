@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kernova.discover.events import Answered, Passed, RowLabelled, RowsLabelled
-from kernova.discover.session import CategoryDiscovery
 from kernova.discover.opinions import Disagreement
+from kernova.discover.session import CategoryDiscovery
 from kernova.discover.strategies import STRATEGIES
 from kernova.errors import quoted
 from tests.discover import messages

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernova.discover.simulation import simulate
 from kernova.discover.stopping import (
     estimated_sizes,
     expected_by_random_sampling,
     random_baseline_curve,
 )
-from kernova.discover.simulation import simulate
 from kernova.errors import InputError
 from tests.discover import messages
 

@@ -13,8 +13,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from kernova.discover.events import event_from_json, event_to_json
+from kernova.discover.log import EventLog
 from kernova.discover.session import CategoryDiscovery
-from kernova.errors import InputError
+from kernova.errors import InputError, NotSavedError
 from tests.discover.plain_model import NonsenseError, Notebook
 from tests.discover.scripted import FarthestRow, InTurn, ShuffledRows
 
@@ -232,8 +233,30 @@ class SessionMachine(RuleBasedStateMachine):
         if is_done:
             assert self.session.undo(**words) == self.notes.n_said
             self.open.pop(who, None)
+            self.agrees_with_a_replay()
         else:
             self.rejected(self.session.undo, **words, match=r"^There is nothing ")
+
+    def agrees_with_a_replay(self):
+        """Compare with the state that applying all events in effect from the first leads to."""
+        replayed = EventLog(N_ROWS, self.session.records_)
+        assert _everything_in(self.session._log.state) == _everything_in(replayed.state)
+
+    def label_unsaved(self, patch, who, rows, name):
+        with self.session.batch():
+            for row in rows:
+                self.session.label_row(IDS[row], name, expert=who)
+            self.session.rename(name, "something else", expert=who)
+            patch.setattr(self.session._log.store, "append", _fail)
+
+    @rule(who=EXPERTS, rows=st.lists(ROWS, min_size=1, max_size=3), name=NAMES)
+    def batch_that_is_not_saved(self, who, rows, name):
+        """Nothing is left of records that were applied, but could not be saved."""
+        before, questions = _everything_in(self.session._log.state), self.session.open_questions_
+        with pytest.raises(NotSavedError), pytest.MonkeyPatch.context() as patch:
+            self.label_unsaved(patch, who, rows, name)
+        assert _everything_in(self.session._log.state) == before
+        assert self.session.open_questions_ == questions
 
     @rule(who=EXPERTS, number=st.integers(1, 50))
     def repeat(self, who, number):
@@ -292,6 +315,25 @@ class SessionMachine(RuleBasedStateMachine):
         assert all(one.label == model.labels[one.row] for one in session.disagreements_)
 
 
+def _everything_in(state):
+    return {
+        "entries": list(state.entries.items()),
+        "questions": list(state.questions),
+        "categories": [(name, list(rows)) for name, rows in state.categories.items()],
+        "curve": list(state.curve),
+        "n_skipped": state.n_skipped,
+        "opinions": [list(state.opinions.of(row).items()) for row in range(N_ROWS)],
+        "latest": [state.opinions.latest(row) for row in range(N_ROWS)],
+        "disputed": list(state.opinions.disputed()),
+        "n_disputed": state.opinions.n_disputed,
+        "answers": state.answers(),
+    }
+
+
+def _fail(*records):
+    raise NotSavedError("The disk is full.")
+
+
 def _one_of(things, number):
     return sorted(things)[number % len(things)]
 
@@ -310,9 +352,14 @@ def _check_same_question(one, other):
 
 
 @pytest.mark.soak
-def test_a_session_agrees_with_a_plain_model(long_bar):
-    """10,000 random operations in runs of up to 50; the model knows nothing of logs."""
-    n_runs = long_bar(400)
+@pytest.mark.parametrize("n_steps", [10_000, 3])
+def test_a_session_agrees_with_a_plain_model(n_steps, long_bar, monkeypatch):
+    """10,000 random operations in runs of up to 50; the model knows nothing of logs.
+
+    With few steps that can be taken back, most undos are replays.
+    """
+    monkeypatch.setattr("kernova.discover.state._MOST_STEPS", n_steps)
+    n_runs = long_bar(400) if n_steps > 3 else long_bar(100)
     run_machine(
         SessionMachine,
         settings=settings(

@@ -8,8 +8,8 @@ from kernova.discover.events import (
     RowsLabelled,
     Settled,
 )
-from kernova.discover.session import CategoryDiscovery
 from kernova.discover.opinions import Disagreement
+from kernova.discover.session import CategoryDiscovery
 from tests.discover import messages
 from tests.discover.scripted import InTurn
 from tests.discover.sessions import X, answered_by, rejected, started
