@@ -106,7 +106,7 @@ def test_a_record_that_cannot_be_saved_has_no_effect(tmp_path):
         open_row = session.next_question().row
         before = path.read_bytes()
         with full_disk(len(before) + 100), pytest.raises(InputError) as caught:
-            session.name_cluster("x" * 20_000)
+            session.answer("x" * 900)
         assert str(caught.value) == messages.NOT_SAVED.format(path=path, reason="File too large")
         assert path.read_bytes() == before
         assert list(session.categories_) == ["carp"]

@@ -9,7 +9,6 @@ killed is not counted.
 import os
 import sys
 import time
-import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -17,7 +16,7 @@ from typing import Final
 from kernova.discover.project.lines import HEADER_LENGTH, Header
 from kernova.discover.project.sqlite import journals_of
 from kernova.errors import InputError
-from kernova.files import is_folder, is_there
+from kernova.files import is_folder, is_there, remove_stale_scratch, scratch_path
 
 _TIMEOUT_SECONDS: Final = 1.0  # enough for a process that is just ending
 
@@ -44,6 +43,7 @@ class ProjectFile:
         self.path = path
         self._absolute = path.absolute()  # the working folder may change
         self._handle = _opened(path)
+        remove_stale_scratch(path)
         self._end = 0
         self._seen = self._look()
 
@@ -115,7 +115,7 @@ class ProjectFile:
         At any moment the path is either the former or the new file, complete and locked.
         """
         kept = free_name(self.path.with_name(self.path.name + kept_as))
-        scratch = _scratch_path(self.path)
+        scratch = scratch_path(self.path)
         try:
             write_new(scratch, content)
             new = ProjectFile(scratch)
@@ -171,7 +171,7 @@ def create_file(target: Path, content: bytes) -> None:
     """Create a complete file, unless one has appeared at the path meanwhile."""
     if not is_folder(target.parent):
         raise _cannot_create(target, f"there is no folder {target.parent}")
-    scratch = _scratch_path(target)
+    scratch = scratch_path(target)
     try:
         try:
             write_new(scratch, content)
@@ -198,10 +198,6 @@ def write_new(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         _sync(file.fileno())
-
-
-def _scratch_path(target: Path) -> Path:
-    return target.with_name(f".{target.name}-{uuid.uuid4().hex}")
 
 
 def _keep(path: Path, kept: Path) -> None:

@@ -7,7 +7,6 @@ its journal may stand beside another one.
 
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +16,7 @@ from kernova.discover.events import Record, event_from_json
 from kernova.discover.project.content import ProjectContent, checked_head, checked_record
 from kernova.discover.table_identity import TableDigest
 from kernova.errors import InputError
+from kernova.files import scratch_folder
 
 _NEWEST: Final = 2
 _APPLICATION: Final = 0x6B6E7661  # "knva": distinguishes a project from other SQLite files
@@ -70,8 +70,8 @@ def journals_of(path: Path) -> list[Path]:
 
 
 def _read_copy(data: bytes, journal: Path | None) -> ProjectContent:
-    with tempfile.TemporaryDirectory(prefix="kernova-project-") as folder:
-        copy = Path(folder) / "project"
+    with scratch_folder() as folder:
+        copy = folder / "project"
         # Bytes 18 and 19 say whether there is a write-ahead journal.
         copy.write_bytes(data if journal else data[:18] + b"\1\1" + data[20:])
         if journal is not None:
