@@ -16,6 +16,7 @@ import numpy as np
 
 from kernova.audio.annotations.segments import EDGE_TOLERANCE_SECONDS
 from kernova.audio.resampling import inputs_for, resampled, resampling
+from kernova.budget import budget_of
 from kernova.errors import InputError, quoted
 from kernova.textfiles import open_file
 from kernova.typing import Samples
@@ -218,6 +219,12 @@ def read_audio(
     Audio
         Samples and their rate.
 
+    Raises
+    ------
+    InputError
+        As for :func:`audio_blocks`, or if the samples take more memory than is allowed for a file
+        of its size (see :mod:`kernova.budget`).
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -229,10 +236,17 @@ def read_audio(
     >>> len(audio.samples), audio.seconds
     (11025, 0.5)
     """
-    own_rate = audio_info(path).sample_rate
-    blocks = audio_blocks(path, start=start, end=end, sample_rate=sample_rate, channel=channel)
-    samples = np.concatenate([np.zeros(0), *blocks])
-    return Audio(samples, own_rate if sample_rate is None else int(sample_rate))
+    info = audio_info(path)
+    rate = _whole_rate(sample_rate, info)
+    first, last = _sample_range(info, start, end, rate)
+    # A few bytes of compressed silence, or of a forged header, may stand for hours.
+    budget_of(path).check((last - first) * np.dtype(np.float64).itemsize)
+    samples = np.empty(0)
+    for block in audio_blocks(path, start=start, end=end, sample_rate=rate, channel=channel):
+        n_before = len(samples)
+        samples.resize(n_before + len(block), refcheck=False)
+        samples[n_before:] = block
+    return Audio(samples, rate)
 
 
 def sound_library() -> Any:

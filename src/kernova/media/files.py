@@ -17,6 +17,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import pyarrow as pa
 
+from kernova.budget import Budget
 from kernova.errors import InputError, MediaError
 from kernova.tables.columns import decoded
 from kernova.text import listed, plural
@@ -150,6 +151,10 @@ class ZipFiles:
         """Return the content of a file, if its uncompressed size is not too large."""
         entry = self._entries[name]
         _check_size(max(entry.file_size, entry.compress_size), name, self.source)
+        # Unpacked in blocks that are joined in the end, so that it is held twice.
+        Budget(f"{name} in {self.source}", entry.compress_size, MediaError).check(
+            2 * entry.file_size
+        )
         if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             # Python decompresses other methods beyond the declared size.
             raise MediaError(

@@ -10,14 +10,16 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image, ImageOps
 
+from kernova.budget import Budget
 from kernova.errors import MediaError
 
 PICTURE_SUFFIXES: Final = (
     ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm",
 )  # fmt: skip
 _MOST_MEGAPIXELS: Final = 50
+_BYTES_PER_PIXEL: Final = {"1": 2, "L": 1, "P": 5, "RGB": 4, "RGBA": 8, "I;16": 6, "CMYK": 8}
 
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM")
 # Lossless pictures up to this size are sent as PNG; larger ones as JPEG, which is faster.
@@ -67,7 +69,11 @@ def reduced_picture(content: bytes, name: str, largest: int) -> Picture:
     try:
         with Image.open(io.BytesIO(content), formats=_FORMATS) as image:
             _check_pixels(image, name)
+            coefficients = _coefficient_bytes(image)
+            if image.format == "JPEG":
+                image.draft("RGB", (2 * largest, 2 * largest))  # decodes at reduced size
             with _DECODING:
+                _check_memory(image, coefficients, Budget(name, len(content), MediaError))
                 return _written(_reduced(image, largest), image.format)
     except MediaError:
         raise
@@ -122,10 +128,39 @@ def _too_many_pixels(name: str, got: str = "too many pixels") -> MediaError:
     return MediaError(f"{name} has {got}; the limit is {_MOST_MEGAPIXELS} megapixels. Reduce it.")
 
 
+def _check_memory(image: Image.Image, coefficients: int, budget: Budget) -> None:
+    """Reject a picture whose pixels take too much memory for the size of its file."""
+    pixels = image.width * image.height * _bytes_per_pixel(image)
+    budget.check(pixels + coefficients)
+    if image.getexif().get(ExifTags.Base.Orientation, 1) != 1:
+        budget.check(2 * pixels + coefficients)  # a turned copy
+
+
+def _bytes_per_pixel(image: Image.Image) -> int:
+    """Return the memory at the peak of decoding and conversion, as measured."""
+    if image.format == "WEBP":
+        return 16
+    if image.mode == "P" and "transparency" in image.info:
+        return 9
+    mode = "I;16" if image.mode.startswith("I;16") else image.mode
+    # TIFF files may be one strip, which is held beside the pixels.
+    strip = {"1": 0, "L": 1, "P": 1, "I;16": 2}.get(mode, 4) if image.format == "TIFF" else 0
+    return _BYTES_PER_PIXEL.get(mode, 12) + strip
+
+
+def _coefficient_bytes(image: Any) -> int:
+    """Return the memory of the coefficients that a progressive JPEG holds at full size."""
+    if image.format != "JPEG" or "progressive" not in image.info:
+        return 0
+    shares = [(across, down) for _, across, down, _ in image.layer]
+    whole = max(across for across, _ in shares) * max(down for _, down in shares)
+    per_pixel = 2 * sum(across * down for across, down in shares) / max(1, whole)
+    return int(per_pixel * image.width * image.height)
+
+
 def _reduced(image: Image.Image, largest: int) -> Image.Image:
-    if image.format == "JPEG":
-        image.draft("RGB", (2 * largest, 2 * largest))  # decodes at reduced size
-    image = _eight_bits(ImageOps.exif_transpose(image))
+    ImageOps.exif_transpose(image, in_place=True)  # without a copy if it is upright
+    image = _eight_bits(image)
     image.thumbnail((largest, largest), Image.Resampling.LANCZOS, reducing_gap=2.0)
     return image
 
@@ -146,16 +181,23 @@ def _eight_bits(image: Image.Image) -> Image.Image:
 
 
 def _scaled(values: NDArray[Any]) -> NDArray[np.uint8]:
-    """Scale values from their lowest to their highest to eight bits."""
-    numbers = values.astype(np.float64)
-    finite = numbers[np.isfinite(numbers)]
-    if len(finite) == 0:
-        return np.zeros(numbers.shape, dtype=np.uint8)
-    low, high = float(finite.min()), float(finite.max())
+    """Scale values from their lowest to their highest to eight bits, line by line."""
+    scaled = np.zeros(values.shape, dtype=np.uint8)
+    spans = [(line.min(), line.max()) for line in map(_finite, values) if len(line)]
+    if not spans:
+        return scaled
+    low, high = min(span[0] for span in spans), max(span[1] for span in spans)
     # Halves, since the span of the largest numbers would overflow.
     span = high / 2 - low / 2 or 1.0
-    fractions = (np.clip(np.nan_to_num(numbers, nan=low), low, high) / 2 - low / 2) / span
-    return np.rint(255 * fractions).astype(np.uint8)
+    for line, numbers in zip(scaled, values, strict=True):
+        known = np.nan_to_num(numbers.astype(np.float64), nan=low)
+        line[:] = np.rint(255 * ((np.clip(known, low, high) / 2 - low / 2) / span))
+    return scaled
+
+
+def _finite(line: NDArray[Any]) -> NDArray[np.float64]:
+    numbers = line.astype(np.float64)
+    return numbers[np.isfinite(numbers)]
 
 
 def _written(image: Image.Image, source_format: str | None) -> Picture:

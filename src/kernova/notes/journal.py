@@ -159,7 +159,7 @@ def _digest_of(path: Path) -> str:
 def _parsed(line: bytes) -> Mapping[str, Any]:
     try:
         parsed = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return parsed if isinstance(parsed, dict) else {}
 

@@ -337,29 +337,36 @@ def _clips(path: Path, reading: AnnotationReading) -> list[_Marked] | None:
         return None
     text = read_text(path)
     delimiter = separator_of(first_line(text))
-    columns = {role: (reading.columns or {}).get(role, role) for role in ("file", "label")}
-    times = {(reading.columns or {}).get(role, role) for role in ("start", "end")}
-    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    names = {(name or "").strip().lower(): name for name in rows.fieldnames or ()}
-    found = {role: names.get(name.strip().lower()) for role, name in columns.items()}
-    if any(time.strip().lower() in names for time in times) or None in found.values():
-        return None
-    marked = []
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        for row in rows:
-            file, label = row[str(found["file"])], row[str(found["label"])]
-            if not (file and label):
-                raise InputError(
-                    f"Line {rows.line_num} of {path} lacks a file or a label; correct it."
-                )
-            clip = path.parent / file
-            whole = Segment(0.0, audio_info(clip).seconds, label)
-            marked.append(_Marked(clip, [whole], str(path)))
+        places = _clip_columns(next(rows, []), reading.columns or {})
+        if places is None:
+            return None
+        return [_clip(row, places, f"Line {rows.line_num} of {path}", path) for row in rows if row]
     except csv.Error as error:
-        raise InputError(
-            f"{path} cannot be read as separated text: a quotation mark is unbalanced."
-        ) from error
-    return marked
+        is_long = "field limit" in str(error)
+        problem = "a field is too long" if is_long else "a quotation mark is unbalanced"
+        raise InputError(f"{path} cannot be read as separated text: {problem}.") from error
+
+
+def _clip_columns(header: Sequence[str], columns: Mapping[str, str]) -> list[int] | None:
+    """Return the positions of the columns of files and labels; None if one lacks or has times."""
+    places = {name.strip().lower(): place for place, name in enumerate(header)}
+    file, label, *times = (
+        places.get(columns.get(role, role).strip().lower())
+        for role in ("file", "label", "start", "end")
+    )
+    if file is None or label is None or any(time is not None for time in times):
+        return None
+    return [file, label]
+
+
+def _clip(row: Sequence[str], places: Sequence[int], where: str, path: Path) -> _Marked:
+    file, label = (row[place] if place < len(row) else "" for place in places)
+    if not (file and label):
+        raise InputError(f"{where} lacks a file or a label; correct it.")
+    clip = path.parent / file
+    return _Marked(clip, [Segment(0.0, audio_info(clip).seconds, label)], str(path))
 
 
 def _first_names(names: Iterable[str], *, quoted: bool = True) -> str:

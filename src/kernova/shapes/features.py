@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernova.errors import InputError, quoted
+from kernova.errors import InputError, quoted, shortened
+from kernova.files import is_there
 from kernova.shapes.formulas import (
     Formula,
     FormulaError,
@@ -24,6 +25,10 @@ from kernova.typing import Coordinates, Matrix, Vector
 
 # Files of features that come with the package, by name.
 SHIPPED_FEATURES = {"cichlids": Path(__file__).with_name("cichlid_features.toml")}
+
+
+_TABLE_PREFIX = re.compile(r"features\s*+\.\s*+")
+_LARGEST_FILE = 1_000_000
 
 
 class _Written(NamedTuple):
@@ -216,13 +221,14 @@ def read_shape_features(path: str | os.PathLike[str]) -> ShapeFeatures:
     ('slenderness',)
     """
     source = os.fspath(path)
-    if not Path(source).exists():
+    if not is_there(Path(source)):
         if source not in SHIPPED_FEATURES:
             raise InputError(
                 f"There is no file {source}; check its name and folder. Built-in features: "
                 f"{listed(SHIPPED_FEATURES)}."
             )
         source = str(SHIPPED_FEATURES[source])
+    _check_size(source)
     lines = list(read_lines(source))
     is_toml = source.lower().endswith(".toml")
     written = _toml_features(lines, source) if is_toml else _text_features(lines, source)
@@ -233,6 +239,15 @@ def read_shape_features(path: str | os.PathLike[str]) -> ShapeFeatures:
         source=source,
         lines=tuple(feature.line for feature in written),
     )
+
+
+def _check_size(source: str) -> None:
+    n_bytes = Path(source).stat().st_size
+    if n_bytes > _LARGEST_FILE:
+        raise InputError(
+            f"{source} has {n_bytes / 1e6:,.1f} MB; a file of features has at most "
+            f"{_LARGEST_FILE / 1e6:.0f} MB. Name a file with one formula per line."
+        )
 
 
 def _text_features(lines: list[Line], source: str) -> list[_Written]:
@@ -258,8 +273,9 @@ def _toml_features(lines: list[Line], source: str) -> list[_Written]:
     )
     try:
         content = tomllib.loads(text + "\n")  # otherwise some errors are "at end of document"
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{source} cannot be read as TOML: {error}; correct it.") from error
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
+        reason = shortened(error)
+        raise InputError(f"{source} cannot be read as TOML: {reason}; correct it.") from error
     features = content.pop("features", content)
     if features is not content and content:
         raise InputError(
@@ -270,8 +286,9 @@ def _toml_features(lines: list[Line], source: str) -> list[_Written]:
             f"{source} has features = {quoted(features)}; make it a table, [features]."
         )
     written = []
+    line_of = _lines_of_keys(lines)
     for name, formula in features.items():
-        feature = _Written(_line_of_key(name, lines), name, formula)
+        feature = _Written(line_of.get(name), name, formula)
         if not isinstance(formula, str):
             raise InputError(
                 f"{_where(feature.line, name, source)} is {quoted(formula)}; a formula is a text "
@@ -281,9 +298,16 @@ def _toml_features(lines: list[Line], source: str) -> list[_Written]:
     return written
 
 
-def _line_of_key(name: str, lines: list[Line]) -> int | None:
-    key = re.compile(rf"(?:features\s*\.\s*)?([\"']?){re.escape(name)}\1\s*=")
-    return next((line.number for line in lines if key.match(line.text)), None)
+def _lines_of_keys(lines: list[Line]) -> dict[str, int]:
+    """Return the first line that begins with each key, with or without quotation marks."""
+    found: dict[str, int] = {}
+    for line in lines:
+        prefix = _TABLE_PREFIX.match(line.text)
+        text = line.text[prefix.end() :] if prefix else line.text
+        mark = text[:1] if text[:1] in ("'", '"') else ""
+        key = text[1:].partition(mark)[0] if mark else text.partition("=")[0].rstrip()
+        found.setdefault(key, line.number)
+    return found
 
 
 def _check_distinct_names(written: Sequence[_Written], source: str) -> None:

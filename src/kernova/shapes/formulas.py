@@ -25,7 +25,7 @@ from kernova.typing import Coordinates, Mask, Vector
 _AXES = {"horizontal": 0, "vertical": 1}
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>[0-9]+(?:\.[0-9]+)?)|(?P<name>[A-Za-z_]+)|(?P<mark>[-+*/|(),]))"
+    r"\s*+(?:(?P<number>[0-9]++(?:\.[0-9]++)?)|(?P<name>[A-Za-z_]++)|(?P<mark>[-+*/|(),]))"
 )
 # Dashes and signs of word processors and papers.
 _SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"})
@@ -373,7 +373,7 @@ class _Parser:
         is_whole = self.ahead.kind == "number" and self.ahead.text.isdigit()
         if not is_whole or not 1 <= float(self.ahead.text) <= _LARGEST_LANDMARK:
             raise self.error("expected the number of a landmark, from 1")
-        number = int(self.ahead.text)
+        number = int(float(self.ahead.text))  # int rejects thousands of leading zeros
         self.at += 1
         return number
 
@@ -426,8 +426,9 @@ class _Parser:
 
 def _tokens(text: str) -> list[_Token]:
     tokens: list[_Token] = []
+    text = text.rstrip()
     position = 0
-    while text[position:].strip():
+    while position < len(text):
         found = _TOKEN.match(text, position)
         if found is None or len(tokens) == _MAX_TOKENS:
             rest = text[position:].strip()

@@ -2,12 +2,13 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kernova.errors import InputError, quoted
+from kernova.errors import InputError, quoted, shortened
 from kernova.shapes.landmarks import Landmarks, Negative, check_negative, coordinate
 from kernova.tables.formats import read_raw
 from kernova.text import listed
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 # x1, X_1, "x 1"; 1.X and X1.X, as R names the columns of a flattened array; LM1_x.
 _AXIS_FIRST = re.compile(r"([xyz])[ ._-]?([0-9]{1,6})", re.IGNORECASE)
 _NUMBER_FIRST = re.compile(r"(?:x|lm|landmark)?[ ._-]?([0-9]{1,6})[ ._-]?([xyz])", re.IGNORECASE)
+
+
+_LONGEST_MATCHED = 1000
 
 
 class LandmarkTable(NamedTuple):
@@ -87,7 +91,7 @@ def id_column_in(source: str, wanted: str | None) -> str | None:
     """Return the id column of a file; None if there is none."""
     names = read_raw(source).columns.column_names
     if len(set(names)) < len(names):
-        twice = next(name for index, name in enumerate(names) if name in names[:index])
+        twice = next(name for name, count in Counter(names).items() if count > 1)
         raise InputError(f"{source} has two columns named {quoted(twice)}; rename one.")
     if wanted is not None:
         check_column(wanted, names, "id", source)
@@ -305,11 +309,13 @@ def groups_from_pattern(pattern: str, texts: Sequence[str]) -> tuple[str, ...]:
     >>> groups_from_pattern("_(sxt|ltr)_", ["035_EXP_sxt_M.JPG", "138_SHL_ltr_H.JPG"])
     ('sxt', 'ltr')
     """
+    _check_lengths(pattern, texts)
     try:
         expression = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise InputError(
-            f"The pattern {quoted(pattern)} is not a regular expression: {error}; correct it."
+            f"The pattern {quoted(pattern)} is not a regular expression: {shortened(error)}; "
+            "correct it."
         ) from error
     if expression.groups != 1:
         raise InputError(
@@ -325,6 +331,17 @@ def groups_from_pattern(pattern: str, texts: Sequence[str]) -> tuple[str, ...]:
             f"texts: {listed(unmatched)}; widen it, or leave these specimens out."
         )
     return tuple(groups)
+
+
+def _check_lengths(pattern: str, texts: Sequence[str]) -> None:
+    # A pattern may take time that grows with the square of the length of a text.
+    longest = max([pattern, *texts], key=len)
+    if len(longest) > _LONGEST_MATCHED:
+        what = "pattern" if longest is pattern else "text"
+        raise InputError(
+            f"A {what} of {len(longest):,} characters, {quoted(longest)}, is too long for groups "
+            f"from a pattern; the limit is {_LONGEST_MATCHED:,}. Give a table of groups instead."
+        )
 
 
 def _one_group_each(rows: Sequence[str], groups: Sequence[str], source: str) -> dict[str, str]:
