@@ -30,6 +30,7 @@ from kernova.tables.headers import (
     ArrayHeader,
     array_header,
     arrow_batches,
+    parquet_footer_bytes,
     parquet_pages,
     zip_directory_bytes,
 )
@@ -52,6 +53,7 @@ _BYTES_PER_CELL = 20
 _BYTES_PER_ROW = 20
 _BYTES_PER_COLUMN = 4_000
 _BYTES_PER_PARSED_COLUMN = 12_000
+_BYTES_PER_FOOTER_BYTE = 40
 _BATCH_ROWS = 1 << 16
 _TEXT_KINDS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
@@ -366,12 +368,13 @@ def _read_parquet(source: str, _id_column: str | None) -> RawTable:
         "thrift_container_size_limit": min(budget.limit // _BYTES_PER_COLUMN, 2**31 - 1),
     }
     with _reading(source, "Parquet"):
+        n_rows = _checked_batch_rows(source, budget)
         with pyarrow.parquet.ParquetFile(source, **limits) as stored:
-            texts = _text_columns(stored.schema_arrow)
-            n_rows = _checked_batch_rows(source, stored.metadata, stored.schema_arrow, budget)
+            schema = stored.schema_arrow
+            _check_rows(stored.metadata.num_rows, len(schema), budget)
+        texts = _text_columns(schema)
         with pyarrow.parquet.ParquetFile(source, read_dictionary=texts, **limits) as stored:
-            schema = _decoded_schema(stored.schema_arrow, texts)
-            batches = _decoded_batches(stored.iter_batches(n_rows), texts, budget)
+            batches = _decoded_batches(stored.iter_batches(n_rows), schema, budget)
             return _checked(pa.Table.from_batches(batches, schema=schema), budget)
 
 
@@ -380,17 +383,16 @@ def _text_columns(schema: pa.Schema) -> list[str]:
     return [field.name for field in schema if field.type in _TEXT_KINDS]
 
 
-def _checked_batch_rows(source: str, metadata: Any, schema: pa.Schema, budget: Budget) -> int:
-    """Return the rows to read at once; raise if the pages or all rows need too much memory."""
-    _check_rows(metadata.num_rows, len(schema), budget)
-    is_nested = {field.name for field in schema if pa.types.is_nested(field.type)}
+def _checked_batch_rows(source: str, budget: Budget) -> int:
+    """Return the rows to read at once; raise if the file's pages need too much memory."""
     n_rows = _BATCH_ROWS
     with _mapped(source) as content:
-        for columns in parquet_pages(content, metadata):
+        budget.check(_BYTES_PER_FOOTER_BYTE * parquet_footer_bytes(content))
+        for columns in parquet_pages(content):
             budget.check(sum(column.dictionary_bytes + column.page_bytes for column in columns))
-            for j, column in enumerate(columns):
+            for column in columns:
                 longest = max(column.dictionary_bytes, column.page_bytes * column.has_prefixes, 8)
-                if metadata.schema.column(j).path.partition(".")[0] in is_nested:
+                if column.is_nested:
                     budget.check(column.n_values * longest)
                 elif column.has_prefixes:
                     n_rows = max(1, min(n_rows, budget.limit // (4 * longest)))
@@ -398,7 +400,7 @@ def _checked_batch_rows(source: str, metadata: Any, schema: pa.Schema, budget: B
 
 
 def _decoded_batches(
-    batches: Iterator[pa.RecordBatch], texts: list[str], budget: Budget
+    batches: Iterator[pa.RecordBatch], schema: pa.Schema, budget: Budget
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches with their texts decoded, as long as there is room for all of them."""
     n_bytes = 0
@@ -406,17 +408,12 @@ def _decoded_batches(
         n_bytes += sum(_frame_bytes(column) for column in batch.columns)
         budget.check(n_bytes)
         columns = [
-            column.cast(column.type.value_type) if name in texts else column
-            for name, column in zip(batch.schema.names, batch.columns, strict=True)
+            column.cast(column.type.value_type).cast(field.type)
+            if field.type in _TEXT_KINDS
+            else column
+            for field, column in zip(schema, batch.columns, strict=True)
         ]
-        yield pa.RecordBatch.from_arrays(columns, schema=_decoded_schema(batch.schema, texts))
-
-
-def _decoded_schema(schema: pa.Schema, texts: list[str]) -> pa.Schema:
-    fields = [
-        field.with_type(field.type.value_type) if field.name in texts else field for field in schema
-    ]
-    return pa.schema(fields, metadata=schema.metadata)
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 @contextmanager

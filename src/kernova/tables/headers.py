@@ -11,8 +11,6 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
 
-from kernova.errors import InputError
-
 # --- NumPy --------------------------------------------------------------------------------------
 
 
@@ -92,42 +90,53 @@ class ColumnPages(NamedTuple):
     page_bytes: int
     n_values: int
     has_prefixes: bool
+    is_nested: bool
 
 
-def parquet_pages(content: memoryview, metadata: Any) -> Iterator[list[ColumnPages]]:
+def parquet_footer_bytes(content: memoryview) -> int:
+    """Return the size of a Parquet file's footer."""
+    (size,) = struct.unpack_from("<I", content, len(content) - 8)
+    if size > len(content) - 12:
+        raise ValueError("a footer longer than the file")
+    return int(size)
+
+
+def parquet_pages(content: memoryview) -> Iterator[list[ColumnPages]]:
     """Yield for each row group the pages of its columns, from the headers of the pages themselves.
 
-    The sizes in the file's footer are not used: they need not be true.
+    The sizes in the file's footer are not used: they need not be true. Nor is pyarrow's view of the
+    footer, which ends the process for some damaged ones.
     """
+    footer, _ = _thrift_fields(content, len(content) - 8 - parquet_footer_bytes(content))
     remaining = _FEW_PAGES + len(content) // _BYTES_PER_PAGE
-    for group in range(metadata.num_row_groups):
-        row_group = metadata.row_group(group)
+    for row_group in footer[4]:
         columns = []
-        for j in range(row_group.num_columns):
-            headers = list(_page_headers(content, row_group.column(j), remaining))
+        for chunk in row_group[1]:
+            headers = list(_page_headers(content, chunk[3], remaining))
             remaining -= len(headers)
-            columns.append(_summary(headers))
+            columns.append(_summary(headers, is_nested=len(chunk[3][3]) > 1))
         yield columns
 
 
-def _page_headers(content: memoryview, chunk: Any, most: int) -> Iterator[dict[int, Any]]:
-    first = chunk.data_page_offset
-    if chunk.has_dictionary_page and 0 < (chunk.dictionary_page_offset or 0) < first:
-        first = chunk.dictionary_page_offset
-    position, end, n_values = first, first + chunk.total_compressed_size, 0
-    if not 0 <= first <= end <= len(content):
+def _page_headers(
+    content: memoryview, chunk: dict[int, Any], most: int
+) -> Iterator[dict[int, Any]]:
+    n_wanted, length, first = _whole(chunk[5]), _whole(chunk[7]), _whole(chunk[9])
+    first = _whole(chunk.get(11) or first) if 0 < (chunk.get(11) or 0) < first else first
+    position, end, n_values = first, first + length, 0
+    if end > len(content):
         raise ValueError("a column outside of the file")
-    while position < end and n_values < chunk.num_values:
+    while position < end and n_values < n_wanted:
         header, position = _thrift_fields(content, position)
         position += _whole(header[3])
         n_values += _n_values(header)
         most -= 1
         if most < 0:
-            raise InputError("pages of a few bytes")
+            raise ValueError("pages of a few bytes")
         yield header
 
 
-def _summary(headers: list[dict[int, Any]]) -> ColumnPages:
+def _summary(headers: list[dict[int, Any]], *, is_nested: bool) -> ColumnPages:
     dictionary, pages = 0, 0
     for header in headers:
         if header[1] == _DICTIONARY_PAGE:
@@ -136,7 +145,7 @@ def _summary(headers: list[dict[int, Any]]) -> ColumnPages:
             pages = max(pages, _whole(header[2]))
     encodings = {_data_page(header).get(2 if 5 in header else 4) for header in headers}
     n_values = sum(map(_n_values, headers))
-    return ColumnPages(dictionary, pages, n_values, _DELTA_BYTE_ARRAY in encodings)
+    return ColumnPages(dictionary, pages, n_values, _DELTA_BYTE_ARRAY in encodings, is_nested)
 
 
 def _data_page(header: dict[int, Any]) -> dict[int, Any]:
@@ -181,9 +190,26 @@ def _thrift_value(content: memoryview, position: int, kind: int) -> tuple[Any, i
     if kind == 8:
         length, position = _unsigned(content, position)
         return None, position + length
+    if kind in (9, 10):
+        return _thrift_list(content, position)
     if kind == 12:
         return _thrift_fields(content, position)
-    raise ValueError("a field that no page header has")
+    raise ValueError("a field that no Parquet file has")
+
+
+def _thrift_list(content: memoryview, position: int) -> tuple[list[Any], int]:
+    length, kind = content[position] >> 4, content[position] & 15
+    position += 1
+    if length == 15:
+        length, position = _unsigned(content, position)
+    if length > len(content) - position:
+        raise ValueError("a list longer than the file")
+    values = []
+    for _ in range(length):
+        # In a list, true and false take a byte; a field's kind is the value itself.
+        value, position = _thrift_value(content, position, 3 if kind in (1, 2) else kind)
+        values.append(value)
+    return values, position
 
 
 def _unsigned(content: memoryview, position: int) -> tuple[int, int]:
