@@ -64,6 +64,12 @@ def quoted(value: object, most: int = _LONGEST_VALUE) -> str:
         return f"a {type(value).__name__}"
 
 
+def concise(message: str) -> str:
+    """Return a message without the middle of its long words; 1,200 characters at most."""
+    words = _LONG_WORD.sub(lambda found: shortened(found[0]), message)
+    return shortened(words, _LONGEST_MESSAGE)
+
+
 def _visible_start(text: str) -> str:
     """Return a text that begins with a combining mark with a dotted circle to carry it."""
     is_mark = unicodedata.category(text[:1] or " ").startswith("M")
@@ -80,10 +86,7 @@ class KernovaError(Exception):
     """
 
     def __init__(self, message: object = "", *details: object) -> None:
-        if isinstance(message, str):
-            message = _LONG_WORD.sub(lambda found: shortened(found[0]), message)
-            message = shortened(message, _LONGEST_MESSAGE)
-        super().__init__(message, *details)
+        super().__init__(concise(message) if isinstance(message, str) else message, *details)
 
 
 class InputError(KernovaError, ValueError):

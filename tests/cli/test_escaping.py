@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kernova.cli.app import app
+from kernova.errors import concise
 from tests.cli import messages
 from tests.cli.twelve_fish import COLUMNS, RANDOM, twelve_fish
 
@@ -70,4 +71,4 @@ def test_names_that_no_file_can_have(folder, length):
         ([f"{name}.csv"], messages.LONG_INPUT_NAME),
         (["fish.csv", *COLUMNS, "-o", f"{name}.csv"], messages.LONG_OUTPUT_NAME),
     ):
-        assert rejected(*words) == f"kernova: {sentence.format(name=name)}\n"
+        assert rejected(*words) == f"kernova: {concise(sentence.format(name=name))}\n"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TextIO, Typ
 import typer
 
 from kernova.cli.options import in_options, running
+from kernova.errors import concise
 from kernova.text import escaped_letter, with_visible_marks
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def describe_os_error(error: OSError) -> str:
 def print_error(message: str) -> None:
     """Print an error or a warning on one line of standard error, with options for parameters."""
     try:
-        print(f"kernova: {escaped_line(in_options(message))}", file=sys.stderr)
+        print(f"kernova: {escaped_line(in_options(concise(message)))}", file=sys.stderr)
     except OSError:  # the exit code still reports the error
         discard_output(sys.stderr)
 

@@ -280,7 +280,7 @@ _OPTION_OF_PARAMETER: Final = {
     "n_neighbors": "--neighbors",
     "random_state": "--seed",
 }
-_VALUE: Final = r"'[^']*'|\"[^\"]*\"|\{[^{}]*\}|\.\.\.|[\w+-]+(?:\.\w+)*|"
+_VALUE: Final = r"'[^']*+'|\"[^\"]*+\"|\{[^{}]*+\}|\.\.\.|[\w+-]++(?:\.\w++)*+|"
 _ROLE: Final = r"\{'(\w+)': (?:\.\.\.|'([^']*)')\}"
 
 _command: ContextVar[Callable[..., object] | None] = ContextVar("kernova_command", default=None)
@@ -323,12 +323,12 @@ def in_options(message: str) -> str:
     names = "|".join(sorted(options, key=len, reverse=True))
     long_names = "|".join(name for name in options if "_" in name) or "(?!)"
     message = re.sub(
-        rf"(?<![\w'\"./-])(`*)({names})=({_VALUE})\1",
+        rf"(?<![\w'\"./`-])(`*+)({names})=({_VALUE})\1",
         lambda found: _assigned(options[found[2]], found[3]) or found[0],
         message,
     )
     return re.sub(
-        rf"`+({names})`+"
+        rf"(?<!`)`++({names})`++"
         rf"|(?<![\w'\"./-])({long_names})(?![\w'\"/=-]|\.\w)"
         rf"|(?:^|(?<=[.;:] ))({names})(?= (?:must|is [-+\d'\"]|is (?:nan|inf)\b))",
         lambda found: options[found[found.lastindex or 0]].name,
