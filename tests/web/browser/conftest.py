@@ -26,11 +26,16 @@ _PATIENCE_MS = 60_000
 _WINDOW = {"width": 1280, "height": 900}
 
 
+def find_browser():
+    """Return the path of the system's Chromium, or None."""
+    return next(filter(None, map(shutil.which, _PROGRAMS)), None)
+
+
 # Only while tests of this folder run: Playwright's loop would be in the way of others.
 @pytest.fixture(scope="package")
 def browser():
     """Start the system's Chromium once."""
-    program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
+    program = find_browser()
     if program is None:
         pytest.skip(f"no browser: none of {', '.join(_PROGRAMS)} is installed")
     from playwright.sync_api import expect, sync_playwright

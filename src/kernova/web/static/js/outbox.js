@@ -51,7 +51,7 @@ export function tryAgain() {
  * @returns {Promise<SavedReply>} the server's reply; rejected with its RequestError
  */
 export function submit(method, path, body, words) {
-  const key = crypto.randomUUID();
+  const key = newKey();
   const message = { method, path, body: { ...body, key }, words, project, order: Date.now() };
   keep(PENDING + key, JSON.stringify(message));
   return enqueue(message);
@@ -94,6 +94,12 @@ async function run() {
     }
   }
   isRunning = false;
+}
+
+/** Give a random key; crypto.randomUUID does not exist on pages of other machines without HTTPS. */
+function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** @param {Message} message */
