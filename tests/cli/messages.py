@@ -29,7 +29,10 @@ CONTINUING = (
 )
 ALL_SAVED = "All answers are saved in fish.kernova-project; run the same command to continue."
 LAST_QUESTION = "That was question 3, the last of this session."
-OPEN_PAGE = r"Open (http://127\.0\.0\.1:\d+/login\?code=[\w-]+) in a browser: the link works once, within 15 minutes\."
+OPEN_PAGE = (
+    r"Open (http://127\.0\.0\.1:\d+/login\?code=[\w-]+) in a browser: the link works once, within "
+    r"15 minutes\."
+)
 NEW_LINK = r"kill -USR1 \d+ prints a new link; Ctrl-C stops\."
 ENTER = "Press Enter for a new link, Ctrl-C to stop."
 OTHERS = "Others open {address} and enter the token."
