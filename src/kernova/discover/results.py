@@ -56,10 +56,9 @@ class SessionResults:
         """Number of labelled rows of each category; faster than ``categories``."""
         return {name: len(rows) for name, rows in self._state.categories.items()}
 
-    @property
-    def n_categories(self) -> int:
-        """Number of categories; faster than their names."""
-        return self._state.n_categories
+    def has_category(self, name: str) -> bool:
+        """Return whether a row has this label."""
+        return self._state.has_category(name)
 
     @property
     def labels(self) -> NDArray[np.object_]:

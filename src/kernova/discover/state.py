@@ -76,9 +76,6 @@ class CategoryRows:
         self._curve: list[int] = []
         self._is_current = True  # whether the curve is
 
-    def __len__(self) -> int:
-        return len(self._of)
-
     def __contains__(self, name: str) -> bool:
         return name in self._of
 
@@ -233,11 +230,6 @@ class SessionState:
     def categories(self) -> dict[str, list[int]]:
         """The rows of each category; the categories in the order of their first rows."""
         return self._categories.by_name()
-
-    @property
-    def n_categories(self) -> int:
-        """Number of categories."""
-        return len(self._categories)
 
     def has_category(self, name: str) -> bool:
         """Return whether a row has this label."""

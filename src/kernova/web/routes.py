@@ -5,10 +5,20 @@ part of the workbench with ``workbench.part(NewView)`` and declares its reply wi
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    get_type_hints,
+)
 
 from fastapi import APIRouter, Depends, Path, Query, Request, params
 from fastapi.exceptions import RequestValidationError
@@ -31,10 +41,12 @@ from kernova.web.schemas import (
     Settle,
     Skip,
     Undo,
+    reply_json,
     reply_model,
 )
 from kernova.workbench import Workbench
 from kernova.workbench.asking import QuestionReply, SavedReply
+from kernova.workbench.asking import Request as SaveRequest
 from kernova.workbench.cards import Card, FoundReply
 from kernova.workbench.history import DisagreementsReply, HistoryReply
 from kernova.workbench.learning import LearnReply, LearntRowsReply
@@ -46,6 +58,8 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 _LARGEST: Final = 2**53
+# Entries that share a write; more would let the first of them wait for long.
+_MOST_TOGETHER: Final = 32
 _BINARY: Final = {"schema": {"type": "string"}}
 _SLOWNESSES: Final[dict[str, Literal[1, 2, 4, 8]]] = {"1": 1, "2": 2, "4": 4, "8": 8}
 _FAULTS: Final = {
@@ -64,13 +78,21 @@ _SAVED: Final = reply_model(SavedReply)
 
 
 class Queue:
-    """Worker thread that runs one request after another, first come first served.
+    """Worker thread that handles one request after another, first come first served.
 
     Threads that wait for a lock are woken in no fixed order: with many experts at once, some would
-    wait several times as long as others.
+    wait several times as long as others. Entries that wait together are saved with one write, and
+    each is acknowledged after it.
+
+    Parameters
+    ----------
+    workbench : Workbench
+        Saves the entries.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, workbench: Workbench) -> None:
+        self._questions = workbench.questions
+        self._waiting: deque[_Waiting] = deque()
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kernova-queue")
 
     async def run(
@@ -82,6 +104,42 @@ class Queue:
         """Wait for the queue, run the work and return its result."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._worker, partial(work, *args, **kwargs))
+
+    async def save(self, request: SaveRequest) -> Response:
+        """Wait for the queue and until the entry is on disk; return what was saved."""
+        loop = asyncio.get_running_loop()
+        waiting = _Waiting(request, loop.create_future())
+        self._waiting.append(waiting)
+        self._worker.submit(self._save_waiting, loop)
+        return _json(await waiting.reply)
+
+    def _save_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
+        n_together = min(len(self._waiting), _MOST_TOGETHER)
+        together = [self._waiting.popleft() for _ in range(n_together)]
+
+        def deliver(position: int, outcome: SavedReply | Exception) -> None:
+            loop.call_soon_threadsafe(_settle, together[position].reply, outcome)
+
+        self._questions.save_all([one.request for one in together], deliver)
+
+
+class _Waiting(NamedTuple):
+    request: SaveRequest
+    reply: "asyncio.Future[SavedReply]"
+
+
+def _settle(reply: "asyncio.Future[SavedReply]", outcome: SavedReply | Exception) -> None:
+    if reply.done():  # cancelled: its client has gone
+        return
+    if isinstance(outcome, Exception):
+        reply.set_exception(outcome)
+    else:
+        reply.set_result(outcome)
+
+
+def _json(reply: Any, status: int = 200) -> Response:
+    """Return a reply as JSON; to validate it again would take longer than the work."""
+    return Response(reply_json(reply), status, media_type="application/json")
 
 
 def _new_router(tag: str) -> APIRouter:
@@ -98,7 +156,7 @@ def _new_router(tag: str) -> APIRouter:
 def all_routes(workbench: Workbench) -> list[APIRouter]:
     """Return the routers of all routes."""
     asking, looking, files = (_new_router(tag) for tag in ("asking", "looking", "files"))
-    queue = Queue()
+    queue = Queue(workbench)
     for section in (_questions, _corrections, _categories):
         section(asking, workbench, queue)
     for view in (_overview, _rows, _map, _learning):
@@ -137,28 +195,28 @@ def _questions(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
         return await queue.run(workbench.join, body.name)
 
     @router.post("/question", response_model=reply_model(QuestionReply))
-    async def question(body: QuestionWanted) -> QuestionReply:
+    async def question(body: QuestionWanted) -> Response:
         """Return the expert's open question, the same until it is answered.
 
         No row is open at two experts at the same time. A question is released to others after
         its expert has been inactive for 15 minutes.
         """
-        return await queue.run(workbench.question, body.expert, body.row, body.source)
+        return _json(await queue.run(workbench.question, body.expert, body.row, body.source))
 
     @router.post("/answers", response_model=_SAVED)
-    async def answer(body: Answer) -> SavedReply:
+    async def answer(body: Answer) -> Response:
         """Label the row of a question; the reply is sent after the answer is on disk.
 
         If another expert has labelled the row meanwhile, the answer is recorded as an opinion.
         """
-        return await queue.run(
-            workbench.questions.answer, body.expert, body.row, body.label, body.members, body.key
+        return await queue.save(
+            workbench.questions.answer(body.expert, body.row, body.label, body.members, body.key)
         )
 
     @router.post("/skips", response_model=_SAVED)
-    async def skip(body: Skip) -> SavedReply:
+    async def skip(body: Skip) -> Response:
         """Skip a row; it is not asked again."""
-        return await queue.run(workbench.questions.skip, body.expert, body.row, body.key)
+        return await queue.save(workbench.questions.skip(body.expert, body.row, body.key))
 
 
 # --- corrections -----------------------------------------------------------------------------
@@ -168,51 +226,51 @@ def _corrections(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
     corrections = workbench.corrections
 
     @router.post("/undo", response_model=_SAVED)
-    async def undo(body: Undo) -> SavedReply:
+    async def undo(body: Undo) -> Response:
         """Undo the expert's last entry of any kind; can be repeated.
 
         Without a name, the last entry of all experts is undone.
         """
-        return await queue.run(corrections.undo, body.expert, body.key)
+        return await queue.save(corrections.undo(body.expert, body.key))
 
     @router.patch("/answers/{number}", response_model=_SAVED)
     async def change(
         number: Annotated[int, Path(ge=1, le=2**31 - 1, description="Number of the question.")],
         body: Change,
-    ) -> SavedReply:
+    ) -> Response:
         """Change the answer to an earlier question, also for the rows labelled with it."""
-        return await queue.run(
-            corrections.change, body.expert, number, body.label, body.key, body.row
+        return await queue.save(
+            corrections.change(body.expert, number, body.label, body.key, body.row)
         )
 
     @router.post("/labels", response_model=_SAVED)
-    async def label(body: Labels) -> SavedReply:
+    async def label(body: Labels) -> Response:
         """Label rows directly, or again, in one step."""
-        return await queue.run(corrections.label, body.expert, body.rows, body.label, body.key)
+        return await queue.save(corrections.label(body.expert, body.rows, body.label, body.key))
 
     @router.post("/disagreements/{row}", response_model=_SAVED)
-    async def settle(row: PathRow, body: Settle) -> SavedReply:
+    async def settle(row: PathRow, body: Settle) -> Response:
         """Settle a disagreement about a row."""
-        return await queue.run(corrections.settle, body.expert, row, body.label, body.key)
+        return await queue.save(corrections.settle(body.expert, row, body.label, body.key))
 
 
 def _categories(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
     corrections = workbench.corrections
 
     @router.post("/categories/rename", response_model=_SAVED)
-    async def rename(body: Rename) -> SavedReply:
+    async def rename(body: Rename) -> Response:
         """Rename a category; no other may have the new name."""
-        return await queue.run(workbench.rename, body.expert, body.old, body.new, body.key)
+        return await queue.save(workbench.rename(body.expert, body.old, body.new, body.key))
 
     @router.post("/categories/merge", response_model=_SAVED)
-    async def merge(body: Merge) -> SavedReply:
+    async def merge(body: Merge) -> Response:
         """Merge several categories into one."""
-        return await queue.run(corrections.merge, body.expert, body.into, body.others, body.key)
+        return await queue.save(corrections.merge(body.expert, body.into, body.others, body.key))
 
     @router.post("/categories/delete", response_model=_SAVED)
-    async def delete(body: Delete) -> SavedReply:
+    async def delete(body: Delete) -> Response:
         """Delete a category."""
-        return await queue.run(corrections.delete, body.expert, body.name, body.key)
+        return await queue.save(corrections.delete(body.expert, body.name, body.key))
 
 
 # --- views -----------------------------------------------------------------------------------
@@ -220,9 +278,9 @@ def _categories(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
 
 def _overview(router: APIRouter, workbench: Workbench) -> None:
     @router.get("/session", response_model=reply_model(SessionReply))
-    def session() -> SessionReply:
+    def session() -> Response:
         """Return the table, the strategy and the progress of the preparation."""
-        return workbench.overview.session()
+        return _json(workbench.overview.session())
 
     @router.get("/state", response_model=reply_model(StateReply) | reply_model(UnchangedReply))
     def state(
@@ -235,9 +293,9 @@ def _overview(router: APIRouter, workbench: Workbench) -> None:
             str | None,
             Query(min_length=1, max_length=100, description="The expert, who is marked active."),
         ] = None,
-    ) -> StateReply | UnchangedReply:  # fmt: skip
+    ) -> Response:  # fmt: skip
         """Return everything that changes: categories, curve, advice, experts."""
-        return workbench.state(since, expert)
+        return _json(workbench.state(since, expert))
 
     @router.get("/history", response_model=reply_model(HistoryReply))
     def history(
@@ -245,29 +303,29 @@ def _overview(router: APIRouter, workbench: Workbench) -> None:
             int | None, Query(ge=1, le=_LARGEST, description="Only entries with a lower number.")
         ] = None,
         limit: Limit = 50,
-    ) -> HistoryReply:
+    ) -> Response:
         """Return log entries, the newest first, including those that were undone."""
-        return workbench.history.page(before, limit)
+        return _json(workbench.history.page(before, limit))
 
     @router.get("/disagreements", response_model=reply_model(DisagreementsReply))
-    def disagreements() -> DisagreementsReply:
+    def disagreements() -> Response:
         """Return the rows that experts label differently."""
-        return workbench.history.disagreements()
+        return _json(workbench.history.disagreements())
 
 
 def _rows(router: APIRouter, workbench: Workbench) -> None:
     @router.get("/rows/{row}", response_model=reply_model(Card))
-    def card(row: PathRow) -> Card:
+    def card(row: PathRow) -> Response:
         """Return everything there is to see of a row."""
-        return workbench.cards.card(row)
+        return _json(workbench.cards.card(row))
 
     @router.get("/rows", response_model=reply_model(FoundReply))
     def find(
         find: Annotated[str, Query(max_length=500, description="Part of an id.")],
         limit: Limit = 20,
-    ) -> FoundReply:
+    ) -> Response:
         """Find rows by their ids."""
-        return workbench.cards.find(find, limit)
+        return _json(workbench.cards.find(find, limit))
 
 
 # --- map -------------------------------------------------------------------------------------
@@ -277,9 +335,9 @@ def _map(router: APIRouter, workbench: Workbench) -> None:
     numbers = _binary_responses("application/octet-stream")
 
     @router.get("/map", response_model=reply_model(MapReply))
-    def describe_map() -> MapReply:
+    def describe_map() -> Response:
         """Return what the map shows, and the progress of the neighbour map."""
-        return workbench.map.description()
+        return _json(workbench.map.description())
 
     @router.get("/map/points", responses=numbers, response_class=Response)
     def map_points(
@@ -319,23 +377,23 @@ def _numbers(content: bytes, version: int) -> Response:
 
 def _learning(router: APIRouter, workbench: Workbench) -> None:
     @router.post("/learn", status_code=202, response_model=reply_model(LearnReply))
-    def learn(body: Learn) -> LearnReply:
+    def learn(body: Learn) -> Response:
         """Start learning from the answers so far; GET /api/learn returns the progress."""
-        return workbench.learning.begin()
+        return _json(workbench.learning.begin(), 202)
 
     @router.get("/learn", response_model=reply_model(LearnReply))
-    def learnt() -> LearnReply:
+    def learnt() -> Response:
         """Return the progress and the result of learning."""
-        return workbench.learning.state()
+        return _json(workbench.learning.state())
 
     @router.get("/learn/rows", response_model=reply_model(LearntRowsReply))
     def learnt_rows(
         verdict: Annotated[Literal["known", "ambiguous", "unknown"], Query()] = "unknown",
         limit: Limit = 60,
         offset: Offset = 0,
-    ) -> LearntRowsReply:
+    ) -> Response:
         """Return the rows with a verdict, the most informative first."""
-        return workbench.learning.rows(verdict, limit, offset)
+        return _json(workbench.learning.rows(verdict, limit, offset))
 
 
 # --- files -----------------------------------------------------------------------------------

@@ -12,7 +12,15 @@ from types import UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from fastapi import Path, Query
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, create_model
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictStr,
+    TypeAdapter,
+    create_model,
+)
 
 _LARGEST: Final = 2**31 - 1
 _MOST_ROWS: Final = 100_000
@@ -234,6 +242,25 @@ def reply_model(source: type[Any]) -> type[BaseModel]:
         source.__name__, __base__=_Reply, __doc__=summary, __module__=__name__, **declared
     )
     return model
+
+
+_writers: dict[type[Any], TypeAdapter[Any]] = {}
+
+
+def reply_json(reply: Any) -> bytes:
+    """Return a reply, a dataclass, as JSON.
+
+    Examples
+    --------
+    >>> from kernova.web.schemas import reply_json
+    >>> from kernova.workbench.cards import FoundReply, FoundRow
+    >>> reply_json(FoundReply([FoundRow(3, "carp-3", None)]))
+    b'{"rows":[{"row":3,"id":"carp-3","label":null}]}'
+    """
+    kind = type(reply)
+    if kind not in _writers:
+        _writers[kind] = TypeAdapter(kind)
+    return _writers[kind].dump_json(reply)
 
 
 def _with_models(hint: Any) -> Any:

@@ -4,16 +4,17 @@ Every request is recorded in the event log before it is acknowledged, so no answ
 request that is repeated with the same key is recorded once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from itertools import groupby
+from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from kernova.discover.events import Record
 from kernova.discover.names import category_name, expert_name
 from kernova.discover.session import AskedQuestion
-from kernova.errors import InputError
+from kernova.errors import InputError, NotSavedError
 from kernova.workbench.cards import Cards, QuestionShown
-from kernova.workbench.messages import Subject, entry_message, label_of, rows_of, subject_of
+from kernova.workbench.messages import Subject, entry_message, rows_of, subject_of
 from kernova.workbench.shared import (
     BackgroundJob,
     Presence,
@@ -23,6 +24,8 @@ from kernova.workbench.shared import (
 )
 
 Members = Literal["all"] | list[int] | None
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 _SELECTED = "You selected this row."
 _REOPENED = "This row was open before the server restarted, or its reservation expired."
@@ -55,6 +58,26 @@ class SavedReply(QuestionReply):
     saved: Saved
     version: int
     repeated: Annotated[bool, "Whether the request had been saved under its key before."]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request to record an event, for :meth:`Questions.save`."""
+
+    expert: str | None
+    key: str | None
+    subject: Subject
+    write: Callable[[], int]  # records the event and returns its number
+    is_alone: bool = False  # whether it must not share a write with others
+
+
+class _Noted(NamedTuple):
+    """A request that is recorded."""
+
+    expert: str | None
+    number: int
+    is_new: bool
+    is_repeated: bool
 
 
 class Questions:
@@ -134,7 +157,7 @@ class Questions:
 
     def answer(
         self, expert: str | None, row: int, label: str, members: Members, key: str | None
-    ) -> SavedReply:
+    ) -> Request:
         """Record an answer, also if the question has been closed or reassigned meanwhile."""
         expert = expert_name(expert)
         others = members if isinstance(members, list) else []
@@ -154,9 +177,9 @@ class Questions:
             rows = None if members == "all" else [ids[one] for one in others]
             return session.name_cluster(label, rows, expert=expert, key=key)
 
-        return self.record(expert, key, Subject(row, category_name(label)), write)
+        return Request(expert, key, Subject(row, category_name(label)), write)
 
-    def skip(self, expert: str | None, row: int, key: str | None) -> SavedReply:
+    def skip(self, expert: str | None, row: int, key: str | None) -> Request:
         """Record that a question is skipped."""
         expert = expert_name(expert)
         self._shared.check_rows([row])
@@ -169,39 +192,76 @@ class Questions:
                 )
             return self._shared.session.skip(expert=expert, key=key)
 
-        return self.record(expert, key, Subject(row), write)
+        return Request(expert, key, Subject(row), write)
 
-    def record(
-        self, expert: str | None, key: str | None, subject: Subject, write: Callable[[], int]
-    ) -> SavedReply:
+    def save(self, request: Request) -> SavedReply:
         """Record an event unless its key is recorded already; return it with the next question."""
-        expert = expert_name(expert)
-        with self._shared.lock:
-            self._presence.mark_active(expert)
-            session = self._shared.session
-            number = None if key is None else session.number_of_key(key)
-            is_repeated = number is not None
-            if number is not None:
-                _check_same(session.records_[number - 1], expert, subject)
-            before = session.category_sizes_
-            if number is None:
-                number = write()
-                self._shared.changed()
-            self._release_expired()
-            new = set() if is_repeated else session.category_sizes_.keys() - before.keys()
-            saved = self._saved(number, new)
-            asked = self._asked(expert) if self._is_ready() else QuestionReply(None, None)
-            version = self._shared.version
-        return SavedReply(asked.question, asked.message, saved, version, is_repeated)
+        outcomes: list[SavedReply | Exception] = []
+        self.save_all([request], lambda _, outcome: outcomes.append(outcome))
+        if isinstance(outcomes[0], Exception):
+            raise outcomes[0]
+        return outcomes[0]
 
-    def _saved(self, number: int, new_categories: set[str]) -> Saved:
+    def save_all(
+        self,
+        requests: Sequence[Request],
+        deliver: Callable[[int, SavedReply | Exception], None],
+    ) -> None:
+        """Record several requests, with one write for those that come one after another.
+
+        Parameters
+        ----------
+        requests : sequence of Request
+            A request that is rejected does not affect the others; a write that fails is the outcome
+            of all requests that shared it.
+        deliver : callable
+            Called with the position and the outcome of each request, in order, when all are on
+            disk.
+        """
+        with self._shared.lock:
+            noted = [one for batch in _batches(requests) for one in self._noted(batch)]
+            self._release_expired()
+            for position, one in enumerate(noted):
+                deliver(position, _outcome(self._reply, one) if isinstance(one, _Noted) else one)
+
+    def _noted(self, requests: Sequence[Request]) -> list[_Noted | Exception]:
+        """Record requests with one write; on return they are on disk."""
+        noted: list[_Noted | Exception] = []
+        try:
+            with self._shared.session.batch():
+                noted.extend(_outcome(self._note, request) for request in requests)
+        except NotSavedError as error:
+            return [error if isinstance(one, _Noted) else one for one in noted]
+        return noted
+
+    def _note(self, request: Request) -> _Noted:
+        self._presence.mark_active(request.expert)
+        results = self._shared.session.results_
+        label = request.subject.label
+        number = None if request.key is None else results.number_of_key(request.key)
+        if number is not None:
+            _check_same(results.record(number), request.expert, request.subject)
+            return _Noted(request.expert, number, is_new=False, is_repeated=True)
+        is_known = label is None or results.has_category(label)
+        number = request.write()
+        self._shared.changed()
+        is_new = not is_known and label is not None and results.has_category(label)
+        return _Noted(request.expert, number, is_new, is_repeated=False)
+
+    def _reply(self, noted: _Noted) -> SavedReply:
+        saved = self._saved(noted.number, is_new=noted.is_new)
+        asked = self._asked(noted.expert) if self._is_ready() else QuestionReply(None, None)
+        version = self._shared.version
+        return SavedReply(asked.question, asked.message, saved, version, noted.is_repeated)
+
+    def _saved(self, number: int, *, is_new: bool) -> Saved:
         session = self._shared.session
-        records = session.records_
-        event = records[number - 1].event
+        record_of = session.results_.record
+        event = record_of(number).event
         return Saved(
             number=number,
-            words=entry_message(event, session.ids_, records),
-            is_new=label_of(event) in new_categories,
+            words=entry_message(event, session.ids_, record_of),
+            is_new=is_new,
             n_rows=len(rows_of(event)),
         )
 
@@ -222,6 +282,23 @@ class Questions:
         return True
 
 
+def _batches(requests: Sequence[Request]) -> Iterator[Sequence[Request]]:
+    """Return requests in parts that may share a write."""
+    for is_alone, some in groupby(requests, key=lambda request: request.is_alone):
+        if is_alone:
+            yield from ([one] for one in some)
+        else:
+            yield list(some)
+
+
+def _outcome(work: Callable[[Given], Result], given: Given) -> Result | Exception:
+    """Return the result of a call, or the error that it raised."""
+    try:
+        return work(given)
+    except Exception as error:  # noqa: BLE001 - raised again for the request that it belongs to
+        return error
+
+
 def _check_same(record: Record, expert: str | None, subject: Subject) -> None:
     """Reject a key that belongs to another request, which would otherwise be lost."""
     if (record.by, subject_of(record.event)) != (expert, subject):
@@ -232,25 +309,24 @@ def _check_same(record: Record, expert: str | None, subject: Subject) -> None:
 
 
 class Corrections:
-    """Events other than answers; each is recorded and can be undone.
+    """Requests for events other than answers; each is recorded and can be undone.
 
     Parameters
     ----------
     shared : SharedState
         The session and its lock.
-    questions : Questions
-        Records events and returns the next question.
     """
 
-    def __init__(self, shared: SharedState, questions: Questions) -> None:
+    def __init__(self, shared: SharedState) -> None:
         self._shared = shared
-        self._questions = questions
 
-    def undo(self, expert: str | None, key: str | None) -> SavedReply:
+    def undo(self, expert: str | None, key: str | None) -> Request:
         """Undo the expert's last entry."""
         session = self._shared.session
-        return self._questions.record(
-            expert, key, Subject(), lambda: session.undo(expert=expert, key=key)
+        expert = expert_name(expert)
+        # What it depends on must be on disk before.
+        return Request(
+            expert, key, Subject(), lambda: session.undo(expert=expert, key=key), is_alone=True
         )
 
     def change(
@@ -260,7 +336,7 @@ class Corrections:
         label: str | None,
         key: str | None,
         row: int | None = None,
-    ) -> SavedReply:
+    ) -> Request:
         """Change the answer to an earlier question; None marks it as skipped.
 
         Questions are renumbered when an earlier answer is undone. Where ``row`` is given, the
@@ -269,8 +345,8 @@ class Corrections:
         session = self._shared.session
 
         def write() -> int:
-            asked = session.asked_[question - 1 : question]
-            if row is not None and asked and asked != [row]:
+            asked = session.results_.asked_row(question)
+            if row is not None and asked not in (None, row):
                 raise InputError(
                     f"Question {question} is about another row now, because an earlier answer has "
                     "been undone. Find its new number in the history."
@@ -278,9 +354,9 @@ class Corrections:
             return session.change(question, label, expert=expert, key=key)
 
         name = None if label is None else category_name(label)
-        return self._questions.record(expert, key, Subject(None, name), write)
+        return _request(expert, key, Subject(None, name), write)
 
-    def label(self, expert: str | None, rows: list[int], label: str, key: str | None) -> SavedReply:
+    def label(self, expert: str | None, rows: list[int], label: str, key: str | None) -> Request:
         """Label rows that were not asked about, in one step."""
         session = self._shared.session
         self._shared.check_rows(rows)
@@ -293,36 +369,34 @@ class Corrections:
             return session.label_rows(ids, label, expert=expert, key=key)
 
         subject = Subject(next(iter(rows), None), category_name(label))
-        return self._questions.record(expert, key, subject, write)
+        return _request(expert, key, subject, write)
 
-    def rename(self, expert: str | None, old: str, new: str, key: str | None) -> SavedReply:
+    def rename(self, expert: str | None, old: str, new: str, key: str | None) -> Request:
         """Rename a category."""
         session = self._shared.session
         return self._of_category(
             expert, key, new, lambda: session.rename(old, new, expert=expert, key=key)
         )
 
-    def merge(
-        self, expert: str | None, into: str, others: list[str], key: str | None
-    ) -> SavedReply:
+    def merge(self, expert: str | None, into: str, others: list[str], key: str | None) -> Request:
         """Merge several categories into one."""
         session = self._shared.session
         return self._of_category(
             expert, key, into, lambda: session.merge(into, *others, expert=expert, key=key)
         )
 
-    def delete(self, expert: str | None, name: str, key: str | None) -> SavedReply:
+    def delete(self, expert: str | None, name: str, key: str | None) -> Request:
         """Delete a category; its rows become open again, or count as skipped if they were asked."""
         session = self._shared.session
         return self._of_category(
             expert, key, name, lambda: session.delete(name, expert=expert, key=key)
         )
 
-    def settle(self, expert: str | None, row: int, label: str, key: str | None) -> SavedReply:
+    def settle(self, expert: str | None, row: int, label: str, key: str | None) -> Request:
         """Settle a disagreement about a row."""
         session = self._shared.session
         self._shared.check_rows([row])
-        return self._questions.record(
+        return _request(
             expert,
             key,
             Subject(row, category_name(label)),
@@ -331,5 +405,11 @@ class Corrections:
 
     def _of_category(
         self, expert: str | None, key: str | None, name: str, write: Callable[[], int]
-    ) -> SavedReply:
-        return self._questions.record(expert, key, Subject(None, category_name(name)), write)
+    ) -> Request:
+        return _request(expert, key, Subject(None, category_name(name)), write)
+
+
+def _request(
+    expert: str | None, key: str | None, subject: Subject, write: Callable[[], int]
+) -> Request:
+    return Request(expert_name(expert), key, subject, write)

@@ -1,7 +1,7 @@
 """History of a session, disagreements between experts, and exports of the labels."""
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -74,14 +74,14 @@ class History(Part):
         """Return the entries before a number, the newest first."""
         with self._shared.lock:
             session = self._shared.session
-            entries, records = session.history(before, limit), session.records_
-            ids, asked = session.ids_, session.asked_
-            rows = [_rows_of_entry(one, asked) for one in entries]
+            entries, total = session.history(before, limit), session.n_records_
+            ids, results = session.ids_, session.results_
+            rows = [_rows_of_entry(one, results.asked_row) for one in entries]
             labels = [session.label_of(some[0]) if some else None for some in rows]
         return HistoryReply(
-            len(records),
+            total,
             [
-                _described(one, some, label_now, ids, records)
+                _described(one, some, label_now, ids, results.record)
                 for one, some, label_now in zip(entries, rows, labels, strict=True)
             ],
         )
@@ -103,13 +103,13 @@ def _described(
     rows: tuple[int, ...],
     label_now: str | None,
     ids: Sequence[object],
-    records: Sequence[Record],
+    record_of: Callable[[int], Record],
 ) -> HistoryEntry:
     return HistoryEntry(
         number=entry.number,
         at=entry.at,
         by=entry.by,
-        words=entry_message(entry.event, ids, records),
+        words=entry_message(entry.event, ids, record_of),
         kind=KINDS[type(entry.event)],
         counts=entry.counts,
         question=entry.question,
@@ -121,11 +121,9 @@ def _described(
     )
 
 
-def _rows_of_entry(entry: LogEntry, asked: list[int]) -> tuple[int, ...]:
-    rows = rows_of(entry.event)
-    if not rows and entry.question is not None:
-        return (asked[entry.question - 1],)
-    return rows
+def _rows_of_entry(entry: LogEntry, asked_row: Callable[[int], int | None]) -> tuple[int, ...]:
+    asked = None if entry.question is None else asked_row(entry.question)
+    return rows_of(entry.event) or (() if asked is None else (asked,))
 
 
 # --- exports ---------------------------------------------------------------------------------

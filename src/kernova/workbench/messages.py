@@ -1,6 +1,6 @@
 """Messages for log entries: one sentence per event, its rows and its category."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from kernova.discover.events import (
@@ -80,10 +80,10 @@ def event_message(event: Event, ids: Sequence[object]) -> str:
             return _category_message(event)
 
 
-def entry_message(event: Event, ids: Sequence[object], records: Sequence[Record]) -> str:
+def entry_message(event: Event, ids: Sequence[object], record_of: Callable[[int], Record]) -> str:
     """Return a sentence that describes an event; for an undo, the entry that it reverts."""
     if isinstance(event, Undone) and event.number is not None:
-        return f"Undone: {event_message(records[event.number - 1].event, ids)}"
+        return f"Undone: {event_message(record_of(event.number).event, ids)}"
     return event_message(event, ids)
 
 

@@ -1,12 +1,12 @@
 """Workbench of a discovery project: one object that several experts use at the same time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 from kernova.discover.names import category_name, expert_name
 from kernova.media.row_media import RowMedia
 from kernova.progress import Listener
-from kernova.workbench.asking import Corrections, QuestionReply, Questions, SavedReply
+from kernova.workbench.asking import Corrections, QuestionReply, Questions, Request
 from kernova.workbench.cards import Cards
 from kernova.workbench.discovery import Discovery
 from kernova.workbench.history import Exports, History
@@ -60,7 +60,7 @@ class Workbench:
         self._parts: dict[type[Part], Part] = {}
         self.cards = Cards(self.shared, self.media)
         self.questions = Questions(self.shared, self.cards, self.presence, self.preparation)
-        self.corrections = Corrections(self.shared, self.questions)
+        self.corrections = Corrections(self.shared)
         self.history = self.part(History)
         self.map = self.part(MapOfRows)
         self.learning = self.part(Learning)
@@ -122,12 +122,16 @@ class Workbench:
         """Return everything that changes; naming an expert marks them as active."""
         return self.overview.state(since, expert_name(expert))
 
-    def rename(self, expert: str | None, old: str, new: str, key: str | None) -> SavedReply:
-        """Rename a category; it keeps its colour."""
-        with self.shared.lock:  # a reader in between would see another colour
-            reply = self.corrections.rename(expert, old, new, key)
+    def rename(self, expert: str | None, old: str, new: str, key: str | None) -> Request:
+        """Request that a category is renamed; it keeps its colour."""
+        request = self.corrections.rename(expert, old, new, key)
+
+        def write() -> int:
+            number = request.write()
             self.overview.rename(category_name(old), category_name(new))
-        return reply
+            return number
+
+        return replace(request, write=write)
 
     def close(self) -> None:
         """Close the project and all media files; every answer is on disk already."""
