@@ -2,16 +2,20 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# make demo LOCKED=1, make test LOCKED=1: the versions and hashes of requirements/*.lock.
+HOW         := $(if $(LOCKED),-locked)
 # One stamp per set of extras: a second run installs nothing.
-CORE_STAMP  := $(VENV)/.installed-core
-DEV_STAMP   := $(VENV)/.installed-dev
+CORE_STAMP  := $(VENV)/.installed-core$(HOW)
+DEV_STAMP   := $(VENV)/.installed-dev$(HOW)
 DOCS_STAMP  := $(VENV)/.installed-docs
 BENCH_STAMP := $(VENV)/.installed-bench
+# What locks, audits and releases kernova is no part of its own environment.
+TOOLS       := $(VENV)/tools
 # TypeScript is pinned in web-tools/package.json; a lock file would add nothing but download addresses.
 NPM_OPTIONS := --no-package-lock --no-audit --no-fund --ignore-scripts --silent --fetch-retries 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak check lint page page-types bench docs clean
+.PHONY: help demo test soak check lint page page-types bench docs lock audit release clean
 
 help: ## say what each target does
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +24,15 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"kernova needs Python 3.11 or newer; {sys.executable} is {v.major}.{v.minor}. Try: make $(MAKECMDGOALS) PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 
+ifdef LOCKED
+$(CORE_STAMP): requirements/demo.lock | $(VENV)/bin/python
+	@$(call install_locked,$<)
+	@touch $@
+
+$(DEV_STAMP): requirements/dev.lock | $(VENV)/bin/python
+	@$(call install_locked,$<)
+	@touch $@ $(CORE_STAMP)
+else
 $(CORE_STAMP): pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install --quiet --editable '.[web]'
 	@touch $@
@@ -27,6 +40,19 @@ $(CORE_STAMP): pyproject.toml | $(VENV)/bin/python
 $(DEV_STAMP): pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install --quiet --editable '.[dev,fast,peers,audio,web]'
 	@touch $@ $(CORE_STAMP)
+endif
+
+# A lock file is for one version of Python; on another, pip would find packages without hashes.
+define install_locked
+$(BIN)/python release-tools/locked_python.py $(1) && \
+$(BIN)/pip install --quiet --require-hashes --requirement $(1) && \
+$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+endef
+
+$(TOOLS)/.installed: | $(VENV)/bin/python
+	$(BIN)/python -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet build packaging pip-audit
+	@touch $@
 
 $(DOCS_STAMP): pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install --quiet --editable '.[docs]'
@@ -71,6 +97,15 @@ bench: $(BENCH_STAMP) ## ratios against peers and growth tables, written to benc
 
 docs: $(DOCS_STAMP) ## build the site into docs/_build/html
 	$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
+
+lock: $(TOOLS)/.installed ## write requirements/*.lock anew: versions and hashes for LOCKED=1
+	$(TOOLS)/bin/python release-tools/lock.py
+
+audit: $(TOOLS)/.installed ## look for known vulnerabilities in the versions of requirements/*.lock
+	@$(TOOLS)/bin/python release-tools/audit.py requirements/dev.lock requirements/demo.lock
+
+release: $(TOOLS)/.installed ## build sdist and wheel, try the wheel, write an SBOM and checksums into dist
+	$(TOOLS)/bin/python release-tools/release.py
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) demo docs/_build docs/api/generated benchmarks/results build dist web-tools/node_modules
