@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import BinaryIO, Final
+from typing import Final, Protocol
 
 from kernova.errors import InputError
 
@@ -105,7 +105,7 @@ class Budget:
                 f"{_VARIABLE}."
             )
 
-    def read(self, stream: BinaryIO, per_byte: float = 1.0) -> bytearray:
+    def read(self, stream: "_Readable", per_byte: float = 1.0) -> bytearray:
         """Read an (unpacking) stream to its end, in blocks, within the budget.
 
         Parameters
@@ -130,6 +130,10 @@ class Budget:
 def budget_of(path: str | os.PathLike[str], error: type[InputError] = InputError) -> Budget:
     """Return the budget of a file that exists."""
     return Budget(os.fspath(path), os.stat(path).st_size, error)  # noqa: PTH116
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
 
 
 def _fixed_limit() -> int | None:

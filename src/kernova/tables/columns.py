@@ -36,11 +36,11 @@ def features_of(
         for name, column in zip(names, wanted.columns, strict=True)
     ]
     frame: pd.DataFrame = pa.Table.from_arrays(usable, names=names).to_pandas()
-    texts = [
-        name
+    texts = {
+        name: column
         for name, column in zip(names, usable, strict=True)
         if pa.types.is_string(column.type) and name not in categories
-    ]
+    }
     numbers = _numbers_among(frame, texts, source)
     if numbers:
         frame = pd.DataFrame({name: numbers.get(name, frame[name]) for name in names}, copy=False)
@@ -75,31 +75,27 @@ def _holds_dates(name: str, source: str) -> InputError:
 
 
 def _numbers_among(
-    frame: pd.DataFrame, names: list[str], source: str
+    frame: pd.DataFrame, texts: dict[str, pa.ChunkedArray], source: str
 ) -> "dict[str, pd.Series[float]]":
     """Return the columns of text that are numbers; raise for those that cannot be categories."""
     numbers: dict[str, pd.Series[float]] = {}
+    names = list(texts)
     for start in range(0, len(names), _COLUMNS_AT_ONCE):
         some = names[start : start + _COLUMNS_AT_ONCE]
-        coded = [_Coded(*frame[name].factorize()) for name in some]
-        for name, column, values in zip(some, coded, _values_of(coded), strict=True):
+        # Texts repeat: each is checked once.
+        distinct = [texts[name].unique().drop_null() for name in some]
+        for name, values in zip(some, _values_of(distinct), strict=True):
             if values.is_number.all():
-                found = np.append(values.numbers, np.nan)[column.codes]
+                codes = frame[name].factorize()[0]  # a missing text has the code -1
+                found = np.append(values.numbers, np.nan)[codes]
                 numbers[name] = pd.Series(found, index=frame.index)
             else:
-                _check_category(frame[name], column, values, name, source)
+                _check_category(frame, values, name, source)
     return numbers
 
 
-class _Coded(NamedTuple):
-    """Texts repeat: each is checked once. A missing one has the code -1."""
-
-    codes: Indices
-    distinct: Any
-
-
 class _Values(NamedTuple):
-    """Values that the distinct texts of a column stand for."""
+    """Values that the distinct texts of a column stand for, in the order of their occurrence."""
 
     numbers: Matrix
     is_number: Mask
@@ -107,35 +103,34 @@ class _Values(NamedTuple):
     is_date: NDArray[np.bool_]
 
 
-def _values_of(columns: "list[_Coded]") -> "list[_Values]":
+def _values_of(distinct: list[pa.Array]) -> list[_Values]:
     """Return the values of the texts of several columns, all of them read at once."""
-    texts = pd.concat([pd.Series(column.distinct) for column in columns], ignore_index=True)
+    texts = pa.chunked_array(distinct, pa.string()).to_pandas()
     numbers = _finite_numbers(texts)
     is_number = np.isfinite(numbers)
     # A text with a decimal comma is not read as a number, but was meant as one.
     is_meant = is_number | np.isfinite(_finite_numbers(texts.str.replace(",", ".", regex=False)))
-    is_date = _dates(texts)
-    ends = np.cumsum([len(column.distinct) for column in columns])[:-1]
-    parts = [np.split(part, ends) for part in (numbers, is_number, is_meant, is_date)]
-    return [_Values(*them) for them in zip(*parts, strict=True)]
+    ends = np.cumsum([len(column) for column in distinct])[:-1]
+    parts = [np.split(part, ends) for part in (numbers, is_number, is_meant, _dates(texts))]
+    return [_Values(*of_column) for of_column in zip(*parts, strict=True)]
 
 
-def _check_category(
-    texts: "pd.Series[str]", column: _Coded, values: _Values, name: str, source: str
-) -> None:
-    codes = column.codes
-    if values.is_meant[codes[codes >= 0]].mean() >= 0.5:
-        row = int((~np.append(values.is_number, True)[codes]).argmax())
-        raise InputError(
-            f"Column {name!r} of {source} is a column of numbers, but row {row + 1} holds "
-            f"{texts[row]!r}; correct it or drop the column."
-        )
+def _check_category(frame: pd.DataFrame, values: _Values, name: str, source: str) -> None:
+    n_distinct, n_rows = len(values.numbers), len(frame)
+    if values.is_meant.any():
+        codes = frame[name].factorize()[0]
+        if values.is_meant[codes[codes >= 0]].mean() >= 0.5:
+            row = int((~np.append(values.is_number, True)[codes]).argmax())
+            raise InputError(
+                f"Column {name!r} of {source} is a column of numbers, but row {row + 1} holds "
+                f"{frame[name][row]!r}; correct it or drop the column."
+            )
     if (values.is_date.mean(axis=0) >= 0.5).any():
         raise _holds_dates(name, source)
-    if len(column.distinct) > max(_FEW_CATEGORIES, len(texts) / 2):
+    if n_distinct > max(_FEW_CATEGORIES, n_rows / 2):
         raise InputError(
-            f"Column {name!r} of {source} looks like an id: {len(column.distinct)} different texts "
-            f"in {len(texts)} rows. Name it as id_column or drop it."
+            f"Column {name!r} of {source} looks like an id: {n_distinct} different texts in "
+            f"{n_rows} rows. Name it as id_column or drop it."
         )
 
 

@@ -6,13 +6,14 @@ files that it would accept or report badly.
 """
 
 import gzip
-import mmap
+import math
 import os
 import re
+import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
@@ -20,21 +21,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute
 import pyarrow.csv
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from kernova.budget import Budget, budget_of
 from kernova.errors import InputError
 from kernova.files import check_ending, replacing
-from kernova.tables.headers import (
-    ArrayHeader,
-    array_header,
-    arrow_batches,
-    parquet_footer_bytes,
-    parquet_pages,
-    zip_directory_bytes,
-)
+from kernova.tables.columnar import read_arrow, read_parquet, table_bytes
 from kernova.tables.spreadsheets import save_separated
+from kernova.text import first_few
 from kernova.textfiles import open_file
 
 # The texts that pandas reads as missing values, too.
@@ -47,15 +41,10 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}  # of files that are written
 _SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _BLOCK_BYTES = 1 << 24  # the longest line that can be read
 
-# Measured: a column of numbers is held as it was parsed and as features, ids are texts, and each
-# column has a parser of its own.
-_BYTES_PER_CELL = 20
-_BYTES_PER_ROW = 20
-_BYTES_PER_COLUMN = 4_000
-_BYTES_PER_PARSED_COLUMN = 12_000
-_BYTES_PER_FOOTER_BYTE = 40
-_BATCH_ROWS = 1 << 16
-_TEXT_KINDS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+_BESIDE_FEATURES = ("y", "ids", "feature_names")  # in an NPZ archive
+_ENTRY_BYTES = 46  # at least, in the file
+_ENTRY_OBJECT_BYTES = 1_000
+_LONGEST_END = 66_000
 
 
 class RawTable(NamedTuple):
@@ -234,17 +223,18 @@ def _check_utf8(content: bytearray, source: str) -> None:
 
 
 def _check_separated(content: bytearray, header: str, separator: str, budget: Budget) -> None:
+    n_columns = header.count(separator) + 1
     marks = [ord(separator), *b"\n\r"]
-    counts = [content.count(mark) for mark in marks]
-    fixed = 2 * len(content) + _BYTES_PER_PARSED_COLUMN * (header.count(separator) + 1)
-    if b'"' in content and fixed + _cells_bytes(*counts) > budget.limit:
-        counts = _counts_outside_quotes(content, marks)
-    budget.check(fixed + _cells_bytes(*counts))
+    needed = _separated_bytes([content.count(mark) for mark in marks], n_columns)
+    if b'"' in content and 2 * len(content) + needed > budget.limit:
+        needed = _separated_bytes(_counts_outside_quotes(content, marks), n_columns)
+    budget.check(2 * len(content) + needed)
 
 
-def _cells_bytes(n_separators: int, n_newlines: int, n_returns: int) -> int:
+def _separated_bytes(counts: list[int], n_columns: int) -> int:
+    n_separators, n_newlines, n_returns = counts
     n_rows = max(n_newlines, n_returns)
-    return _BYTES_PER_CELL * (n_separators + n_rows) + _BYTES_PER_ROW * n_rows
+    return table_bytes(n_rows, n_columns, n_separators + n_rows)
 
 
 def _counts_outside_quotes(content: bytearray, marks: list[int]) -> list[int]:
@@ -361,133 +351,17 @@ def _starts_with_unnamed_row_numbers(table: pa.Table) -> bool:
 
 
 def _read_parquet(source: str, _id_column: str | None) -> RawTable:
-    budget = budget_of(source)
-    # A footer of a few bytes for each of many columns would take a hundred times as much.
-    limits = {
-        "thrift_string_size_limit": min(budget.limit // 4, 2**31 - 1),
-        "thrift_container_size_limit": min(budget.limit // _BYTES_PER_COLUMN, 2**31 - 1),
-    }
     with _reading(source, "Parquet"):
-        n_rows = _checked_batch_rows(source, budget)
-        with pyarrow.parquet.ParquetFile(source, **limits) as stored:
-            schema = stored.schema_arrow
-            _check_rows(stored.metadata.num_rows, len(schema), budget)
-        texts = _text_columns(schema)
-        with pyarrow.parquet.ParquetFile(source, read_dictionary=texts, **limits) as stored:
-            batches = _decoded_batches(stored.iter_batches(n_rows), schema, budget)
-            return _checked(pa.Table.from_batches(batches, schema=schema), budget)
-
-
-def _text_columns(schema: pa.Schema) -> list[str]:
-    """Return the columns of text; they are read as dictionaries, and decoded if there is room."""
-    return [field.name for field in schema if field.type in _TEXT_KINDS]
-
-
-def _checked_batch_rows(source: str, budget: Budget) -> int:
-    """Return the rows to read at once; raise if the file's pages need too much memory."""
-    n_rows = _BATCH_ROWS
-    with _mapped(source) as content:
-        budget.check(_BYTES_PER_FOOTER_BYTE * parquet_footer_bytes(content))
-        for columns in parquet_pages(content):
-            budget.check(sum(column.dictionary_bytes + column.page_bytes for column in columns))
-            for column in columns:
-                longest = max(column.dictionary_bytes, column.page_bytes * column.has_prefixes, 8)
-                if column.is_nested:
-                    budget.check(column.n_values * longest)
-                elif column.has_prefixes:
-                    n_rows = max(1, min(n_rows, budget.limit // (4 * longest)))
-    return n_rows
-
-
-def _decoded_batches(
-    batches: Iterator[pa.RecordBatch], schema: pa.Schema, budget: Budget
-) -> Iterator[pa.RecordBatch]:
-    """Yield the batches with their texts decoded, as long as there is room for all of them."""
-    n_bytes = 0
-    for batch in batches:
-        n_bytes += sum(_frame_bytes(column) for column in batch.columns)
-        budget.check(n_bytes)
-        columns = [
-            column.cast(column.type.value_type).cast(field.type)
-            if field.type in _TEXT_KINDS
-            else column
-            for field, column in zip(schema, batch.columns, strict=True)
-        ]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-@contextmanager
-def _mapped(source: str) -> Iterator[memoryview]:
-    """Yield the bytes of a file without reading all of them."""
-    with (
-        Path(source).open("rb") as stream,
-        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content,
-        memoryview(content) as view,
-    ):
-        yield view
+        return _without_index(read_parquet(source, budget_of(source)))
 
 
 def _read_arrow(source: str, _id_column: str | None) -> RawTable:
-    budget = budget_of(source)
-    with _reading(source, "Arrow"), pa.OSFile(source) as stream:
-        is_file = stream.read(6) == b"ARROW1"
-        start = 8 if is_file else 0
-        n_batches = _checked_arrow_batches(source, start, budget)
-        stream.seek(0)
-        if is_file and pa.ipc.open_file(stream).num_record_batches != n_batches:
-            raise ValueError("batches that the file does not list")
-        # A file holds a stream behind its first eight bytes. Its own list of batches is not used:
-        # it may name other places than those that were checked.
-        stream.seek(start)
-        return _checked(pa.ipc.open_stream(stream).read_all(), budget)
+    with _reading(source, "Arrow"):
+        return _without_index(read_arrow(source, budget_of(source)))
 
 
-def _checked_arrow_batches(source: str, start: int, budget: Budget) -> int:
-    n_bytes = n_batches = 0
-    with _mapped(source) as content:
-        for batch in arrow_batches(content, start):
-            n_bytes += batch.n_bytes
-            n_batches += batch.has_rows
-            budget.check(n_bytes)
-    return n_batches
-
-
-def _check_rows(n_rows: int, n_columns: int, budget: Budget) -> None:
-    """Raise if there is no room for so many numbers."""
-    n_cells = n_rows * n_columns
-    budget.check(
-        _BYTES_PER_CELL * n_cells + _BYTES_PER_ROW * n_rows + _BYTES_PER_COLUMN * n_columns
-    )
-
-
-def _frame_bytes(column: pa.Array | pa.ChunkedArray) -> int:
-    """Return the bytes that a column takes as it is read and as features, decoded."""
-    if isinstance(column, pa.ChunkedArray):
-        return sum(_frame_bytes(chunk) for chunk in column.chunks)
-    n_bytes = column.nbytes
-    if pa.types.is_dictionary(column.type):
-        n_bytes += _text_bytes(column)
-    elif pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type):
-        # Each text is stored as its length and a place, which others may have, too.
-        views = np.frombuffer(column.buffers()[1], np.int32).reshape(-1, 4)
-        n_bytes += int(views[column.offset :, 0][: len(column)].sum(dtype=np.int64))
-    return max(2 * n_bytes, _BYTES_PER_CELL * len(column))
-
-
-def _text_bytes(column: pa.DictionaryArray) -> int:
-    """Return the bytes of the texts that a column of codes stands for; 0 for other values."""
-    if column.dictionary.type not in _TEXT_KINDS:
-        return 0
-    lengths = pyarrow.compute.binary_length(column.dictionary)
-    return pyarrow.compute.sum(lengths.take(column.indices)).as_py() or 0
-
-
-def _checked(table: pa.Table, budget: Budget) -> RawTable:
-    """Validate the table, and set a saved pandas index aside: it was not a column there."""
-    _check_rows(table.num_rows, table.num_columns, budget)
-    # Damaged offsets would otherwise point into foreign memory, and damaged text be accepted.
-    table.validate(full=True)
-    budget.check(sum(_frame_bytes(column) for column in table.columns))
+def _without_index(table: pa.Table) -> RawTable:
+    """Set a saved pandas index aside: it was not a column there."""
     stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
     # A range that was not stored as a column is described by a dictionary.
     index = {name for name in stored if isinstance(name, str)}
@@ -499,7 +373,7 @@ def _checked(table: pa.Table, budget: Budget) -> RawTable:
 
 def _read_npy(source: str, _id_column: str | None) -> RawTable:
     with _reading(source, "NPY"), _rejecting_pickles(source), Path(source).open("rb") as stream:
-        _check_array(array_header(stream), budget_of(source))
+        _check_array(_array_header(stream), budget_of(source))
         stream.seek(0)
         array = np.load(stream, allow_pickle=False)
     return RawTable(_table_of(array, None, source))
@@ -510,8 +384,10 @@ def _read_npz(source: str, _id_column: str | None) -> RawTable:
         _check_archive(stream, budget_of(source))
         stream.seek(0)
         archive = np.load(stream, allow_pickle=False)
-        arrays = {name: archive[name] for name in archive.files}
-    features = _features_in(arrays, source)
+        name = _name_of_features(archive.files, source)
+        wanted = {name, *_BESIDE_FEATURES}
+        arrays = {name: archive[name] for name in archive.files if name in wanted}
+    features = arrays[name]
     table = _table_of(features, arrays.get("feature_names"), source)
     beside = [name for name in ("ids", "y") if name in arrays]
     for name in beside:
@@ -526,28 +402,76 @@ def _read_npz(source: str, _id_column: str | None) -> RawTable:
 
 def _check_archive(stream: BinaryIO, budget: Budget) -> None:
     """Raise if the arrays of an archive need more memory than there is, by what they claim."""
-    budget.check(zip_directory_bytes(stream))
+    budget.check(_zip_directory_bytes(stream))
     with ZipFile(stream) as archive:
         entries = archive.infolist()
         if any(entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for entry in entries):
             raise ValueError("a compression that numpy does not use")
-        n_bytes = sum(entry.file_size for entry in entries)
-        budget.check(n_bytes)
+        budget.check(sum(entry.file_size for entry in entries))
+        n_bytes = 0
         for entry in entries:
             if entry.filename.endswith(".npy"):
                 with archive.open(entry) as content:
-                    n_bytes += _check_array(array_header(content), budget)
+                    n_bytes += _check_array(_array_header(content), budget)
     budget.check(n_bytes)
 
 
-def _check_array(header: ArrayHeader, budget: Budget) -> int:
+class _ArrayHeader(NamedTuple):
+    """Shape and type of a stored array."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def n_items(self) -> int:
+        """Number of elements; an array without any counts as if no side were 0."""
+        return math.prod(max(length, 1) for length in self.shape)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the array."""
+        return self.n_items * max(self.dtype.itemsize, 1)
+
+
+def _array_header(stream: IO[bytes]) -> _ArrayHeader:
+    """Read the header of an NPY file; the stream then stands at its first element."""
+    version = np.lib.format.read_magic(stream)
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
+    if read is None:
+        raise ValueError(f"NPY version {version}")
+    shape, _, dtype = read(stream)
+    if dtype.hasobject:
+        raise ValueError("Object arrays cannot be loaded")  # as numpy.load would say
+    return _ArrayHeader(shape, dtype)
+
+
+def _check_array(header: _ArrayHeader, budget: Budget) -> int:
     """Return the bytes that a stored array takes as columns of a table, or raise."""
     n_rows, n_columns = header.shape if len(header.shape) == 2 else (header.n_items, 1)
-    is_text = header.dtype.kind in "US"
-    needed = header.n_items * (100 + header.n_bytes // header.n_items if is_text else 0)
-    _check_rows(n_rows, n_columns, budget)
-    budget.check(needed + header.n_bytes)
-    return needed + _BYTES_PER_CELL * header.n_items + _BYTES_PER_COLUMN * n_columns
+    needed = table_bytes(n_rows, n_columns) + header.n_bytes
+    if header.dtype.kind in "US":
+        needed += 100 * header.n_items + header.n_bytes
+    budget.check(needed)
+    return needed
+
+
+def _zip_directory_bytes(stream: BinaryIO) -> int:
+    """Return the memory that the list of a ZIP archive's entries takes, at most."""
+    stream.seek(0, 2)
+    stream.seek(-min(stream.tell(), _LONGEST_END), 2)
+    end = stream.read()
+    sizes = [0]
+    for mark, offset, kind in ((b"PK\x05\x06", 12, "<I"), (b"PK\x06\x06", 40, "<Q")):
+        at = end.rfind(mark)
+        if 0 <= at <= len(end) - offset - struct.calcsize(kind):
+            sizes += struct.unpack_from(kind, end, at + offset)
+    # An archive of more than 4 GB writes this in the first field, and the size in the second.
+    known = [size for size in sizes if size != 0xFFFFFFFF]
+    stream.seek(0)
+    return max(known) // _ENTRY_BYTES * _ENTRY_OBJECT_BYTES
 
 
 @contextmanager
@@ -563,13 +487,13 @@ def _rejecting_pickles(source: str) -> Iterator[None]:
         ) from error
 
 
-def _features_in(arrays: dict[str, NDArray[Any]], source: str) -> NDArray[Any]:
-    if "X" in arrays:
-        return arrays["X"]
-    candidates = [name for name in arrays if name not in ("y", "ids", "feature_names")]
+def _name_of_features(names: list[str], source: str) -> str:
+    if "X" in names:
+        return "X"
+    candidates = [name for name in names if name not in _BESIDE_FEATURES]
     if len(candidates) == 1:
-        return arrays[candidates[0]]
-    found = f"the arrays {', '.join(candidates)}" if candidates else "no array of features"
+        return candidates[0]
+    found = f"the arrays {first_few(candidates)}" if candidates else "no array of features"
     raise InputError(f"{source} holds {found}; save the table of features under the name X.")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from kernova.budget import memory_limit
 from kernova.errors import InputError, MissingValuesError
 from kernova.tables.columns import decoded, features_of
 from kernova.tables.formats import RawTable, read_raw
@@ -66,6 +67,7 @@ def read_table(
     missing: Missing = "refuse",
     optional: Collection[str] = (),
     categories: Collection[str] = (),
+    memory_mb: float | None = None,
 ) -> Table:
     r"""Read a table of features from a file.
 
@@ -95,6 +97,10 @@ def read_table(
         Names among those above that the file need not have.
     categories : collection of str
         Columns known to be categories: their texts are not rejected as damaged numbers or ids.
+    memory_mb : float, optional
+        Megabytes of memory that reading may take; by default 80 and 16 for each megabyte of the
+        file, or the environment variable ``KERNOVA_MEMORY_MB``. A file that needs more is rejected
+        before it is unpacked.
 
     Returns
     -------
@@ -117,8 +123,10 @@ def read_table(
     (['length', 'sex'], ['007', '008'])
     """
     source = os.fspath(path)
+    with memory_limit(memory_mb):
+        raw = read_raw(source, id_column)
     return table_of(
-        read_raw(source, id_column),
+        raw,
         source,
         id_column=id_column,
         label_column=label_column,

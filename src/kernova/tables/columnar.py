@@ -1,84 +1,117 @@
-"""Sizes in the headers of binary tables: what NPY, Parquet and Arrow files unpack to.
+"""Columnar formats: Parquet and Arrow files, read within the memory budget of the file.
 
-A reader that trusts these formats allocates what their headers ask for. The functions here find
-the sizes first, in the file's own bytes, so that they can be compared with its memory budget.
+A reader that trusts these formats allocates what their headers ask for. Here the headers are read
+first, in the file's own bytes, and compared with the budget; then the file is read in batches.
 """
 
-import math
+import mmap
 import struct
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Final, NamedTuple
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.parquet
 
-# --- NumPy --------------------------------------------------------------------------------------
+from kernova.budget import Budget
 
-
-class ArrayHeader(NamedTuple):
-    """Shape and type of a stored array."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    @property
-    def n_items(self) -> int:
-        """Number of elements; an array without any counts as if no side were 0."""
-        return math.prod(max(length, 1) for length in self.shape)
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of the array."""
-        return self.n_items * max(self.dtype.itemsize, 1)
+# Measured: a column of numbers is held as it was read and as features, ids are texts, and each
+# column has a reader of its own.
+_BYTES_PER_CELL: Final = 20
+_BYTES_PER_ROW: Final = 20
+_BYTES_PER_COLUMN: Final = 12_000
+_BYTES_PER_FOOTER_BYTE: Final = 40
+_BATCH_ROWS: Final = 1 << 16
+_TEXT_KINDS: Final = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
-def array_header(stream: BinaryIO) -> ArrayHeader:
-    """Read the header of an NPY file; the stream then stands at its first element."""
-    version = np.lib.format.read_magic(stream)
-    read = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }.get(version)
-    if read is None:
-        raise ValueError(f"NPY version {version}")
-    shape, _, dtype = read(stream)
-    if dtype.hasobject:
-        raise ValueError("Object arrays cannot be loaded")  # as numpy.load would say
-    return ArrayHeader(shape, dtype)
+def table_bytes(n_rows: int, n_columns: int, n_cells: int | None = None) -> int:
+    """Return the memory that a table of numbers takes while it is read."""
+    n_cells = n_rows * n_columns if n_cells is None else n_cells
+    return _BYTES_PER_CELL * n_cells + _BYTES_PER_ROW * n_rows + _BYTES_PER_COLUMN * n_columns
 
 
-# --- ZIP ----------------------------------------------------------------------------------------
-
-_ENTRY_BYTES: Final = 46  # at least, in the file
-_ENTRY_OBJECT_BYTES: Final = 1_000
-_LONGEST_END: Final = 66_000
+# --- Parquet -------------------------------------------------------------------------------------
 
 
-def zip_directory_bytes(stream: BinaryIO) -> int:
-    """Return the memory that the list of a ZIP archive's entries takes, at most."""
-    stream.seek(0, 2)
-    stream.seek(-min(stream.tell(), _LONGEST_END), 2)
-    end = stream.read()
-    sizes = [0]
-    for mark, offset, kind in ((b"PK\x05\x06", 12, "<I"), (b"PK\x06\x06", 40, "<Q")):
-        at = end.rfind(mark)
-        if 0 <= at <= len(end) - offset - struct.calcsize(kind):
-            sizes += struct.unpack_from(kind, end, at + offset)
-    # An archive of more than 4 GB writes this in the first field, and the size in the second.
-    known = [size for size in sizes if size != 0xFFFFFFFF]
-    stream.seek(0)
-    return max(known) // _ENTRY_BYTES * _ENTRY_OBJECT_BYTES
+def read_parquet(source: str, budget: Budget) -> pa.Table:
+    """Read a Parquet file."""
+    # A footer of a few bytes for each of many columns would take a hundred times as much.
+    limits = {
+        "thrift_string_size_limit": min(budget.limit // 4, 2**31 - 1),
+        "thrift_container_size_limit": min(budget.limit // 4_000, 2**31 - 1),
+    }
+    reading = _checked_batches(source, budget)
+    with pyarrow.parquet.ParquetFile(source, **limits) as stored:
+        schema = stored.schema_arrow
+        budget.check(table_bytes(stored.metadata.num_rows, len(schema)))
+    texts = [] if reading.has_prefixes else _text_columns(schema)
+    with pyarrow.parquet.ParquetFile(source, read_dictionary=texts, **limits) as stored:
+        stored_batches = stored.iter_batches(reading.n_rows)
+        batches = _decoded_batches(
+            stored_batches, schema, budget, is_coded=not reading.has_prefixes
+        )
+        return _checked(pa.Table.from_batches(batches, schema=schema), budget)
 
 
-# --- Parquet ------------------------------------------------------------------------------------
+def _text_columns(schema: pa.Schema) -> list[str]:
+    """Return the columns of text; they are read as dictionaries, and decoded if there is room."""
+    return [field.name for field in schema if field.type in _TEXT_KINDS]
+
+
+def _checked_batches(source: str, budget: Budget) -> "_Batches":
+    """Return how to read a Parquet file; raise if its pages need too much memory."""
+    batches = _Batches(_BATCH_ROWS, has_prefixes=False)
+    with _mapped(source) as content:
+        budget.check(_BYTES_PER_FOOTER_BYTE * _footer_bytes(content))
+        for columns in _parquet_pages(content):
+            budget.check(table_bytes(0, len(columns)))
+            budget.check(sum(column.dictionary_bytes + column.page_bytes for column in columns))
+            for column in columns:
+                longest = max(column.dictionary_bytes, column.page_bytes * column.has_prefixes, 8)
+                if column.is_nested:
+                    budget.check(column.n_values * longest)
+                if column.has_prefixes:
+                    n_rows = max(1, budget.limit // (10 * longest))
+                    batches = _Batches(min(batches.n_rows, n_rows), has_prefixes=True)
+    return batches
+
+
+class _Batches(NamedTuple):
+    """Rows to read at once, and whether texts share prefixes and thus cannot be read as codes."""
+
+    n_rows: int
+    has_prefixes: bool
+
+
+def _decoded_batches(
+    batches: Iterator[pa.RecordBatch], schema: pa.Schema, budget: Budget, *, is_coded: bool
+) -> Iterator[pa.RecordBatch]:
+    """Yield the batches with their texts decoded, as long as there is room for all of them."""
+    n_bytes = 0
+    for batch in batches:
+        n_bytes += sum(_frame_bytes(column) for column in batch.columns)
+        budget.check(n_bytes if is_coded else 2 * n_bytes)
+        columns = [
+            column.cast(column.type.value_type).cast(field.type)
+            if field.type in _TEXT_KINDS and field.type != column.type
+            else column
+            for field, column in zip(schema, batch.columns, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
 
 _DICTIONARY_PAGE: Final = 2
 _DELTA_BYTE_ARRAY: Final = 7
-# Writers make pages of 20 kB to 1 MB.
+# Writers make pages of 20 kB to 1 MB, and two of some hundred bytes for a column of a few rows.
 _FEW_PAGES: Final = 20_000
-_BYTES_PER_PAGE: Final = 1_000
+_BYTES_PER_PAGE: Final = 100
 
 
-class ColumnPages(NamedTuple):
+class _ColumnPages(NamedTuple):
     """Pages of one column in one row group.
 
     ``dictionary_bytes`` and ``page_bytes`` are the unpacked sizes of the dictionary and of the
@@ -93,7 +126,7 @@ class ColumnPages(NamedTuple):
     is_nested: bool
 
 
-def parquet_footer_bytes(content: memoryview) -> int:
+def _footer_bytes(content: memoryview) -> int:
     """Return the size of a Parquet file's footer."""
     (size,) = struct.unpack_from("<I", content, len(content) - 8)
     if size > len(content) - 12:
@@ -101,13 +134,13 @@ def parquet_footer_bytes(content: memoryview) -> int:
     return int(size)
 
 
-def parquet_pages(content: memoryview) -> Iterator[list[ColumnPages]]:
+def _parquet_pages(content: memoryview) -> Iterator[list[_ColumnPages]]:
     """Yield for each row group the pages of its columns, from the headers of the pages themselves.
 
     The sizes in the file's footer are not used: they need not be true. Nor is pyarrow's view of the
     footer, which ends the process for some damaged ones.
     """
-    footer, _ = _thrift_fields(content, len(content) - 8 - parquet_footer_bytes(content))
+    footer, _ = _thrift_fields(content, len(content) - 8 - _footer_bytes(content))
     remaining = _FEW_PAGES + len(content) // _BYTES_PER_PAGE
     for row_group in footer[4]:
         columns = []
@@ -136,7 +169,7 @@ def _page_headers(
         yield header
 
 
-def _summary(headers: list[dict[int, Any]], *, is_nested: bool) -> ColumnPages:
+def _summary(headers: list[dict[int, Any]], *, is_nested: bool) -> _ColumnPages:
     dictionary, pages = 0, 0
     for header in headers:
         if header[1] == _DICTIONARY_PAGE:
@@ -145,7 +178,7 @@ def _summary(headers: list[dict[int, Any]], *, is_nested: bool) -> ColumnPages:
             pages = max(pages, _whole(header[2]))
     encodings = {_data_page(header).get(2 if 5 in header else 4) for header in headers}
     n_values = sum(map(_n_values, headers))
-    return ColumnPages(dictionary, pages, n_values, _DELTA_BYTE_ARRAY in encodings, is_nested)
+    return _ColumnPages(dictionary, pages, n_values, _DELTA_BYTE_ARRAY in encodings, is_nested)
 
 
 def _data_page(header: dict[int, Any]) -> dict[int, Any]:
@@ -229,21 +262,47 @@ def _signed(content: memoryview, position: int) -> tuple[int, int]:
     return (value >> 1) ^ -(value & 1), position
 
 
-# --- Arrow --------------------------------------------------------------------------------------
+# --- Arrow ---------------------------------------------------------------------------------------
+
+
+def read_arrow(source: str, budget: Budget) -> pa.Table:
+    """Read an Arrow or Feather file."""
+    with pa.OSFile(source) as stream:
+        is_file = stream.read(6) == b"ARROW1"
+        start = 8 if is_file else 0
+        n_batches = _checked_arrow_batches(source, start, budget)
+        stream.seek(0)
+        if is_file and pa.ipc.open_file(stream).num_record_batches != n_batches:
+            raise ValueError("batches that the file does not list")
+        # A file holds a stream behind its first eight bytes. Its own list of batches is not used:
+        # it may name other places than those that were checked.
+        stream.seek(start)
+        return _checked(pa.ipc.open_stream(stream).read_all(), budget)
+
+
+def _checked_arrow_batches(source: str, start: int, budget: Budget) -> int:
+    n_bytes = n_batches = 0
+    with _mapped(source) as content:
+        for batch in _arrow_batches(content, start):
+            n_bytes += batch.n_bytes
+            n_batches += batch.has_rows
+            budget.check(n_bytes)
+    return n_batches
+
 
 _CONTINUED: Final = 0xFFFFFFFF
 _DICTIONARY_BATCH: Final = 2
 _RECORD_BATCH: Final = 3
 
 
-class ArrowBatch(NamedTuple):
+class _ArrowBatch(NamedTuple):
     """Unpacked size of the buffers of one message, and whether it holds rows."""
 
     n_bytes: int
     has_rows: bool
 
 
-def arrow_batches(content: memoryview, position: int) -> Iterator[ArrowBatch]:
+def _arrow_batches(content: memoryview, position: int) -> Iterator[_ArrowBatch]:
     """Yield the sizes of the batches of an Arrow stream that begins at ``position``."""
     while position + 4 <= len(content):
         (length,) = struct.unpack_from("<I", content, position)
@@ -259,7 +318,7 @@ def arrow_batches(content: memoryview, position: int) -> Iterator[ArrowBatch]:
         if kind == _DICTIONARY_BATCH:
             batch = batch.table(1)
         if kind in (_DICTIONARY_BATCH, _RECORD_BATCH):
-            yield ArrowBatch(_unpacked_bytes(content, batch, body), kind == _RECORD_BATCH)
+            yield _ArrowBatch(_unpacked_bytes(content, batch, body), kind == _RECORD_BATCH)
         position = body + _whole(message.number(3, "q"))
 
 
@@ -322,3 +381,47 @@ class _FlatTable(NamedTuple):
             start = self._follow(self._field(number)).position
             (n_pairs,) = struct.unpack_from("<I", self.content, start)
             yield from struct.iter_unpack("<qq", self.content[start + 4 : start + 4 + 16 * n_pairs])
+
+
+# --- both ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _mapped(source: str) -> Iterator[memoryview]:
+    """Yield the bytes of a file without reading all of them."""
+    with (
+        Path(source).open("rb") as stream,
+        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        memoryview(content) as view,
+    ):
+        yield view
+
+
+def _checked(table: pa.Table, budget: Budget) -> pa.Table:
+    budget.check(table_bytes(table.num_rows, table.num_columns))
+    # Damaged offsets would otherwise point into foreign memory, and damaged text be accepted.
+    table.validate(full=True)
+    budget.check(sum(_frame_bytes(column) for column in table.columns))
+    return table
+
+
+def _frame_bytes(column: pa.Array | pa.ChunkedArray) -> int:
+    """Return the bytes that a column takes as it is read and as features, decoded."""
+    if isinstance(column, pa.ChunkedArray):
+        return sum(_frame_bytes(chunk) for chunk in column.chunks)
+    n_bytes = column.nbytes
+    if pa.types.is_dictionary(column.type):
+        n_bytes += _text_bytes(column)
+    elif pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type):
+        # Each text is stored as its length and a place, which others may have, too.
+        views = np.frombuffer(column.buffers()[1], np.int32).reshape(-1, 4)
+        n_bytes += int(views[column.offset :, 0][: len(column)].sum(dtype=np.int64))
+    return max(2 * n_bytes, _BYTES_PER_CELL * len(column))
+
+
+def _text_bytes(column: pa.DictionaryArray) -> int:
+    """Return the bytes of the texts that a column of codes stands for; 0 for other values."""
+    if column.dictionary.type not in _TEXT_KINDS:
+        return 0
+    lengths = pyarrow.compute.binary_length(column.dictionary)
+    return pyarrow.compute.sum(lengths.take(column.indices)).as_py() or 0

@@ -1,0 +1,134 @@
+"""Peak memory and time of reading files, each measured in a process of its own.
+
+A server process imports what the readers need; each file is then read by a fork of it, so that
+one file's memory is not another's. `python -m tests.memory READER` reads paths from standard input
+and prints one JSON line for each.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+MB = 10**6
+SECONDS = 10
+_STARTING = 300  # MB, for the process itself
+_PER_BYTE = 20
+
+
+class Reading(NamedTuple):
+    """What reading one file took, and the error's message if it was rejected."""
+
+    path: str
+    size: int
+    peak: int
+    seconds: float
+    kind: str
+    message: str
+
+    def faults(self):
+        """List what is wrong with it: memory, time, or an error that is no sentence for users."""
+        allowed = _STARTING * MB + _PER_BYTE * self.size
+        checks = {
+            f"peak of {self.peak / MB:.0f} MB, allowed {allowed / MB:.0f}": self.peak > allowed,
+            f"{self.seconds:.1f} s": self.seconds > SECONDS,
+            f"{self.kind}: {self.message[:200]}": self.kind
+            not in ("", "InputError", "ModelFileError", "MissingValuesError", "MediaError"),
+            f"message of {len(self.message)} letters": len(self.message) > 1500,
+        }
+        return [f"{self.path}: {fault}" for fault, is_one in checks.items() if is_one]
+
+
+def readings(reader, paths):
+    """Read each file in a process of its own; the readers are those of `_READERS`."""
+    command = [sys.executable, "-m", "tests.memory", reader]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment.pop("KERNOVA_MEMORY_MB", None)
+    run = subprocess.run(
+        command,
+        input="\n".join(map(str, paths)),
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[1],
+        env=environment,
+        check=True,
+    )
+    return [Reading(*json.loads(line)) for line in run.stdout.splitlines()]
+
+
+def _read_table(path):
+    from kernova import read_table
+
+    read_table(path, missing="keep")
+
+
+def _load_model(path):
+    from kernova import load_model
+
+    load_model(path)
+
+
+def _read_media(path):
+    from tests.media.inputs import read
+
+    read(path)
+
+
+_READERS = {"table": _read_table, "model": _load_model, "media": _read_media}
+
+
+_IMPORTS = {
+    "table": ("kernova.cli.app", "kernova.workflows.novelty", "pyarrow.parquet"),
+    "model": ("kernova.cli.app", "kernova.workflows.recognize", "skops.io"),
+    "media": ("kernova.cli.app", "kernova.media.opening", "tests.media.inputs"),
+}
+
+
+def _measured(read, path, starting):
+    """Read one file; ``starting`` is the memory of the process before."""
+    Path("/proc/self/clear_refs").write_text("5")
+    before = _memory("VmRSS")
+    start = time.perf_counter()
+    kind = message = ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            read(path)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is reported
+            kind, message = type(error).__name__, str(error)
+    seconds = time.perf_counter() - start
+    # A fork has not all pages of libraries yet, which a process of its own would have.
+    peak = starting + _memory("VmHWM") - before
+    return Reading(path, Path(path).stat().st_size, peak, seconds, kind, message)
+
+
+def _memory(name):
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) * 1024
+    raise LookupError(name)
+
+
+def _serve(reader):
+    for name in _IMPORTS[reader]:
+        import_module(name)
+    starting = _memory("VmHWM")
+    for path in sys.stdin.read().splitlines():
+        child = os.fork()
+        if child == 0:
+            print(json.dumps(_measured(_READERS[reader], path, starting)), flush=True)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if status:
+            size = Path(path).stat().st_size
+            crashed = Reading(path, size, 0, 0.0, "crash", f"status {status}")
+            print(json.dumps(crashed), flush=True)
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1])
