@@ -22,9 +22,9 @@ from scipy.stats import binom
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, OutlierMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import InputTags, Tags, get_tags, indexable
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from kernova._sklearn import safe_indexing
+from kernova._sklearn import safe_indexing, validate_data
 from kernova.calibration.bounds import finite_scores
 from kernova.calibration.detector import CalibratedDetector, last_step, scores_outliers_high
 from kernova.errors import InputError, quoted

@@ -36,6 +36,7 @@ from sklearn import get_config
 from kernova.errors import InputError
 from kernova.kernels.functions import KernelLike, Linear, Stationary
 from kernova.kernels.gram import CentredGram, certified, distance_quadratic_forms, growing_factors
+from kernova.neighbors.index import in_unit, unit_exponent
 from kernova.parallel import cached_blocks, in_threads, row_blocks
 from kernova.progress import track
 from kernova.typing import Matrix, Vector
@@ -234,11 +235,11 @@ def low_rank_depths(
 def euclidean_depths(queries: Matrix, reference: Matrix) -> Vector:
     """Return the plain spatial depth of each query, by summing the unit vectors themselves."""
     # Dividing by a power of two is exact and turns no direction; squares then stay in range.
-    exponent = -int(np.frexp(np.abs(reference).max())[1])
-    X = np.ldexp(reference, exponent)
+    exponent = unit_exponent(reference)
+    X = in_unit(reference, exponent)
     depths = np.empty(len(queries))
     for block in track(row_blocks(len(queries), 2 * len(X)), "spatial depth"):
-        near = _pulled_in(queries[block], X.mean(axis=0), exponent)
+        near = _pulled_in(queries[block], X.mean(axis=0), -exponent)
         directions = _directions_to(near, X, Linear())
         resultants = _sums_of_unit_vectors(near, X, directions)
         depths[block] = _depths_from(np.sum(resultants**2, axis=1), directions.n_others)

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from kernova._sklearn import validate_data
 from kernova.anomaly.depth_engines import (
     LowRankPlan,
     SparsePlan,
@@ -23,6 +24,7 @@ from kernova.anomaly.parameters import checked_contamination
 from kernova.errors import InputError, quoted
 from kernova.kernels.bandwidth import chosen_bandwidth
 from kernova.kernels.functions import KernelLike, Stationary, kernel_named
+from kernova.tables.fill_values import check_no_cell_hides_others
 from kernova.typing import Vector
 
 # Up to this many rows the exact engine is as fast as planning a faster one (measured).
@@ -223,6 +225,8 @@ class KernelSpatialDepth(_DepthDetector):
             chosen_bandwidth(self.bandwidth, reference, random_state) if has_width else None
         )
         self.kernel_ = kernel_named(self.kernel, self.bandwidth_)
+        if not isinstance(self.kernel_, Stationary):  # others have no bound on distances
+            check_no_cell_hides_others(reference)
         self._plan = self._plan_shortcut(reference, random_state)
         self.engine_ = _ENGINE_OF_PLAN[type(self._plan)]
 

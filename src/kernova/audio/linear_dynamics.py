@@ -24,8 +24,9 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from kernova._sklearn import validate_data
 from kernova.audio.chains import (
     ChainFilter,
     ChainMemory,
@@ -41,6 +42,8 @@ from kernova.typing import Matrix, Vector
 Output = Literal["top", "level", "all"]
 
 _OUTPUTS = ("top", "level", "all")
+# Sums over layers and frames stay finite up to here.
+_LARGEST_INPUT = 1e300
 
 
 def layers_for(n_states: int) -> tuple[int, int, int]:
@@ -203,7 +206,7 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
         HierarchicalLinearDynamics
             The model itself.
         """
-        X = validate_data(self, X, dtype=np.float64)
+        X = _within_range(validate_data(self, X, dtype=np.float64))
         self._check_parameters()
         n_columns = self.n_features_in_
         self.observation_ = self._observation_of(n_columns)
@@ -262,6 +265,7 @@ class HierarchicalLinearDynamics(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         # A recording that is shorter than a frame has no frames.
         Y = validate_data(self, X, dtype=np.float64, reset=False, ensure_min_samples=0)
+        _within_range(Y)
         wanted = _wanted_layers(self.output, len(self.layers_))
         if self.observation_ is not None:
             return self._advance_all_states(Y, state, wanted)
@@ -390,6 +394,17 @@ def _group_means(Y: Matrix, n_groups: int) -> Matrix:
 def _spread(states: Matrix, n_columns: int) -> Matrix:
     """Return the value of its state for every column below it."""
     return np.repeat(states, n_columns // states.shape[1], axis=1)
+
+
+def _within_range(rows: Matrix) -> Matrix:
+    """Return the rows; raise for numbers that overflow once they are added up over layers."""
+    largest = float(np.abs(rows).max(initial=0.0))
+    if largest > _LARGEST_INPUT:
+        raise InputError(
+            f"The largest number is {largest:.3g}; the filter takes numbers up to "
+            f"{_LARGEST_INPUT:g}. Rescale the columns, or correct it."
+        )
+    return rows
 
 
 def _wanted_layers(output: Output, n_layers: int) -> range:

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, OutlierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, check_random_state, get_tags, indexable
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from kernova._sklearn import num_samples, safe_indexing
+from kernova._sklearn import num_samples, safe_indexing, validate_data
 from kernova.calibration import BOUND, CONFIDENCE, HOLDOUT, MAX_FALSE_ALARM
 from kernova.calibration.bounds import (
     FalseAlarmThreshold,
@@ -28,6 +28,8 @@ from kernova.typing import Indices, Mask, Vector
 
 # 0.29 * 100 is 28.999999999999996, and 29 rows are meant.
 ROUNDING = 1e-9
+# Detectors of other libraries overflow at 1e308; their scores are checked instead.
+_OVERFLOW: dict[str, Any] = {"over": "ignore", "invalid": "ignore", "divide": "ignore"}
 
 
 class Split(NamedTuple):
@@ -249,7 +251,8 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         detector = _seeded(clone(self._detector()), random)
         _scoring_method(detector)  # raises now rather than after a long fit
         (rows,) = indexable(X)  # some sparse formats cannot be indexed by row before this
-        detector.fit(safe_indexing(rows, split.reference))
+        with np.errstate(**_OVERFLOW):
+            detector.fit(safe_indexing(rows, split.reference))
         self._calibrate(detector, safe_indexing(rows, split.holdout))
         self.reference_indices_, self.holdout_indices_ = split
         return self
@@ -401,7 +404,9 @@ def _scoring_method(detector: Any) -> Any:
 
 
 def _scores_by(detector: Any, X: Any) -> Vector:
-    return finite_scores(_scoring_method(detector)(X), f"scores of {type(detector).__name__}")
+    with np.errstate(**_OVERFLOW):
+        scores = _scoring_method(detector)(X)
+    return finite_scores(scores, f"scores of {type(detector).__name__}")
 
 
 def _seeded(detector: Any, random: np.random.RandomState) -> Any:

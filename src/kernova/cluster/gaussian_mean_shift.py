@@ -8,19 +8,21 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.spatial import cKDTree
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from kernova._sklearn import Interval, StrOptions
+from kernova._sklearn import Interval, StrOptions, validate_data
 from kernova.cluster.levels import unit_and_origin
 from kernova.cluster.mean_shift import RADIUS_SINGLE, Reference, groups_within
 from kernova.neighbors.index import distinct_rows
 from kernova.neighbors.neighborhoods import nearest_distances
+from kernova.tables.fill_values import check_no_cell_hides_others
 from kernova.typing import Indices, Matrix, Vector
 
 # Lower bound of a density, reached by a row far from all others.
 _SMALLEST_SUM = 1e-300
 # New rows are clipped at this multiple of the extent of the training rows.
 _HORIZON = 1e9
+_LARGEST = float(np.finfo(np.float64).max)
 # Smallest width, as a fraction of the extent of the rows.
 _NARROWEST = 1e-30
 
@@ -136,12 +138,15 @@ class GaussianMeanShift(ClusterMixin, BaseEstimator):
         """Find the mode of every row."""
         self._validate_params()
         X = np.asarray(validate_data(self, X, dtype=np.float64))
+        check_no_cell_hides_others(X)
         self._unit, self._origin = unit_and_origin(X)
         distinct = distinct_rows(X / self._unit - self._origin)
         self._rows, self._counts = distinct.rows, distinct.counts.astype(float)
         self._relative_width = width = self._width(distinct.rows, self._counts)
         self.bandwidth_ = (
-            width * self._unit if isinstance(self.bandwidth, str) else float(self.bandwidth)
+            min(float(width) * float(self._unit), _LARGEST)
+            if isinstance(self.bandwidth, str)
+            else float(self.bandwidth)
         )
         climb = self._reference().climb(distinct.rows, width, tol=self.tol, n_jobs=self.n_jobs)
         groups = np.unique(groups_within(climb.ends, self.merge * width), return_inverse=True)[1]
@@ -169,7 +174,10 @@ class GaussianMeanShift(ClusterMixin, BaseEstimator):
             [np.bincount(groups, weights=self._counts * column) / size for column in ends.T]
         )[order]
         self._modes = modes
-        self.cluster_centers_ = (modes + self._origin) * self._unit
+        # A mode may round to a number beyond the largest.
+        with np.errstate(over="ignore"):
+            centers = (modes + self._origin) * self._unit
+        self.cluster_centers_ = np.clip(centers, -_LARGEST, _LARGEST)
 
     def predict(self, X: ArrayLike) -> Indices:
         """Return the cluster of new rows, by climbing the density of the training rows."""

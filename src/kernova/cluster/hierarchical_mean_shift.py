@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import pairwise_distances_argmin_min
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from kernova._sklearn import Interval, StrOptions
+from kernova._sklearn import Interval, StrOptions, validate_data
 from kernova.cluster.levels import Hierarchy, Rules, build_hierarchy, outlierness
 from kernova.cluster.standardize import Standardization, fit_standardizer
 from kernova.errors import InputError
 from kernova.neighbors.index import distinct_rows
+from kernova.tables.fill_values import check_no_cell_hides_others
 from kernova.typing import Indices, Matrix, Vector
 
 if TYPE_CHECKING:
@@ -240,6 +241,7 @@ class HierarchicalMeanShift(ClusterMixin, BaseEstimator):
         """Build the hierarchy of these rows."""
         self._validate_params()
         X = np.asarray(validate_data(self, X, dtype=np.float64))
+        check_no_cell_hides_others(X)
         rows = fit_standardizer(X, self.standardize, self.n_components)(X)
         if rows.shape[1] == 0:  # every column is constant: all rows are one point
             rows = np.zeros((len(rows), 1))

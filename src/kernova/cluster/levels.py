@@ -193,7 +193,8 @@ def unit_and_origin(rows: Matrix) -> tuple[float, Vector]:
     extent = float(np.ptp(scaled, axis=0).max(initial=0.0))
     if extent:
         # For small data far from zero, the widest column gets a range near one.
-        unit = math.ldexp(unit, max(math.frexp(extent)[1], -60))
+        exponent = math.frexp(unit)[1] - 1 + max(math.frexp(extent)[1], -60)
+        unit = math.ldexp(1.0, min(exponent, 1023))
     scaled = rows / unit
     return unit, scaled.min(axis=0) / 2 + scaled.max(axis=0) / 2
 

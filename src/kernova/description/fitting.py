@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from kernova._sklearn import Interval, StrOptions
+from kernova._sklearn import Interval, StrOptions, validate_data
 from kernova.description.class_description import (
     CenteredDescription,
     ClassDescription,

@@ -14,6 +14,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import minimize, minimize_scalar
 
 from kernova.kernels.functions import squared_distances
+from kernova.tables.fill_values import check_no_cell_hides_others
 from kernova.typing import Matrix, Vector
 
 # The search covers the median distance divided and multiplied by this factor.
@@ -189,6 +190,8 @@ def feature_scaling(X: Matrix, how: Scale, *, is_robust: bool = False) -> Featur
     array([[-1., -1.],
            [ 1.,  1.]])
     """
+    if not is_robust:
+        check_no_cell_hides_others(X)
     unit = _column_units(X)
     rows = X / unit
     center = np.median(rows, axis=0) if is_robust else rows.mean(axis=0)
@@ -201,9 +204,16 @@ def feature_scaling(X: Matrix, how: Scale, *, is_robust: bool = False) -> Featur
     if how == "common":
         largest = unit.max()
         varies = np.where(is_constant, 0.0, spread) * (unit / largest)
-        common = float(np.sqrt(np.mean(varies**2))) or 1.0
-        return FeatureScaling(center * unit, np.full(X.shape[1], common * largest))
-    return FeatureScaling(center * unit, spread * unit)
+        # Squares of all spreads may vanish beside one huge number.
+        common = float(np.sqrt(np.mean(varies**2))) or float(varies.max()) or 1.0
+        return FeatureScaling(center * unit, np.full(X.shape[1], _product(common, largest)))
+    return FeatureScaling(center * unit, _product(spread, unit))
+
+
+def _product(spread: Vector | float, unit: Vector | float) -> Vector:
+    """Multiply; a spread of huge numbers of both signs stays below the largest number."""
+    with np.errstate(over="ignore"):
+        return np.minimum(np.multiply(spread, unit), np.finfo(np.float64).max)
 
 
 def _column_units(X: Matrix) -> Vector:

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from kernova._sklearn import Interval
+from kernova._sklearn import Interval, validate_data
 from kernova.description.class_description import (
     CenteredDescription,
     ClassDescription,

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from kernova._sklearn import Interval
+from kernova._sklearn import Interval, validate_data
 from kernova.description.fitting import PROCESS_CONSTRAINTS, ProcessEstimator, described
 from kernova.description.hyperparameters import Scale
 from kernova.neighbors.index import distinct_rows

@@ -10,9 +10,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import validate_data
 
-from kernova._sklearn import Interval
+from kernova._sklearn import Interval, validate_data
 from kernova.description.fitting import (
     REJECT_CONSTRAINT,
     SCALE_CONSTRAINT,
@@ -160,7 +159,9 @@ def distances_to_own(
         squared = squared_distances(rows[inside], own)
         if len(own) > 1 and not squared.min(axis=1).any():
             squared[squared == 0] = np.inf
-        distances[inside] = np.sqrt(squared.min(axis=1))
+        nearest = squared.min(axis=1)
+        nearest[np.isinf(nearest)] = 0.0  # all prototypes are duplicates of the row
+        distances[inside] = np.sqrt(nearest)
     return distances
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from kernova.errors import InputError
 from kernova.kernels.functions import squared_distances
+from kernova.neighbors.index import from_unit, in_unit, unit_exponent
 from kernova.neighbors.neighborhoods import nearest_distances
 from kernova.parallel import row_blocks
 from kernova.typing import Matrix, Vector
@@ -28,8 +29,8 @@ def nearest_bandwidth(X: Matrix, random_state: np.random.RandomState | None = No
     >>> nearest_bandwidth(np.array([[0.0], [1.0], [3.0], [3.0]]))
     0.5
     """
-    bandwidth = float(np.median(nearest_distances(X))) if len(X) > 1 else 0.0
-    return bandwidth if bandwidth > 0 else float(np.median(nearest_distinct_distances(X)))
+    bandwidth = _median(nearest_distances(X)) if len(X) > 1 else 0.0
+    return bandwidth if bandwidth > 0 else _median(nearest_distinct_distances(X))
 
 
 def reach_bandwidth(X: Matrix, random_state: np.random.RandomState | None = None) -> float:
@@ -62,22 +63,27 @@ def median_bandwidth(X: Matrix, random_state: np.random.RandomState | None = Non
     medians = np.empty(len(rows))
     for block in row_blocks(len(rows), len(X)):
         medians[block] = np.median(np.sqrt(squared_distances(rows[block], X)), axis=1)
-    bandwidth = float(np.ldexp(np.median(medians), exponent))
+    bandwidth = float(from_unit(np.asarray(np.median(medians)), exponent))
     # More than half of all pairs are duplicates; the nearest distinct rows have a distance.
-    return bandwidth if bandwidth > 0 else nearest_bandwidth(np.ldexp(X, exponent))
+    return bandwidth if bandwidth > 0 else nearest_bandwidth(from_unit(X, exponent))
 
 
 def nearest_distinct_distances(X: Matrix) -> Vector:
     """Return the distance of each row to the nearest row that differs; 1 if all are equal."""
-    if not np.ptp(X, axis=0).any():
+    if not np.any(X.min(axis=0) < X.max(axis=0)):
         return np.ones(len(X))
     return nearest_distances(X, skip_duplicates=True)
 
 
+def _median(distances: Vector) -> float:
+    """Return the median; the mean of the two in the middle does not overflow."""
+    return float(np.median(distances / 2) * 2)
+
+
 def _to_unit_scale(X: Matrix, rows: Matrix) -> tuple[Matrix, Matrix, int]:
     """Divide by a power of two, which is exact, so that squares neither overflow nor vanish."""
-    exponent = int(np.frexp(np.abs(X).max())[1])
-    return np.ldexp(X, -exponent), np.ldexp(rows, -exponent), exponent
+    exponent = unit_exponent(X)
+    return in_unit(X, exponent), in_unit(rows, exponent), exponent
 
 
 BANDWIDTH_RULES: dict[str, Callable[[Matrix, np.random.RandomState], float]] = {

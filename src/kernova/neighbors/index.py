@@ -32,6 +32,9 @@ _LEAF_SIZE = 16
 _TREE_ROUNDING = 1e-13
 # Queries are clipped to this, in units of the rows' extent, so that squares stay finite.
 _FARTHEST = 2.0**400
+# Numbers this many powers of two above the spread of the columns do not set the unit.
+_FAR_EXPONENT = 350
+_ROWS_FOR_SPREAD = 1000
 
 
 class Candidates(NamedTuple):
@@ -54,7 +57,8 @@ class Pairs(NamedTuple):
 class NeighborIndex:
     """Distinct rows in units of a power of two, so that squares neither overflow nor vanish.
 
-    Differences below 1e-150 of the largest number count as none.
+    Differences below 1e-150 of the largest number count as none. Where that is more than 1e105
+    times the spread of the columns, the rows that have such numbers are drawn in instead.
     """
 
     # Each row once, divided by ``2**exponent``; in the tree's own order, for the cache's sake;
@@ -84,9 +88,7 @@ class NeighborIndex:
 
     def in_units(self, queries: Matrix) -> Matrix:
         """Return new rows in this index's unit, clipped where they are extremely far away."""
-        with np.errstate(over="ignore"):
-            scaled = np.ldexp(queries, -self.exponent)
-        return np.clip(scaled, -_FARTHEST, _FARTHEST)
+        return in_unit(queries, self.exponent)
 
     def without_duplicates(self) -> "NeighborIndex":
         """Return the same index with each distinct row counted once."""
@@ -201,7 +203,9 @@ class NeighborIndex:
     @cached_property
     def _centre(self) -> Vector:
         # Near the centre, products cancel least. A mean may be rounded; a constant must not be.
-        return np.where(self._varies, self.rows.mean(axis=0), self.rows[0])
+        has_far_rows = bool(np.abs(self.rows).max() > 1)
+        middle = np.median(self.rows, axis=0) if has_far_rows else self.rows.mean(axis=0)
+        return np.where(self._varies, middle, self.rows[0])
 
     @cached_property
     def _products(self) -> NearestNeighbors:
@@ -215,6 +219,41 @@ class NeighborIndex:
     def __getstate__(self) -> dict[str, Any]:
         # Search structures are not stored; they are built again from the rows when needed.
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def unit_exponent(X: Matrix) -> int:
+    """Return the exponent of a power of two that brings numbers near 1.
+
+    It is that of the largest number, unless the columns' spread would vanish beside it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unit_exponent(np.array([[1.0], [6.0]])), unit_exponent(np.array([[1.0], [2.0], [1e300]]))
+    (3, 351)
+    """
+    if not X.size:
+        return 0
+    largest = int(np.frexp(np.abs(X).max())[1])
+    sample = X[:: max(1, len(X) // _ROWS_FOR_SPREAD)] / 2
+    away = np.abs(sample - np.median(sample, axis=0))
+    away = np.sort(away[away > 0])
+    spread = int(np.frexp(away[(len(away) - 1) // 2])[1]) + 1 if len(away) else largest
+    return min(largest, spread + _FAR_EXPONENT)
+
+
+def in_unit(X: Matrix, exponent: int) -> Matrix:
+    """Return rows divided by ``2**exponent``, clipped where they are extremely far away."""
+    with np.errstate(over="ignore"):
+        scaled = np.ldexp(X, -exponent)
+    return np.clip(scaled, -_FARTHEST, _FARTHEST)
+
+
+def from_unit(numbers: Vector, exponent: int) -> Vector:
+    """Multiply by ``2**exponent``; numbers that would overflow become the largest one."""
+    largest = np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        return np.clip(np.ldexp(numbers, exponent), -largest, largest)
 
 
 def build_index(
@@ -248,8 +287,8 @@ def build_index(
         raise InputError(
             f"There is no algorithm named {algorithm!r}. Use one of {', '.join(_ALGORITHMS)}."
         )
-    exponent = int(np.frexp(np.abs(X).max())[1]) if X.size else 0
-    rows, counts, inverse = distinct_rows(np.ldexp(X, -exponent))
+    exponent = unit_exponent(X)
+    rows, counts, inverse = distinct_rows(in_unit(X, exponent))
     # With tight nodes a tree of unit vectors, as one-hot columns give, takes n^3 steps to build.
     order = cKDTree(rows, leafsize=_LEAF_SIZE, compact_nodes=False).indices
     position = np.empty(len(rows), dtype=np.intp)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernova.neighbors.index import NeighborIndex, build_index
+from kernova.neighbors.index import NeighborIndex, build_index, from_unit
 from kernova.parallel import in_threads, row_blocks, slices
 from kernova.progress import track
 from kernova.typing import Indices, Matrix, Vector
@@ -246,7 +246,7 @@ def nearest_distances(X: Matrix, *, skip_duplicates: bool = False) -> Vector:
     distances = np.empty(len(index.rows))
     for block in neighbor_blocks(index.without_duplicates() if skip_duplicates else index, 1):
         distances[block.numbers] = block.kth_distances
-    return np.ldexp(distances[index.inverse], index.exponent)
+    return from_unit(distances[index.inverse], index.exponent)
 
 
 def _completed(

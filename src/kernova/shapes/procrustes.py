@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from kernova._sklearn import validate_data
 from kernova.errors import InputError, check_count, quoted
 from kernova.shapes.missing import (
     ShapeModel,
@@ -171,6 +172,16 @@ def _own_frames(coordinates: Coordinates, *, scaling: bool = True) -> Frames:
     divisor = np.where(sizes > 0, sizes, 1)[:, None, None] if scaling else 1 / unit
     specimens /= divisor
     return Frames(specimens, is_known, sizes * unit[:, 0, 0])
+
+
+def _check_magnitude(rows: Matrix, largest: float) -> None:
+    """Raise for coordinates whose sums, or squares where sizes differ, cannot be computed."""
+    size = float(np.nanmax(np.abs(rows), initial=0.0))
+    if size > largest or 0 < size < 1 / largest:
+        raise InputError(
+            f"The largest coordinate is {size:.3g}; alignment takes {1 / largest:g} to "
+            f"{largest:g}. Give the coordinates in another unit, or correct it."
+        )
 
 
 def shapeless_rows(coordinates: Coordinates, *, scaling: bool = True) -> Indices:
@@ -560,6 +571,7 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
                 f"each (n_features={rows.shape[1]}). Give rows [x1 y1 x2 y2 ...], or another "
                 "number of dimensions."
             )
+        _check_magnitude(rows, 1e300 if self.scaling else 1e100)
         specimens = rows.reshape(len(rows), -1, d)
         shapeless = shapeless_rows(specimens, scaling=self.scaling)
         if len(shapeless):

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from kernova._sklearn import validate_data
 from kernova.errors import InputError
 from kernova.tables.columns import (
     category_columns,
@@ -22,6 +23,7 @@ from kernova.tables.columns import (
     most_frequent,
     split_columns,
 )
+from kernova.tables.fill_values import without_far_cells
 from kernova.text import counted, listed
 from kernova.typing import Indices, Matrix, Vector
 
@@ -47,8 +49,9 @@ def number_scaling(numbers: Matrix, rule: Scaling) -> NumberScaling:
     """Learn the scaling of each column; NaN stands for a missing value and is left out.
 
     "standard" gives mean 0 and (population) standard deviation 1, "minmax" the range from 0 to
-    1, "none" leaves numbers unchanged. A constant column, or one that varies by rounding only, is
-    moved to 0 and not scaled: a later value keeps its raw difference.
+    1, "none" leaves numbers unchanged. Cells far beyond all others are left out. A constant
+    column, or one that varies by rounding only, is moved to 0 and not scaled: a later value keeps
+    its raw difference.
 
     Examples
     --------
@@ -62,6 +65,7 @@ def number_scaling(numbers: Matrix, rule: Scaling) -> NumberScaling:
     n_columns = numbers.shape[1]
     if rule == "none":
         return NumberScaling(np.zeros(n_columns, np.int32), np.zeros(n_columns), np.ones(n_columns))
+    numbers = without_far_cells(numbers)
     exponent = np.frexp(np.nanmax(np.abs(numbers), axis=0))[1]
     near_one = np.ldexp(numbers, -exponent)
     lowest = np.nanmin(near_one, axis=0)

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from kernova.errors import quoted
+from kernova.errors import InputError, quoted
 from kernova.tables.table import Table
 from kernova.text import first_few, format_value, plural, quantity
 from kernova.typing import Indices, Mask, Matrix, Vector
@@ -42,6 +42,12 @@ _FEW_CELLS, _FEW_FRACTION, _FEW_VALUES = 3, 0.01, 3
 # Equal cells are a fill value if there are 3 or more, two ranges from at least 11 different others.
 _LEAST_EQUAL, _RANGES_AWAY, _MANY_VALUES = 3, 2.0, 10
 _IDS_NAMED = 3
+
+
+# Beside a cell this many times as far away as the others are wide, less than seven digits are left.
+_HIDING = 1e10
+# Numbers of new rows are drawn in beyond this many half widths: single precision holds them.
+_WIDTHS_KEPT = 2e6
 
 
 class CoreRange(NamedTuple):
@@ -94,6 +100,45 @@ def without_far_cells(numbers: Matrix) -> Matrix:
     low, high = core_ranges(numbers)
     is_far = (numbers < low) | (numbers > high)
     return np.where(is_far, np.nan, numbers) if is_far.any() else numbers
+
+
+def drawn_in(numbers: Matrix) -> Matrix:
+    """Return numbers with far cells ten widths of their column beyond the others, still apart."""
+    low, high = core_ranges(numbers)
+    is_low, is_high = numbers < low, numbers > high
+    if not (is_low | is_high).any():
+        return numbers
+    inside = np.where(is_low | is_high, np.nan, numbers)
+    lowest, highest = np.nanmin(inside, axis=0), np.nanmax(inside, axis=0)
+    margin = _TIMES_AS_FAR * (highest - lowest)
+    return np.where(is_low, lowest - margin, np.where(is_high, highest + margin, numbers))
+
+
+def check_no_cell_hides_others(numbers: Matrix) -> None:
+    """Raise if a cell is so far away that the differences of other rows would be rounding errors.
+
+    For methods that compare all rows on one scale, such as clusters at one bandwidth.
+
+    Raises
+    ------
+    InputError
+        The message names the first such cell.
+    """
+    for position, column in enumerate(numbers.T):
+        low, high = core_range(column)
+        is_far = (column < low) | (column > high)
+        if not is_far.any():
+            continue
+        inside = column[~is_far] / 4
+        width = np.ptp(inside[np.isfinite(inside)])
+        is_hiding = np.abs(column / 4 - np.median(inside)) / _HIDING > width
+        if is_hiding.any():
+            row = int(is_hiding.argmax())
+            raise InputError(
+                f"Column x{position} holds {format_value(column[row])} in row {row + 1}, more than "
+                "1e10 times as far from its other numbers as these are from each other, so that "
+                "other rows would look alike. Correct it, or leave out the row."
+            )
 
 
 def _without_main_value(ordered: Vector) -> Vector:
@@ -278,19 +323,24 @@ def _far_cells_of(name: str, numbers: Vector, others: Vector) -> FarCells:
 class FarCellFilter(TransformerMixin, BaseEstimator):
     """Pipeline step that keeps far cells from deciding the scale of their columns.
 
-    Rows to learn from have their far cells moved to the edge of the others; other rows keep theirs,
-    so that a cell of 1e200 is as unusual as it is. A code such as -999 that many rows to learn from
+    Rows to learn from have their far cells moved to the edge of the others; other rows keep theirs
+    up to a million times the width of a column. A code such as -999 that many rows to learn from
     have is moved in all rows.
 
     Attributes
     ----------
     far_cells_ : list of FarCells
         The far cells of the rows to learn from, column by column.
+    limits_ : dict
+        For each column of numbers, the range of numbers that other rows keep.
     """
 
     def fit(self, X: pd.DataFrame, y: object = None) -> Self:
         """Find the far cells."""
         self.far_cells_ = far_cells(X)
+        inside = with_moved_cells(X, self.far_cells_)
+        names = [name for name in X.columns if _is_number_column(X[name])]
+        self.limits_ = {str(name): _limits(_numbers(inside[name])) for name in names}
         return self
 
     def fit_transform(self, X: pd.DataFrame, y: object = None, **kwargs: Any) -> pd.DataFrame:
@@ -298,8 +348,25 @@ class FarCellFilter(TransformerMixin, BaseEstimator):
         return with_moved_cells(X, self.fit(X).far_cells_)
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return rows with the codes among their cells moved."""
-        return with_moved_cells(X, self.far_cells_, only_codes=True)
+        """Return rows with the codes among their cells moved, and huge numbers drawn in."""
+        moved = with_moved_cells(X, self.far_cells_, only_codes=True)
+        for name, limits in self.limits_.items():
+            if not _is_number_column(moved[name]):
+                continue  # the encoder names the text that stands where numbers were
+            numbers = _numbers(moved[name])
+            if ((numbers < limits.low) | (numbers > limits.high)).any():
+                moved = moved.assign(**{name: np.clip(numbers, *limits)})
+        return moved
+
+
+def _limits(column: Vector) -> CoreRange:
+    """Return the range that is a million times as wide as the column's own."""
+    present = column[np.isfinite(column)]
+    low, high = float(present.min(initial=np.inf)), float(present.max(initial=-np.inf))
+    if low > high:
+        return _EVERYTHING
+    margin = _WIDTHS_KEPT * ((high / 2 - low / 2) or abs(high) or 1.0)
+    return CoreRange(low - margin, high + margin)
 
 
 def with_moved_cells(

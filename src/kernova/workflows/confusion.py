@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from kernova.cluster.gaussian_mean_shift import GaussianMeanShift
+from kernova.tables.fill_values import drawn_in
 from kernova.text import first_few, percent
 from kernova.typing import Indices, Mask, Matrix
 from kernova.workflows.verdicts import UNKNOWN
@@ -150,7 +151,7 @@ def unknown_groups(rows: Matrix, is_unknown: Mask) -> Indices:
     array([0, 1, 1, 1, 2, 2, 2, 0])
     """
     groups = np.zeros(len(rows), dtype=np.intp)
-    unknown = rows[is_unknown]
+    unknown = drawn_in(rows[is_unknown])
     if len(unknown) < _MIN_GROUP:
         return groups
     sample = unknown

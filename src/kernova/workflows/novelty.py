@@ -160,8 +160,8 @@ def find_novelties(
     """
     settings = settings or NoveltySettings()
     aligned = _with_known_columns(known, new)
-    cells = far_cells(known.features)
-    detector = _calibrated_detector(settings, bool(cells)).fit(known.features)
+    cells, new_cells = far_cells(known.features), far_cells(aligned, beside=known.features)
+    detector = _calibrated_detector(settings, bool(cells or new_cells)).fit(known.features)
     judgement = detector.judge(aligned)
     columns: dict[str, Any] = {
         "novelty": judgement.novelty,
@@ -171,7 +171,7 @@ def find_novelties(
     if settings.false_discovery_rate is not None:
         columns["discovery"] = select_discoveries(judgement.p_values, settings.false_discovery_rate)
     rows = rows_with_ids(new, columns)
-    notes = _far_cell_notes(known, cells, new, far_cells(aligned, beside=known.features))
+    notes = _far_cell_notes(known, cells, new, new_cells)
     return NoveltyResult(rows, judgement.scores, detector, known, new, settings, notes)
 
 
