@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from kernova.web.serve import Endpoint
     from kernova.workbench.discovery import Discovery
 
+_DISPLACED = 1  # exit code if the answers are in a rescue file
+
 EXAMPLE = examples(
     "kernova discover --demo",
     "kernova discover galaxies.csv --id-column id --drop label --images thumbnails.zip",
@@ -207,6 +209,7 @@ def discover(
             _ask_at_terminal(discovery, console(stderr=as_json), questions)
         else:
             _serve_page(discovery, opened.media, endpoint, as_json=as_json, opens=not no_browser)
+        discovery.session.close()  # notices a project that is no longer in its place
         _finish(
             discovery, table_target(output, discovery.rows, raw=raw), as_json, terminal=terminal
         )
@@ -488,11 +491,13 @@ def _print_beginning(discovery: "Discovery", out: "EscapingConsole") -> None:
 def _print_end(discovery: "Discovery", out: "EscapingConsole") -> None:
     """Print the progress so far, advice on stopping, and where the answers are."""
     out.print()
+    discovery.session.close()
+    is_saved = f"All answers are saved in {discovery.project}; run the same command to continue."
     out.print_lines(
         discovery.summary,
         *discovery.advice.known,
         *discovery.advice.guessed,
-        f"All answers are saved in {discovery.project}; run the same command to continue.",
+        *([is_saved] if discovery.warning is None else []),
     )
 
 
@@ -502,3 +507,6 @@ def _finish(discovery: "Discovery", output: Target, as_json: bool, *, terminal: 
         print_json({**discovery.to_json_dict(), "files": written}, one_line=not terminal)
     else:
         console().print_lines(*(f"{name}: {path}" for name, path in written.items()))
+    if discovery.warning is not None:
+        print_error(discovery.warning)
+        raise typer.Exit(_DISPLACED)

@@ -274,7 +274,8 @@ class _Reading:
                 "time": [records[number - 1].at for number in numbers],
                 "expert": [records[number - 1].by or "" for number in numbers],
                 "what": [
-                    entry_message(records[number - 1].event, ids, records) for number in numbers
+                    entry_message(records[number - 1].event, ids, lambda one: records[one - 1])
+                    for number in numbers
                 ],
             }
         )

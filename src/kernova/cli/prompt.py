@@ -272,6 +272,13 @@ class Dialogue:
         """Print one line."""
         self.out.print_lines(escaped_line(sentence))
 
+    def _print_saved(self, sentence: str) -> None:
+        """Print what is on disk, and where if the project is no longer in its place."""
+        warning = self.discovery.warning
+        self.print_line(f"{'Saved' if warning is None else 'Saved in a rescue file'}: {sentence}")
+        if warning is not None:
+            self.print_line(warning)
+
     def _advise(self) -> None:
         """Print the advice to stop once, when the rule of thumb first gives it."""
         advice = self.discovery.advice
@@ -369,25 +376,25 @@ class Dialogue:
             self._print_usage("delete NAME", "delete")
             return
         self.session.delete(command.left)
-        self.print_line(f'Saved: the category "{command.left}" is deleted.')
+        self._print_saved(f'the category "{command.left}" is deleted.')
 
     def _on_settle(self, command: Command, question: "AskedQuestion") -> None:
         self.session.settle(command.left, command.right)
-        self.print_line(f'Saved: {command.left} is settled as "{command.right}".')
+        self._print_saved(f'{command.left} is settled as "{command.right}".')
 
     def _acknowledge(self, subject: str, before: dict[str, tuple[int, ...]]) -> None:
         row = self.session.asked_[-1]
         name = self.session.labels_[row]
         news = ", a new category" if name not in before else ""
-        self.print_line(f'Saved: {subject} "{name}"{news}.')
+        self._print_saved(f'{subject} "{name}"{news}.')
 
     def _on_skip(self, command: Command, question: "AskedQuestion") -> None:
         self.session.skip()
-        self.print_line(f"Saved: {question.id} is skipped.")
+        self._print_saved(f"{question.id} is skipped.")
 
     def _on_undo(self, command: Command, question: "AskedQuestion") -> None:
         self.session.undo()
-        self.print_line("Saved: the last entry is undone.")
+        self._print_saved("the last entry is undone.")
 
     def _on_change(self, command: Command, question: "AskedQuestion") -> None:
         if not command.left.isdecimal():
@@ -397,20 +404,20 @@ class Dialogue:
         self.session.change(number, command.right or None)
         row_id = self.session.ids_[self.session.asked_[number - 1]]
         now = f'"{command.right}"' if command.right else "skipped"
-        self.print_line(f"Saved: question {number} ({row_id}) is now {now}.")
+        self._print_saved(f"question {number} ({row_id}) is now {now}.")
 
     def _on_label(self, command: Command, question: "AskedQuestion") -> None:
         self.session.label_row(command.left, command.right)
-        self.print_line(f'Saved: {command.left} is "{command.right}".')
+        self._print_saved(f'{command.left} is "{command.right}".')
 
     def _on_rename(self, command: Command, question: "AskedQuestion") -> None:
         self.session.rename(command.left, command.right)
-        self.print_line(f'Saved: "{command.left}" is renamed to "{command.right}".')
+        self._print_saved(f'"{command.left}" is renamed to "{command.right}".')
 
     def _on_merge(self, command: Command, question: "AskedQuestion") -> None:
         others = [name for name in command.right.split(",") if name.strip()]
         self.session.merge(command.left, *others)
-        self.print_line(f'Saved: {command.right} merged into "{command.left}".')
+        self._print_saved(f'{command.right} merged into "{command.left}".')
 
 
 # --- reading lines ---------------------------------------------------------------------------

@@ -49,6 +49,7 @@ class Saved:
     words: Annotated[str, "The entry as a sentence."]
     is_new: Annotated[bool, "Whether it added a new category."]
     n_rows: Annotated[int, "Number of rows that it labels."]
+    warning: Annotated[str | None, "Where it is, if the project is no longer in its place."]
 
 
 @dataclass(frozen=True)
@@ -263,6 +264,7 @@ class Questions:
             words=entry_message(event, session.ids_, record_of),
             is_new=is_new,
             n_rows=len(rows_of(event)),
+            warning=self._shared.discovery.warning,
         )
 
     def _has_open(self, expert: str | None, row: int, *, needs_members: bool = False) -> bool:

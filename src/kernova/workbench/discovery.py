@@ -10,16 +10,17 @@ import numpy as np
 import pandas as pd
 
 from kernova.discover.preparation_cache import prepare
+from kernova.discover.project.content import ProjectHead
 from kernova.discover.session import AskedQuestion, CategoryDiscovery
-from kernova.discover.stopping import Advice, stopping_advice
+from kernova.discover.stopping import Advice, advice_after
 from kernova.discover.store import (
-    ProjectHead,
     ProjectStore,
     open_project,
     open_table_project,
 )
 from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
 from kernova.files import is_there, path_text
+from kernova.tables.fill_values import far_cell_notes, far_cells, with_moved_cells
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table
 from kernova.text import quantity
@@ -28,6 +29,7 @@ from kernova.workbench.row_features import Population
 from kernova.workflows.detectors import table_encoder
 
 _MEMBERS_NAMED = 5
+_MOVED = "Questions are chosen as if such rows had the nearest of the other values."
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,12 @@ class Discovery:
     def cache(self) -> Path:
         """The file beside the project that caches the preparation."""
         return self.project.with_name(f"{self.project.name}.cache")
+
+    @property
+    def warning(self) -> str | None:
+        """A sentence on the rescue file, if the project was deleted or replaced while open."""
+        store = self.session.project_
+        return None if store is None else store.warning
 
     def prepare(self) -> None:
         """Prepare the strategy for the first question, or restore it from the cache."""
@@ -129,17 +137,9 @@ class Discovery:
     def advice(self) -> Advice:
         """Stopping advice: what is known and what is estimated."""
         session = self.session
-        asked, labels = session.asked_, session.labels_
-        answers = [labels[row] for row in asked]
-        were_asked = set(asked)
-        # Discovered by a prior label or a directly labelled row, not by a question.
-        known_before = [
-            name for name, rows in session.categories_.items() if rows[0] not in were_asked
-        ]
-        n_besides = session.n_labelled_ - sum(label is not None for label in answers)
-        return stopping_advice(
-            answers, len(labels), known_before=known_before, n_labelled_before=n_besides
-        )
+        progress = session.results_.progress
+        n_besides = session.n_labelled_ - progress.n_named
+        return advice_after(progress, len(session.ids_), n_besides)
 
     def to_json_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
@@ -149,6 +149,7 @@ class Discovery:
             "command": "discover",
             "data": {"source": self.table.source, "rows": len(rows)},
             "project": str(self.project),
+            **({} if self.warning is None else {"warning": self.warning}),
             "strategy": self.head.strategy,
             "seed": self.head.seed,
             "questions": session.n_questions_,
@@ -216,7 +217,9 @@ def open_discovery(
     """
     if strategy is not None:
         strategy_named(strategy)  # raises for a misspelt name before a file is created
-    encoded = table_encoder("standard", missing).fit_transform(table.features)
+    cells = far_cells(table.features)
+    features = with_moved_cells(table.features, cells)
+    encoded = table_encoder("standard", missing).fit_transform(features)
     store = _opened(table, Path(project), strategy, seed)
     session = CategoryDiscovery(store.head.strategy, random_state=store.head.seed)
     is_resumed = len(store.records) > 0
@@ -229,7 +232,12 @@ def open_discovery(
         is_resumed,
         encoded,
         Population(table.features),
-        [*notes, *dropped_rows_notes(table)],
+        [
+            *notes,
+            *dropped_rows_notes(table),
+            *far_cell_notes(table, cells, _MOVED, _MOVED),
+            *store.notes,
+        ],
     )
 
 

@@ -27,7 +27,7 @@ let asking = null;
 async function done(path, parameters, body, words, { method = "POST", tell = savedWords, failed = "Not saved" } = {}) {
   try {
     const reply = await submit(method, address(path, parameters), { expert: store.expert, ...body }, words);
-    showSaved(tell(reply.saved));
+    showSaved(tell(reply.saved), reply.saved.warning);
     // Before preparation is finished, there is no question to continue with.
     if ((reply.question || reply.message) && !(store.isAmongUnknown && (await askUnknown()))) takeQuestion(reply);
     await refresh();

@@ -34,7 +34,7 @@ function sessionComes() {
 /** Answers that an earlier page could not send are sent before anything new. */
 async function finishLeftovers() {
   for (const result of await Promise.allSettled(sendLeftovers(store.session?.project ?? ""))) {
-    if (result.status === "fulfilled") showSaved(savedWords(result.value.saved));
+    if (result.status === "fulfilled") showSaved(savedWords(result.value.saved), result.value.saved.warning);
     else showFailed(result.reason);
   }
 }

@@ -8,11 +8,12 @@ import { listen, refresh, store } from "./store.js";
 /**
  * Show what was saved; it stays until something else is.
  * @param {string} words
+ * @param {string|null} warning where it is, if the project is no longer in its place
  */
-export function showSaved(words) {
+export function showSaved(words, warning) {
   const line = byId("saved");
-  line.classList.remove("failed");
-  fill(line, words);
+  line.classList.toggle("failed", warning !== null);
+  fill(line, warning === null ? words : `${words.replace("Saved", "Saved in a rescue file")} ${warning}`);
 }
 
 /**

@@ -170,7 +170,7 @@
  * @property {string} at
  * @property {string|null} by
  * @property {string} words The entry as a sentence.
- * @property {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"undo"} kind
+ * @property {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"undo"|"lost"} kind
  * @property {boolean} counts False for entries that were undone, and for the undo itself.
  * @property {number|null} question Number of the question, by which the answer can be changed.
  * @property {number|null} row
@@ -346,6 +346,7 @@
  * @property {string} words The entry as a sentence.
  * @property {boolean} is_new Whether it added a new category.
  * @property {number} n_rows Number of rows that it labels.
+ * @property {string|null} warning Where it is, if the project is no longer in its place.
  */
 
 /**
