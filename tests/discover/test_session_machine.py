@@ -321,7 +321,7 @@ def _everything_in(state):
         "questions": list(state.questions),
         "categories": [(name, list(rows)) for name, rows in state.categories.items()],
         "curve": list(state.curve),
-        "n_skipped": state.n_skipped,
+        "skipped": set(state.skipped),
         "opinions": [list(state.opinions.of(row).items()) for row in range(N_ROWS)],
         "latest": [state.opinions.latest(row) for row in range(N_ROWS)],
         "disputed": list(state.opinions.disputed()),

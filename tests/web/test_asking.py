@@ -1,6 +1,6 @@
 """Questions and answers over HTTP: several experts, repeated requests, nothing lost."""
 
-import sqlite3
+import errno
 
 import numpy as np
 import pytest
@@ -294,10 +294,10 @@ def test_an_answer_that_could_not_be_saved_can_be_sent_again(folder, monkeypatch
         said = {"expert": "Anna", "row": expert.ask()["row"], "label": "carp", "key": "one"}
         store = bench.discovery.session.project_
         with monkeypatch.context() as full:
-            full.setattr(store, "_connection", FullDisk())
+            full.setattr(store._file, "append", no_space)
             reply = client.post("/api/answers", json=said)
         assert rejected(reply, 503) == (
-            f"Could not save to {folder / 'fish.kernova-project'}: database or disk is full. The "
+            f"Could not save to {folder / 'fish.kernova-project'}: No space left on device. The "
             "last entry was not recorded; earlier entries are safe."
         )
         assert reply.json()["error"]["code"] == "not saved"
@@ -306,11 +306,8 @@ def test_an_answer_that_could_not_be_saved_can_be_sent_again(folder, monkeypatch
         assert (again["saved"]["number"], again["repeated"]) == (1, False)
 
 
-class FullDisk:
-    """A database connection on a full disk."""
-
-    def execute(self, *_):
-        raise sqlite3.OperationalError("database or disk is full")
+def no_space(*_):
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 # --- the same questions as without a server --------------------------------------------------

@@ -1,7 +1,8 @@
 """Results of a session: a read-only view of its state and log."""
 
 from collections.abc import Callable
-from typing import Any, Final, Generic, NoReturn, Protocol, Self, TypeVar, overload
+from itertools import chain
+from typing import Any, Final, Generic, NamedTuple, NoReturn, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,17 @@ from kernova.discover.opinions import Disagreement
 from kernova.discover.questions import AskedQuestion, OpenQuestions
 from kernova.discover.rows import RowIds
 from kernova.discover.state import SessionState
+from kernova.discover.stopping import Progress
 from kernova.typing import Indices
+
+
+class CategoryCounts(NamedTuple):
+    """Number of rows of a category, how many of them were asked about, and the first."""
+
+    name: str
+    n_rows: int
+    n_asked: int
+    first_row: int
 
 
 class SessionResults:
@@ -56,6 +67,31 @@ class SessionResults:
         """Number of labelled rows of each category; faster than ``categories``."""
         return {name: len(rows) for name, rows in self._state.categories.items()}
 
+    @property
+    def category_counts(self) -> list[CategoryCounts]:
+        """Counts of each category, in order of discovery."""
+        state = self._state
+        return [
+            CategoryCounts(name, len(rows), state.n_asked(rows), rows[0])
+            for name, rows in state.categories.items()
+        ]
+
+    @property
+    def progress(self) -> Progress:
+        """What stopping advice follows from."""
+        state = self._state
+        firsts = (state.question_about(rows[0]) for rows in state.categories.values())
+        last_new = max((number for number in firsts if number is not None), default=0)
+        skipped = [state.question_about(row) or 0 for row in state.skipped]
+        n_since = len(state.questions) - last_new - sum(number > last_new for number in skipped)
+        return Progress(
+            asked=len(state.questions),
+            seen=len(state.categories),
+            last_new=last_new,
+            n_named=len(state.questions) - len(skipped),
+            named_since=n_since,
+        )
+
     def has_category(self, name: str) -> bool:
         """Return whether a row has this label."""
         return self._state.has_category(name)
@@ -63,10 +99,21 @@ class SessionResults:
     @property
     def labels(self) -> NDArray[np.object_]:
         """Label of each row, or None."""
-        labels = np.full(self._state.n_rows, None, dtype=object)
-        for name, rows in self._state.categories.items():
-            labels[rows] = name
-        return labels
+        names = np.array([None, *self._state.categories], dtype=object)
+        return names[np.maximum(self.codes(len(names)), 0)]
+
+    def codes(self, most: int) -> Indices:
+        """Return the position of each row's category, from 1; 0 for open rows, -1 for skipped ones.
+
+        Positions above ``most`` become ``most``.
+        """
+        codes = np.zeros(self._state.n_rows, dtype=np.intp)
+        codes[self.asked] = -1
+        categories = self._state.categories.values()
+        sizes = [len(rows) for rows in categories]
+        rows = np.fromiter(chain.from_iterable(categories), dtype=np.intp, count=sum(sizes))
+        codes[rows] = np.repeat(np.minimum(np.arange(1, len(sizes) + 1), most), sizes)
+        return codes
 
     @property
     def label_questions(self) -> Indices:
@@ -88,7 +135,7 @@ class SessionResults:
 
     def is_asked(self, row: int) -> bool:
         """Return whether a question was about a row index."""
-        return self._state.is_asked(row)
+        return self._state.question_about(row) is not None
 
     def asked_row(self, question: int) -> int | None:
         """Return the row index of a question by its number, or None if there is none."""
@@ -138,7 +185,7 @@ class SessionResults:
     @property
     def n_skipped(self) -> int:
         """Number of questions whose row has no label."""
-        return self._state.n_skipped
+        return len(self._state.skipped)
 
     @property
     def questions_by_expert(self) -> dict[str | None, int]:

@@ -190,8 +190,8 @@ class SessionState:
         The rows of each category; the categories in the order of their first rows.
     curve : list of int
         Number of categories found after each question, under the present labels.
-    n_skipped : int
-        Number of questions whose row has no label.
+    skipped : set of int
+        The rows of questions that have no label.
     opinions : Opinions
         The latest opinion of each expert about each row; prior labels belong to no expert.
 
@@ -215,7 +215,7 @@ class SessionState:
         self.n_rows = n_rows
         self.entries: dict[int, Entry] = {}
         self.questions: list[AskedRow] = []
-        self.n_skipped = 0
+        self.skipped: set[int] = set()
         self.opinions = Opinions()
         self._categories = CategoryRows(n_rows)
         self._question_of: dict[int, int] = {}  # the row of a question to its number
@@ -245,9 +245,13 @@ class SessionState:
         entry = self.entries.get(row)
         return None if entry is None else entry.label
 
-    def is_asked(self, row: int) -> bool:
-        """Return whether a question was about a row."""
-        return row in self._question_of
+    def question_about(self, row: int) -> int | None:
+        """Return the number of the question about a row, or None."""
+        return self._question_of.get(row)
+
+    def n_asked(self, rows: Iterable[int]) -> int:
+        """Return how many of the rows questions were about."""
+        return sum(map(self._question_of.__contains__, rows))
 
     def answers(self) -> list[Answer]:
         """Return all answers for a fresh asker, in the order in which they were first given."""
@@ -393,10 +397,10 @@ class SessionState:
         before = self.entries.get(row)
         old = None if before is None else before.label
         new = None if entry is None else entry.label
-        if row in self._question_of:
-            self.n_skipped += (entry is not None and new is None) - (
-                before is not None and old is None
-            )
+        if entry is not None and new is None and row in self._question_of:
+            self.skipped.add(row)
+        else:
+            self.skipped.discard(row)
         if old is not None and old != new:
             self._categories.remove(row, old)
         if entry is None:

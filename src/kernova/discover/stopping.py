@@ -146,6 +146,32 @@ def stopping_advice(
     if n_random and not any(number > asked - n_random for number in new_questions):
         n_drawn = sum(label is not None for label in labels_in_order[asked - n_random :])
         fraction = 1 - (1 - confidence) ** (1 / n_drawn) if n_drawn else None
+    progress = Progress(asked, seen, last_new, n_named, named_since)
+    return advice_after(progress, n_rows, n_labelled_before, fraction, confidence)
+
+
+class Progress(NamedTuple):
+    """Counts of a session from which stopping advice follows."""
+
+    asked: int  # questions, including skipped ones
+    seen: int  # categories
+    last_new: int  # the question that found the last new category; 0 for none
+    n_named: int  # questions that were answered
+    named_since: int  # the same, since the last new category
+
+
+def advice_after(
+    progress: Progress,
+    n_rows: int,
+    n_labelled_before: int = 0,
+    fraction: float | None = None,
+    confidence: float = 0.95,
+) -> Advice:
+    """Return the advice of :func:`stopping_advice` from counts.
+
+    ``fraction`` bounds the unlabelled rows in undiscovered categories, if a random sample does.
+    """
+    asked, seen, last_new, n_named, named_since = progress
     n_unlabelled = n_rows - n_labelled_before - n_named
     is_over = n_unlabelled == 0
     wanted = _WAIT_FACTOR * last_new + _EXTRA_ANSWERS

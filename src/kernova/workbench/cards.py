@@ -1,5 +1,6 @@
 """Row cards: the values of a row against all others, its media, its label and opinions."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -123,13 +124,20 @@ class Cards:
 
         Rows of the cluster that are labelled keep their label, and are counted by label.
         """
-        labels = self._shared.session.labels_
-        others = question.members[question.members != question.row]
-        is_known = labels[others] != None  # noqa: E711
-        names, counts = np.unique(labels[others[is_known]].astype(str), return_counts=True)
-        elsewhere = [one.row for one in self._shared.session.open_questions_.values()]
-        open_rows = np.setdiff1d(others[~is_known], elsewhere)
-        members = self._shared.discovery.nearest(question.row, open_rows, _MOST_MEMBERS).tolist()
+        session = self._shared.session
+        others = question.members[question.members != question.row].tolist()
+        labels = [session.label_of(row) for row in others]
+        known = Counter(label for label in labels if label is not None)
+        elsewhere = {one.row for one in session.open_questions_.values()}
+        open_rows = [
+            row
+            for row, label in zip(others, labels, strict=True)
+            if label is None and row not in elsewhere
+        ]
+        nearest = self._shared.discovery.nearest(
+            question.row, np.array(open_rows, dtype=np.intp), _MOST_MEMBERS
+        )
+        members = nearest.tolist()
         return QuestionShown(
             row=question.row,
             id=str(question.id),
@@ -139,7 +147,7 @@ class Cards:
             members=members,
             member_ids=[self._shared.id_of(row) for row in members],
             n_members=len(open_rows),
-            known_members=dict(zip(names.tolist(), counts.tolist(), strict=True)),
+            known_members=dict(sorted(known.items())),
             card=self.card(question.row),
         )
 
@@ -155,7 +163,7 @@ class Cards:
         ]
         rows = [row for _, _, row in sorted(found)[:limit]]
         with self._shared.lock:
-            labels = self._shared.session.labels_[rows]
+            labels = [self._shared.session.label_of(row) for row in rows]
         return FoundReply(
             [
                 FoundRow(row, self._shared.id_of(row), label)

@@ -162,16 +162,16 @@ class Learning(Part):
         model = self._model()
         with self._shared.lock:
             version = self._shared.version
-            categories = self._shared.session.categories_
-        positions = {name: position for position, name in enumerate(categories, start=1)}
+            results = self._shared.session.results_
+            labelled, names = results.codes(UNKNOWN - 1), list(results.category_sizes)
+        positions = {name: position for position, name in enumerate(names, start=1)}
         codes = np.zeros(self._shared.n_rows, dtype="<u2")
         claimed = model.recognized >= 0
         of_class = np.array([*(positions.get(name, 0) for name in model.names), 0], dtype="<u2")
         codes[claimed] = of_class[model.recognized[claimed]]
         codes[model.verdicts == VERDICTS.index("ambiguous")] = AMBIGUOUS
         codes[model.verdicts == VERDICTS.index("unknown")] = UNKNOWN
-        for position, rows in enumerate(categories.values(), start=1):
-            codes[list(rows)] = min(position, UNKNOWN - 1)
+        codes[labelled > 0] = labelled[labelled > 0]
         return codes.tobytes(), version
 
     def model_file(self) -> bytes:
@@ -186,8 +186,10 @@ class Learning(Part):
         """Return the rows that have been neither asked nor labelled since."""
         with self._shared.lock:
             session = self._shared.session
-            labels, asked = session.labels_, set(session.asked_)
-        return [row for row in rows if labels[row] is None and row not in asked]
+            results = session.results_
+            return [
+                row for row in rows if results.label_of(row) is None and not results.is_asked(row)
+            ]
 
     def _model(self) -> LearntModel:
         found = self._job.result

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from kernova.discover.events import PriorLabels
@@ -17,6 +18,8 @@ from kernova.workbench.shared import BackgroundJob, Presence, SharedState
 _RECOMPUTE_AFTER: Final = 20.0
 # Computed further than asked, so that it need not be recomputed after every answer.
 _QUESTIONS_AHEAD: Final = 50
+# From more answers, it takes too long for a reply.
+_FEW_QUESTIONS: Final = 2000
 
 
 @dataclass(frozen=True)
@@ -125,12 +128,13 @@ class Colours:
 
     def of(self, names: list[str]) -> list[int]:
         """Return each category's number; a new category gets the lowest free one."""
-        self._of = {name: colour for name, colour in self._of.items() if name in set(names)}
+        present = set(names)
+        self._of = {name: colour for name, colour in self._of.items() if name in present}
+        taken = set(self._of.values())
+        free = (number for number in count() if number not in taken)
         for name in names:
             if name not in self._of:
-                taken = set(self._of.values())
-                free = next(number for number in range(len(taken) + 1) if number not in taken)
-                self._of[name] = free
+                self._of[name] = next(free)
         return [self._of[name] for name in names]
 
     def rename(self, old: str, new: str) -> None:
@@ -180,6 +184,7 @@ class Overview:
         self._baseline: list[float] = []
         self._baseline_due = 0.0
         self._baseline_lock = threading.Lock()
+        self._baseline_job: BackgroundJob[None] = BackgroundJob(shared.changed)
         self._cached = _Progress(-1, {})
         self._present: list[str] = []
 
@@ -255,16 +260,15 @@ class Overview:
             "known_before": len({session.label_of(row) for row in self._prior_rows()} - {None}),
             "categories": self._categories(),
             "advice": Advice(list(advice.known), list(advice.guessed), advice.questions_left),
-            "disagreements": len(session.disagreements_),
+            "disagreements": session.n_disagreements_,
         }
 
     def _categories(self) -> list[Category]:
-        session = self._shared.session
-        categories, asked = session.categories_, set(session.asked_)
-        colours = self._colours.of(list(categories))
+        counts = self._shared.session.results_.category_counts
+        colours = self._colours.of([one.name for one in counts])
         return [
-            Category(name, len(rows), sum(row in asked for row in rows), rows[0], colour)
-            for (name, rows), colour in zip(categories.items(), colours, strict=True)
+            Category(one.name, one.n_rows, one.n_asked, one.first_row, colour)
+            for one, colour in zip(counts, colours, strict=True)
         ]
 
     def _experts(self) -> list[ExpertHere]:
@@ -277,23 +281,30 @@ class Overview:
         ]
 
     def _random_baseline(self, n_asked: int) -> list[float]:
-        """Return the expected number of categories after 1, 2 ... random questions."""
+        """Return the expected number of categories after 1, 2 ... random questions.
+
+        With very many answers it is computed in the background, and may end before the last.
+        """
         with self._baseline_lock:
-            if time.monotonic() >= self._baseline_due or len(self._baseline) < n_asked:
-                self._compute_baseline(n_asked)
+            is_due = time.monotonic() >= self._baseline_due or len(self._baseline) < n_asked
+            if is_due and n_asked <= _FEW_QUESTIONS:
+                self._compute_baseline()
+            elif is_due:
+                self._baseline_job.start(self._compute_baseline)
             return self._baseline[:n_asked]
 
-    def _compute_baseline(self, n_asked: int) -> None:
+    def _compute_baseline(self) -> None:
         began = time.monotonic()
         discovery = self._shared.discovery
         with self._shared.lock:
-            labels, prior = discovery.session.labels_, self._prior_rows()
+            session, prior = discovery.session, self._prior_rows()
+            labels, n_asked = session.labels_, session.n_questions_
         n_questions = min(n_asked + _QUESTIONS_AHEAD, self._shared.n_rows - len(prior))
         curve = random_baseline_curve(discovery.encoded, labels, n_questions, prior_rows=prior)
-        self._baseline = [float(one) for one in curve]
+        self._baseline = curve.tolist()
         self._baseline_due = time.monotonic() + _RECOMPUTE_AFTER * (time.monotonic() - began)
 
     def _prior_rows(self) -> tuple[int, ...]:
-        records = self._shared.session.records_
-        first = records[0].event if records else None
+        session = self._shared.session
+        first = session.results_.record(1).event if session.n_records_ else None
         return first.rows if isinstance(first, PriorLabels) else ()

@@ -19,6 +19,8 @@ from kernova.typing import Indices, Vector
 _STRIP = 15
 # The range of a column may overflow.
 _LARGEST = float(np.finfo(np.float64).max)
+# Up to so many columns are bisected one by one.
+_FEW_COLUMNS: Final = 100
 
 MOST_BINS: Final = 30
 _FEWEST_BINS: Final = 5
@@ -214,7 +216,12 @@ class _Numbers(NamedTuple):
         return np.where(is_there, fraction, 1.0), np.where(is_there, distance, 0.0)
 
     def _n_before(self, values: Vector, *, is_right: bool) -> Indices:
-        """Bisect all columns at once, as searchsorted does with one."""
+        """Bisect all columns: one by one if they are few, else at once."""
+        if len(values) <= _FEW_COLUMNS:
+            side: Literal["left", "right"] = "right" if is_right else "left"
+            pairs = zip(self.ascending, self.n_there.tolist(), values.tolist(), strict=True)
+            found = [numbers[:n].searchsorted(value, side) for numbers, n, value in pairs]
+            return np.array(found, dtype=self.n_there.dtype)
         low, high = np.zeros_like(self.n_there), self.n_there.copy()
         lines = np.arange(len(values))
         for _ in range(self.ascending.shape[1].bit_length()):
@@ -353,6 +360,8 @@ class _Ruler(NamedTuple):
     counts: list[int]
     words: str
     is_whole: bool  # each bin is one whole number
+    low_words: str = ""
+    high_words: str = ""
 
     def position(self, value: float) -> float:
         """Return the position between the ends, from 0 to 1; values beyond are clipped."""
@@ -410,7 +419,13 @@ def _ruler_of(column: NumberColumn) -> _Ruler:
     """Return the axis of a column, cached; concurrent threads may compute it twice."""
     found = _rulers.get(column)
     if found is None:
-        found = _rulers[column] = _ruler(column.numbers)
+        found = _ruler(column.numbers)
+        if found.counts:
+            low, high = found.low, found.high
+            found = found._replace(
+                low_words=format_value(low, beside=high), high_words=format_value(high, beside=low)
+            )
+        _rulers[column] = found
     return found
 
 
@@ -427,8 +442,8 @@ def _number_feature(column: NumberColumn, summary: FeatureSummary, value: Any) -
         histogram=ruler.counts,
         lowest=ruler.low if ruler.counts else None,
         highest=ruler.high if ruler.counts else None,
-        lowest_words=format_value(ruler.low, beside=ruler.high) if ruler.counts else "",
-        highest_words=format_value(ruler.high, beside=ruler.low) if ruler.counts else "",
+        lowest_words=ruler.low_words,
+        highest_words=ruler.high_words,
         position=ruler.position(float(value)) if is_there else None,
         usual_position=ruler.position(column.usual) if ruler.counts else None,
         axis=ruler.axis,

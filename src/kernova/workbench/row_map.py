@@ -5,7 +5,7 @@ replaces it when it is ready, if it is better. Points are coloured by category.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -280,6 +280,13 @@ def _fraction_kept(points: Points, neighbours: NDArray[np.int32]) -> float:
     return float(is_kept.mean())
 
 
+class _Codes(NamedTuple):
+    """Category codes of all rows, made once per version."""
+
+    version: int
+    content: bytes
+
+
 class MapOfRows(Part):
     """Coordinates and category codes of all rows, as the page draws them."""
 
@@ -287,6 +294,7 @@ class MapOfRows(Part):
         super().__init__(shared)
         self._axes: RowMap | None = None
         self._better: BackgroundJob[RowMap | None] = BackgroundJob(shared.changed)
+        self._codes = _Codes(-1, b"")
 
     def prepare(self, after: BackgroundJob[Any]) -> None:
         """Compute the neighbour map in the background, after a more urgent job."""
@@ -321,11 +329,11 @@ class MapOfRows(Part):
         """
         with self._shared.lock:
             session, version = self._shared.session, self._shared.version
-            codes = np.zeros(self._shared.n_rows, dtype="<u2")
-            codes[session.asked_] = SKIPPED
-            for position, rows in enumerate(session.categories_.values(), start=1):
-                codes[list(rows)] = min(position, SKIPPED - 1)
-        return codes.tobytes(), version
+            if self._codes.version != version:
+                codes = session.results_.codes(SKIPPED - 1)
+                codes[codes < 0] = SKIPPED
+                self._codes = _Codes(version, codes.astype("<u2").tobytes())
+            return self._codes.content, version
 
     def _axes_map(self) -> RowMap:
         if self._axes is None:
