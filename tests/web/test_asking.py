@@ -51,6 +51,7 @@ def test_a_session_from_the_first_question_to_the_history(client):
     reply = anna.answer(" carp ")
     assert reply["saved"] == {
         "number": 1, "words": f"{question['id']}: carp.", "is_new": True, "n_rows": 1,
+        "warning": None,
     }  # fmt: skip
     assert reply["question"]["number"] == 2
     assert not anna.answer("carp")["saved"]["is_new"]
