@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from kernova.discover.preparation import Preparation
     from kernova.discover.state import SessionState
 
-_NO_ROWS: Final = np.empty(0, dtype=np.intp)
 # An asker is copied after so many answers, and after so many more.
 _COPY_EVERY: Final = (64, 4096)
 
@@ -220,7 +219,11 @@ class OpenQuestions:
         """Return the rows that are open for other experts, then those of their clusters."""
         rows = self.rows_besides(expert)
         members = [one.members for who, one in self.by_expert.items() if who != expert]
-        return np.concatenate([rows, np.setdiff1d(np.concatenate([_NO_ROWS, *members]), rows)])
+        ascending = np.sort(np.concatenate([rows, *members])) if members else rows
+        is_first = np.ones(len(ascending), dtype=np.bool_)
+        is_first[1:] = ascending[1:] != ascending[:-1]
+        distinct = ascending[is_first]
+        return np.concatenate([rows, np.delete(distinct, np.searchsorted(distinct, rows))])
 
 
 def _proposal(
@@ -275,6 +278,7 @@ class _Run:
 
     def __init__(self, asker: Asker) -> None:
         self.asker = asker
+        self._is_copied = isinstance(asker, CopiedAsker)
         self.observed: list[Answer] = []
         self._copies: dict[int, Asker] = {}  # by the number of answers
 
@@ -287,8 +291,8 @@ class _Run:
             some = answers[len(self.observed) - n_before : mark - n_before]
             observe_answers(self.asker, some)
             self.observed.extend(some)
-            if mark in wanted and isinstance(self.asker, CopiedAsker):
-                self._copies[mark] = self.asker.copy()
+            if mark in wanted and self._is_copied:
+                self._copies[mark] = cast(CopiedAsker, self.asker).copy()
         self._copies = {mark: one for mark, one in self._copies.items() if mark in wanted}
 
     def back_to(self, n_answers: int) -> "_Run | None":

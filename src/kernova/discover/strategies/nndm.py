@@ -15,7 +15,7 @@ from kernova.cluster.standardize import Standardization
 from kernova.discover.preparation import cached, saved_in_cache
 from kernova.discover.questions import Answer, Question, free_rows
 from kernova.discover.strategies.spacing import distances_to
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.kernels.functions import squared_distances
 from kernova.parallel import row_blocks, slices
 from kernova.progress import track
@@ -161,7 +161,7 @@ class DensityJumps:
         ):
             raise InputError(
                 "priors must give each category a fraction of the rows, above 0 and at most 1; "
-                f"got {dict(self.priors)!r}."
+                f"got {quoted(dict(self.priors))}."
             )
 
     def start(self, preparation: "Preparation") -> "JumpAsker":

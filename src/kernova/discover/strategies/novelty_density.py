@@ -378,7 +378,7 @@ class NoveltyAsker:
 
     def _question_about(self, choice: _Choice, best: Indices, novelty: float) -> Question:
         row = choice.row
-        nearly = cdist(self._spacing.rows, self._spacing.rows[row : row + 1])[:, 0]
+        nearly = nearest_point(self._spacing.rows, self._spacing.rows[row : row + 1])
         members = self._neighbors_of(row, nearly)
         others = [int(other) for other in best if other != row]
         evidence = {

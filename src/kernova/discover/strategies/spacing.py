@@ -91,12 +91,12 @@ def nearest_point(Z: Matrix, points: Matrix) -> Vector:
     array([0., 1., 0.])
     """
     if len(points) == 1:
-        return cdist(Z, points)[:, 0]
+        return cdist(points, Z)[0]  # several times as fast as with the arguments exchanged
     nearest = np.full(len(Z), np.inf)
     for some in slices(len(points), _ROWS_AT_ONCE):
         for block in slices(len(Z), _BLOCK):
             np.minimum(
-                nearest[block], cdist(Z[block], points[some]).min(axis=1), out=nearest[block]
+                nearest[block], cdist(points[some], Z[block]).min(axis=0), out=nearest[block]
             )
     return nearest
 
