@@ -23,7 +23,10 @@ from .storage import numbers_in
 # Words of the landed version that were renamed on purpose, and what they are now: values in JSON
 # and tables, and names of columns. Either word is accepted.
 RENAMED: dict[str, str] = {"strangers-and-crowds": "novelty-density"}
+# Keys that a reply has since got in addition, by the end of their path.
+ADDED: dict[str, str] = {"saved/warning": "where an entry is if the project was displaced"}
 
+_ADDED = tuple(f"/{end}" for end in ADDED)
 MAX_LIST = 30
 N_SAMPLED = 12
 _TIMES = ("_seconds",)  # how long something took is no result
@@ -250,6 +253,7 @@ def _unlike_dicts(now, then, rtol, renamed, path):
         renamed[key] if key not in now and renamed.get(key) in now else key: value
         for key, value in then.items()
     }
+    then |= {key: now[key] for key in set(now) - set(then) if f"{path}/{key}".endswith(_ADDED)}
     if set(now) != set(then):
         lost_keys, new_keys = sorted(set(then) - set(now)), sorted(set(now) - set(then))
         return [f"{path}: keys gone {lost_keys}, keys new {new_keys}"]
