@@ -177,7 +177,8 @@ def escaped_letter(letter: str) -> str:
 
 def _is_needed(found: re.Match[str]) -> bool:
     """Return whether the characters beside an invisible one need it."""
-    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    text, start, stop = found.string, found.start(), found.end()
+    before, after = text[max(0, start - 1) : start], text[stop : stop + 1]
     return bool(before) and (
         _joins(before, after) if found[0] in _JOINERS else _selects(found[0], before, after)
     )

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.neighbors.index import distinct_rows
 from kernova.typing import Indices, Matrix
 
@@ -80,7 +80,7 @@ def fit_standardizer(
     """
     if how not in get_args(Standardization):
         raise InputError(
-            f"standardize={how!r} is not supported; "
+            f"standardize={quoted(how)} is not supported; "
             f"choose one of {', '.join(map(repr, get_args(Standardization)))}."
         )
     if how == "none" and n_components is None:
@@ -136,6 +136,6 @@ def _n_kept(variances: Matrix, n_components: int | float | None) -> int:
     if n_components == int(n_components) and n_components >= 1:
         return min(int(n_components), len(variances))
     raise InputError(
-        f"n_components={n_components!r} is neither a number of axes nor a fraction of the "
+        f"n_components={quoted(n_components)} is neither a number of axes nor a fraction of the "
         "variance; give an integer of at least 1, or a number between 0 and 1."
     )

@@ -21,7 +21,7 @@ from kernova.description.fitting import (
     warn_of_single_rows,
 )
 from kernova.description.hyperparameters import Scale, feature_scaling, median_distance
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.kernels.functions import squared_distances
 from kernova.parallel import row_blocks
 from kernova.typing import Indices, Matrix, Vector
@@ -344,7 +344,7 @@ def _checked_grid(n_prototypes: Any) -> tuple[int, int]:
     if len(sides) != 2 or not all(isinstance(side, Integral) and int(side) > 0 for side in sides):
         raise InputError(
             "n_prototypes must be two whole numbers above 0, the sides of a grid; "
-            f"got {n_prototypes!r}."
+            f"got {quoted(n_prototypes)}."
         )
     return int(sides[0]), int(sides[1])
 

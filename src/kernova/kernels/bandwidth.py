@@ -5,7 +5,7 @@ from numbers import Real
 
 import numpy as np
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.kernels.functions import squared_distances
 from kernova.neighbors.index import from_unit, in_unit, unit_exponent
 from kernova.neighbors.neighborhoods import nearest_distances
@@ -100,7 +100,7 @@ def chosen_bandwidth(
     if isinstance(bandwidth, str):
         if bandwidth not in BANDWIDTH_RULES:
             raise InputError(
-                f"There is no bandwidth rule named {bandwidth!r}. "
+                f"There is no bandwidth rule named {quoted(bandwidth)}. "
                 f"Use one of {', '.join(BANDWIDTH_RULES)}, or a positive number."
             )
         return BANDWIDTH_RULES[bandwidth](X, random_state)
@@ -108,6 +108,6 @@ def chosen_bandwidth(
     if not is_positive or isinstance(bandwidth, bool):
         raise InputError(
             f"The bandwidth must be a positive number or the name of a rule "
-            f"({', '.join(BANDWIDTH_RULES)}); got {bandwidth!r}."
+            f"({', '.join(BANDWIDTH_RULES)}); got {quoted(bandwidth)}."
         )
     return float(bandwidth)

@@ -20,7 +20,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.typing import Matrix, Vector
 
 # Farther from the origin, in bandwidths, squares would overflow.
@@ -91,7 +91,7 @@ class Stationary(Kernel):
     def __post_init__(self) -> None:
         if not (math.isfinite(self.bandwidth) and self.bandwidth > 0):
             raise InputError(
-                f"A kernel's bandwidth must be a positive number; got {self.bandwidth!r}."
+                f"A kernel's bandwidth must be a positive number; got {quoted(self.bandwidth)}."
             )
 
     def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
@@ -195,7 +195,7 @@ class Matern(Stationary):
         super().__post_init__()
         if self.nu not in (1.5, 2.5):
             raise InputError(
-                f"The Matérn kernel is available for nu=1.5 and nu=2.5; got nu={self.nu!r}. "
+                f"The Matérn kernel is available for nu=1.5 and nu=2.5; got nu={quoted(self.nu)}. "
                 "For nu=0.5 take 'laplacian'."
             )
 
@@ -292,7 +292,7 @@ class Scaled(Kernel):
     def __post_init__(self) -> None:
         if not (math.isfinite(self.factor) and self.factor > 0):
             raise InputError(
-                f"A kernel can be multiplied by a positive number only; got {self.factor!r}."
+                f"A kernel can be multiplied by a positive number only; got {quoted(self.factor)}."
             )
 
     def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
@@ -338,7 +338,7 @@ def kernel_named(kernel: "str | KernelLike", bandwidth: float | None) -> KernelL
     if isinstance(kernel, str):
         if kernel not in KERNELS:
             raise InputError(
-                f"There is no kernel named {kernel!r}. Use one of {', '.join(KERNELS)}, "
+                f"There is no kernel named {quoted(kernel)}. Use one of {', '.join(KERNELS)}, "
                 "or pass a kernel object."
             )
         factory = KERNELS[kernel]
@@ -457,8 +457,8 @@ def profile_named(kernel: "str | Profile") -> Profile:
         return _custom_profile(kernel)
     if not isinstance(kernel, str) or kernel not in PROFILES:
         raise InputError(
-            f"There is no kernel named {kernel!r}. Use one of {', '.join(PROFILES)}, or give a "
-            "function of u = distance / width."
+            f"There is no kernel named {quoted(kernel)}. Use one of {', '.join(PROFILES)}, or give "
+            "a function of u = distance / width."
         )
     return PROFILES[kernel]
 

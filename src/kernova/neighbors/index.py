@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from kernova._sklearn import openmp_effective_n_threads
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.parallel import cached_blocks, in_threads
 from kernova.typing import Indices, Matrix, Vector
 
@@ -285,7 +285,7 @@ def build_index(
     """
     if algorithm not in _ALGORITHMS:
         raise InputError(
-            f"There is no algorithm named {algorithm!r}. Use one of {', '.join(_ALGORITHMS)}."
+            f"There is no algorithm named {quoted(algorithm)}. Use one of {', '.join(_ALGORITHMS)}."
         )
     exponent = unit_exponent(X)
     rows, counts, inverse = distinct_rows(in_unit(X, exponent))

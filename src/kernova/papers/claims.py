@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.files import replacing
 from kernova.report.canvas import new_figure, picture_png
 from kernova.report.page import Section, facts, paragraph, save_page
@@ -142,7 +142,9 @@ def checked_names(names: str | Iterable[str], known: Collection[str]) -> list[st
     chosen = [names] if isinstance(names, str) else list(dict.fromkeys(names))
     for name in chosen:
         if name not in known:
-            raise InputError(f"There is no data set {name!r}; choose from {', '.join(known)}.")
+            raise InputError(
+                f"There is no data set {quoted(name)}; choose from {', '.join(known)}."
+            )
     return chosen
 
 

@@ -28,7 +28,9 @@ SHIPPED_FEATURES = {"cichlids": Path(__file__).with_name("cichlid_features.toml"
 
 
 _TABLE_PREFIX = re.compile(r"features\s*+\.\s*+")
-_LARGEST_FILE = 1_000_000
+# Reading TOML takes time that grows with the square of a line, and memory, too.
+_LARGEST_FILE = 100_000
+_LONGEST_LINE = 2_000
 
 
 class _Written(NamedTuple):
@@ -245,8 +247,8 @@ def _check_size(source: str) -> None:
     n_bytes = Path(source).stat().st_size
     if n_bytes > _LARGEST_FILE:
         raise InputError(
-            f"{source} has {n_bytes / 1e6:,.1f} MB; a file of features has at most "
-            f"{_LARGEST_FILE / 1e6:.0f} MB. Name a file with one formula per line."
+            f"{source} has {n_bytes:,} bytes; a file of features has at most {_LARGEST_FILE:,}. "
+            "Name a file with one formula per line."
         )
 
 
@@ -267,6 +269,12 @@ def _text_features(lines: list[Line], source: str) -> list[_Written]:
 
 
 def _toml_features(lines: list[Line], source: str) -> list[_Written]:
+    for line in lines:
+        if len(line.text) > _LONGEST_LINE:
+            raise InputError(
+                f"Line {line.number} of {source} has {len(line.text):,} characters; a feature has "
+                f"at most {_LONGEST_LINE:,}. Shorten it."
+            )
     by_number = {line.number: line.text for line in lines}
     text = "\n".join(
         by_number.get(number, "") for number in range(1, max(by_number, default=0) + 1)

@@ -201,6 +201,8 @@ def _per_specimen(coordinates: ArrayLike, ids: Sequence[str]) -> Coordinates:
 
 
 def _is_infinite_or_half_missing(points: Points) -> Mask:
+    if np.isfinite(points).all():
+        return np.zeros(points.shape[:-1], dtype=bool)
     is_missing = np.isnan(points)
     is_half = is_missing.any(axis=-1) & ~is_missing.all(axis=-1)
     return np.asarray(is_half | np.isinf(points).any(axis=-1))

@@ -5,6 +5,7 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kernova.audio.annotations.fields import (
+    SegmentBudget,
     SourceLine,
     checked_segment,
     columns_by_role,
@@ -47,6 +48,8 @@ def read_separated_annotation(
     _, header = next(rows, (0, []))
     if not header:
         raise InputError(f"{source} is empty; a table of annotations needs at least a header line.")
+    budget = SegmentBudget(source, text)
+    budget.check_columns(len(header))
     found = columns_by_role(header, _DEFAULT_NAMES, columns, source)
     # A table that separated_annotation wrote; in others, an apostrophe is a part of the label.
     is_ours = tuple(header) == _WRITTEN
@@ -59,6 +62,7 @@ def read_separated_annotation(
                 f"{location} has {len(row)} fields where the header has {len(header)}; correct it."
             )
         segments.append(_segment({role: restored(row[i]) for role, i in found.items()}, location))
+        budget.add_segment()
     return segments
 
 
@@ -111,9 +115,10 @@ def _rows(text: str, source: str) -> Iterator[tuple[int, list[str]]]:
                 yield line, row
             line = reader.line_num + 1
     except csv.Error as error:
+        is_long = "field limit" in str(error)
+        problem = "a field is too long" if is_long else "a quotation mark is unbalanced"
         raise InputError(
-            f"{SourceLine(source, line)} cannot be read as separated text: a quotation mark is "
-            "unbalanced."
+            f"{SourceLine(source, line)} cannot be read as separated text: {problem}."
         ) from error
 
 

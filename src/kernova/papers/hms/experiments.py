@@ -24,7 +24,7 @@ from kernova.discover.strategies.interleave import Interleave
 from kernova.discover.strategies.mean_shift_interleave import MeanShiftInterleave, ShiftedClusters
 from kernova.discover.strategies.nndm import DensityJumps
 from kernova.discover.strategies.random import RandomOrder
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.papers.claims import check_data_folder, checked_names, read_labelled_file
 from kernova.progress import track
 from kernova.typing import Indices, Matrix
@@ -140,7 +140,7 @@ def thinned_rows(labels: Labels, sizes: Sequence[int], rng: np.random.Generator)
         rows = np.flatnonzero(labels == label)
         if len(rows) < size:
             raise InputError(
-                f"Class {str(label)!r} has {len(rows)} rows, but {size} are to be drawn; use "
+                f"Class {quoted(str(label))} has {len(rows)} rows, but {size} are to be drawn; use "
                 "the published set, with all its rows."
             )
         kept.append(rng.choice(rows, size, replace=False))

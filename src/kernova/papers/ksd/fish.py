@@ -22,7 +22,7 @@ from kernova.anomaly.outlier_factor import RobustKernelOutlierFactor
 from kernova.anomaly.spatial_depth import SpatialDepth
 from kernova.calibration.bounds import critical_false_alarm, equal_error_rate
 from kernova.description.one_class import OneClassGaussianProcess
-from kernova.errors import InputError, check_count
+from kernova.errors import InputError, check_count, quoted
 from kernova.papers.claims import Claim, verdict
 from kernova.progress import track
 from kernova.shapes import Landmarks, read_landmark_table
@@ -142,7 +142,7 @@ def read_fish(folder: str | Path) -> Fish:
     landmarks, others = read_landmark_table(found[0])
     absent = [name for name in ("tribe", "genus", "species") if name not in others.columns]
     if absent:
-        raise InputError(f"{found[0]} has no column {absent[0]!r}; the study needs it.")
+        raise InputError(f"{found[0]} has no column {quoted(absent[0])}; the study needs it.")
     return Fish(landmarks, others[["tribe", "genus", "species"]].astype(str))
 
 

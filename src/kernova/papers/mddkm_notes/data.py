@@ -18,7 +18,7 @@ from scipy.signal import butter, sosfilt
 from kernova.audio.annotations import read_annotations
 from kernova.audio.annotations.segments import Segment, segments_by_file
 from kernova.audio.reading import Audio, audio_info, read_audio
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.papers.claims import check_data_folder
 from kernova.text import quantity
 from kernova.textfiles import read_text
@@ -148,7 +148,9 @@ def _index_rows(path: Path) -> list[dict[str, str]]:
     table = csv.DictReader(io.StringIO(read_text(path)))
     missing = {"file", "label"} - set(table.fieldnames or ())
     if missing:
-        raise InputError(f"{path} has no column {sorted(missing)[0]!r}; it needs file and label.")
+        raise InputError(
+            f"{path} has no column {quoted(sorted(missing)[0])}; it needs file and label."
+        )
     rows = [row for row in table if row["file"] and row["label"]]
     if not rows:
         raise InputError(f"{path} lists no note with a label; add at least one.")
@@ -323,7 +325,7 @@ def draw_split(notes: NoteSet, n_each: int, seed: int, n_classes: int = N_KNOWN)
     for name in classes:
         if len(notes.of_class(name)) < n_each:
             raise InputError(
-                f"Class {name!r} of {notes.name} has "
+                f"Class {quoted(name)} of {notes.name} has "
                 f"{quantity(len(notes.of_class(name)), 'note')}; at least {n_each} are needed."
             )
     train = np.concatenate([rng.choice(notes.of_class(n), n_each, replace=False) for n in classes])

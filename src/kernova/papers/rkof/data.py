@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.papers.claims import LabelledTable, check_data_folder, read_labelled_file
 from kernova.progress import track
 from kernova.tables.encoding import Scaling, number_scaling, scaled_numbers
@@ -188,7 +188,7 @@ def _ready(source: Source, table: LabelledTable) -> list[OutlierSet]:
     kinds = [(table.labels == label).to_numpy() for label in source.outlier_labels]
     if not is_ordinary.any() or not any(kind.any() for kind in kinds):
         raise InputError(
-            f"{source.file} has no rows labelled {source.ordinary_label!r}, or none labelled "
+            f"{source.file} has no rows labelled {quoted(source.ordinary_label)}, or none labelled "
             f"{' or '.join(map(repr, source.outlier_labels))}; both are needed to compare."
         )
     sets = []

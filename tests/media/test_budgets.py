@@ -1,0 +1,43 @@
+"""Files of landmarks, annotations, sounds and pictures: damaged or forged, they stay cheap."""
+
+import pytest
+
+from tests.media.inputs import bombs, damaged, good_files
+from tests.memory import readings
+
+N_DAMAGED = 1_500
+
+
+def test_good_files_are_read(tmp_path):
+    paths = [tmp_path / name for name in good_files()]
+    for path, content in zip(paths, good_files().values(), strict=True):
+        path.write_bytes(content)
+    assert {reading.path: reading.message for reading in readings("media", paths)} == dict.fromkeys(
+        map(str, paths), ""
+    )
+
+
+@pytest.mark.soak
+def test_damaged_files_take_little_memory_and_time(tmp_path, long_bar):
+    good = sorted(good_files().items())
+    paths = []
+    for seed in range(long_bar(N_DAMAGED)):
+        name, content = good[seed % len(good)]
+        paths.append(tmp_path / f"{seed}-{name}")
+        paths[-1].write_bytes(damaged(content, seed))
+    found = readings("media", paths)
+    assert len(found) == len(paths)
+    assert [fault for reading in found for fault in reading.faults()] == []
+    peak, seconds = max(one.peak for one in found), max(one.seconds for one in found)
+    n_rejected = sum(one.kind != "" for one in found)
+    print(f"\n{len(found)} damaged: {peak / 1e6:.0f} MB, {seconds:.2f} s, {n_rejected} rejected")
+
+
+def test_small_files_that_stand_for_much_take_little_memory_and_time(tmp_path):
+    paths = []
+    for name, content in bombs().items():
+        paths.append(tmp_path / name)
+        paths[-1].write_bytes(content)
+    found = readings("media", paths)
+    assert len(found) == len(paths)
+    assert [fault for reading in found for fault in reading.faults()] == []
