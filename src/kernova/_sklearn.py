@@ -15,7 +15,7 @@ from sklearn.utils._openmp_helpers import (
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples as num_samples
 
-_COMPLEX = "Complex data not supported"
+from kernova.errors import InputError
 
 __all__ = [
     "Interval",
@@ -24,27 +24,39 @@ __all__ = [
     "gradient_boosting_type",
     "num_samples",
     "openmp_effective_n_threads",
+    "reject_complex",
     "safe_indexing",
     "validate_data",
 ]
 
 
-def validate_data(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+def validate_data(estimator: Any, X: Any = "no_validation", *args: Any, **kwargs: Any) -> Any:
     """Check rows by scikit-learn's function of this name.
 
     Its check for infinite numbers sums all of them, and 1e308 twice would raise a warning; its
     message about complex numbers would list them.
     """
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return validation.validate_data(estimator, *args, **kwargs)
-    except ValueError as error:
-        if not str(error).startswith(_COMPLEX):
-            raise
-        raise ValueError(
-            f"{_COMPLEX}: {type(estimator).__name__} takes real numbers. Give the real and "
-            "imaginary parts as two columns."
-        ) from None
+    if not kwargs.get("skip_check_array"):
+        reject_complex(estimator, X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return validation.validate_data(estimator, X, *args, **kwargs)
+
+
+def reject_complex(estimator: Any, X: Any) -> None:
+    """Raise InputError if some of the rows' numbers are complex."""
+    columns = [X[name] for name in X] if hasattr(X, "dtypes") and hasattr(X, "columns") else [X]
+    if any(_is_complex(column) for column in columns):
+        raise InputError(
+            f"Complex data not supported: {type(estimator).__name__} takes real numbers. Give the "
+            "real and imaginary parts as two columns."
+        )
+
+
+def _is_complex(rows: Any) -> bool:
+    kind = getattr(getattr(rows, "dtype", None), "kind", "")
+    if kind != "O":
+        return bool(kind == "c")
+    return any(isinstance(value, complex) for value in np.asarray(rows, dtype=object).ravel())
 
 
 def decision_tree_type() -> type:

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, check_random_state, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
-from kernova._sklearn import num_samples, safe_indexing, validate_data
+from kernova._sklearn import num_samples, reject_complex, safe_indexing, validate_data
 from kernova.calibration import BOUND, CONFIDENCE, HOLDOUT, MAX_FALSE_ALARM
 from kernova.calibration.bounds import (
     FalseAlarmThreshold,
@@ -243,6 +243,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         """
         _check_holdout(self.holdout)
         validate_data(self, X, skip_check_array=True)  # names and number of features only
+        reject_complex(self, X)
         n_rows = num_samples(X)
         n_holdout = _holdout_size(n_rows, self.holdout)
         self._check_enough_rows(n_rows, n_holdout)
@@ -284,6 +285,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     def score_samples(self, X: Any) -> Vector:
         """Return the detector's own scores; high is ordinary."""
         check_is_fitted(self, "threshold_")
+        reject_complex(self, X)
         return _scores_by(self.estimator_, X)
 
     def judge(self, X: Any) -> Judgement:

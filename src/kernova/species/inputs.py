@@ -4,7 +4,7 @@ import difflib
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,10 +22,13 @@ from kernova.shapes import (
 from kernova.shapes.features import ShapeFeatures
 from kernova.shapes.landmarks import Negative
 from kernova.shapes.tps import IdsFrom
-from kernova.text import listed, quantity
+from kernova.tables.fill_values import core_ranges
+from kernova.text import format_value, listed, plural, quantity
+from kernova.typing import Mask
 
 _TPS = ".tps"
 _MAX_SUGGESTIONS = 5
+_WHOLE_SPECIMEN = 0.5
 
 
 @dataclass(frozen=True)
@@ -199,6 +202,53 @@ def feature_notes(features: ShapeFeatures | None, n_dimensions: int) -> list[str
     if n_dimensions == 3 and features.orientation_dependent:
         notes.append("Of three axes, vertical is the second and horizontal the first.")
     return notes
+
+
+class FarLandmarks(NamedTuple):
+    """Specimens whose far landmarks are missing, and notes on them."""
+
+    landmarks: Landmarks
+    notes: list[str]
+
+
+def without_far_landmarks(landmarks: Landmarks, beside: Landmarks | None = None) -> FarLandmarks:
+    """Take landmarks far beyond those of all other specimens, such as at 1e200, for missing ones.
+
+    A specimen of which half or more are far was measured in another unit, which alignment removes.
+
+    Parameters
+    ----------
+    landmarks : Landmarks
+        The specimens.
+    beside : Landmarks, optional
+        Other specimens with the same landmarks to compare with.
+    """
+    rows = landmarks.coordinates.reshape(len(landmarks), -1)
+    others = rows[:0] if beside is None else beside.coordinates.reshape(len(beside), -1)
+    if others.shape[1] != rows.shape[1]:
+        return FarLandmarks(landmarks, [])  # the study reports different landmarks itself
+    low, high = core_ranges(np.concatenate([rows, others]))
+    is_beyond = (rows < low) | (rows > high)
+    is_far: Mask = is_beyond.reshape(landmarks.coordinates.shape).max(axis=2)
+    is_far[is_far.mean(axis=1) >= _WHOLE_SPECIMEN] = False
+    if not is_far.any():
+        return FarLandmarks(landmarks, [])
+    coordinates = np.where(is_far[..., np.newaxis], np.nan, landmarks.coordinates)
+    return FarLandmarks(
+        replace(landmarks, coordinates=coordinates), [_far_landmark_note(landmarks, is_far)]
+    )
+
+
+def _far_landmark_note(landmarks: Landmarks, is_far: Mask) -> str:
+    row, number = np.argwhere(is_far)[0].tolist()
+    place = ", ".join(format_value(one) for one in landmarks.coordinates[row, number])
+    n_far = int(is_far.sum())
+    lie, were = plural(n_far, "lies", "lie"), plural(n_far, "was", "were")
+    return (
+        f"{quantity(n_far, 'landmark')} of {landmarks.source} {lie} far beyond those of all other "
+        f"specimens and {were} taken for missing, such as landmark {number + 1} of "
+        f"{quoted(landmarks.ids[row])} at {place}. Correct the file, or leave such landmarks empty."
+    )
 
 
 def missing_landmark_notes(landmarks: Landmarks) -> list[str]:

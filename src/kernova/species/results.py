@@ -13,6 +13,7 @@ from kernova.species.inputs import (
     check_no_shared_specimens,
     feature_notes,
     missing_landmark_notes,
+    without_far_landmarks,
 )
 from kernova.species.space import SpeciesSettings
 from kernova.species.specimens import SpecimenTests, judge_specimens
@@ -215,6 +216,7 @@ def answer_unknown(
     """
     settings = settings or SpeciesSettings()
     check_landmarks(landmarks)
+    landmarks, far_notes = without_far_landmarks(landmarks)
     study = study_unknown(landmarks, groups, unknown, settings)
     is_unknown = study.groups == unknown
     specimens = judge_specimens(
@@ -223,7 +225,7 @@ def answer_unknown(
         landmarks.take(is_unknown),
         settings,
     )
-    notes = [*_input_notes(landmarks, settings), *_digitising_notes(specimens)]
+    notes = [*far_notes, *_input_notes(landmarks, settings), *_digitising_notes(specimens)]
     return UnknownAnswer(study, specimens, tuple(notes))
 
 
@@ -237,8 +239,9 @@ def answer_each(
     """Study whether each group in turn would look new; see :func:`answer_unknown`."""
     settings = settings or SpeciesSettings()
     check_landmarks(landmarks)
+    landmarks, far_notes = without_far_landmarks(landmarks)
     study = study_each(landmarks, groups, settings, least_specimens=least_specimens)
-    return EachAnswer(study, tuple(_input_notes(landmarks, settings)))
+    return EachAnswer(study, (*far_notes, *_input_notes(landmarks, settings)))
 
 
 def answer_specimens(
@@ -251,8 +254,16 @@ def answer_specimens(
     settings = settings or SpeciesSettings()
     check_landmarks(known)
     check_no_shared_specimens(known, new)
+    new, new_notes = without_far_landmarks(new, beside=known)
+    known, far_notes = without_far_landmarks(known)
     tests = judge_specimens(known, groups, new, settings)
-    notes = [*tests.notes, *_input_notes(known, settings), *missing_landmark_notes(new)]
+    far_notes = [*far_notes, *new_notes]
+    notes = [
+        *tests.notes,
+        *far_notes,
+        *_input_notes(known, settings),
+        *missing_landmark_notes(new),
+    ]
     return SpecimensAnswer(tests, tuple(notes))
 
 

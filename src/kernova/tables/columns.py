@@ -18,6 +18,7 @@ from kernova.typing import Indices, Mask, Matrix
 
 # With more different texts than this, and than half of the rows, a column is taken for ids.
 _FEW_CATEGORIES = 50
+_LONGEST_COMPLEX = 100
 _COLUMNS_AT_ONCE = 256
 _DATE_LETTERS = r"[0-9 :./\\TZ+-]{4,40}"
 _DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y")
@@ -127,11 +128,28 @@ def _check_category(frame: pd.DataFrame, values: _Values, name: str, source: str
             )
     if (values.is_date.mean(axis=0) >= 0.5).any():
         raise _holds_dates(name, source)
+    if np.mean([_is_complex(str(text)) for text in frame[name].unique()]) >= 0.5:
+        raise InputError(
+            f"Column {name!r} of {source} holds complex numbers; give their real and imaginary "
+            "parts as two columns."
+        )
     if n_distinct > max(_FEW_CATEGORIES, n_rows / 2):
         raise InputError(
             f"Column {name!r} of {source} looks like an id: {n_distinct} different texts in "
             f"{n_rows} rows. Name it as id_column or drop it."
         )
+
+
+def _is_complex(text: str) -> bool:
+    """Return whether a text is a number with both parts, such as 1+2j; "2j" may be a category."""
+    inner = text.strip("() ")[:_LONGEST_COMPLEX]
+    if inner[-1:] not in ("j", "J") or not any(sign in inner[1:] for sign in "+-"):
+        return False
+    try:
+        complex(inner)
+    except ValueError:
+        return False
+    return True
 
 
 def _finite_numbers(texts: "pd.Series[str]") -> Matrix:
