@@ -9,8 +9,8 @@ import pytest
 from kernova.discover.simulation import simulate
 from kernova.errors import InputError, MissingMediaError
 from kernova.media.opening import open_discovery_data
-from kernova.media.outlines import border_of, links_between
 from kernova.media.pictures import pixel_picture
+from kernova.media.row_media import border_of, links_between
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.tps import write_tps
 from tests.media import messages

@@ -29,12 +29,12 @@ from kernova.media.files import (
     files_of_rows,
     missing_files_note,
 )
-from kernova.media.outlines import OutlineRows
 from kernova.media.pictures import PICTURE_SUFFIXES
 from kernova.media.recordings import is_raven, read_recording_folder, read_sound_table
 from kernova.media.row_media import (
     DataRequest,
     DiscoveryData,
+    OutlineRows,
     PictureRows,
     RowMedia,
     pixel_pictures,
