@@ -9,11 +9,15 @@ the budget by a fixed number of megabytes (of 10**6 bytes).
 
 import math
 import os
+import re
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import IO, Any, BinaryIO, Final, NamedTuple, Protocol
+
+import numpy as np
 
 from kernova.errors import InputError
 
@@ -25,6 +29,9 @@ _VARIABLE: Final = "KERNOVA_MEMORY_MB"
 _FLOOR: Final = 80 * MB
 _PER_BYTE: Final = 16
 _BLOCK: Final = 1 << 20
+_ENTRY_BYTES: Final = 46  # at least, in the file
+_ENTRY_OBJECT_BYTES: Final = 1_000
+_LONGEST_END: Final = 66_000
 
 _memory_mb: ContextVar[float | None] = ContextVar("kernova_memory_mb", default=None)
 
@@ -86,7 +93,7 @@ class Budget:
     def limit(self) -> int:
         """The bytes that may be allocated."""
         fixed = _fixed_limit()
-        return _FLOOR + _PER_BYTE * self.size if fixed is None else fixed
+        return default_limit(self.size) if fixed is None else fixed
 
     def check(self, needed: float) -> None:
         """Raise if reading the file needs more than this many bytes.
@@ -127,9 +134,63 @@ class Budget:
         return content
 
 
+def default_limit(size: int) -> int:
+    """Return the bytes that reading a file of this size may take where nothing else is chosen."""
+    return _FLOOR + _PER_BYTE * size
+
+
 def budget_of(path: str | os.PathLike[str], error: type[InputError] = InputError) -> Budget:
     """Return the budget of a file that exists."""
     return Budget(os.fspath(path), os.stat(path).st_size, error)  # noqa: PTH116
+
+
+class ArrayHeader(NamedTuple):
+    """Shape and type of a stored array."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def n_items(self) -> int:
+        """Number of elements; an array without any counts as if no side were 0."""
+        return math.prod(max(length, 1) for length in self.shape)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the array."""
+        return self.n_items * max(self.dtype.itemsize, 1)
+
+
+def array_header(stream: IO[bytes]) -> ArrayHeader:
+    """Read the header of an NPY file; the stream then stands at its first element."""
+    version = np.lib.format.read_magic(stream)
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
+    if read is None:
+        raise ValueError(f"NPY version {version}")
+    shape, _, dtype = read(stream)
+    if dtype.hasobject:
+        # As numpy.load would say.
+        raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
+    return ArrayHeader(shape, dtype)
+
+
+def zip_directory_bytes(stream: BinaryIO) -> int:
+    """Return the memory that the list of a ZIP archive's entries takes, at most."""
+    stream.seek(0, 2)
+    stream.seek(-min(stream.tell(), _LONGEST_END), 2)
+    end = stream.read()
+    sizes = [0]
+    for mark, offset, kind in ((b"PK\x05\x06", 12, "<I"), (b"PK\x06\x06", 40, "<Q")):
+        places = (found.start() + offset for found in re.finditer(mark, end))
+        last = len(end) - struct.calcsize(kind)
+        sizes += [struct.unpack_from(kind, end, at)[0] for at in places if at <= last]
+    # An archive of more than 4 GB writes this in the first field, and the size in the second.
+    known = [size for size in sizes if size != 0xFFFFFFFF]
+    stream.seek(0)
+    return max(known) // _ENTRY_BYTES * _ENTRY_OBJECT_BYTES
 
 
 class _Readable(Protocol):

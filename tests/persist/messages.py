@@ -55,9 +55,13 @@ def zip_without(name):
     return f"is not a kernova model: it is a zip without {name}. {NAME_OURS}"
 
 
-def too_large(path, mib):
-    claim = f"{path} claims to unpack to {mib} MiB, which no kernova model of its size does."
-    return f"{claim} {NAME_OURS}"
+def too_large(path, needed_mb, allowed_mb):
+    size_mb = f"{path.stat().st_size / 1e6:.2g}"
+    return (
+        f"{path} ({size_mb} MB) needs at least {needed_mb} MB of memory, more than the "
+        f"{allowed_mb} MB allowed for a file of its size. If you trust it, allow more with "
+        "memory_mb=... or the environment variable KERNOVA_MEMORY_MB."
+    )
 
 
 def not_an_estimator(kind):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 import sklearn
@@ -19,18 +19,38 @@ from scipy.sparse import load_npz, save_npz
 from sklearn.base import BaseEstimator
 
 from kernova._version import __version__
+from kernova.budget import (
+    ArrayHeader,
+    Budget,
+    array_header,
+    budget_of,
+    default_limit,
+    zip_directory_bytes,
+)
 from kernova.errors import InputError, ModelFileError
+from kernova.persist.trust import check_construction
 
 FORMAT = 1
 
 _HEADER = "kernova.json"
 _MODEL = "model.skops"
 
-# Above this a model is stored uncompressed: deflating long arrays takes seconds, gains little ...
+# Above this a model is stored uncompressed: deflating long arrays takes seconds, gains little.
 _DEFLATE_UP_TO_BYTES = 64 * 2**20
-# ... so a file that unpacks to more than the larger of these two was not written by kernova.
-_ROOM_AT_LEAST_BYTES = 256 * 2**20
-_ROOM_PER_BYTE = 100
+_LONGEST_HEADER = 1 << 16
+
+# Measured: memory that skops takes for an object, with its part of the parsed schema, more for
+# those that carry a list of all trusted types, and what JSON takes for anything else.
+_BYTES_PER_OBJECT = 1_500
+_BYTES_PER_TRUSTING_OBJECT = 4_000
+_BYTES_PER_VALUE = 72
+_VALUES_PER_OBJECT = 6
+_BYTES_PER_COLUMN = 100
+# A search tree is built again from its rows, with bounds of its nodes.
+_COPIES = {"TreeNode": 2, "MaskedArrayNode": 2, "KDTree": 6, "BallTree": 6}
+_DEEPEST = 500
+_MOST_EMPTY = 10**6  # rows of an array without columns
+_BLOCK_BYTES = 1 << 20
 
 _NAME_OURS = "Pass a model file written by kernova."
 _COPY_AGAIN = "Copy it again from an undamaged file, or save the model again."
@@ -66,8 +86,13 @@ def packed(model: BaseEstimator, dumped: bytes) -> bytes:
     """Return the bytes of a model file."""
     name = f"{type(model).__module__}.{type(model).__qualname__}"
     header = {"format": FORMAT, "model": name, **versions_here()}
-    compression = ZIP_DEFLATED if len(dumped) <= _DEFLATE_UP_TO_BYTES else ZIP_STORED
-    return zipped({_HEADER: json.dumps(header, indent=2).encode(), _MODEL: dumped}, compression)
+    parts = {_HEADER: json.dumps(header, indent=2).encode(), _MODEL: dumped}
+    if len(dumped) <= _DEFLATE_UP_TO_BYTES:
+        packed = zipped(parts, ZIP_DEFLATED)
+        # A file that is too small for what it holds would not be loaded without being asked to.
+        if _dump_bytes(dumped) <= default_limit(len(packed)):
+            return packed
+    return zipped(parts, ZIP_STORED)
 
 
 def zipped(parts: dict[str, bytes], compression: int) -> bytes:
@@ -95,7 +120,7 @@ def _read_parts(path: Path) -> tuple[bytes, bytes]:
     try:
         with _opened(path) as file:
             _check_beginning(path, file.read(4))
-            return _unzipped(path, file, room=_room(path.stat().st_size))
+            return _unzipped(path, file, budget_of(path, ModelFileError))
     except ModelFileError:
         raise
     except Exception as error:
@@ -128,33 +153,64 @@ def _check_beginning(path: Path, first_bytes: bytes) -> None:
         raise _not_ours(path)
 
 
-def _unzipped(path: Path, file: BinaryIO, room: int) -> tuple[bytes, bytes]:
+def _unzipped(path: Path, file: BinaryIO, budget: Budget) -> tuple[bytes, bytes]:
+    budget.check(zip_directory_bytes(file))
     with ZipFile(file) as archive:
         names = archive.namelist()
         if _HEADER not in names:
             raise _not_ours(path, f": it is a zip without {_HEADER}")
         if _MODEL not in names:
             raise _not_ours(path, f": it is a zip without {_MODEL}")
-        _reject_bomb(path, [archive], room)
+        if archive.getinfo(_HEADER).file_size > _LONGEST_HEADER:
+            raise _unclear_header(path)
+        budget.check(2 * _claimed_bytes([archive]))
         header, model = archive.read(_HEADER), archive.read(_MODEL)
-    with ZipFile(io.BytesIO(model)) as dump:
-        _reject_bomb(path, [dump], room)
-        _reject_bomb(path, _zips_inside(dump), room)
+    budget.check(_dump_bytes(model, budget))
     return header, model
 
 
-def _room(size: int) -> int:
-    return max(_ROOM_AT_LEAST_BYTES, _ROOM_PER_BYTE * size)
+def _dump_bytes(model: bytes, budget: Budget | None = None) -> int:
+    """Return the memory that building a model takes, by the sizes in its dump.
+
+    Nothing is unpacked before its size was compared with the budget.
+    """
+    needed = len(model) + zip_directory_bytes(io.BytesIO(model))
+    _check(budget, needed)
+    with ZipFile(io.BytesIO(model)) as dump:
+        # Each array is read as bytes first.
+        needed += 2 * _claimed_bytes([dump])
+        _check(budget, needed)
+        needed += 2 * _claimed_bytes(_zips_inside(dump))
+        _check(budget, needed)
+        return needed + _schema_bytes(dump.read(SCHEMA))
 
 
-def _reject_bomb(path: Path, archives: list[ZipFile], room: int) -> None:
-    """Raise if the claimed sizes of the entries are too large; zipfile reads none beyond them."""
-    claimed = sum(entry.file_size for archive in archives for entry in archive.infolist())
-    if claimed > room:
-        raise ModelFileError(
-            f"{path} claims to unpack to {claimed / 2**20:,.0f} MiB, which no kernova model of "
-            f"its size does. {_NAME_OURS}"
-        )
+def _check(budget: Budget | None, needed: int) -> None:
+    if budget is not None:
+        budget.check(needed)
+
+
+def _claimed_bytes(archives: list[ZipFile]) -> int:
+    """Return the claimed sizes of all entries; zipfile reads none beyond them."""
+    entries = [entry for archive in archives for entry in archive.infolist()]
+    if any(entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for entry in entries):
+        raise BadZipFile("a compression that kernova does not use")
+    return sum(entry.file_size for entry in entries)
+
+
+def _schema_bytes(schema: bytes) -> int:
+    """Return the memory that the objects of a schema take, from its text."""
+    n_objects = schema.count(b"{")
+    n_values = schema.count(b",") + schema.count(b"[") + schema.count(b"\\u005")
+    # Any letter may be written as a number, to hide a word.
+    hidden = len(re.findall(rb"\\u00[2-7]", schema))
+    n_trusting = schema.count(b"ObjectNode") + schema.count(b"FunctionNode") + hidden
+    return (
+        len(schema)
+        + _BYTES_PER_OBJECT * n_objects
+        + _BYTES_PER_VALUE * max(0, n_values - _VALUES_PER_OBJECT * n_objects)
+        + _BYTES_PER_TRUSTING_OBJECT * n_trusting
+    )
 
 
 def _zips_inside(dump: ZipFile) -> list[ZipFile]:
@@ -252,17 +308,23 @@ def _without_padding(structured: NDArray[Any]) -> NDArray[Any]:
     return clean
 
 
-def check_schema(dumped: bytes) -> None:
+def check_schema(dumped: bytes, budget: Budget | None = None) -> None:
     """Raise for a schema whose objects refer to each other in ways that `canonical` never writes.
 
     skops walks through everything behind a reference, which takes a forger a few bytes: twenty
     objects, each a list of the next one ten times, would never end. So an object that occurs twice
-    must be written out twice, and every array belongs to one object.
+    must be written out twice, and every array belongs to one object. Arrays must be as large as
+    they claim, and what copies them counts each time.
     """
     with ZipFile(io.BytesIO(dumped)) as archive:
-        schema = json.loads(archive.read(SCHEMA))
+        text = archive.read(SCHEMA)
+        _check_depth(text)
+        schema = json.loads(text)
+        headers = _array_headers(archive)
+        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
     spelling: dict[object, Any] = {}
     owner: dict[str, object] = {}
+    needed = 0
     for state in nodes_in(schema):
         number, file = state.get("__id__"), state.get("file")
         is_number = isinstance(number, (int, float, str))
@@ -270,6 +332,57 @@ def check_schema(dumped: bytes) -> None:
             raise InputError("two objects have one number")
         if isinstance(file, str) and not (number and owner.setdefault(file, number) == number):
             raise InputError("two objects claim one array")
+        check_construction(state, headers)
+        needed += _copied_bytes(state, sizes) + _columns_bytes(state)
+        _check(budget, needed)
+
+
+def _check_depth(schema: bytes) -> None:
+    """Raise for objects inside objects without end, before JSON is parsed."""
+    # Without escaped letters, every quotation mark begins or ends a text.
+    plain = schema.replace(b"\\\\", b"").replace(b'\\"', b"")
+    depth, is_text = 0, np.uint8(0)
+    for start in range(0, len(plain), _BLOCK_BYTES):
+        letters = np.frombuffer(plain, np.uint8, min(_BLOCK_BYTES, len(plain) - start), start)
+        inside = np.bitwise_xor.accumulate(letters == ord('"')).view(np.uint8) ^ is_text
+        opening = (letters == ord("{")) | (letters == ord("["))
+        closing = (letters == ord("}")) | (letters == ord("]"))
+        steps = (opening.astype(np.int8) - closing) * (inside == 0)
+        depths = depth + np.cumsum(steps, dtype=np.int64)
+        if depths.max() > _DEEPEST:
+            raise InputError(f"its objects are nested more than {_DEEPEST} levels deep")
+        depth, is_text = int(depths[-1]), inside[-1]
+
+
+def _array_headers(archive: ZipFile) -> dict[str, ArrayHeader]:
+    """Return the headers of all arrays; raise for one that is shorter than it claims."""
+    headers = {}
+    for entry in archive.infolist():
+        with archive.open(entry) as content:
+            if content.read(6) != b"\x93NUMPY":
+                continue
+        with archive.open(entry) as content:
+            header = headers[entry.filename] = array_header(content)
+        if header.n_bytes > max(entry.file_size, header.dtype.itemsize * _MOST_EMPTY):
+            raise InputError("an array claims more elements than it has")
+    return headers
+
+
+def _copied_bytes(state: dict[str, Any], sizes: dict[str, int]) -> int:
+    """Return the size of arrays that an object copies, which others may hold, too."""
+    times = _COPIES.get(str(state.get("__loader__"))) or _COPIES.get(str(state.get("__class__")))
+    if not times:
+        return 0
+    files = [node["file"] for node in nodes_in(state) if isinstance(node.get("file"), str)]
+    return times * sum(sizes.get(file, 0) for file in files)
+
+
+def _columns_bytes(state: dict[str, Any]) -> int:
+    """Return what an estimator may need for the columns that it claims to have been fitted on."""
+    found = state.get("n_features_in_")
+    text = found.get("content") if isinstance(found, dict) else None
+    is_whole = isinstance(text, str) and re.fullmatch("[0-9]{1,20}", text) is not None
+    return _BYTES_PER_COLUMN * int(str(text)) if is_whole else 0
 
 
 def nodes_in(schema: Any) -> Iterator[dict[str, Any]]:

@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from kernova.budget import budget_of, memory_limit
 from kernova.errors import InputError, ModelFileError
 from kernova.files import replacing
 from kernova.persist.archive import (
@@ -95,7 +96,10 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
 
 
 def load_model(
-    path: str | os.PathLike[str], *, trusted: Iterable[str | type] | str | type = ()
+    path: str | os.PathLike[str],
+    *,
+    trusted: Iterable[str | type] | str | type = (),
+    memory_mb: float | None = None,
 ) -> Any:
     """Load a model that :func:`save_model` wrote.
 
@@ -107,6 +111,10 @@ def load_model(
         Types of your own that the file may hold, such as a kernel class, by full name
         (``"my_package.kernels.Wave"``) or as the class itself. Name only types that you know: the
         author of the file chose the values that they are given.
+    memory_mb : float, optional
+        Megabytes of memory that loading may take; by default 80 and 16 for each megabyte of the
+        file, or the environment variable ``KERNOVA_MEMORY_MB``. Models that :func:`save_model`
+        writes need no more.
 
     Returns
     -------
@@ -136,8 +144,8 @@ def load_model(
     kernova.errors.ModelFileError: ...notes.txt is not a kernova model. ...
     """
     source = Path(path)
-    archive = read_archive(source)
-    loaded = _loaded(source, archive, trusted)
+    with memory_limit(memory_mb):
+        loaded = _loaded(source, read_archive(source), trusted)
     if loaded.other_sklearn:
         warnings.warn(
             f"{source} was saved with scikit-learn {loaded.other_sklearn}; this is scikit-learn "
@@ -189,6 +197,7 @@ def _round_trip(value: Any) -> _Dump:
     import skops.io
 
     data = canonical(skops.io.dumps(value))
+    check_schema(data)
     # These types are safe to build: the bytes were just made of objects in memory.
     types_to_trust = skops.io.get_untrusted_types(data=data)
     back = skops.io.loads(data, trusted=types_to_trust)
@@ -241,7 +250,7 @@ def _loaded(source: Path, archive: Archive, trusted: Iterable[str | type] | str 
     import skops.io
 
     try:
-        check_schema(archive.model)
+        check_schema(archive.model, budget_of(source, ModelFileError))
         dump = with_current_names(archive.model)
         types_to_trust = skops.io.get_untrusted_types(data=dump)
         foreign = foreign_types(types_to_trust, trusted)

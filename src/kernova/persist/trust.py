@@ -10,7 +10,7 @@ checks, so a forged one could read, or crash on, any memory. They are therefore 
 trees built again from their rows, before they can be used.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator
 
 from kernova._moved import MODULES
 from kernova._sklearn import decision_tree_type, gradient_boosting_type
+from kernova.budget import ArrayHeader
 from kernova.errors import InputError
 
 # The packages whose modules are imported if a file names them. No others: `kernova.__main__`, for
@@ -55,6 +56,19 @@ _TRUSTED = {
         for name in ("Euclidean", "Manhattan", "Chebyshev", "Minkowski")
     ),
     *(f"scipy.sparse._{kind}.{kind}_{form}" for kind in _SPARSE for form in ("array", "matrix")),
+}
+
+# How skops stores the types above; in no other way can they be built.
+_LOADERS = {
+    "numpy.dtype": ("DTypeNode", "TypeNode"),
+    "sklearn.tree._tree.Tree": ("TreeNode", "TypeNode"),
+    "sklearn.neighbors._kd_tree.KDTree": ("ObjectNode", "TypeNode"),
+    "sklearn.neighbors._ball_tree.BallTree": ("ObjectNode", "TypeNode"),
+    **{
+        f"scipy.sparse._{kind}.{kind}_{form}": ("SparseMatrixNode", "TypeNode")
+        for kind in _SPARSE
+        for form in ("array", "matrix")
+    },
 }
 
 _NO_CHILD = -1
@@ -94,6 +108,60 @@ def _is_frozen_value(found: type) -> bool:
     is_named_tuple = issubclass(found, tuple) and hasattr(found, "_fields")
     settings = getattr(found, "__dataclass_params__", None)
     return is_named_tuple or (settings is not None and settings.frozen)
+
+
+def check_construction(state: dict[str, Any], headers: Mapping[str, ArrayHeader]) -> None:
+    """Raise for an object of a schema whose construction itself could do harm.
+
+    A sparse array of a billion empty rows, or a scalar of a billion bytes, takes a few letters to
+    ask for, and a tree that is not given its classes reads foreign memory.
+    """
+    name = f"{state.get('__module__')}.{state.get('__class__')}"
+    loader = str(state.get("__loader__"))
+    if name in _LOADERS and loader not in _LOADERS[name]:
+        raise InputError(f"an object of type {state['__class__']} is not stored as one")
+    if loader == "TreeNode":
+        _check_tree_arguments(state, headers)
+    elif loader == "NdArrayNode":
+        _check_array_node(state, name, headers)
+
+
+def _check_tree_arguments(state: dict[str, Any], headers: Mapping[str, ArrayHeader]) -> None:
+    try:
+        _, n_classes, n_outputs = state["__reduce__"]["args"]["content"]
+        given = headers[n_classes["file"]].shape == (int(n_outputs["content"]),)
+    except (KeyError, TypeError, ValueError):
+        given = False
+    if not given:
+        raise InputError("a decision tree has invalid nodes")
+
+
+def _check_array_node(state: dict[str, Any], name: str, headers: Mapping[str, ArrayHeader]) -> None:
+    if state.get("type") == "json":
+        shape = state.get("shape")
+        is_flat = isinstance(shape, dict) and len(shape.get("content", ())) == 1
+        # skops gives an array of objects the elements of arrays inside it.
+        if not is_flat and _holds_array(state.get("content")):
+            raise InputError("an array of objects holds other arrays")
+    elif name != "numpy.ndarray":
+        header = headers.get(str(state.get("file")))
+        if header is None or header.shape or header.dtype.type.__name__ != state.get("__class__"):
+            raise InputError("a number is not stored as one")
+
+
+def _holds_array(content: Any) -> bool:
+    """Return whether there is an array among items, or in lists and tuples of them."""
+    remaining = [content]
+    while remaining:
+        part = remaining.pop()
+        if isinstance(part, list):
+            remaining.extend(part)
+        elif isinstance(part, dict):
+            if part.get("__class__") in ("ndarray", "MaskedArray"):
+                return True
+            if part.get("__loader__") in ("ListNode", "TupleNode"):
+                remaining.append(part.get("content"))
+    return False
 
 
 def make_harmless(model: Any) -> None:

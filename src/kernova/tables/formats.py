@@ -6,14 +6,12 @@ files that it would accept or report badly.
 """
 
 import gzip
-import math
 import os
 import re
-import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
@@ -23,7 +21,7 @@ import pyarrow.compute
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from kernova.budget import Budget, budget_of
+from kernova.budget import ArrayHeader, Budget, array_header, budget_of, zip_directory_bytes
 from kernova.errors import InputError
 from kernova.files import check_ending, replacing
 from kernova.tables.columnar import read_arrow, read_parquet, table_bytes
@@ -42,9 +40,6 @@ _SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _BLOCK_BYTES = 1 << 24  # the longest line that can be read
 
 _BESIDE_FEATURES = ("y", "ids", "feature_names")  # in an NPZ archive
-_ENTRY_BYTES = 46  # at least, in the file
-_ENTRY_OBJECT_BYTES = 1_000
-_LONGEST_END = 66_000
 
 
 class RawTable(NamedTuple):
@@ -373,7 +368,7 @@ def _without_index(table: pa.Table) -> RawTable:
 
 def _read_npy(source: str, _id_column: str | None) -> RawTable:
     with _reading(source, "NPY"), _rejecting_pickles(source), Path(source).open("rb") as stream:
-        _check_array(_array_header(stream), budget_of(source))
+        _check_array(array_header(stream), budget_of(source))
         stream.seek(0)
         array = np.load(stream, allow_pickle=False)
     return RawTable(_table_of(array, None, source))
@@ -402,7 +397,7 @@ def _read_npz(source: str, _id_column: str | None) -> RawTable:
 
 def _check_archive(stream: BinaryIO, budget: Budget) -> None:
     """Raise if the arrays of an archive need more memory than there is, by what they claim."""
-    budget.check(_zip_directory_bytes(stream))
+    budget.check(zip_directory_bytes(stream))
     with ZipFile(stream) as archive:
         entries = archive.infolist()
         if any(entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for entry in entries):
@@ -412,43 +407,11 @@ def _check_archive(stream: BinaryIO, budget: Budget) -> None:
         for entry in entries:
             if entry.filename.endswith(".npy"):
                 with archive.open(entry) as content:
-                    n_bytes += _check_array(_array_header(content), budget)
+                    n_bytes += _check_array(array_header(content), budget)
     budget.check(n_bytes)
 
 
-class _ArrayHeader(NamedTuple):
-    """Shape and type of a stored array."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    @property
-    def n_items(self) -> int:
-        """Number of elements; an array without any counts as if no side were 0."""
-        return math.prod(max(length, 1) for length in self.shape)
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of the array."""
-        return self.n_items * max(self.dtype.itemsize, 1)
-
-
-def _array_header(stream: IO[bytes]) -> _ArrayHeader:
-    """Read the header of an NPY file; the stream then stands at its first element."""
-    version = np.lib.format.read_magic(stream)
-    read = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }.get(version)
-    if read is None:
-        raise ValueError(f"NPY version {version}")
-    shape, _, dtype = read(stream)
-    if dtype.hasobject:
-        raise ValueError("Object arrays cannot be loaded")  # as numpy.load would say
-    return _ArrayHeader(shape, dtype)
-
-
-def _check_array(header: _ArrayHeader, budget: Budget) -> int:
+def _check_array(header: ArrayHeader, budget: Budget) -> int:
     """Return the bytes that a stored array takes as columns of a table, or raise."""
     n_rows, n_columns = header.shape if len(header.shape) == 2 else (header.n_items, 1)
     needed = table_bytes(n_rows, n_columns) + header.n_bytes
@@ -456,22 +419,6 @@ def _check_array(header: _ArrayHeader, budget: Budget) -> int:
         needed += 100 * header.n_items + header.n_bytes
     budget.check(needed)
     return needed
-
-
-def _zip_directory_bytes(stream: BinaryIO) -> int:
-    """Return the memory that the list of a ZIP archive's entries takes, at most."""
-    stream.seek(0, 2)
-    stream.seek(-min(stream.tell(), _LONGEST_END), 2)
-    end = stream.read()
-    sizes = [0]
-    for mark, offset, kind in ((b"PK\x05\x06", 12, "<I"), (b"PK\x06\x06", 40, "<Q")):
-        at = end.rfind(mark)
-        if 0 <= at <= len(end) - offset - struct.calcsize(kind):
-            sizes += struct.unpack_from(kind, end, at + offset)
-    # An archive of more than 4 GB writes this in the first field, and the size in the second.
-    known = [size for size in sizes if size != 0xFFFFFFFF]
-    stream.seek(0)
-    return max(known) // _ENTRY_BYTES * _ENTRY_OBJECT_BYTES
 
 
 @contextmanager
