@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from kernova.datasets import rare_digits
+from kernova.media.opening import rare_digits
 
 PICTURES = Path(__file__).parent / "pictures"
 EXPERT = "Ada"

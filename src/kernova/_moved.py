@@ -19,6 +19,7 @@ _PACKAGES: Final = frozenset(
 
 MODULES: Final[Mapping[str, str]] = {
     "kernova.audio.kalman": "kernova.audio.chains",
+    "kernova.datasets": "kernova.media.opening",
     "kernova.blocks": "kernova.parallel",
     "kernova.load.annotations": "kernova.audio.annotations",
     "kernova.load.audio": "kernova.audio.reading",
@@ -65,7 +66,7 @@ MODULES: Final[Mapping[str, str]] = {
     "kernova.neighbors.duplicates": "kernova.neighbors.index",
     "kernova.shapes.groups": "kernova.shapes.wide_tables",
     "kernova.studies.demo": "kernova.workflows.demo",
-    "kernova.studies.digit_images": "kernova.datasets",
+    "kernova.studies.digit_images": "kernova.media.opening",
     "kernova.studies.learn": "kernova.workflows.learn",
     "kernova.studies.note_check": "kernova.notes.evaluation",
     "kernova.studies.note_engines": "kernova.notes.engines",

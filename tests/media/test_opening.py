@@ -5,10 +5,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from kernova.datasets import rare_digits
 from kernova.discover.simulation import simulate
 from kernova.errors import InputError
-from kernova.media.opening import demo_data, open_discovery_data
+from kernova.media.opening import demo_data, open_discovery_data, rare_digits
 from kernova.media.pictures import pixel_picture
 from tests.media import messages
 

@@ -10,8 +10,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from sklearn.datasets import load_wine
 
-from kernova.datasets import DIGIT_COUNTS, digit_images, rare_digits
 from kernova.discover.strategies import DEFAULT_STRATEGY
+from kernova.media.opening import DIGIT_COUNTS, digit_images, rare_digits
 from kernova.persist.models import save_model
 from kernova.progress import track
 from kernova.report.figures import save_picture

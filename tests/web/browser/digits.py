@@ -2,7 +2,7 @@
 
 import uuid
 
-from kernova.datasets import rare_digits
+from kernova.media.opening import rare_digits
 
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
