@@ -90,10 +90,13 @@ _IMPORTS = {
 
 
 def _measured(read, path, starting):
-    """Read one file; ``starting`` is the memory of the process before."""
+    """Read one file; ``starting`` is the memory of the process before.
+
+    Seconds are of the processor: others may run on it.
+    """
     Path("/proc/self/clear_refs").write_text("5")
     before = _memory("VmRSS")
-    start = time.perf_counter()
+    start = time.process_time()
     kind = message = ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -101,7 +104,7 @@ def _measured(read, path, starting):
             read(path)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is reported
             kind, message = type(error).__name__, str(error)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     # A fork has not all pages of libraries yet, which a process of its own would have.
     peak = starting + _memory("VmHWM") - before
     return Reading(path, Path(path).stat().st_size, peak, seconds, kind, message)
