@@ -79,10 +79,13 @@ def core_range(column: Vector) -> CoreRange:
     # A far cell takes more than the whole column does: no need to look at one without a tail.
     if len(inside) < _FEWEST or not _has_gap(inside):
         return _EVERYTHING
-    cut = _tail_cut(inside, len(present))
-    if cut == _EVERYTHING:
-        cut = _repeated_cut(inside)
-    return CoreRange(4 * cut.low, 4 * cut.high)
+    low, high = _tail_cut(inside, len(present))
+    if (low, high) == _EVERYTHING:
+        low, high = _repeated_cut(inside)
+    if len(inside) < len(present):
+        main = float(present[len(present) // 2])
+        low, high = min(low, main), max(high, main)
+    return CoreRange(4 * low, 4 * high)
 
 
 def core_ranges(numbers: Matrix) -> tuple[Vector, Vector]:
@@ -293,7 +296,9 @@ def far_cells(features: pd.DataFrame, beside: pd.DataFrame | None = None) -> lis
         if not _is_number_column(column):
             continue
         numbers = _numbers(column)
-        others = numbers[:0] if beside is None else _numbers(beside[name])
+        others = numbers[:0]
+        if beside is not None and _is_number_column(beside[name]):
+            others = _numbers(beside[name])
         cells = _far_cells_of(str(name), numbers, others)
         if len(cells.rows):
             found.append(cells)
