@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from kernova.errors import InputError, quoted
+from kernova.errors import InputError, quoted, shortened
 
 _SCRATCH: Final = re.compile(
     r"\.?kernova-(?P<host>[0-9a-f]{8})-(?P<pid>[0-9]{1,10})-(?P<start>[0-9a-f]{1,24})-\w{8}(?:\..*)?"
@@ -104,7 +104,7 @@ def check_ending(path: str | os.PathLike[str], endings: Collection[str], what: s
     ending = Path(path).suffix.lower()
     if ending not in endings:
         raise InputError(
-            f"Cannot write {what} to {Path(path)}: its extension is {quoted(ending)}. "
+            f"Cannot write {what} to {shortened(Path(path))}: its extension is {quoted(ending)}. "
             f"Use one of {', '.join(endings)}."
         )
 
@@ -141,7 +141,9 @@ def made_folder(path: str | os.PathLike[str]) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InputError(f"Cannot make the folder {folder}: {reason}. Name another.") from error
+        raise InputError(
+            f"Cannot make the folder {shortened(folder)}: {reason}. Name another."
+        ) from error
     return folder
 
 
@@ -168,7 +170,7 @@ def _scratch_file_beside(target: Path) -> Path:
     if is_folder(target):
         raise _cannot_write(target, "it is a folder")
     if not is_folder(target.parent):
-        raise _cannot_write(target, f"there is no folder {target.parent}")
+        raise _cannot_write(target, f"there is no folder {shortened(target.parent)}")
     _clean_once(target)
     try:
         with suppress(FileNotFoundError):
@@ -293,4 +295,6 @@ def _give_ordinary_permissions(scratch: Path) -> None:
 
 
 def _cannot_write(target: Path, reason: str) -> InputError:
-    return InputError(f"Cannot write {target}: {reason}. Name a file that can be written.")
+    return InputError(
+        f"Cannot write {shortened(target)}: {reason}. Name a file that can be written."
+    )

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from kernova.errors import InputError, quoted
+from kernova.errors import InputError, quoted, shortened
 
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
@@ -34,15 +34,18 @@ def open_file(path: str | Path) -> BinaryIO:
         if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
             return Path(path).open("rb")
     except IsADirectoryError as error:
-        raise InputError(f"{path} is a folder; name a file in it.") from error
+        raise InputError(f"{shortened(path)} is a folder; name a file in it.") from error
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise InputError(f"There is no file {path}; check its name and folder.") from error
+        raise InputError(
+            f"There is no file {shortened(path)}; check its name and folder."
+        ) from error
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read: {error.strerror}. Make it readable, or name another file."
+            f"{shortened(path)} cannot be read: {error.strerror}. Make it readable, or name "
+            "another file."
         ) from error
     # Reading a pipe would wait for its writer, and some devices never end.
-    raise InputError(f"{path} is a pipe or device, not a regular file; name a file.")
+    raise InputError(f"{shortened(path)} is a pipe or device, not a regular file; name a file.")
 
 
 def read_text(path: str | Path) -> str:

@@ -182,11 +182,11 @@ def _check_targets(
 ) -> None:
     """Reject files that can never be written, before any work is done."""
     from kernova.errors import InputError
-    from kernova.files import check_ending, ensure_distinct, ensure_writable
+    from kernova.files import check_ending, ensure_distinct, ensure_writable, is_there
 
     if plot and output is None:
         raise InputError("Figures need a folder; name one with -o.")
-    if output is not None and output.exists() and not output.is_dir():
+    if output is not None and is_there(output) and not output.is_dir():
         raise InputError(f"{output} is a file; -o needs a folder for the notes of each recording.")
     if combined is not None:
         check_ending(combined, (".csv",), "a combined table")

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sklearn.datasets import load_digits
 
 from kernova.errors import LONGEST_ECHO, InputError, quoted
-from kernova.files import is_folder
+from kernova.files import is_folder, is_there
 from kernova.kernels.gram import principal_directions
 from kernova.media.files import (
     FolderFiles,
@@ -80,9 +80,9 @@ def _find_pictures(
 
 def _folder_or_archive(name: str, raw: RawTable, source: str) -> MediaFiles:
     path = Path(name)
-    if path.is_dir():
+    if is_folder(path):
         return FolderFiles(path, PICTURE_SUFFIXES)
-    if path.is_file():
+    if is_there(path) and path.is_file():
         if is_zipfile(path):
             return ZipFiles(path, PICTURE_SUFFIXES)
         raise InputError(f"{name} is not a ZIP archive; give a folder, a ZIP archive or a column.")

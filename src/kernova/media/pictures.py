@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import ExifTags, Image, ImageOps
 
 from kernova.budget import Budget
-from kernova.errors import MediaError
+from kernova.errors import MediaError, shortened
 
 PICTURE_SUFFIXES: Final = (
     ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm",
@@ -81,8 +81,8 @@ def reduced_picture(content: bytes, name: str, largest: int) -> Picture:
         raise _too_many_pixels(name) from error
     except Exception as error:  # decoders raise many kinds of errors for damaged files
         raise MediaError(
-            f"{name} cannot be read as a picture: it is damaged, or not PNG, JPEG, GIF, WebP, BMP, "
-            "TIFF or PPM. Save it again."
+            f"{shortened(name)} cannot be read as a picture: it is damaged, or not PNG, JPEG, GIF, "
+            "WebP, BMP, TIFF or PPM. Save it again."
         ) from error
 
 
@@ -125,6 +125,7 @@ def _check_pixels(image: Image.Image, name: str) -> None:
 
 
 def _too_many_pixels(name: str, got: str = "too many pixels") -> MediaError:
+    name = shortened(name)
     return MediaError(f"{name} has {got}; the limit is {_MOST_MEGAPIXELS} megapixels. Reduce it.")
 
 

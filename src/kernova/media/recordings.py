@@ -18,6 +18,7 @@ from kernova.audio.annotations.raven import BEGIN, END
 from kernova.audio.columns import FrequencyRange, SoundColumns, fit_sound_columns, sound_measures
 from kernova.audio.reading import AUDIO_SUFFIXES, sound_library
 from kernova.errors import LONGEST_ECHO, InputError, quoted
+from kernova.files import is_folder, is_there
 from kernova.media.files import (
     FolderFiles,
     RowFiles,
@@ -328,13 +329,13 @@ def _find_recordings(
         files = FolderFiles(folder, AUDIO_SUFFIXES, among=column_texts(raw.columns, name))
         return files, files_named_in(raw.columns, name, files, str(folder))
     path = Path(name)
-    if path.is_dir():
+    if is_folder(path):
         files = FolderFiles(path, AUDIO_SUFFIXES)
         found = files_of_rows(raw.columns, ids, files, numbered=numbered)
         if has_times and not any(found.names):
             return files, RowFiles([_recording_of_all(files, source)] * len(ids), [])
         return files, found
-    if path.is_file():
+    if is_there(path) and path.is_file():
         return _one_recording(path, len(ids), source, has_times)
     raise InputError(
         f"{quoted(name, LONGEST_ECHO)} is neither a folder nor a recording, nor a column of "

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Self
 
 from kernova.errors import InputError
+from kernova.files import is_there
 
 JOURNAL_NAME = "kernova-notes.jsonl"
 FORMAT = 1
@@ -81,7 +82,7 @@ class NoteJournal:
     def may_write(self, result: str) -> bool:
         """Return whether a result is missing or unchanged since a search wrote it."""
         path = self.folder / result
-        if not path.exists():
+        if not is_there(path):
             return True
         if result not in self._written:
             return False

@@ -21,7 +21,7 @@ from kernova.audio.annotations import (
 )
 from kernova.audio.reading import AUDIO_SUFFIXES, AudioInfo, Channel, audio_info
 from kernova.errors import InputError
-from kernova.files import made_folder
+from kernova.files import is_folder, made_folder
 from kernova.notes.journal import NoteJournal, RecordingState
 from kernova.progress import track
 
@@ -217,7 +217,7 @@ def recordings_in(paths: Iterable[str | Path]) -> list[Recording]:
     """
     found: dict[Path, Recording] = {}
     for path in map(Path, paths):
-        inside = _recordings_below(path) if path.is_dir() else [Recording(path, _name(path))]
+        inside = _recordings_below(path) if is_folder(path) else [Recording(path, _name(path))]
         if not inside:
             raise InputError(
                 f"There is no recording in the folder {path}: no file in it or its subfolders ends "

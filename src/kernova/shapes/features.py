@@ -226,8 +226,8 @@ def read_shape_features(path: str | os.PathLike[str]) -> ShapeFeatures:
     if not is_there(Path(source)):
         if source not in SHIPPED_FEATURES:
             raise InputError(
-                f"There is no file {source}; check its name and folder. Built-in features: "
-                f"{listed(SHIPPED_FEATURES)}."
+                f"There is no file {shortened(source)}; check its name and folder. Built-in "
+                f"features: {listed(SHIPPED_FEATURES)}."
             )
         source = str(SHIPPED_FEATURES[source])
     _check_size(source)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kernova.errors import InputError, quoted
+from kernova.errors import InputError, quoted, shortened
 
 # Annotated times are rounded, mostly to hundredths; a border this far past the end is the end.
 EDGE_TOLERANCE_SECONDS = 0.01
@@ -54,7 +54,7 @@ def describe_segment(segment: Segment) -> str:
     >>> describe_segment(Segment(0.5, 1.25, "trill"))
     "'trill' from 0.5 s to 1.25 s"
     """
-    where = "" if segment.file is None else f" in {segment.file}"
+    where = "" if segment.file is None else f" in {shortened(segment.file, 80)}"
     return f"{quoted(str(segment.label))} from {segment.start:.9g} s to {segment.end:.9g} s{where}"
 
 
@@ -163,7 +163,7 @@ def check_segments(
         return
     extra = len(faults) - _MAX_FAULTS
     named = faults[:_MAX_FAULTS] + ([f"and {extra} more faults"] if extra > 0 else [])
-    raise InputError(f"{source} cannot be used: {'; '.join(named)}. Correct it.")
+    raise InputError(f"{shortened(source)} cannot be used: {'; '.join(named)}. Correct it.")
 
 
 def _faults_of(segment: Segment, duration: float | None) -> list[str]:
