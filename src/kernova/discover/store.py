@@ -35,6 +35,7 @@ from kernova.discover.project.file import (
 )
 from kernova.discover.project.lines import FORMAT, Header
 from kernova.discover.project.reading import check_is_file, check_whole, interpret
+from kernova.discover.strategies import DEFAULT_STRATEGY
 from kernova.discover.table_identity import (
     TableDigest,
     describe_changes,
@@ -242,16 +243,46 @@ def open_project(
     ...     print(project.head.strategy, project.events)
     random (Skipped(row=4),)
     """
-    target = Path(path)
+    return _open(Path(path), lambda stored: head, digest)
+
+
+def open_table_project(
+    path: str | os.PathLike[str],
+    table: pd.DataFrame | Matrix,
+    ids: Iterable[object],
+    strategy: str | None = None,
+    seed: int | None = None,
+) -> ProjectStore:
+    """Open the project of a table, or create it; see :func:`open_project`.
+
+    Without ``strategy`` or ``seed``, those of the project are used, or the defaults for a new one.
+    """
+    n_rows, n_columns = table.shape
+    fingerprint = table_fingerprint(table, ids)
+
+    def head(stored: ProjectHead | None) -> ProjectHead:
+        usual = (DEFAULT_STRATEGY, 0) if stored is None else (stored.strategy, stored.seed)
+        chosen = usual[0] if strategy is None else strategy
+        return ProjectHead(
+            fingerprint, n_rows, n_columns, chosen, usual[1] if seed is None else seed
+        )
+
+    return _open(Path(path), head, lambda: table_digest(table, ids))
+
+
+def _open(
+    target: Path,
+    head_for: Callable[[ProjectHead | None], ProjectHead | None],
+    digest: Callable[[], TableDigest] | None,
+) -> ProjectStore:
+    """Open a project; ``head_for`` gets the stored settings and returns those to expect."""
     if not is_there(target):
-        if head is None:
-            raise InputError(f"There is no project {target}; check its name and folder.")
-        stored = None if digest is None else digest()
-        create_file(target, new_content(uuid.uuid4().hex, head, stored))
+        _create(target, head_for(None), digest)
     check_is_file(target)
     file = ProjectFile(target)
     try:
         store = _read(file)
+        head = head_for(store.head)
         if head is not None:
             _check_same(store, head, digest)
             _update(store, digest)
@@ -261,17 +292,13 @@ def open_project(
     return store
 
 
-def open_table_project(
-    path: str | os.PathLike[str],
-    table: pd.DataFrame | Matrix,
-    ids: Iterable[object],
-    strategy: str,
-    seed: int,
-) -> ProjectStore:
-    """Open the project of a table, or create it; see :func:`open_project`."""
-    n_rows, n_columns = table.shape
-    head = ProjectHead(table_fingerprint(table, ids), n_rows, n_columns, strategy, seed)
-    return open_project(path, head, lambda: table_digest(table, ids))
+def _create(
+    target: Path, head: ProjectHead | None, digest: Callable[[], TableDigest] | None
+) -> None:
+    if head is None:
+        raise InputError(f"There is no project {target}; check its name and folder.")
+    stored = None if digest is None else digest()
+    create_file(target, new_content(uuid.uuid4().hex, head, stored))
 
 
 def _read(file: ProjectFile) -> ProjectStore:

@@ -13,13 +13,9 @@ from kernova.discover.preparation_cache import prepare
 from kernova.discover.project.content import ProjectHead
 from kernova.discover.session import AskedQuestion, CategoryDiscovery
 from kernova.discover.stopping import Advice, advice_after
-from kernova.discover.store import (
-    ProjectStore,
-    open_project,
-    open_table_project,
-)
-from kernova.discover.strategies import DEFAULT_STRATEGY, strategy_named
-from kernova.files import is_there, path_text
+from kernova.discover.store import open_table_project
+from kernova.discover.strategies import strategy_named
+from kernova.files import path_text
 from kernova.tables.fill_values import far_cell_notes, far_cells, with_moved_cells
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table
@@ -220,7 +216,8 @@ def open_discovery(
     cells = far_cells(table.features)
     features = with_moved_cells(table.features, cells)
     encoded = table_encoder("standard", missing).fit_transform(features)
-    store = _opened(table, Path(project), strategy, seed)
+    # With the table as read: the encoded numbers may differ in the last digit.
+    store = open_table_project(project, table.features, table.ids, strategy, seed)
     session = CategoryDiscovery(store.head.strategy, random_state=store.head.seed)
     is_resumed = len(store.records) > 0
     session.start(encoded, table.ids, known=table.labels, project=store)
@@ -238,16 +235,4 @@ def open_discovery(
             *far_cell_notes(table, cells, _MOVED, _MOVED),
             *store.notes,
         ],
-    )
-
-
-def _opened(table: Table, project: Path, strategy: str | None, seed: int | None) -> ProjectStore:
-    """Open the project; parameters that are None are taken from it."""
-    if is_there(project):
-        with open_project(project) as found:
-            strategy = found.head.strategy if strategy is None else strategy
-            seed = found.head.seed if seed is None else seed
-    # With the table as read: the encoded numbers may differ in the last digit.
-    return open_table_project(
-        project, table.features, table.ids, strategy or DEFAULT_STRATEGY, seed or 0
     )
