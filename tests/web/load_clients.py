@@ -1,4 +1,4 @@
-"""Load test: twenty scripted experts who answer a server as fast as possible.
+"""Load test: scripted experts who answer a server as fast as possible.
 
 Run as a separate program, so that clients do not share the server's interpreter lock. Each expert
 has a thread and one connection. Prints one JSON line: the times of answers and of empty requests in
@@ -12,6 +12,7 @@ import threading
 import time
 import uuid
 from collections import Counter
+from urllib.parse import quote
 
 import numpy as np
 
@@ -31,6 +32,13 @@ class Connection:
         reply = self._line.getresponse()
         text = reply.read()
         return reply.status, text, time.perf_counter() - start
+
+    def get(self, path):
+        self._line.request("GET", path, headers=self._headers)
+        reply = self._line.getresponse()
+        text = reply.read()
+        assert reply.status == 200, (reply.status, text)
+        return json.loads(text)
 
     def say(self, path, **body):
         status, text, seconds = self.post(path, json.dumps(body))
@@ -77,10 +85,14 @@ class Load:
         self.together(work)
         return taken
 
-    def answer(self, n):
-        """Answer ``n`` questions each; record rows that were open at two experts at once."""
+    def answer(self, n, *, is_page=False):
+        """Answer ``n`` questions each; record rows that were open at two experts at once.
+
+        As a page does, experts may read the state after every answer.
+        """
 
         def work(line, expert):
+            version = 0
             question = line.say("/api/question", expert=expert)[0]["question"]
             self.take(question["row"])
             for number in range(n):
@@ -100,8 +112,13 @@ class Load:
                     self.rows.append(row)
                 question = reply["question"]
                 self.take(question["row"])
+                if is_page:
+                    name = quote(expert)
+                    version = line.get(f"/api/state?since={version}&expert={name}")["version"]
 
+        began = time.perf_counter()
         self.together(work)
+        return time.perf_counter() - began
 
     def take(self, row):
         with self.lock:
@@ -114,13 +131,21 @@ def percentiles(seconds):
     return [round(1000 * float(np.percentile(seconds, share)), 2) for share in (50, 99)]
 
 
-def run(port, token, n_experts, n_answers):
+def wait_until_ready(port, token):
+    line = Connection(port, token)
+    while line.get("/api/session")["preparation"]["state"] == "preparing":
+        time.sleep(0.1)
+
+
+def run(port, token, n_experts, n_answers, *, is_page=False):
+    wait_until_ready(port, token)
     load = Load(port, token, n_experts)
     before = load.send_nothing(n_answers)
-    load.answer(n_answers)
+    seconds = load.answer(n_answers, is_page=is_page)
     after = load.send_nothing(n_answers)
     return {
         "answers": len(load.rows),
+        "seconds": seconds,
         "rows_asked_twice": len(load.rows) - len(set(load.rows)),
         "rows_open_at_two": len(load.clashes),
         "errors": load.errors,
@@ -130,5 +155,5 @@ def run(port, token, n_experts, n_answers):
 
 
 if __name__ == "__main__":
-    port, token, n_experts, n_answers = sys.argv[1:]
-    print(json.dumps(run(int(port), token, int(n_experts), int(n_answers))))
+    port, token, n_experts, n_answers, *page = sys.argv[1:]
+    print(json.dumps(run(int(port), token, int(n_experts), int(n_answers), is_page=bool(page))))

@@ -159,14 +159,16 @@ def all_routes(workbench: Workbench) -> list[APIRouter]:
     queue = Queue(workbench)
     for section in (_questions, _corrections, _categories):
         section(asking, workbench, queue)
-    for view in (_overview, _rows, _map, _learning):
+    _overview(looking, workbench, queue)
+    for view in (_rows, _map, _learning):
         view(looking, workbench)
     _media(files, workbench)
     _downloads(files, workbench)
     return [asking, looking, files]
 
 
-def _only_known_parameters(request: Request) -> None:
+async def _only_known_parameters(request: Request) -> None:
+    # Not a plain function, which would run in a thread of its own for every request.
     known = _parameters(request.scope["endpoint"])
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
@@ -276,14 +278,14 @@ def _categories(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
 # --- views -----------------------------------------------------------------------------------
 
 
-def _overview(router: APIRouter, workbench: Workbench) -> None:
+def _overview(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
     @router.get("/session", response_model=reply_model(SessionReply))
     def session() -> Response:
         """Return the table, the strategy and the progress of the preparation."""
         return _json(workbench.overview.session())
 
     @router.get("/state", response_model=reply_model(StateReply) | reply_model(UnchangedReply))
-    def state(
+    async def state(
         since: Annotated[
             int | None,
             Query(ge=0, le=_LARGEST, description="The last version seen; if it is current, only "
@@ -295,7 +297,11 @@ def _overview(router: APIRouter, workbench: Workbench) -> None:
         ] = None,
     ) -> Response:  # fmt: skip
         """Return everything that changes: categories, curve, advice, experts."""
-        return _json(workbench.state(since, expert))
+        unchanged = workbench.unchanged(since, expert)
+        if unchanged is not None:
+            return _json(unchanged)
+        # In the queue, not in threads that compete with it for the session.
+        return await queue.run(lambda: _json(workbench.state(since, expert)))
 
     @router.get("/history", response_model=reply_model(HistoryReply))
     def history(

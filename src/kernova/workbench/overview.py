@@ -216,12 +216,9 @@ class Overview:
 
     def state(self, since: int | None, expert: str | None) -> StateReply | UnchangedReply:
         """Return everything that changes; only the version if it is still ``since``."""
-        if expert is not None:
-            self._presence.mark_active(expert)
-        self._check_presence()
-        version = self._shared.version
-        if since == version:
-            return UnchangedReply(version, unchanged=True, preparation=self.preparation())
+        unchanged = self.unchanged(since, expert)
+        if unchanged is not None:
+            return unchanged
         with self._shared.lock:
             version = self._shared.version
             if self._cached.version != version:
@@ -236,6 +233,16 @@ class Overview:
             learn=self._learning_state(),
             **cached.counts,
         )
+
+    def unchanged(self, since: int | None, expert: str | None) -> UnchangedReply | None:
+        """Return the version if it is still ``since``, without waiting for the session."""
+        if expert is not None:
+            self._presence.mark_active(expert)
+        self._check_presence()
+        version = self._shared.version
+        if since != version:
+            return None
+        return UnchangedReply(version, unchanged=True, preparation=self.preparation())
 
     def _check_presence(self) -> None:
         """Increase the version when an expert came or left."""

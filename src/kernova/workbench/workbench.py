@@ -122,6 +122,12 @@ class Workbench:
         """Return everything that changes; naming an expert marks them as active."""
         return self.overview.state(since, expert_name(expert))
 
+    def unchanged(
+        self, since: int | None = None, expert: str | None = None
+    ) -> UnchangedReply | None:
+        """Return the version if nothing has changed since, without waiting for the session."""
+        return self.overview.unchanged(since, expert_name(expert))
+
     def rename(self, expert: str | None, old: str, new: str, key: str | None) -> Request:
         """Request that a category is renamed; it keeps its colour."""
         request = self.corrections.rename(expert, old, new, key)
