@@ -40,6 +40,8 @@ _NUMBER: Final = (
 _PART: Final = rf"(?:\A|(?<=[{_BREAK}]))"
 _STARTS_FORMULA: Final = rf"(?={_SKIPPED}{_FORMULA})(?!{_NUMBER})"
 _STARTS_WITH_BREAK: Final = r"(?='*+[\t\r\n])"
+# Most texts, for which one quick look is enough.
+_HARMLESS: Final = re.compile(rf"\w[^{_BREAK}]*+")
 _TO_MARK: Final = re.compile(rf"{_PART}{_STARTS_FORMULA}|\A{_STARTS_WITH_BREAK}")
 _MARKED: Final = re.compile(rf"{_PART}'{_STARTS_FORMULA}|\A'{_STARTS_WITH_BREAK}")
 
@@ -53,7 +55,7 @@ def safe_text(text: str) -> str:
     >>> [safe_text(text) for text in ("=1+2", "-2+3", "-3.5", "carp", "a;=1")]
     ["'=1+2", "'-2+3", '-3.5', 'carp', "a;'=1"]
     """
-    return _TO_MARK.sub("'", text)
+    return text if _HARMLESS.fullmatch(text) else _TO_MARK.sub("'", text)
 
 
 def original_text(text: str) -> str:
@@ -65,7 +67,7 @@ def original_text(text: str) -> str:
     >>> original_text("'=1+2"), original_text("'tis"), original_text(safe_text("'=1+2"))
     ('=1+2', "'tis", "'=1+2")
     """
-    return _MARKED.sub("", text)
+    return _MARKED.sub("", text) if "'" in text else text
 
 
 def safe_cells(rows: pd.DataFrame) -> pd.DataFrame:
@@ -120,7 +122,8 @@ def save_separated(
 
 def _has_carriage_return(rows: pd.DataFrame) -> bool:
     texts = (rows.iloc[:, i] for i, kind in enumerate(rows.dtypes) if not _is_without_text(kind))
-    return any("\r" in str(value) for column in (rows.columns, *texts) for value in column)
+    values = (value for column in (rows.columns, *texts) for value in column)
+    return any("\r" in (value if isinstance(value, str) else str(value)) for value in values)
 
 
 def _with_texts(rows: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
