@@ -42,7 +42,7 @@ from kernova.discover.table_identity import (
     table_digest,
     table_fingerprint,
 )
-from kernova.errors import InputError, NotSavedError
+from kernova.errors import InputError, NotSavedError, quoted
 from kernova.files import is_there
 from kernova.text import quantity
 from kernova.typing import Matrix
@@ -339,8 +339,9 @@ def _check_same(
         )
     if (found.strategy, found.seed) != (wanted.strategy, wanted.seed):
         raise InputError(
-            f"The project {path} uses the strategy {found.strategy!r} and the seed {found.seed}; "
-            f"got {wanted.strategy!r} and {wanted.seed}. Use the same, or another project."
+            f"The project {path} uses the strategy {quoted(found.strategy)} and the seed "
+            f"{found.seed}; got {quoted(wanted.strategy)} and {wanted.seed}. Use the same, or "
+            "another project."
         )
 
 

@@ -23,7 +23,7 @@ from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from kernova.budget import budget_of, memory_limit
-from kernova.errors import InputError, ModelFileError
+from kernova.errors import InputError, ModelFileError, quoted
 from kernova.files import replacing
 from kernova.persist.archive import (
     Archive,
@@ -229,7 +229,7 @@ def _smallest_culprit(culprit: _Culprit, above: frozenset[int] = frozenset()) ->
 
 def _named_parts(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
-        yield from ((f"[{key!r}]", part) for key, part in value.items())
+        yield from ((f"[{quoted(key)}]", part) for key, part in value.items())
     elif isinstance(value, (list, tuple)):
         yield from ((f"[{i}]", part) for i, part in enumerate(value))
     elif hasattr(value, "__dict__") and not isinstance(value, (type, ModuleType)):

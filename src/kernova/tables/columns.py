@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.typing import Indices, Mask, Matrix
 
 # With more different texts than this, and than half of the rows, a column is taken for ids.
@@ -64,14 +64,14 @@ def _number_or_text(column: pa.ChunkedArray, name: str, source: str) -> pa.Chunk
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return column.cast(pa.string())
     raise InputError(
-        f"Column {name!r} of {source} holds {kind} values; features are numbers or text. Drop it "
-        "or turn it into numbers."
+        f"Column {quoted(name)} of {source} holds {kind} values; features are numbers or text. "
+        "Drop it or turn it into numbers."
     )
 
 
 def _holds_dates(name: str, source: str) -> InputError:
     return InputError(
-        f"Column {name!r} of {source} holds dates or times; drop it or turn it into numbers."
+        f"Column {quoted(name)} of {source} holds dates or times; drop it or turn it into numbers."
     )
 
 
@@ -123,19 +123,19 @@ def _check_category(frame: pd.DataFrame, values: _Values, name: str, source: str
         if values.is_meant[codes[codes >= 0]].mean() >= 0.5:
             row = int((~np.append(values.is_number, True)[codes]).argmax())
             raise InputError(
-                f"Column {name!r} of {source} is a column of numbers, but row {row + 1} holds "
-                f"{frame[name][row]!r}; correct it or drop the column."
+                f"Column {quoted(name)} of {source} is a column of numbers, but row {row + 1} "
+                f"holds {quoted(frame[name][row])}; correct it or drop the column."
             )
     if (values.is_date.mean(axis=0) >= 0.5).any():
         raise _holds_dates(name, source)
     if np.mean([_is_complex(str(text)) for text in frame[name].unique()]) >= 0.5:
         raise InputError(
-            f"Column {name!r} of {source} holds complex numbers; give their real and imaginary "
-            "parts as two columns."
+            f"Column {quoted(name)} of {source} holds complex numbers; give their real and "
+            "imaginary parts as two columns."
         )
     if n_distinct > max(_FEW_CATEGORIES, n_rows / 2):
         raise InputError(
-            f"Column {name!r} of {source} looks like an id: {n_distinct} different texts in "
+            f"Column {quoted(name)} of {source} looks like an id: {n_distinct} different texts in "
             f"{n_rows} rows. Name it as id_column or drop it."
         )
 
@@ -269,8 +269,8 @@ def _is_category(column: "pd.Series[Any]") -> bool:
 
 def _neither_number_nor_text(column: "pd.Series[Any]", kind: str) -> InputError:
     return InputError(
-        f"Column {str(column.name)!r} holds {kind} values; features are numbers, true/false or "
-        "text. Drop it or turn it into numbers."
+        f"Column {quoted(str(column.name))} holds {kind} values; features are numbers, true/false "
+        "or text. Drop it or turn it into numbers."
     )
 
 
@@ -289,8 +289,8 @@ def _text_among_numbers(column: "pd.Series[Any]") -> InputError:
         if not isinstance(value, Real) and not pd.isna(value)
     )
     return InputError(
-        f"Column {str(column.name)!r} held numbers in fit, but row {row} now holds {value!r}; "
-        "correct it or drop the column."
+        f"Column {quoted(str(column.name))} held numbers in fit, but row {row} now holds "
+        f"{quoted(value)}; correct it or drop the column."
     )
 
 
@@ -333,6 +333,6 @@ def _reject_infinite(numbers: Matrix, names: Sequence[str], of_source: str = "")
 
 def _infinite_number(name: str, row: int, of_source: str) -> InputError:
     return InputError(
-        f"Column {name!r}{of_source} holds an infinite number in row {row + 1}; correct it or drop "
-        "the column."
+        f"Column {quoted(name)}{of_source} holds an infinite number in row {row + 1}; correct it "
+        "or drop the column."
     )

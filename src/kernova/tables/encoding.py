@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernova._sklearn import validate_data
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.tables.columns import (
     category_columns,
     category_indices,
@@ -220,7 +220,9 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._reject_missing(counts, names)
         if (counts == len(table)).any():
             name = names[int((counts == len(table)).argmax())]
-            raise InputError(f"Column {name!r} holds no value, so nothing can fill it; drop it.")
+            raise InputError(
+                f"Column {quoted(name)} holds no value, so nothing can fill it; drop it."
+            )
         self.number_fill_ = _column_medians(columns.numbers)
         self.exponent_, self.center_, self.scale_ = number_scaling(columns.numbers, self.scaling)
         self.categories_ = [np.unique(texts.distinct) for texts in columns.texts]
@@ -305,10 +307,12 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         for parameter, allowed in choices.items():
             value = getattr(self, parameter)
             if value not in allowed:
-                raise InputError(f"{parameter} is {value!r}; choose one of {', '.join(allowed)}.")
+                raise InputError(
+                    f"{parameter} is {quoted(value)}; choose one of {', '.join(allowed)}."
+                )
         weight = self.category_weight
         if not (isinstance(weight, Real) and 0 < weight < np.inf):
-            raise InputError(f"category_weight is {weight!r}; it must be a positive number.")
+            raise InputError(f"category_weight is {quoted(weight)}; it must be a positive number.")
 
     def _validated(self, X: pd.DataFrame | ArrayLike, *, reset: bool) -> pd.DataFrame | Matrix:
         if isinstance(X, pd.DataFrame):

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from kernova.budget import memory_limit
-from kernova.errors import InputError, MissingValuesError
+from kernova.errors import InputError, MissingValuesError, quoted
 from kernova.tables.columns import decoded, features_of
 from kernova.tables.formats import RawTable, read_raw
 from kernova.text import counted, listed
@@ -165,7 +165,7 @@ def table_of(
         As from :func:`read_table`.
     """
     if missing not in ("refuse", "drop", "keep"):
-        raise InputError(f"missing is {missing!r}; it must be 'refuse', 'drop' or 'keep'.")
+        raise InputError(f"missing is {quoted(missing)}; it must be 'refuse', 'drop' or 'keep'.")
     _check_shape(raw.columns, source)
     absent = set(optional) - set(raw.columns.column_names)
     roles = _roles(
@@ -209,7 +209,7 @@ def _check_shape(columns: pa.Table, source: str) -> None:
     seen: set[str] = set()
     for name in columns.column_names:
         if name in seen:
-            raise InputError(f"{source} has two columns named {name!r}; rename one.")
+            raise InputError(f"{source} has two columns named {quoted(name)}; rename one.")
         seen.add(name)
 
 
@@ -249,7 +249,7 @@ def _check_column_names(asked: list[tuple[str, str | None]], names: list[str], s
             raise _unknown_column(name, role, names, source)
         if name in role_of:
             raise InputError(
-                f"Column {name!r} of {source} cannot be both {role_of[name]} and {role}; "
+                f"Column {quoted(name)} of {source} cannot be both {role_of[name]} and {role}; "
                 "choose one."
             )
         role_of[name] = role
@@ -257,10 +257,10 @@ def _check_column_names(asked: list[tuple[str, str | None]], names: list[str], s
 
 def _unknown_column(name: str, role: str, names: list[str], source: str) -> InputError:
     close = difflib.get_close_matches(name, names, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = f" Did you mean {quoted(close[0])}?" if close else ""
     use = "drop" if role == "dropped" else f"use as {role} column"
     return InputError(
-        f"{source} has no column {name!r} to {use}.{hint} Its columns are {listed(names)}."
+        f"{source} has no column {quoted(name)} to {use}.{hint} Its columns are {listed(names)}."
     )
 
 
@@ -274,14 +274,14 @@ def _ids(columns: pa.Table, name: str | None, source: str) -> "pd.Series[str]":
     is_missing = texts.isna() | (texts.str.strip() == "")
     if is_missing.any():
         row = int(is_missing.to_numpy().argmax()) + 1
-        raise InputError(f"Row {row} of {source} has no id in column {name!r}; give it one.")
+        raise InputError(f"Row {row} of {source} has no id in column {quoted(name)}; give it one.")
     is_repeated = texts.duplicated()
     if is_repeated.any():
         second = int(is_repeated.to_numpy().argmax())
         first = int((texts == texts[second]).to_numpy().argmax())
         raise InputError(
-            f"Rows {first + 1} and {second + 1} of {source} have the same id {texts[second]!r} in "
-            f"column {name!r}; ids must differ."
+            f"Rows {first + 1} and {second + 1} of {source} have the same id "
+            f"{quoted(texts[second])} in column {quoted(name)}; ids must differ."
         )
     return texts
 
@@ -301,7 +301,7 @@ def _as_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray
         return decoded(column).cast(pa.string())
     except (pa.ArrowException, ValueError) as error:
         raise InputError(
-            f"Column {name!r} of {source} holds {column.type} values, which cannot be ids."
+            f"Column {quoted(name)} of {source} holds {column.type} values, which cannot be ids."
         ) from error
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from kernova.discover.project.lines import HEADER_LENGTH, Header
 from kernova.discover.project.sqlite import journals_of
-from kernova.errors import InputError
+from kernova.errors import InputError, shortened
 from kernova.files import is_folder, is_there, remove_stale_scratch, scratch_path
 
 _TIMEOUT_SECONDS: Final = 1.0  # enough for a process that is just ending
@@ -201,7 +201,7 @@ def write_new(path: Path, content: bytes) -> None:
 
 
 def _keep(path: Path, kept: Path) -> None:
-    """Give a file a second name, or copy it where there are no hard links."""
+    """Link a file to a second name, or copy it where there are no hard links."""
     try:
         kept.hardlink_to(path)
     except OSError:
@@ -230,7 +230,9 @@ def _move_unless_there(scratch: Path, target: Path) -> None:
 
 
 def _cannot_create(target: Path, reason: str) -> InputError:
-    return InputError(f"Cannot create a project at {target}: {reason}. Choose another path.")
+    return InputError(
+        f"Cannot create a project at {shortened(target)}: {reason}. Choose another path."
+    )
 
 
 # --- opening and locking ---------------------------------------------------------------------
