@@ -1,8 +1,8 @@
 """Peak memory and time of reading files, each measured in a process of its own.
 
 A server process imports what the readers need; each file is then read by a fork of it, so that
-one file's memory is not another's. `python -m tests.memory READER` reads paths from standard input
-and prints one JSON line for each.
+one file's memory is not another's. `python -m tests.memory READER` is that process: it reads paths
+from standard input and prints one JSON line for each.
 """
 
 import json
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import warnings
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -46,19 +47,29 @@ class Reading(NamedTuple):
 
 def readings(reader, paths):
     """Read each file in a process of its own; the readers are those of `_READERS`."""
-    command = [sys.executable, "-m", "tests.memory", reader]
+    server = _server(reader)
+    return [_reading(server, path) for path in paths]
+
+
+def _reading(server, path):
+    server.stdin.write(f"{path}\n")
+    server.stdin.flush()
+    return Reading(*json.loads(server.stdout.readline()))
+
+
+@cache
+def _server(reader):
+    """Start a process that reads files until its standard input is closed."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     environment.pop("KERNOVA_MEMORY_MB", None)
-    run = subprocess.run(
-        command,
-        input="\n".join(map(str, paths)),
-        capture_output=True,
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.memory", reader],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
         cwd=Path(__file__).parents[1],
         env=environment,
-        check=True,
     )
-    return [Reading(*json.loads(line)) for line in run.stdout.splitlines()]
 
 
 def _read_table(path):
@@ -104,7 +115,7 @@ def _measured(read, path, starting):
             read(path)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is reported
             kind, message = type(error).__name__, str(error)
-    seconds = time.process_time() - start
+    seconds = time.process_time() - start  # a busy machine is no fault
     # A fork has not all pages of libraries yet, which a process of its own would have.
     peak = starting + _memory("VmHWM") - before
     return Reading(path, Path(path).stat().st_size, peak, seconds, kind, message)
@@ -121,7 +132,8 @@ def _serve(reader):
     for name in _IMPORTS[reader]:
         import_module(name)
     starting = _memory("VmHWM")
-    for path in sys.stdin.read().splitlines():
+    for line in sys.stdin:
+        path = line.rstrip("\n")
         child = os.fork()
         if child == 0:
             print(json.dumps(_measured(_READERS[reader], path, starting)), flush=True)

@@ -62,7 +62,7 @@ def claim_huge_elements(parts, choose):
 
 
 def store_zeros(parts, choose):
-    n_bytes = choose.choice([10**7, 3 * 10**7, 10**8])
+    n_bytes = choose.choice([10**7, 3 * 10**7, 6 * 10**7])
     _place(parts, choose, _array_node(parts, _header_only((n_bytes // 8,), content=bytes(n_bytes))))
 
 
@@ -82,7 +82,7 @@ def repeat_an_array_in_an_array(parts, choose):
 
 def store_many_arrays(parts, choose):
     small = array_of(np.zeros(1))
-    count = choose.choice([1_000, 20_000])
+    count = choose.choice([1_000, 10_000])
     arrays = [_array_node(parts, small, 100_000 + number) for number in range(count)]
     _place(parts, choose, list_of(arrays))
 
@@ -172,7 +172,7 @@ def nest_json(parts, choose):
 
 
 def _many(parts, choose, make):
-    count = choose.choice([2_000, 30_000, 300_000])
+    count = choose.choice([2_000, 20_000, 60_000])
     _place(parts, choose, list_of([make(number) for number in range(count)]))
 
 
@@ -194,7 +194,7 @@ def store_many_estimators(parts, choose):
 
 
 def store_empty_lists(parts, choose):
-    text = "[" + "[]," * choose.choice([10**4, 10**6, 5 * 10**6]) + "1]"
+    text = "[" + "[]," * choose.choice([10**4, 10**6, 2 * 10**6]) + "1]"
     loader = choose.choice(["JsonNode", "ListNode"])
     content = text if loader == "JsonNode" else json.loads(text)
     _place(parts, choose, node(loader, "builtins.list", content=content))
@@ -255,18 +255,18 @@ def claim_other_sizes(parts, choose):
 
 
 def write_a_long_header(parts, choose):
-    long = choose.choice(["[" * 10**6, '{"format": 1, "a": [' + "0," * 10**7, " " * 10**8])
+    long = choose.choice(["[" * 10**6, '{"format": 1, "a": [' + "0," * 10**6, " " * 3 * 10**7])
     return zip_of({**_content(parts), "kernova.json": long}, zipfile.ZIP_DEFLATED)
 
 
 def write_many_entries(parts, choose):
-    empty = {f"{number}": b"" for number in range(choose.choice([10_000, 60_000]))}
+    empty = {f"{number}": b"" for number in range(choose.choice([5_000, 20_000]))}
     return zip_of({**_content(parts), **empty})
 
 
 def pack_twice(parts, choose):
-    zeros = zip_of({"schema.json": b"[" * 10**8}, zipfile.ZIP_DEFLATED)
-    dump = choose.choice([zeros, zip_of({"a.npz": zeros, "schema.json": b"{}"}), bytes(10**8)])
+    zeros = zip_of({"schema.json": b"[" * 3 * 10**7}, zipfile.ZIP_DEFLATED)
+    dump = choose.choice([zeros, zip_of({"a.npz": zeros, "schema.json": b"{}"}), bytes(6 * 10**7)])
     return zip_of({**_content(parts), "model.skops": dump}, zipfile.ZIP_DEFLATED)
 
 

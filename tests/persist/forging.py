@@ -34,7 +34,7 @@ class Parts(NamedTuple):
 
 def zip_of(parts, compression=zipfile.ZIP_STORED):
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive:
+    with zipfile.ZipFile(buffer, "w", compression, compresslevel=1) as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
     return buffer.getvalue()

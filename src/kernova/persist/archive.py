@@ -27,7 +27,7 @@ from kernova.budget import (
     default_limit,
     zip_directory_bytes,
 )
-from kernova.errors import InputError, ModelFileError
+from kernova.errors import InputError, ModelFileError, shortened
 from kernova.persist.trust import check_construction
 
 FORMAT = 1
@@ -41,9 +41,9 @@ _LONGEST_HEADER = 1 << 16
 
 # Measured: memory that skops takes for an object, with its part of the parsed schema, more for
 # those that carry a list of all trusted types, and what JSON takes for anything else.
-_BYTES_PER_OBJECT = 1_500
+_BYTES_PER_OBJECT = 1_900
 _BYTES_PER_TRUSTING_OBJECT = 4_000
-_BYTES_PER_VALUE = 72
+_BYTES_PER_VALUE = 90
 _VALUES_PER_OBJECT = 6
 _BYTES_PER_COLUMN = 100
 # A search tree is built again from its rows, with bounds of its nodes.
@@ -134,10 +134,10 @@ def _opened(path: Path) -> BinaryIO:
         # Opening a pipe would wait for its writer.
         file = None if is_folder or is_odd else path.open("rb")
     except FileNotFoundError:
-        raise ModelFileError(f"There is no model file {path}. {_NAME_OURS}") from None
+        raise ModelFileError(f"There is no model file {shortened(path)}. {_NAME_OURS}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ModelFileError(f"Cannot read {path}: {reason}. {_NAME_OURS}") from error
+        raise ModelFileError(f"Cannot read {shortened(path)}: {reason}. {_NAME_OURS}") from error
     if file is None:
         raise _not_ours(path, ": it is a folder" if is_folder else "")
     return file
@@ -163,7 +163,7 @@ def _unzipped(path: Path, file: BinaryIO, budget: Budget) -> tuple[bytes, bytes]
             raise _not_ours(path, f": it is a zip without {_MODEL}")
         if archive.getinfo(_HEADER).file_size > _LONGEST_HEADER:
             raise _unclear_header(path)
-        budget.check(2 * _claimed_bytes([archive]))
+        budget.check(3 * _claimed_bytes([archive]))
         header, model = archive.read(_HEADER), archive.read(_MODEL)
     budget.check(_dump_bytes(model, budget))
     return header, model
@@ -174,11 +174,11 @@ def _dump_bytes(model: bytes, budget: Budget | None = None) -> int:
 
     Nothing is unpacked before its size was compared with the budget.
     """
-    needed = len(model) + zip_directory_bytes(io.BytesIO(model))
+    needed = len(model) + 2 * zip_directory_bytes(io.BytesIO(model))
     _check(budget, needed)
     with ZipFile(io.BytesIO(model)) as dump:
         # Each array is read as bytes first.
-        needed += 2 * _claimed_bytes([dump])
+        needed += 3 * _claimed_bytes([dump])
         _check(budget, needed)
         needed += 2 * _claimed_bytes(_zips_inside(dump))
         _check(budget, needed)
