@@ -18,6 +18,7 @@ from kernova import (
     RobustKernelOutlierFactor,
     SpatialDepth,
     TableEncoder,
+    read_table,
 )
 from tests.test_estimator_contract import ESTIMATORS
 
@@ -174,3 +175,25 @@ def test_kernels_without_a_bound_name_the_cell_that_hides_the_others(kernel):
         "these are from each other, so that other rows would look alike. Correct it, or leave out "
         "the row."
     )
+
+
+def test_tables_of_complex_numbers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("a.npy", ORDINARY + 1j)
+    pd.DataFrame({"a": range(40), "b": ["1+2j", "(3-4j)"] * 20}).to_csv("b.csv", index=False)
+    pd.DataFrame({"a": range(40), "b": ["1.5", "2"] * 19 + ["1+2j"] * 2}).to_csv(
+        "c.csv", index=False
+    )
+    pd.DataFrame({"a": range(40), "b": ["1j", "2j"] * 20}).to_csv("floors.csv", index=False)
+    messages = {
+        "a.npy": "a.npy holds values of type complex128; save numbers.",
+        "b.csv": "Column 'b' of b.csv holds complex numbers; give their real and imaginary parts "
+        "as two columns.",
+        "c.csv": "Column 'b' of c.csv is a column of numbers, but row 39 holds '1+2j'; correct it "
+        "or drop the column.",
+    }
+    for name, message in messages.items():
+        with pytest.raises(InputError) as caught:
+            read_table(name)
+        assert str(caught.value) == message
+    assert list(read_table("floors.csv").features["b"].unique()) == ["1j", "2j"]

@@ -1,13 +1,13 @@
 """Fill values and other far cells: numbers so far beyond a column that scaling would hide the rest.
 
-One cell of 1e200, or -999 for "not measured" among lengths of 5 to 15, stretches a column until all
+One cell of 1e200, or -999 for "not measured" among lengths of 5 to 15, widens a column until all
 other rows look alike. A cell is far if the tail of its column does not explain it. With c and u the
 middle and half the length of the shortest interval that holds half of the column, let d be the
 distance from c of a cell, d' that of the cell before it on its side, and k the number of cells up
 to there. A power law through these has the index a = log k / log(d'/u), so that the next
 cell is beyond d with probability (d/d')^-a. Cells are far where this is below 1e-4 and where they
 are ten times as far from c as all cells that are not far. So a normal column of 1,000 rows ends at
-about fifty standard deviations, while a Cauchy or log-normal column, whose own tail is heavy, ends
+about thirty standard deviations, while a Cauchy or log-normal column, whose own tail is heavy, ends
 nowhere that its values reach: of 4,000 samples each, of 10 to 10,000 rows, 1 in 100 or fewer have
 a far cell.
 
