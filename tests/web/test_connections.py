@@ -1,6 +1,7 @@
 """Limits on connections: slow clients, too many at a time, and no file descriptors left."""
 
 import contextlib
+import gc
 import http.client
 import logging
 import resource
@@ -8,6 +9,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -211,7 +213,7 @@ def test_a_flood_closes_its_own_connections(bench, caplog):
     lines = [record.getMessage() for record in caplog.records if record.name == "kernova.web"]
     assert lines[0] == FLOOD
     assert lines[1:] == [
-        "92 connections without a login were closed in all, since there were too many."
+        "Connections without a login that were closed, since there were too many: 92."
     ]
 
 
@@ -253,3 +255,39 @@ def test_without_file_descriptors_the_server_goes_on(tmp_path):
     written = (tmp_path / "server.log").read_text()
     assert len(written.splitlines()) == 2
     assert "no file descriptors left" in written
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_server_that_ends_during_a_flood_leaves_no_connection(bench, caplog):
+    for _ in range(5):
+        with contextlib.ExitStack() as stack:
+            endpoint = bind_endpoint(port=0, token=TOKEN)
+            with served_at(bench, endpoint):
+                stop = threading.Event()
+                lines = stack.enter_context(flooding(endpoint, stop))
+                wait_until(lambda lines=lines: len(lines) > 20)
+            stop.set()
+        gc.collect()
+    assert [record for record in caplog.records if record.name == "asyncio"] == []
+
+
+@contextlib.contextmanager
+def flooding(endpoint, stop):
+    """Open connections in a thread; yield those that are open."""
+    lines = []
+
+    def connect():
+        while not stop.is_set():
+            with contextlib.suppress(OSError):
+                lines.append(line_to(endpoint))
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=connect)
+    thread.start()
+    try:
+        yield lines
+    finally:
+        stop.set()
+        thread.join()
+        for line in lines:
+            line.close()

@@ -354,24 +354,28 @@ class _Guard:
         self._unknown: dict[_Connection, None] = {}
         self._trusted: dict[_Connection, None] = {}
         self._n_closed = 0
-        self._accepting = asyncio.get_running_loop().create_task(self._accept())
+        self._loop = asyncio.get_running_loop()
+        self._pausing: asyncio.TimerHandle | None = None
+        endpoint.listener.setblocking(False)
+        self._resume()
 
     # As uvicorn calls those of asyncio's servers.
     def close(self) -> None:
-        self._accepting.cancel()
+        self._loop.remove_reader(self._endpoint.listener)
+        if self._pausing is not None:
+            self._pausing.cancel()
         for connection in [*self._unknown, *self._trusted]:
             if connection.transport is None:
                 connection.abort()
         if self._n_closed:
             logging.getLogger("kernova.web").warning(
-                "%d connections without a login were closed in all, since there were too many.",
+                "Connections without a login that were closed, since there were too many: %d.",
                 self._n_closed,
             )
             self._n_closed = 0
 
     async def wait_closed(self) -> None:
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._accepting
+        """Return: nothing is accepted any more."""
 
     def touch(self, connection: _Connection) -> None:
         """Note that a trusted connection is in use."""
@@ -384,23 +388,27 @@ class _Guard:
         self._unknown.pop(connection, None)
         self._trusted.pop(connection, None)
 
-    async def _accept(self) -> None:
-        loop = asyncio.get_running_loop()
-        listener = self._endpoint.listener
-        listener.setblocking(False)
-        while True:
-            try:
-                client, address = await loop.sock_accept(listener)
-            except OSError as error:
-                # Either the client has gone again, or this process has no descriptors left.
-                is_full = error.errno in (errno.EMFILE, errno.ENFILE)
-                if is_full and self._make_room():
-                    self._count_closed()
-                await asyncio.sleep(0.05)
-                continue
-            is_flooded = self._take(client, str(address[0]) if address else "")
-            # Requests come first: in a flood, newcomers wait.
-            await asyncio.sleep(0.002 if is_flooded else 0)
+    def _resume(self) -> None:
+        self._loop.add_reader(self._endpoint.listener, self._accept)
+
+    def _pause(self, seconds: float) -> None:
+        """Let newcomers wait in the kernel."""
+        self._loop.remove_reader(self._endpoint.listener)
+        self._pausing = self._loop.call_later(seconds, self._resume)
+
+    def _accept(self) -> None:
+        """Accept one connection; requests that have come meanwhile are next."""
+        try:
+            client, address = self._endpoint.listener.accept()
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return  # the client has gone again
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE) and self._make_room():
+                self._count_closed()
+            self._pause(0.05)
+            return
+        if self._take(client, str(address[0]) if address else ""):
+            self._pause(0.002)
 
     def _take(self, client: socket.socket, address: str) -> bool:
         """Take a new connection; return whether there were too many."""
@@ -558,6 +566,11 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._endpoint, self._limits = endpoint, limits
         self._on_ready, self._on_signal = on_ready, on_signal
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        # On Windows, the default loop cannot watch a listening socket.
+        with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+            runner.run(self.serve())
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await self.lifespan.startup()
