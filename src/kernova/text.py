@@ -70,8 +70,8 @@ def first_few(phrases: Iterable[object], most: int = _MAX_NAMES) -> str:
 
 
 def _joined(texts: list[str], n_in_all: int) -> str:
-    lengths = accumulate(len(text) + len(", ") for text in texts)
-    shown = texts[: sum(length <= LONGEST_ECHO + len(", ") for length in lengths)]
+    lengths = accumulate(len(text.strip("'")) for text in texts)  # of the input alone
+    shown = texts[: sum(length <= LONGEST_ECHO for length in lengths)]
     extra = n_in_all - len(shown)
     return ", ".join([*shown, *([f"and {extra} more"] if extra > 0 else [])])
 

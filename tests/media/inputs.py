@@ -219,7 +219,7 @@ _WAYS = [_cut, _remove, _garble, _flip, _extreme, _insert, _repeat, _change_line
 
 
 def bombs():
-    """Return files by name that promise far more than they hold, or hold it very densely."""
+    """Return functions by name that make files which promise much, or hold it very densely."""
     grid = (
         'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n10\n<exists>\n1\n'
         '"IntervalTier"\n"a"\n0\n10\n'
@@ -248,32 +248,50 @@ def bombs():
         "nested.toml": "a = [\n" + "[\n" * 40_000,
         "dots.toml": "a." * 40_000 + "a = 1",
     }
-    return {name: text.encode() for name, text in texts.items()} | _binary_bombs()
+    return {name: text.encode for name, text in texts.items()} | _binary_bombs()
 
 
 def _binary_bombs():
     wide = (5000, 5000)
+    return {
+        "huge.png": _claim_of_pixels,
+        "flat.png": lambda: flat_picture("PNG", "RGBA", wide),
+        "grey.png": lambda: flat_picture("PNG", "LA", wide),
+        "palette.png": lambda: flat_picture("PNG", "P", wide, transparency=0),
+        "deep.tif": lambda: flat_picture("TIFF", "F", wide, compression="tiff_lzw"),
+        "flat.webp": lambda: flat_picture("WEBP", "RGB", wide, method=0),
+        "progressive.jpg": lambda: flat_picture(
+            "JPEG", "RGB", wide, progressive=True, subsampling=0
+        ),
+        "promise.wav": _promise_in_a_header,
+        "promise.flac": _promise_of_samples,
+        "silence.flac": _packed_silence,
+        "zeros.zip": lambda: archive({"a.png": bytes(60_000_000)}),
+        "pictures.zip": lambda: archive({"a.png": flat_picture("PNG", "RGBA", wide)}),
+    }
+
+
+def _claim_of_pixels():
     huge = bytearray(picture("PNG"))
     huge[16:24] = struct.pack(">II", 100_000, 100_000)
     huge[29:33] = struct.pack(">I", zlib.crc32(huge[12:29]))
+    return bytes(huge)
+
+
+def _promise_in_a_header():
     wav = bytearray(sound("WAV", "PCM_16"))
     wav[4:8] = wav[40:44] = struct.pack("<I", 0xFFFFFF00)
+    return bytes(wav)
+
+
+def _promise_of_samples():
     flac = bytearray(sound("FLAC", "PCM_16"))
     flac[21] |= 0x0F  # the number of samples takes 36 bits
     flac[22:26] = b"\xff" * 4
+    return bytes(flac)
+
+
+def _packed_silence():
     silence = io.BytesIO()
     soundfile.write(silence, np.zeros(12_000_000, np.int16), 8000, format="FLAC")
-    return {
-        "huge.png": bytes(huge),
-        "flat.png": flat_picture("PNG", "RGBA", wide),
-        "grey.png": flat_picture("PNG", "LA", wide),
-        "palette.png": flat_picture("PNG", "P", wide, transparency=0),
-        "deep.tif": flat_picture("TIFF", "F", wide, compression="tiff_lzw"),
-        "flat.webp": flat_picture("WEBP", "RGB", wide, method=0),
-        "progressive.jpg": flat_picture("JPEG", "RGB", wide, progressive=True, subsampling=0),
-        "promise.wav": bytes(wav),
-        "promise.flac": bytes(flac),
-        "silence.flac": silence.getvalue(),
-        "zeros.zip": archive({"a.png": bytes(60_000_000)}),
-        "pictures.zip": archive({"a.png": flat_picture("PNG", "RGBA", wide)}),
-    }
+    return silence.getvalue()
