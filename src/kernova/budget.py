@@ -15,15 +15,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import IO, Any, BinaryIO, Final, NamedTuple, Protocol
-
-import numpy as np
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Protocol
 
 from kernova.errors import InputError
 
+if TYPE_CHECKING:
+    import numpy as np
+
 MB: Final = 10**6
 
-_VARIABLE: Final = "KERNOVA_MEMORY_MB"
+MEMORY_VARIABLE: Final = "KERNOVA_MEMORY_MB"
 # The whole process should stay below 300 MB + 20 x file size; 200 MB are Python and its packages,
 # and estimates of what a library allocates are too low at times.
 _FLOOR: Final = 80 * MB
@@ -109,7 +110,7 @@ class Budget:
                 f"{self.source} ({_in_mb(self.size)} MB) needs at least {_in_mb(needed)} MB of "
                 f"memory, more than the {_in_mb(self.limit)} MB allowed for a file of its size. "
                 f"If you trust it, allow more with memory_mb=... or the environment variable "
-                f"{_VARIABLE}."
+                f"{MEMORY_VARIABLE}."
             )
 
     def read(self, stream: "_Readable", per_byte: float = 1.0) -> bytearray:
@@ -148,7 +149,7 @@ class ArrayHeader(NamedTuple):
     """Shape and type of a stored array."""
 
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: "np.dtype[Any]"
 
     @property
     def n_items(self) -> int:
@@ -163,6 +164,8 @@ class ArrayHeader(NamedTuple):
 
 def array_header(stream: IO[bytes]) -> ArrayHeader:
     """Read the header of an NPY file; the stream then stands at its first element."""
+    import numpy as np  # the help of the command line needs none
+
     version = np.lib.format.read_magic(stream)
     read = {
         (1, 0): np.lib.format.read_array_header_1_0,
@@ -199,8 +202,8 @@ class _Readable(Protocol):
 
 def _fixed_limit() -> int | None:
     chosen = _memory_mb.get()
-    if chosen is None and (text := os.environ.get(_VARIABLE)):
-        chosen = _checked(text, _VARIABLE)
+    if chosen is None and (text := os.environ.get(MEMORY_VARIABLE)):
+        chosen = _checked(text, MEMORY_VARIABLE)
     return None if chosen is None else int(chosen * MB)
 
 

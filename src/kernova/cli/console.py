@@ -128,7 +128,8 @@ def reporting_errors(command: Callable[Parameters, Result]) -> Callable[Paramete
 
         with running(command):
             try:
-                result = command(*args, **kwargs)
+                with _reading_within(kwargs.get("memory_mb")):
+                    result = command(*args, **kwargs)
                 sys.stdout.flush()  # a full disk is reported here, not by Python at exit
                 return result
             except KeyboardInterrupt:
@@ -141,6 +142,25 @@ def reporting_errors(command: Callable[Parameters, Result]) -> Callable[Paramete
                 raise typer.Exit(BAD_INPUT) from None
 
     return run
+
+
+@contextmanager
+def _reading_within(memory_mb: object) -> Iterator[None]:
+    """Set the memory in which files are read; the environment reaches every thread of a command."""
+    if memory_mb is None:
+        yield
+        return
+    from kernova.budget import MEMORY_VARIABLE
+
+    before = os.environ.get(MEMORY_VARIABLE)
+    os.environ[MEMORY_VARIABLE] = str(memory_mb)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[MEMORY_VARIABLE]
+        else:
+            os.environ[MEMORY_VARIABLE] = before
 
 
 def _error_message(error: Exception) -> str:

@@ -25,6 +25,7 @@ from kernova.cli.options import (
     TABLE_FORMATS,
     Drop,
     IdColumn,
+    MemoryMb,
     Missing,
     Raw,
     check_targets,
@@ -153,6 +154,7 @@ def discover(
             help="Random seed of strategies that sample at random (0); stored in the project.",
         ),
     ] = None,
+    memory_mb: MemoryMb = None,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Print a summary as JSON at the end; questions go to stderr."),

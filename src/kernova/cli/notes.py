@@ -80,6 +80,7 @@ def learn(
         Literal["song", "paper"],
         typer.Option(help="Settings: song for real recordings, paper for those of the paper."),
     ] = "song",
+    memory_mb: options.MemoryMb = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Learn notes from a few examples of each, for kernova notes find.
@@ -147,6 +148,7 @@ def find(
     threshold: options.Threshold = None,
     labels: options.Labels = None,
     channel: options.ChannelToSearch = None,
+    memory_mb: options.MemoryMb = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the notes of MODEL in FILES; every other sound is ignored.
@@ -378,6 +380,7 @@ def check(
         ),
     ] = None,
     raw: options.Raw = False,
+    memory_mb: options.MemoryMb = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find notes in annotated recordings, and count correct and wrong detections.

@@ -56,6 +56,7 @@ def novelty(
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="Number of most novel rows to print.")] = 10,
     seed: options.SplittingSeed = NoveltySettings.seed,
+    memory_mb: options.MemoryMb = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the rows of NEW that are unlike all rows of KNOWN, with a bound on false alarms.

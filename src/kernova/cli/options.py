@@ -77,6 +77,14 @@ Raw = Annotated[
     bool,
     typer.Option("--raw", help="Write CSV and TSV as is: no apostrophe before formula-like text."),
 ]
+MemoryMb = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="MB",
+        help="Memory to read each file in (by default 80 MB and 16 × its size).",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 # --- recordings and annotations --------------------------------------------------------------

@@ -67,6 +67,7 @@ def outliers(
         int, typer.Option(min=0, help="Number of most unusual rows to print and explain.")
     ] = OutlierSettings.top,
     seed: options.SplittingSeed = OutlierSettings.seed,
+    memory_mb: options.MemoryMb = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Rank the rows of DATA by how unusual each is among the others, with reasons.

@@ -67,6 +67,7 @@ def learn(
             help="Random seed of the sample of rows that the kernel width is fitted to.",
         ),
     ] = LearnSettings.seed,
+    memory_mb: options.MemoryMb = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Train a model of the classes in LABELLED that also detects rows of no known class.
@@ -140,6 +141,7 @@ def recognize(
     top: Annotated[
         int, typer.Option(min=0, help="Number of unknown rows to print, with reasons.")
     ] = RecognizeSettings.top,
+    memory_mb: options.MemoryMb = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Assign each row of NEW to one of the model's classes, or to none ("unknown").

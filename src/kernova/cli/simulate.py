@@ -17,6 +17,7 @@ from kernova.cli.options import (
     AsJson,
     Drop,
     IdColumn,
+    MemoryMb,
     Missing,
     Raw,
     check_targets,
@@ -65,6 +66,7 @@ def simulate(
         Path | None,
         typer.Option(help="Plot classes found against questions asked here (.png, .svg, .pdf)."),
     ] = None,
+    memory_mb: MemoryMb = None,
     as_json: AsJson = False,
 ) -> None:
     """Count the questions each strategy needs, with the labels of DATA as answers.

@@ -17,6 +17,7 @@ from kernova.cli.console import (
 from kernova.cli.options import (
     MAX_SEED,
     AsJson,
+    MemoryMb,
     Raw,
     Report,
     check_targets,
@@ -141,6 +142,7 @@ def species(
     raw: Raw = False,
     report: Report = None,
     top: Annotated[int, typer.Option(min=0, help="Number of table rows to print.")] = 10,
+    memory_mb: MemoryMb = None,
     as_json: AsJson = False,
 ) -> None:
     """Test from landmarks whether a group of specimens is new, with error rates.
