@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple, TypeVar
 from kernova.discover.events import Record
 from kernova.discover.names import category_name, expert_name
 from kernova.discover.session import AskedQuestion
-from kernova.errors import InputError, NotSavedError
+from kernova.errors import InputError, NotSavedError, quoted
 from kernova.workbench.cards import Cards, QuestionShown
 from kernova.workbench.messages import Subject, entry_message, rows_of, subject_of
 from kernova.workbench.shared import (
@@ -189,7 +189,7 @@ class Questions:
             if not self._has_open(expert, row):
                 row_id = self._shared.session.ids_[row]
                 raise InputError(
-                    f"The row {row_id!r} is no longer open: it has been labelled meanwhile."
+                    f"The row {quoted(row_id)} is no longer open: it has been labelled meanwhile."
                 )
             return self._shared.session.skip(expert=expert, key=key)
 
@@ -305,8 +305,8 @@ def _check_same(record: Record, expert: str | None, subject: Subject) -> None:
     """Reject a key that belongs to another request, which would otherwise be lost."""
     if (record.by, subject_of(record.event)) != (expert, subject):
         raise InputError(
-            f"The key {record.key!r} has been used for another request. Use a new key for every "
-            "request, for example a UUID."
+            f"The key {quoted(record.key)} has been used for another request. Use a new key for "
+            "every request, for example a UUID."
         )
 
 

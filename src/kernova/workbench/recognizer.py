@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 
 from kernova.description.fitting import thresholds_of
 from kernova.description.recognizer import TableRecognizer
-from kernova.errors import InputError
+from kernova.errors import InputError, quoted
 from kernova.parallel import slices
 from kernova.persist.models import save_model
 from kernova.progress import track
@@ -129,7 +129,7 @@ class LearntModel:
         """
         if verdict not in VERDICTS[1:]:
             raise InputError(
-                f"There is no verdict {verdict!r}; choose one of {', '.join(VERDICTS[1:])}."
+                f"There is no verdict {quoted(verdict)}; choose one of {', '.join(VERDICTS[1:])}."
             )
         if verdict == "unknown":
             return self.unknown_rows

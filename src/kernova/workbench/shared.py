@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, Generic, Literal, TypeVar
 
 from kernova.discover.session import CategoryDiscovery
-from kernova.errors import InputError, KernovaError
+from kernova.errors import InputError, KernovaError, quoted
 from kernova.progress import Listener, Step, reporting
 from kernova.workbench.discovery import Discovery
 
@@ -141,7 +141,7 @@ class BackgroundJob(Generic[Result]):
         except MemoryError:
             self._end("failed", "Not enough memory. Use fewer rows or columns.")
         except Exception as error:
-            self._end("failed", f"Internal error in kernova: {error!r}.")
+            self._end("failed", f"Internal error in kernova: {quoted(error, 200)}.")
             raise
         else:
             self.result = result
