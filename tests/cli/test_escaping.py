@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from kernova.cli.app import app
 from kernova.errors import concise
+from kernova.report.page import escaped
 from tests.cli import messages
 from tests.cli.twelve_fish import COLUMNS, RANDOM, twelve_fish
 
@@ -72,3 +73,33 @@ def test_names_that_no_file_can_have(folder, length):
         (["fish.csv", *COLUMNS, "-o", f"{name}.csv"], messages.LONG_OUTPUT_NAME),
     ):
         assert rejected(*words) == f"kernova: {concise(sentence.format(name=name))}\n"
+
+
+# Characters of names in files, and how they are printed; those that a script needs stay.
+PRINTED = {
+    "carp\u200b": r"carp\u200b",
+    "\u202ecarp": r"\u202ecarp",
+    "\u2067carp\u2069": r"\u2067carp\u2069",
+    "\ufeffcarp": r"\ufeffcarp",
+    "car\u00adp": r"car\xadp",
+    "carp\nSaved: 1": r"carp\nSaved: 1",
+    "carp\udcff": r"carp\udcff",
+    "\u0645\u06cc\u200c\u062e": "\u0645\u06cc\u200c\u062e",
+    "\u0915\u094d\u200d\u0937": "\u0915\u094d\u200d\u0937",
+}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_file_names_are_printed_with_escapes(folder, name):
+    printed = PRINTED[name]
+    assert rejected(f"{name}.csv") == f"kernova: {messages.NO_FILE.format(name=f'{printed}.csv')}\n"
+    (folder / f"{name}.tps").write_text("LM=1\n")
+    message = rejected(f"{name}.tps")
+    assert message.startswith(f"kernova: Line 1 of {printed}.tps (specimen 1): LM=1 announces")
+    assert message.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_column_names_and_ids_are_shown_with_escapes_in_reports(name):
+    shown = escaped(name)
+    assert shown == PRINTED[name].replace(r"\n", "\n").replace(r"\udcff", "\ufffd")
