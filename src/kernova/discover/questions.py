@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # An asker is copied after so many answers, and after so many more.
 _COPY_EVERY: Final = (64, 4096)
+# To revise an asker takes as long as to observe about so many answers.
+_MOST_REPLAYED: Final = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,6 +136,15 @@ class CopiedAsker(Asker, Protocol):
 
     def copy(self) -> Asker:
         """Return an asker in the same state, which does not follow this one."""
+        ...
+
+
+@runtime_checkable
+class RevisedAsker(Asker, Protocol):
+    """An asker that can take other answers into account, if most are the same."""
+
+    def revised(self, answers: Sequence[Answer]) -> Asker | None:
+        """Return an asker that has observed these answers; None if that needs a fresh one."""
         ...
 
 
@@ -305,6 +316,15 @@ class _Run:
         earlier.observed, earlier._copies = self.observed[:mark], kept
         return earlier
 
+    def revised(self, answers: list[Answer]) -> "_Run | None":
+        """Return a run that has observed other answers, if the asker can revise its own."""
+        asker = self.asker.revised(answers) if isinstance(self.asker, RevisedAsker) else None
+        if asker is None:
+            return None
+        run = _Run(asker)
+        run.observed = list(answers)
+        return run
+
 
 class Proposer:
     """The current asker of a session, replaced by a fresh one when an answer no longer holds.
@@ -374,7 +394,12 @@ class Proposer:
         pairs = enumerate(zip(run.observed, answers, strict=False))
         n_common = min(len(run.observed), len(answers))
         n_same = next((which for which, (one, other) in pairs if one != other), n_common)
-        return run if n_same == len(run.observed) else run.back_to(n_same)
+        if n_same == len(run.observed):
+            return run
+        earlier = run.back_to(n_same)
+        if earlier is not None and len(answers) - len(earlier.observed) <= _MOST_REPLAYED:
+            return earlier
+        return run.revised(answers) or earlier
 
     def _new_run(self, answers: Sequence[Answer]) -> _Run:
         run = _Run(self._strategy.start(self._preparation))

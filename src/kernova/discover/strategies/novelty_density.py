@@ -56,11 +56,14 @@ _ALTERNATIVES: Final = 5
 _OPEN_ELSEWHERE: Final = 64
 # Of the rows ranked for a single expert, so many are ranked anew besides those of other experts.
 _FIRST_RANKED: Final = 256
-# From so many answers at once on, only open rows are measured.
+# From so many answers at once on, or below this fraction of open rows, only these are measured.
 _BULK: Final = 1000
+_FEW_OPEN: Final = 0.6
 # Distances to categories that are kept for the next row of the category, and in copies.
-_CACHED_BYTES: Final = 128 * 2**20
+_CACHED_BYTES: Final = 64 * 2**20
 _COPIED_BYTES: Final = 32 * 2**20
+# With a larger fraction of rows to measure again, a fresh asker is started.
+_MOST_REVISED: Final = 0.25
 # Distances by another order of summation may differ by less than this factor.
 _ROUNDING: Final = 1 + 1e-9
 
@@ -182,6 +185,8 @@ class NoveltyAsker:
         self._counts: dict[str, int] = {}
         self._to_category: dict[str, Vector] = {}  # distances to the nearest row of each
         self._rows_of: dict[str, list[int]] = {}  # the rows of each category
+        self._nearest = np.full(n_rows, -1, dtype=np.int32)  # the category that gives the novelty
+        self._codes: dict[str | None, int] = {}  # of the categories in there
         self._rankings: dict[tuple[Region, int], _Ranking] = {}  # valid until the next answer
         self._sparse_left = 1  # questions before the next one in a dense region
         self._wait = _SHORTEST_WAIT
@@ -209,11 +214,64 @@ class NoveltyAsker:
         other = copy(self)
         other._novelty, other._is_asked = self._novelty.copy(), self._is_asked.copy()
         other._shown, other._counts = list(self._shown), dict(self._counts)
+        other._nearest, other._codes = self._nearest.copy(), dict(self._codes)
+        other._rankings = {}
         other._rows_of = {label: list(rows) for label, rows in self._rows_of.items()}
         # Distances can be computed again; copies must not multiply their memory.
         is_small = len(self._to_category) * self._novelty.nbytes <= _COPIED_BYTES
         other._to_category = dict(self._to_category) if is_small else {}
         return other
+
+    def revised(self, answers: Sequence[Answer]) -> "NoveltyAsker | None":
+        """Return an asker that has observed other answers, of which most are the same.
+
+        Rows whose nearest category is the same as before keep their novelty.
+
+        Returns
+        -------
+        NoveltyAsker or None
+            None where a fresh asker would not take longer.
+        """
+        other = NoveltyAsker(self._spacing)
+        shown = other._noted(answers)
+        if other._metric_rows() != self._metric_rows():
+            return None
+        other._rows, other._n_learned = self._rows, self._n_learned
+        other._rows_of = {label: rows for label, rows in shown.items() if label is not None}
+        changed = self._changed_categories(shown)
+        open_rows = np.flatnonzero(~other._is_asked)
+        codes = [self._codes[label] for label in changed if label in self._codes]
+        is_new = self._is_asked[open_rows] | np.isin(self._nearest[open_rows], codes)
+        new, kept = open_rows[is_new], open_rows[~is_new]
+        if len(new) > _MOST_REVISED * len(open_rows):
+            return None
+        other._codes = dict(self._codes)
+        other._novelty[kept], other._nearest[kept] = self._novelty[kept], self._nearest[kept]
+        for label, where in ((one, kept) for one in changed if one in shown):
+            other._measure(shown[label], label, where)
+        for label, rows in shown.items() if len(new) else ():
+            other._measure(rows, label, new)
+        return other
+
+    def _metric_rows(self) -> list[tuple[int, int]]:
+        """Return the rows that the metric is learnt from, each with the first of its category."""
+        labelled = [one for one in self._shown if one.label is not None][: _RELEARN_AFTER[-1]]
+        firsts: dict[str | None, int] = {}
+        return [(one.row, firsts.setdefault(one.label, one.row)) for one in labelled]
+
+    def _changed_categories(self, shown: dict[str | None, list[int]]) -> list[str | None]:
+        """Return the categories that other rows are shown of than before."""
+        before: dict[str | None, list[int]] = {}
+        for one in self._shown:
+            before.setdefault(one.label, []).append(one.row)
+        labels = dict.fromkeys([*before, *shown])
+        return [one for one in labels if set(before.get(one, ())) != set(shown.get(one, ()))]
+
+    def _measure(self, rows: list[int], label: str | None, where: Indices) -> None:
+        """Lower the novelty of some rows by those of a category."""
+        distances = nearest_point(self._rows[where], self._rows[rows])
+        factor = 1.0 if label is None else self._counts[label] ** _EXTENT_POWER
+        self._lower_to(distances / factor, label, where)
 
     def _proposed_besides(self, besides: Collection[int]) -> Question | None:
         is_free = free_rows(self._is_asked, besides)
@@ -264,6 +322,16 @@ class NoveltyAsker:
 
     def observe_all(self, answers: Sequence[Answer]) -> None:
         """Use many answers: the same as observing one by one, in less time."""
+        new = self._noted(answers)
+        if not new:
+            return
+        if not self._relearned():
+            self._lower_novelty(new)
+        self._chosen = self._question = None
+        self._rankings.clear()
+
+    def _noted(self, answers: Sequence[Answer]) -> dict[str | None, list[int]]:
+        """Take turns and count as the answers say; return their rows by label."""
         new: dict[str | None, list[int]] = {}
         for answer in answers:
             if self._is_asked[answer.row]:
@@ -276,12 +344,7 @@ class NoveltyAsker:
             new.setdefault(answer.label, []).append(answer.row)
             if answer.label is not None:
                 self._counts[answer.label] = self._counts.get(answer.label, 0) + 1
-        if not new:
-            return
-        if not self._relearned():
-            self._lower_novelty(new)
-        self._chosen = self._question = None
-        self._rankings.clear()
+        return new
 
     def _region(self) -> Region | None:
         """Return the region of the open question; None for the first question of all."""
@@ -300,9 +363,11 @@ class NoveltyAsker:
 
     def _lower_novelty(self, new: dict[str | None, list[int]]) -> None:
         """Lower novelty by the rows of some categories, whose counts are up to date."""
+        n_open = len(self._is_asked) - np.count_nonzero(self._is_asked)
         is_bulk = sum(map(len, new.values())) >= _BULK
-        # Novelty matters for open rows alone; with single answers, selecting them takes longer.
-        where = np.flatnonzero(~self._is_asked) if is_bulk else slice(None)
+        # Novelty matters for open rows alone; where they are many, selecting them takes longer.
+        is_selected = is_bulk or n_open < _FEW_OPEN * len(self._is_asked)
+        where = np.flatnonzero(~self._is_asked) if is_selected else slice(None)
         Z = self._rows[where]
         for label, rows in new.items():
             distances = nearest_point(Z, self._rows[rows])
@@ -310,7 +375,15 @@ class NoveltyAsker:
                 distances = self._to_whole_category(label, rows, where, Z, distances)
                 distances = distances / self._counts[label] ** _EXTENT_POWER
             # Distances only fall and counts only rise, so other categories stay as they are.
-            self._novelty[where] = np.minimum(self._novelty[where], distances)
+            self._lower_to(distances, label, where)
+
+    def _lower_to(self, novelty: Vector, label: str | None, where: Indices | slice) -> None:
+        """Lower novelty where a category lies nearer than all others."""
+        before = self._novelty[where]
+        nearest = self._nearest[where]
+        nearest[novelty < before] = self._codes.setdefault(label, len(self._codes))
+        self._nearest[where] = nearest
+        self._novelty[where] = np.minimum(before, novelty)
 
     def _to_whole_category(
         self, label: str, new: list[int], where: Indices | slice, Z: Matrix, distances: Vector
@@ -355,7 +428,7 @@ class NoveltyAsker:
         return True
 
     def _recompute_novelty(self) -> None:
-        self._novelty[:] = np.inf
+        self._novelty[:], self._nearest[:] = np.inf, -1
         self._to_category.clear()
         self._rows_of.clear()
         shown: dict[str | None, list[int]] = {}
