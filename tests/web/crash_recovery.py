@@ -1,6 +1,6 @@
-"""Crash test: kill a server during answers, again and again, and compare the project file.
+"""Crash test: kill a server while experts answer, again and again, and compare the project file.
 
-Run as a separate program with one thread, so that it can fork servers without importing again. A
+Run as a separate program that forks servers, without importing again, while it has one thread. A
 request without a reply is sent again with its key to the next server, until it is acknowledged.
 Between two servers, the project file is compared with the acknowledged answers. Prints one JSON
 line of counts.
@@ -16,11 +16,11 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from kernova.discover.events import Answered
 from kernova.discover.store import open_project
 from kernova.tables.table import Table
 from kernova.web.serve import Endpoint, bind_endpoint, serve
@@ -28,7 +28,7 @@ from kernova.workbench import Workbench
 from kernova.workbench.discovery import open_discovery
 
 TOKEN = "a token for tests"
-N_ROWS = 3000
+N_ROWS = 8000
 _NEVER = 120.0  # seconds; a timeout for hangs
 
 
@@ -58,7 +58,7 @@ def start_server(project, endpoint):
 
 
 class Client:
-    """Client that reconnects after a crash."""
+    """Connection of an expert, opened again for every server."""
 
     def __init__(self, port):
         self.port = port
@@ -83,106 +83,145 @@ class Client:
         self.connection = None
 
 
-def first_row(client):
-    """Wait until the server has a question."""
-    end = time.monotonic() + _NEVER
-    while time.monotonic() < end:
-        status, reply = client.post("/api/question", {"expert": "Ada"}) or (0, None)
-        if status == 200:
-            return reply["question"]["row"]
-        if status not in (0, 409):
-            raise LostError(f"no question: {status} {reply}")
-        time.sleep(0.005)
-    raise LostError("no question for two minutes")
+class Sent(NamedTuple):
+    """An answer as an expert sent it."""
+
+    key: str
+    row: int
+    label: str
 
 
-def check(project, acknowledged, pending):
-    """Compare the project with the acknowledged answers; return whether it has the pending one."""
+class Expert:
+    """An expert who answers until the server is killed, and continues with the next one."""
+
+    def __init__(self, name, port):
+        self.name = name
+        self.client = Client(port)
+        self.acknowledged = {}  # number of the log entry -> what was sent
+        self.pending = None
+        self.row = None
+
+    def work(self, reached):
+        """Answer until the server ends; call ``reached`` after every acknowledged answer."""
+        self.client.forget()
+        self.row = None
+        while self.send():
+            reached()
+
+    def send(self):
+        """Send an answer, or again the one without a reply; return whether there was a reply."""
+        if self.pending is None:
+            if self.row is None and not self.ask():
+                return False
+            number = len(self.acknowledged)
+            key = f"{self.name}-{number}"
+            self.pending = Sent(key, self.row, f"category {number % 7}")
+        reply = self.client.post("/api/answers", {"expert": self.name, **self.pending._asdict()})
+        if reply is None:
+            return False
+        status, body = reply
+        if status != 200:
+            raise LostError(f"{self.pending} was rejected: {status} {body}")
+        self.acknowledged[body["saved"]["number"]] = self.pending
+        question = body["question"]  # null until the table is prepared
+        self.pending, self.row = None, None if question is None else question["row"]
+        return True
+
+    def ask(self):
+        """Wait until the server has a question; return whether it has replied."""
+        end = time.monotonic() + _NEVER
+        while time.monotonic() < end:
+            reply = self.client.post("/api/question", {"expert": self.name})
+            if reply is None:
+                return False
+            status, body = reply
+            if status == 200:
+                self.row = body["question"]["row"]
+                return True
+            if status != 409:
+                raise LostError(f"no question: {status} {body}")
+            time.sleep(0.005)
+        raise LostError("no question for two minutes")
+
+
+def check(project, experts):
+    """Compare the project with what experts sent; return how many pending answers it has."""
     with open_project(project) as store:
-        kept = [
-            (record.key, record.event.row, record.event.label)
-            for record in store.records
-            if isinstance(record.event, Answered)
-        ]
-        if len(kept) != len(store.records):
-            raise LostError("there is something else than answers")
-    if kept[: len(acknowledged)] != acknowledged:
-        raise LostError(
-            f"{len(acknowledged)} were acknowledged, {len(kept)} are there, or out of order"
-        )
-    pending_kept = kept[len(acknowledged) :]
-    if pending_kept not in ([], [pending]):
-        raise LostError(f"unexpected {pending_kept}; {pending} was pending")
-    return bool(pending_kept)
+        kept = {
+            number: (record.by, Sent(record.key, record.event.row, record.event.label))
+            for number, record in enumerate(store.records, start=1)
+        }
+    if len({sent.key for _, sent in kept.values()}) < len(kept):
+        raise LostError("a request counts twice")
+    for expert in experts:
+        for number, sent in expert.acknowledged.items():
+            if kept.pop(number, None) != (expert.name, sent):
+                raise LostError(f"{sent} was acknowledged as entry {number}, and is not there")
+    pending = [(expert.name, expert.pending) for expert in experts]
+    if not all(one in pending for one in kept.values()):
+        raise LostError(f"unexpected {kept}; {pending} were pending")
+    return len(kept)
 
 
 class CrashTest:
-    """A project, a server that is killed repeatedly, and a client that continues."""
+    """A project, a server that is killed repeatedly, and experts who continue."""
 
-    def __init__(self, seed):
+    def __init__(self, n_experts, seed):
         self.chance = random.Random(seed)
         self.project = Path(tempfile.mkdtemp()) / "rows.kernova-project"
         self.endpoint = bind_endpoint(port=0, token=TOKEN)
-        self.acknowledged = []
-        self.pending = None
-        self.counts = {"kills": 0, "without_reply": 0, "saved_without_reply": 0}
-        self.server = start_server(self.project, self.endpoint)
-        self.client = Client(self.endpoint.port)
-        self.row = first_row(self.client)
+        names = [f"expert-{number}" for number in range(n_experts)]
+        self.experts = [Expert(name, self.endpoint.port) for name in names]
+        self.counts = {"kills": 0, "answers": 0, "without_reply": 0, "saved_without_reply": 0}
 
-    def answer(self):
-        """Send the next answer, or again the one without a reply."""
-        if self.pending is None:
-            number = len(self.acknowledged)
-            self.pending = (f"key-{number}", self.row, f"category {number % 7}")
-        key, row, label = self.pending
-        body = {"expert": "Ada", "row": row, "label": label, "key": key}
-        status, reply = self.client.post("/api/answers", body) or (0, None)
-        if status == 200:
-            self.acknowledged.append(self.pending)
-            self.pending, self.row = None, reply["question"]["row"]
-        elif status != 0:
-            raise LostError(f"{self.pending} was rejected: {status} {reply}")
-
-    def answer_and_kill(self):
-        # Covers the time from before the request is read until after its reply is sent.
-        moment = self.chance.random() ** 2 * 0.03
-        bomb = threading.Timer(moment, os.kill, (self.server, signal.SIGKILL))
-        bomb.start()
-        self.answer()
-        bomb.join()
-        os.waitpid(self.server, 0)
-        self.client.forget()
+    def run_and_kill(self, n_answers):
+        """Let experts answer, and kill the server some time after so many answers."""
+        server = start_server(self.project, self.endpoint)
+        threads, failures, done = self.start_experts(n_answers)
+        if not done.wait(_NEVER):
+            failures.append("experts do not get on")
+        # Covers the time from before requests are read until after their replies are sent.
+        time.sleep(self.chance.random() ** 2 * 0.03)
+        os.kill(server, signal.SIGKILL)
+        os.waitpid(server, 0)
+        for thread in threads:
+            thread.join()
+        if failures:
+            raise LostError(failures)
         self.counts["kills"] += 1
-        self.counts["without_reply"] += self.pending is not None
-        is_kept = check(self.project, self.acknowledged, self.pending)
-        self.counts["saved_without_reply"] += is_kept
-        self.server = start_server(self.project, self.endpoint)
-        self.row = first_row(self.client)
+        self.counts["without_reply"] += sum(one.pending is not None for one in self.experts)
+        self.counts["saved_without_reply"] += check(self.project, self.experts)
 
-    def end(self):
-        os.kill(self.server, signal.SIGTERM)
-        os.waitpid(self.server, 0)
-        check(self.project, self.acknowledged, None)
-        for position, what in enumerate(("request", "row")):
-            if len({entry[position] for entry in self.acknowledged}) < len(self.acknowledged):
-                raise LostError(f"a {what} counts twice")
+    def start_experts(self, n_answers):
+        failures, done, n_left = [], threading.Event(), [n_answers]
+        lock = threading.Lock()
+
+        def reached():
+            with lock:
+                n_left[0] -= 1
+                if n_left[0] <= 0:
+                    done.set()
+
+        def work(expert):
+            try:
+                expert.work(reached)
+            except Exception as error:  # noqa: BLE001 - raised again by the main thread
+                failures.append(repr(error))
+                done.set()
+
+        threads = [threading.Thread(target=work, args=(one,)) for one in self.experts]
+        for thread in threads:
+            thread.start()
+        return threads, failures, done
 
 
-def run(n_kills, n_answers, seed=0):
-    test = CrashTest(seed)
-    # By number of answers, so that all kills happen whatever the speed of the machine.
-    moments = set(test.chance.sample(range(n_answers), n_kills))
-    while len(test.acknowledged) < n_answers:
-        number = len(test.acknowledged)
-        if number in moments:
-            moments.remove(number)
-            test.answer_and_kill()
-        else:
-            test.answer()
-    test.end()
-    return {**test.counts, "answers": len(test.acknowledged)}
+def run(n_kills, n_experts, n_answers, seed=0):
+    test = CrashTest(n_experts, seed)
+    for _ in range(n_kills):
+        test.run_and_kill(test.chance.randint(1, 2 * n_answers))
+    test.counts["answers"] = sum(len(expert.acknowledged) for expert in test.experts)
+    return test.counts
 
 
 if __name__ == "__main__":
-    print(json.dumps(run(int(sys.argv[1]), int(sys.argv[2]))))
+    print(json.dumps(run(*map(int, sys.argv[1:]))))
