@@ -265,6 +265,7 @@ def _binary_bombs():
         ),
         "promise.wav": _promise_in_a_header,
         "promise.flac": _promise_of_samples,
+        "rate.wav": _odd_rate,
         "silence.flac": _packed_silence,
         "zeros.zip": lambda: archive({"a.png": bytes(60_000_000)}),
         "pictures.zip": lambda: archive({"a.png": flat_picture("PNG", "RGBA", wide)}),
@@ -289,6 +290,13 @@ def _promise_of_samples():
     flac[21] |= 0x0F  # the number of samples takes 36 bits
     flac[22:26] = b"\xff" * 4
     return bytes(flac)
+
+
+def _odd_rate():
+    """Return a sound whose rate has no simple ratio to others: the filter would be long."""
+    stream = io.BytesIO()
+    soundfile.write(stream, np.zeros(3000), 655_349, format="WAV")
+    return stream.getvalue()
 
 
 def _packed_silence():

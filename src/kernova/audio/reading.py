@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from kernova.audio.annotations.segments import EDGE_TOLERANCE_SECONDS
-from kernova.audio.resampling import inputs_for, resampled, resampling
+from kernova.audio.resampling import filter_bytes, inputs_for, resampled, resampling
 from kernova.budget import budget_of
 from kernova.errors import InputError, quoted
 from kernova.textfiles import open_file
@@ -189,6 +189,7 @@ def audio_blocks(
         if rate == info.sample_rate:
             yield from _decoded(stream, info, first, last, channel, n_block)
             return
+        budget_of(path).check(filter_bytes(info.sample_rate, rate))
         plan = resampling(info.sample_rate, rate)
         first_input, last_input = inputs_for(plan, first, last)
         inputs = _decoded(

@@ -19,6 +19,7 @@ from kernova.typing import Samples
 
 # Longest period; the filter is twenty times as long and is held in memory.
 _MAX_STEPS = 1 << 20
+_BYTES_PER_STEP = 1000  # of memory while the filter is designed
 
 
 class Resampling(NamedTuple):
@@ -48,12 +49,7 @@ def resampling(rate_in: int, rate_out: int) -> Resampling:
     """
     from scipy.signal import firwin
 
-    up, down = rate_out // gcd(rate_in, rate_out), rate_in // gcd(rate_in, rate_out)
-    if max(up, down) > _MAX_STEPS:
-        raise InputError(
-            f"Cannot resample from {rate_in} to {rate_out} samples per second: the two have no "
-            "simple ratio. Choose another sample rate."
-        )
+    up, down = _ratio(rate_in, rate_out)
     half = 10 * max(up, down)
     low_pass = up * firwin(2 * half + 1, 1.0 / max(up, down), window=("kaiser", 5.0))
     reach = -(-half // up)
@@ -65,6 +61,30 @@ def resampling(rate_in: int, rate_out: int) -> Resampling:
         reach,
         (half + reach * up + n_zeros) // down,
     )
+
+
+def filter_bytes(rate_in: int, rate_out: int) -> int:
+    """Return the memory that the design of the filter takes; damaged headers have odd rates.
+
+    Examples
+    --------
+    >>> from kernova.audio.resampling import filter_bytes
+    >>> filter_bytes(44100, 32000), filter_bytes(1_048_384, 11025)
+    (441000, 1048384000)
+    """
+    return _BYTES_PER_STEP * max(_ratio(rate_in, rate_out))
+
+
+def _ratio(rate_in: int, rate_out: int) -> tuple[int, int]:
+    """Return the ratio of the rates, output to input, in lowest terms."""
+    shared = gcd(rate_in, rate_out)
+    up, down = rate_out // shared, rate_in // shared
+    if max(up, down) > _MAX_STEPS:
+        raise InputError(
+            f"Cannot resample from {rate_in} to {rate_out} samples per second: the two have no "
+            "simple ratio. Choose another sample rate."
+        )
+    return up, down
 
 
 def inputs_for(plan: Resampling, first_output: int, last_output: int) -> tuple[int, int]:
