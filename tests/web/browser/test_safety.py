@@ -85,6 +85,7 @@ def test_what_a_table_holds_is_never_markup(nasty, screen):
 
 @pytest.mark.parametrize("window", ["light", "dark", "narrow"])
 def test_a_plain_row_is_drawn_against_all_rows(window, nasty, new_screen):
+    nasty.post("api/labels", expert="Anna", rows=[3], label=_SCRIPT)  # its height is missing
     looks = PHONE if window == "narrow" else {"color_scheme": window}
     screen = new_screen(**looks).open(nasty, "Anna")
     screen.asked()
