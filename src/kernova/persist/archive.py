@@ -44,6 +44,7 @@ _LONGEST_HEADER = 1 << 16
 _BYTES_PER_OBJECT = 1_900
 _BYTES_PER_TRUSTING_OBJECT = 4_000
 _BYTES_PER_VALUE = 90
+_COPIES_OF_SCHEMA = 4
 _VALUES_PER_OBJECT = 6
 _BYTES_PER_COLUMN = 100
 # A search tree is built again from its rows, with bounds of its nodes.
@@ -206,7 +207,7 @@ def _schema_bytes(schema: bytes) -> int:
     hidden = len(re.findall(rb"\\u00[2-7]", schema))
     n_trusting = schema.count(b"ObjectNode") + schema.count(b"FunctionNode") + hidden
     return (
-        len(schema)
+        _COPIES_OF_SCHEMA * len(schema)
         + _BYTES_PER_OBJECT * n_objects
         + _BYTES_PER_VALUE * max(0, n_values - _VALUES_PER_OBJECT * n_objects)
         + _BYTES_PER_TRUSTING_OBJECT * n_trusting
