@@ -16,7 +16,10 @@ import { counted, listed, quoted, whole } from "./words.js";
 
 const THUMBS = 12;
 const THUMBS_MORE = 120;
+// With more categories than this, only those that are looked for are shown.
+const MOST_SHOWN = 200;
 let shownFor = "";
+let wanted = "";
 
 /** Build the view. */
 export function startCategories() {
@@ -26,16 +29,40 @@ export function startCategories() {
 
 async function show() {
   const now = categories();
-  const list = element("ul", { class: "category-list", "data-testid": "category-list" }, ...now.map(categoryItem));
-  const signature = JSON.stringify(now);
+  const isMany = now.length > MOST_SHOWN;
+  const signature = JSON.stringify([isMany && wanted, now]);
   if (signature === shownFor && byId("view-categories").childElementCount > 0) return;
   shownFor = signature;
+  const shown = isMany ? found(now) : now.map((category, index) => ({ category, index }));
+  const list = element("ul", { class: "category-list", "data-testid": "category-list" }, ...shown.map(({ category, index }) => categoryItem(category, index)));
   keepingFocus(byId("view-categories"), () => fill(byId("view-categories"),
     element("header", { class: "view-head" }, element("h1", { id: "categories-heading" }, "Categories"),
       now.length > 1 && button("Merge …", () => void mergeSome(), { "data-testid": "merge" })),
     element("p", { class: "lead" }, now.length ? `${counted(now.length, "category", "categories")} so far, in order of discovery.` : "No categories yet."),
+    isMany && finder(shown.length),
     list));
-  await showThumbs(now, list);
+  await showThumbs(shown, list);
+}
+
+/**
+ * The categories whose name contains what is looked for, at most as many as a page can show.
+ * @param {Category[]} now
+ */
+function found(now) {
+  const text = wanted.trim().toLowerCase();
+  return now.map((category, index) => ({ category, index })).filter(({ category }) => category.name.toLowerCase().includes(text)).slice(0, MOST_SHOWN);
+}
+
+/** @param {number} number how many are shown */
+function finder(number) {
+  const field = element("input", { type: "search", id: "categories-find", "data-testid": "categories-find", value: wanted, on: { input: () => {
+    const { value, selectionStart } = field;
+    wanted = value;
+    void show();
+    /** @type {HTMLInputElement} */ (byId("categories-find")).setSelectionRange(selectionStart, selectionStart);
+  } } });
+  return element("div", { class: "line filters" }, element("label", { for: "categories-find" }, "Find"), field,
+    element("small", { class: "hint" }, number === MOST_SHOWN ? `The first ${MOST_SHOWN} are shown.` : `${whole(number)} found.`));
 }
 
 /**
@@ -66,13 +93,13 @@ function askedWords(rows, asked) {
 }
 
 /**
- * @param {Category[]} now
+ * @param {{category: Category, index: number}[]} shown
  * @param {HTMLElement} list
  */
-async function showThumbs(now, list) {
+async function showThumbs(shown, list) {
   const { labels } = await rowLabels().catch(() => ({ labels: new Uint16Array() }));
-  now.forEach(({ name, rows }, index) => {
-    const box = list.children[index]?.querySelector(".thumb-row");
+  shown.forEach(({ category: { name, rows }, index }, position) => {
+    const box = list.children[position]?.querySelector(".thumb-row");
     if (box) fill(box, ...thumbButtons(rowsAt(labels, index, THUMBS)), rows > THUMBS && button(`all ${rows}`, () => openRows(name, rowsAt(labels, index, THUMBS_MORE), rows), { class: "small quiet" }));
   });
 }

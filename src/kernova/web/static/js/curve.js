@@ -8,6 +8,8 @@ import { counted, whole } from "./words.js";
 
 /** @typedef {{wide: number, high: number, questions: number, most: number, x: (question: number) => number, y: (count: number) => number}} Scales */
 
+// More steps than a screen has pixels cannot be seen.
+const MOST_DRAWN = 4000;
 const MARGIN = { left: 34, right: 14, top: 12, bottom: 34 };
 /** @type {ReturnType<typeof build>|null} */
 let parts = null;
@@ -69,7 +71,7 @@ function show(isResized = false) {
  */
 function scalesFor(curve, baseline, wide, high) {
   const questions = Math.max(10, curve.length, baseline.length);
-  const most = Math.max(4, ...curve, ...baseline) * 1.08;
+  const most = Math.max(4, largest(curve), largest(baseline)) * 1.08;
   return {
     wide, high, questions, most,
     x: (question) => MARGIN.left + (question / questions) * (wide - MARGIN.left - MARGIN.right),
@@ -118,12 +120,32 @@ function origin() {
 }
 
 /**
+ * The largest value; a call with a hundred thousand arguments would fail.
+ * @param {number[]} values
+ */
+function largest(values) {
+  return values.reduce((most, value) => Math.max(most, value), 0);
+}
+
+/**
+ * The positions to draw: all, or where there are very many, evenly spaced ones and the last.
+ * @param {number[]} values
+ */
+function drawnPositions(values) {
+  const step = Math.ceil(values.length / MOST_DRAWN);
+  const positions = [];
+  for (let index = step - 1; index < values.length; index += step) positions.push(index);
+  if (values.length > 0 && positions.at(-1) !== values.length - 1) positions.push(values.length - 1);
+  return positions;
+}
+
+/**
  * Each question raises the count at once or leaves it.
  * @param {number[]} curve
  * @param {Scales} scales
  */
 function stepPath(curve, { x, y }) {
-  return `M${x(0)} ${y(origin())}` + curve.map((count, index) => `H${x(index + 1).toFixed(1)}V${y(count).toFixed(1)}`).join("");
+  return `M${x(0)} ${y(origin())}` + drawnPositions(curve).map((index) => `H${x(index + 1).toFixed(1)}V${y(curve[index]).toFixed(1)}`).join("");
 }
 
 /**
@@ -131,7 +153,7 @@ function stepPath(curve, { x, y }) {
  * @param {Scales} scales
  */
 function smoothPath(baseline, { x, y }) {
-  return `M${x(0)} ${y(origin())}` + baseline.map((count, index) => `L${x(index + 1).toFixed(1)} ${y(count).toFixed(1)}`).join("");
+  return `M${x(0)} ${y(origin())}` + drawnPositions(baseline).map((index) => `L${x(index + 1).toFixed(1)} ${y(baseline[index]).toFixed(1)}`).join("");
 }
 
 /**
