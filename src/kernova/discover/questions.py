@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from inspect import signature
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -81,8 +81,7 @@ class AskedQuestion(Question):
     id: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The category of a row, or None when the row was skipped.
 
     ``is_asked`` is False for a row that was not asked: it was labelled before the session, on the

@@ -359,3 +359,84 @@ def test_held_out_sets_depend_on_the_seed_and_have_rare_classes():
         assert len(sizes) >= 8
         assert sizes.min() <= 10
         assert sizes.max() >= 0.4 * len(one.X)
+
+
+# --- many experts, undo and changed answers --------------------------------------------------
+
+
+def random_answers(rng, n_rows, n_answers, n_labels):
+    rows = rng.permutation(n_rows)[:n_answers].tolist()
+    labels = [None if one == 0 else f"kind {one}" for one in rng.integers(n_labels, size=n_answers)]
+    return [
+        Answer(row, label, bool(rng.random() < 0.9))
+        for row, label in zip(rows, labels, strict=True)
+    ]
+
+
+def changed_answers(rng, answers):
+    """Return the answers without some, with others relabelled, and with new ones."""
+    kept = [one for one in answers if rng.random() > 0.02]
+    named = [one._replace(label="kind 3") if rng.random() < 0.02 else one for one in kept]
+    return [one._replace(label="pike") if one.label == "kind 1" else one for one in named]
+
+
+def observed(X, answers):
+    asker = asker_for(X)
+    observe_answers(asker, answers)
+    return asker
+
+
+def check_same_question(one, other):
+    assert (one.row, one.members.tolist(), one.reason, one.evidence, one.alternatives) == (
+        other.row,
+        other.members.tolist(),
+        other.reason,
+        other.evidence,
+        other.alternatives,
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_asker_can_be_copied_and_revised(seed, monkeypatch):
+    monkeypatch.setattr("kernova.discover.strategies.novelty_density._MOST_REVISED", 1.0)
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(400, 3)).round(seed % 3)
+    answers = random_answers(rng, 400, 300, 40)
+    asker = observed(X, answers[:200])
+    copied = asker.copy()
+    observe_answers(asker, answers[200:])
+    check_same_question(copied.propose(), observed(X, answers[:200]).propose())
+    # The first answers are those that the metric is learnt from.
+    others = answers[:100] + changed_answers(rng, answers[100:])
+    revised = asker.revised(others)
+    assert revised is not None
+    fresh = observed(X, others)
+    for one, other in ((revised, fresh), (revised.copy(), fresh.copy())):
+        while (question := one.propose()) is not None:
+            check_same_question(question, other.propose())
+            check_same_question(one.propose([question.row]), other.propose([question.row]))
+            for some in (one, other):
+                some.observe(Answer(question.row, f"kind {question.row % 7}"))
+            if len(np.flatnonzero(~one._is_asked)) < 20:
+                break
+
+
+@pytest.mark.parametrize("setting", ["_FIRST_RANKED", "_CACHED_BYTES", "_BULK"])
+def test_what_is_measured_and_kept_does_not_change_questions(setting, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    answers = random_answers(rng, 300, 120, 12)
+
+    def questions():
+        asker = observed(X, answers)
+        for row in np.flatnonzero(~asker._is_asked)[:40].tolist():
+            yield asker.propose(rng_rows(asker, row))
+            asker.observe(Answer(row, f"kind {row % 5}"))
+
+    def rng_rows(asker, row):
+        return np.random.default_rng(row).choice(np.flatnonzero(~asker._is_asked), 60)
+
+    usual = list(questions())
+    monkeypatch.setattr(f"kernova.discover.strategies.novelty_density.{setting}", 8)
+    for one, other in zip(usual, questions(), strict=True):
+        check_same_question(one, other)

@@ -14,7 +14,7 @@ The choice and its alternatives are described in ``docs/decisions/014-default-st
 from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -32,6 +32,7 @@ from kernova.discover.strategies.spacing import (
     row_reason,
     spacing_of,
 )
+from kernova.parallel import slices
 from kernova.typing import Indices, Matrix, Vector
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ _CACHED_BYTES: Final = 64 * 2**20
 _COPIED_BYTES: Final = 32 * 2**20
 # With a larger fraction of rows to measure again, a fresh asker is started.
 _MOST_REVISED: Final = 0.25
+_MEASURED_AT_ONCE: Final = 4_000_000
 # Distances by another order of summation may differ by less than this factor.
 _ROUNDING: Final = 1 + 1e-9
 
@@ -247,10 +249,10 @@ class NoveltyAsker:
             return None
         other._codes = dict(self._codes)
         other._novelty[kept], other._nearest[kept] = self._novelty[kept], self._nearest[kept]
-        for label, where in ((one, kept) for one in changed if one in shown):
-            other._measure(shown[label], label, where)
-        for label, rows in shown.items() if len(new) else ():
-            other._measure(rows, label, new)
+        for label in (one for one in changed if one in shown):
+            distances = nearest_point(self._rows[kept], self._rows[shown[label]])
+            other._lower_to(distances / other._extent(label), label, kept)
+        other._measure(new, shown)
         return other
 
     def _metric_rows(self) -> list[tuple[int, int]]:
@@ -261,17 +263,31 @@ class NoveltyAsker:
 
     def _changed_categories(self, shown: dict[str | None, list[int]]) -> list[str | None]:
         """Return the categories that other rows are shown of than before."""
-        before: dict[str | None, list[int]] = {}
-        for one in self._shown:
-            before.setdefault(one.label, []).append(one.row)
-        labels = dict.fromkeys([*before, *shown])
-        return [one for one in labels if set(before.get(one, ())) != set(shown.get(one, ()))]
+        skipped = [one.row for one in self._shown if one.label is None]
+        before: dict[str | None, list[int]] = {None: skipped}
+        before.update(self._rows_of)
+        changed: list[str | None] = []
+        for label in dict.fromkeys([*before, *shown]):
+            old, new = before.get(label, []), shown.get(label, [])
+            if old != new and set(old) != set(new):
+                changed.append(label)
+        return changed
 
-    def _measure(self, rows: list[int], label: str | None, where: Indices) -> None:
-        """Lower the novelty of some rows by those of a category."""
-        distances = nearest_point(self._rows[where], self._rows[rows])
-        factor = 1.0 if label is None else self._counts[label] ** _EXTENT_POWER
-        self._lower_to(distances / factor, label, where)
+    def _measure(self, new: Indices, shown: dict[str | None, list[int]]) -> None:
+        """Compute the novelty of some rows from all that were shown."""
+        rows = np.fromiter(chain.from_iterable(shown.values()), dtype=np.intp)
+        starts = np.cumsum([0, *map(len, shown.values())])[:-1]
+        extents = np.array([self._extent(label) for label in shown])
+        codes = np.array([self._codes.setdefault(label, len(self._codes)) for label in shown])
+        for block in slices(len(new), max(1, _MEASURED_AT_ONCE // max(1, len(rows)))):
+            distances = cdist(self._rows[new[block]], self._rows[rows])
+            scaled = np.minimum.reduceat(distances, starts, axis=1) / extents
+            self._novelty[new[block]] = scaled.min(axis=1)
+            self._nearest[new[block]] = codes[scaled.argmin(axis=1)]
+
+    def _extent(self, label: str | None) -> float:
+        """Return by how much farther a category extends than one with a single row."""
+        return 1.0 if label is None else float(self._counts[label] ** _EXTENT_POWER)
 
     def _proposed_besides(self, besides: Collection[int]) -> Question | None:
         is_free = free_rows(self._is_asked, besides)
@@ -333,17 +349,23 @@ class NoveltyAsker:
     def _noted(self, answers: Sequence[Answer]) -> dict[str | None, list[int]]:
         """Take turns and count as the answers say; return their rows by label."""
         new: dict[str | None, list[int]] = {}
+        rows = [answer.row for answer in answers]
+        seen = {
+            row for row, is_seen in zip(rows, self._is_asked[rows].tolist(), strict=True) if is_seen
+        }
         for answer in answers:
-            if self._is_asked[answer.row]:
+            row, label, is_asked = answer
+            if row in seen:
                 continue
-            if answer.is_asked:
-                is_new = answer.label is not None and answer.label not in self._counts
+            seen.add(row)
+            if is_asked:
+                is_new = label is not None and label not in self._counts
                 self._update_turn(self._region(), is_new)
-            self._is_asked[answer.row] = True
             self._shown.append(answer)
-            new.setdefault(answer.label, []).append(answer.row)
-            if answer.label is not None:
-                self._counts[answer.label] = self._counts.get(answer.label, 0) + 1
+            new.setdefault(label, []).append(row)
+            if label is not None:
+                self._counts[label] = self._counts.get(label, 0) + 1
+        self._is_asked[rows] = True
         return new
 
     def _region(self) -> Region | None:
