@@ -308,7 +308,8 @@ class Overview:
             labels, n_asked = session.labels_, session.n_questions_
         n_questions = min(n_asked + _QUESTIONS_AHEAD, self._shared.n_rows - len(prior))
         curve = random_baseline_curve(discovery.encoded, labels, n_questions, prior_rows=prior)
-        self._baseline = curve.tolist()
+        # Many numbers are read often: no more digits than can be drawn.
+        self._baseline = (curve if n_asked <= _FEW_QUESTIONS else curve.round(3)).tolist()
         self._baseline_due = time.monotonic() + _RECOMPUTE_AFTER * (time.monotonic() - began)
 
     def _prior_rows(self) -> tuple[int, ...]:
