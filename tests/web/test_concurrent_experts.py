@@ -1,10 +1,13 @@
 """Concurrent experts: keys, renumbered questions, late answers, and authors of labels."""
 
+import errno
 import io
 
 import pandas as pd
 import pytest
 
+from kernova.discover.store import open_project
+from kernova.errors import NotSavedError
 from kernova.workbench.shared import Presence
 from tests.web import messages
 from tests.web.in_process import Expert, fish, opened, rejected, served
@@ -98,6 +101,61 @@ def test_rows_labelled_meanwhile_keep_their_label_in_a_late_cluster(folder):
         late = anna.say("answers", row=row, label="carp", members=[near, far])
         assert late["saved"]["n_rows"] == 2
         assert [label_of(client, one) for one in (row, near, far)] == ["carp", "pike", "carp"]
+
+
+# --- answers that wait together --------------------------------------------------------------
+
+
+def saved_together(bench, requests):
+    outcomes = []
+    bench.questions.save_all(requests, lambda _, outcome: outcomes.append(outcome))
+    return outcomes
+
+
+def answers_of(bench, *names):
+    rows = [bench.question(name).question.row for name in names]
+    pairs = zip(names, rows, strict=True)
+    return [bench.questions.answer(name, row, "carp", None, f"of-{name}") for name, row in pairs]
+
+
+def test_answers_that_wait_together_share_a_write(folder, monkeypatch):
+    bench = opened(folder)
+    store, n_written = bench.discovery.session.project_, []
+    append = store.append
+    monkeypatch.setattr(store, "append", lambda *some: (n_written.append(len(some)), append(*some)))
+    anna, bob, cleo = answers_of(bench, "Anna", "Bob", "Cleo")
+    wrong = bench.questions.skip("Dan", bob.subject.row, None)
+    undo = bench.corrections.undo("Anna", None)
+    outcomes = saved_together(bench, [anna, wrong, bob, undo, cleo, anna])
+    assert n_written == [2, 1, 1]
+    assert "is no longer open" in str(outcomes.pop(1))
+    assert [one.saved.number for one in outcomes] == [1, 2, 3, 4, 1]
+    assert [one.repeated for one in outcomes] == [False] * 4 + [True]
+    assert [one.saved.is_new for one in outcomes] == [True, False, False, False, False]
+    rows = {one.question.row for one in outcomes[1:4]}
+    assert len(rows) == 3  # of Bob, Anna and Cleo
+    bench.close()
+    with open_project(folder / "fish.kernova-project") as again:
+        assert [one.by for one in again.records] == ["Anna", "Bob", "Anna", "Cleo"]
+
+
+def test_a_write_that_fails_leaves_nothing_of_all_answers_that_shared_it(folder, monkeypatch):
+    bench = opened(folder)
+    requests = answers_of(bench, "Anna", "Bob")
+    session = bench.discovery.session
+    questions = {name: one.row for name, one in session.open_questions_.items()}
+    with monkeypatch.context() as full:
+        full.setattr(session.project_._file, "append", no_space)
+        outcomes = saved_together(bench, requests)
+    assert [type(one) for one in outcomes] == [NotSavedError] * 2
+    assert (session.n_records_, session.n_labelled_, session.categories_) == (0, 0, {})
+    assert {name: one.row for name, one in session.open_questions_.items()} == questions
+    assert [one.saved.number for one in saved_together(bench, requests)] == [1, 2]
+    bench.close()
+
+
+def no_space(*_):
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 # --- authors of labels -----------------------------------------------------------------------
