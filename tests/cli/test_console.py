@@ -56,7 +56,7 @@ def test_a_full_device_is_reported_once(folder):
 
 def test_closed_streams(folder):
     assert run("{discover} <&- >&- 2>&-") == (0, "", "")
-    assert Path("fish.kernova-project").read_bytes()[:15] == b"SQLite format 3"
+    assert Path("fish.kernova-project").read_bytes()[:15] == b"kernova-project"
 
 
 def test_a_closed_stream_is_replaced(monkeypatch):

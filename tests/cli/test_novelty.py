@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from kernova import load_model
 from kernova.cli.app import app
+from kernova.tables.spreadsheets import original_cells
 from tests.cli.at_work import wait_until_at_work
 
 KERNOVA = [sys.executable, "-m", "kernova"]
@@ -101,7 +102,7 @@ def test_ids_are_written_under_any_name(folder, name):
     assert all(one in text for one in ids)
     out = pd.read_csv("out.csv")
     assert list(out.columns) == [f"{name}_", "novelty", "p_value", "verdict", "discovery"]
-    assert list(out[f"{name}_"]) == ids
+    assert list(original_cells(out)[f"{name}_"]) == ids
 
 
 @pytest.mark.parametrize(

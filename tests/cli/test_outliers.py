@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kernova.cli.app import app
+from kernova.tables.spreadsheets import original_cells
 from tests.cli import messages
 from tests.cli.at_work import wait_until_at_work
 
@@ -99,7 +100,7 @@ def test_ids_are_written_under_any_name(folder, name):
     assert all(one in result.stdout for one in ids[:4])
     out = pd.read_csv("out.csv")
     assert out.columns[0] == f"{name}_"
-    assert sorted(out[f"{name}_"]) == sorted(ids)
+    assert sorted(original_cells(out)[f"{name}_"]) == sorted(ids)
 
 
 def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):

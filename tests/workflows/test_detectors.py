@@ -36,7 +36,8 @@ COMMANDS = ("novelty", "outliers")
 
 
 def options_of(command):
-    function = getattr(import_module(f"kernova.cli.{command}"), command)
+    module = "recognize" if command == "learn" else command
+    function = getattr(import_module(f"kernova.cli.{module}"), command)
     return inspect.signature(function).parameters
 
 

@@ -43,6 +43,10 @@ app = typer.Typer(
         "Every entry of a project has a checksum, so damage is found and confined to the entries "
         "that it hits. These commands change nothing in the project, and it may be open meanwhile."
     ),
+    epilog=examples(
+        "kernova project verify galaxies.kernova-project",
+        "kernova project export galaxies.kernova-project -o labels.csv",
+    ),
 )
 
 ProjectArgument = Annotated[

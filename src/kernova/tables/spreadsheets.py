@@ -18,9 +18,12 @@ from collections.abc import Callable
 from io import BytesIO
 from numbers import Number
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
+from kernova.text import is_missing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # csv.QUOTE_MINIMAL and csv.QUOTE_NONNUMERIC, which are plain numbers to type checkers.
 _QUOTE_FEW: Final = 0
@@ -70,7 +73,7 @@ def original_text(text: str) -> str:
     return _MARKED.sub("", text) if "'" in text else text
 
 
-def safe_cells(rows: pd.DataFrame) -> pd.DataFrame:
+def safe_cells(rows: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table whose texts and column names no spreadsheet takes for formulas.
 
     Examples
@@ -88,7 +91,7 @@ def safe_cells(rows: pd.DataFrame) -> pd.DataFrame:
     return _with_texts(rows, safe_text)
 
 
-def original_cells(rows: pd.DataFrame) -> pd.DataFrame:
+def original_cells(rows: "pd.DataFrame") -> "pd.DataFrame":
     """Return the table that :func:`safe_cells` marked.
 
     For tables that kernova wrote: read them with all apostrophes, for example by
@@ -98,7 +101,7 @@ def original_cells(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def save_separated(
-    rows: pd.DataFrame, target: Path | BytesIO, separator: str = ",", *, raw: bool = False
+    rows: "pd.DataFrame", target: Path | BytesIO, separator: str = ",", *, raw: bool = False
 ) -> None:
     r"""Write a table as CSV or TSV, marked by :func:`safe_cells` unless ``raw`` is true.
 
@@ -120,13 +123,15 @@ def save_separated(
     )
 
 
-def _has_carriage_return(rows: pd.DataFrame) -> bool:
+def _has_carriage_return(rows: "pd.DataFrame") -> bool:
     texts = (rows.iloc[:, i] for i, kind in enumerate(rows.dtypes) if not _is_without_text(kind))
     values = (value for column in (rows.columns, *texts) for value in column)
     return any("\r" in (value if isinstance(value, str) else str(value)) for value in values)
 
 
-def _with_texts(rows: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+def _with_texts(rows: "pd.DataFrame", change: Callable[[str], str]) -> "pd.DataFrame":
+    import pandas as pd
+
     changed = rows.copy(deep=False)
     for number, dtype in enumerate(rows.dtypes):
         if not _is_without_text(dtype):
@@ -140,7 +145,8 @@ def _with_texts(rows: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFram
 
 
 def _is_without_text(dtype: Any) -> bool:
-    is_kind = pd.api.types
+    from pandas.api import types as is_kind
+
     return bool(
         is_kind.is_numeric_dtype(dtype)
         or is_kind.is_bool_dtype(dtype)
@@ -151,7 +157,7 @@ def _is_without_text(dtype: Any) -> bool:
 def _changed(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
-    if value is None or isinstance(value, Number) or value is pd.NA or value is pd.NaT:
+    if value is None or isinstance(value, Number) or is_missing(value):
         return value
     text = str(value)
     other = change(text)

@@ -132,7 +132,7 @@ function largest(values) {
  * @param {number[]} values
  */
 function drawnPositions(values) {
-  const step = Math.ceil(values.length / MOST_DRAWN);
+  const step = Math.max(1, Math.ceil(values.length / MOST_DRAWN));
   const positions = [];
   for (let index = step - 1; index < values.length; index += step) positions.push(index);
   if (values.length > 0 && positions.at(-1) !== values.length - 1) positions.push(values.length - 1);
