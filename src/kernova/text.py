@@ -221,6 +221,8 @@ def is_missing(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
+    if isinstance(value, float):  # NumPy's and Python's own, without asking pandas
+        return value == value
     return isinstance(value, Real) and not isinstance(value, bool) and not is_missing(value)
 
 

@@ -163,10 +163,15 @@ def free_rows(is_asked: Mask, besides: Collection[int]) -> Mask:
     return is_free
 
 
+@lru_cache(maxsize=64)
+def _is_bulk(kind: type[Asker]) -> bool:
+    return hasattr(kind, "observe_all")  # to compare with a protocol takes long
+
+
 def observe_answers(asker: Asker, answers: Sequence[Answer]) -> None:
     """Pass answers to an asker, all at once if it supports that."""
-    if isinstance(asker, BulkAsker):
-        asker.observe_all(answers)
+    if _is_bulk(type(asker)):
+        cast(BulkAsker, asker).observe_all(answers)
         return
     for answer in answers:
         asker.observe(answer)

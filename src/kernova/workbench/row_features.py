@@ -363,12 +363,15 @@ class _Ruler(NamedTuple):
     is_whole: bool  # each bin is one whole number
     low_words: str = ""
     high_words: str = ""
+    usual_position: float | None = None  # of the median
 
     def position(self, value: float) -> float:
         """Return the position between the ends, from 0 to 1; values beyond are clipped."""
         if self.is_whole:
             return (value - self.low + 0.5) / len(self.counts)
-        low, high, value = (_along(self.axis, end) for end in (self.low, self.high, value))
+        low, high = self.low, self.high
+        if self.axis == "log":
+            low, high, value = log(low), log(high), log(value)
         if high <= low:
             return 0.5
         # Halves, since the difference of two large numbers may overflow.
@@ -424,7 +427,9 @@ def _ruler_of(column: NumberColumn) -> _Ruler:
         if found.counts:
             low, high = found.low, found.high
             found = found._replace(
-                low_words=format_value(low, beside=high), high_words=format_value(high, beside=low)
+                low_words=format_value(low, beside=high),
+                high_words=format_value(high, beside=low),
+                usual_position=found.position(column.usual),
             )
         _rulers[column] = found
     return found
@@ -446,7 +451,7 @@ def _number_feature(column: NumberColumn, summary: FeatureSummary, value: Any) -
         lowest_words=ruler.low_words,
         highest_words=ruler.high_words,
         position=ruler.position(float(value)) if is_there else None,
-        usual_position=ruler.position(column.usual) if ruler.counts else None,
+        usual_position=ruler.usual_position,
         axis=ruler.axis,
         axis_words=ruler.words,
         shares=[],
@@ -546,7 +551,3 @@ def _axis_words(numbers: Vector, axis: Axis, low: float, high: float) -> str:
         return ""
     beyond = _format_percent(100 * (1 - int(n_inside) / len(numbers)))
     return f"{beyond} % of all rows lie outside the axis"
-
-
-def _along(axis: Axis, value: float) -> float:
-    return log(value) if axis == "log" else value
