@@ -206,6 +206,24 @@ def _name(letter: str) -> str:
     return unicodedata.name(letter, "")
 
 
+def format_pair(first: Any, second: Any) -> tuple[str, str]:
+    """Return two values as short texts, numbers with as many digits as distinguish them.
+
+    Examples
+    --------
+    >>> from kernova.text import format_pair
+    >>> format_pair(1000.12, 1000.13), format_pair(5.0, 5.0)
+    (('1000.12', '1000.13'), ('5', '5'))
+    """
+    if _is_number(first) and _is_number(second) and first != second:
+        pair = float(first), float(second)
+        for digits in range(_FEW_DIGITS, _ALL_DIGITS + 1):
+            texts = _format_number(pair[0], digits), _format_number(pair[1], digits)
+            if texts[0] != texts[1] or digits == _ALL_DIGITS:
+                return texts
+    return format_value(first, beside=second), format_value(second, beside=first)
+
+
 def is_missing(value: Any) -> bool:
     """Return whether a cell of a table has no value: None, NaN, NaT or pandas' NA.
 

@@ -59,7 +59,7 @@ Result = TypeVar("Result")
 
 _LARGEST: Final = 2**53
 # Entries that share a write; more would let the first of them wait for long.
-_MOST_TOGETHER: Final = 32
+_MOST_TOGETHER: Final = 24
 _BINARY: Final = {"schema": {"type": "string"}}
 _SLOWNESSES: Final[dict[str, Literal[1, 2, 4, 8]]] = {"1": 1, "2": 2, "4": 4, "8": 8}
 _FAULTS: Final = {
@@ -93,6 +93,7 @@ class Queue:
     def __init__(self, workbench: Workbench) -> None:
         self._questions = workbench.questions
         self._waiting: deque[_Waiting] = deque()
+        self._is_called = False  # whether the worker will take what waits
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kernova-queue")
 
     async def run(
@@ -110,22 +111,33 @@ class Queue:
         loop = asyncio.get_running_loop()
         waiting = _Waiting(request, loop.create_future())
         self._waiting.append(waiting)
-        self._worker.submit(self._save_waiting, loop)
+        if not self._is_called:
+            self._is_called = True
+            self._worker.submit(self._save_waiting, loop)
         return _json(await waiting.reply)
 
     def _save_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._is_called = False  # before they are taken: whoever comes now calls again
         n_together = min(len(self._waiting), _MOST_TOGETHER)
         together = [self._waiting.popleft() for _ in range(n_together)]
-
-        def deliver(position: int, outcome: SavedReply | Exception) -> None:
-            loop.call_soon_threadsafe(_settle, together[position].reply, outcome)
-
-        self._questions.save_all([one.request for one in together], deliver)
+        if self._waiting and not self._is_called:
+            self._is_called = True
+            self._worker.submit(self._save_waiting, loop)
+        outcomes: list[SavedReply | Exception] = []
+        self._questions.save_all(
+            [one.request for one in together], lambda _, outcome: outcomes.append(outcome)
+        )
+        loop.call_soon_threadsafe(_settle_all, together, outcomes)
 
 
 class _Waiting(NamedTuple):
     request: SaveRequest
     reply: "asyncio.Future[SavedReply]"
+
+
+def _settle_all(together: list[_Waiting], outcomes: list[SavedReply | Exception]) -> None:
+    for one, outcome in zip(together, outcomes, strict=True):
+        _settle(one.reply, outcome)
 
 
 def _settle(reply: "asyncio.Future[SavedReply]", outcome: SavedReply | Exception) -> None:

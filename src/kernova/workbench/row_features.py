@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from kernova.text import format_value
+from kernova.text import format_pair, format_value
 from kernova.typing import Indices, Vector
 
 # Width, in characters, of the strip that shows a value's percentile.
@@ -71,8 +71,7 @@ class NumberColumn:
         fraction = min(1.0, 2 * min(n_up_to, n_rows - n_below) / n_rows)
         return FeatureSummary(
             self.name,
-            format_value(value, beside=self.usual),
-            format_value(self.usual, beside=value),
+            *format_pair(value, self.usual),
             _format_percent(percentile),
             _strip(percentile),
             0.0 - log2(fraction),
