@@ -35,22 +35,26 @@ OPEN_PAGE = (
 )
 NEW_LINK = r"kill -USR1 \d+ prints a new link; Ctrl-C stops\."
 ENTER = "Press Enter for a new link, Ctrl-C to stop."
-OTHERS = "Others open {address} and enter the token."
+OTHERS = "On other machines, open {address} and enter the token."
 NO_TLS = (
     "The page is served without TLS: anyone on the network path to 0.0.0.0 can read the token and "
     "all answers."
 )
 READABLE_TOKEN = (
-    "Other users of this machine can read the token file token.txt; chmod 600 keeps it yours."
+    "Other users of this machine can read the token file token.txt; make it private with chmod 600."
 )
-TWO_LINES = "The token in token.txt must have at least 8 printable characters; got 17."
-NOT_UTF8 = "The token file token.txt is not a text in UTF-8."
+TWO_LINES = (
+    "The token in token.txt must have at least 8 characters, all of them printable; its length is "
+    "17."
+)
+NOT_UTF8 = "The token file token.txt is not UTF-8 text."
 EMPTY_VARIABLE = (
-    "The token in the variable KERNOVA_TOKEN must have at least 8 printable characters; got 0."
+    "The token in the variable KERNOVA_TOKEN must have at least 8 characters, all of them "
+    "printable; its length is 0."
 )
 ENCRYPTED_KEY = (
     "The TLS key encrypted.pem is encrypted, and the server cannot ask for its password. Decrypt "
-    "it with `openssl pkey -in KEY -out PLAIN_KEY`, readable by you only."
+    "it with `openssl pkey -in KEY -out PLAIN_KEY`, and make PLAIN_KEY private."
 )
 OTHER_KEY = "The TLS key other.pem does not belong to the certificate cert.pem."
 NO_WEB_EXTRA = (
@@ -132,7 +136,9 @@ DISCOVER = {
         "The address 0.0.0.0 can be reached from other machines, so it needs an access token. "
         "Set --token, or leave --host at its default."
     ),
-    "fish.csv --token short": "--token must have at least 8 printable characters; got 5.",
+    "fish.csv --token short": (
+        "--token must have at least 8 characters, all of them printable; its length is 5."
+    ),
     "fish.csv --token a token for tests --token-file fish.csv": (
         "--token and --token-file both set the token; leave one of them out."
     ),
@@ -143,10 +149,11 @@ DISCOVER = {
         "else."
     ),
     "fish.csv --token-file /dev/null": (
-        "The token in /dev/null must have at least 8 printable characters; got 0."
+        "The token in /dev/null must have at least 8 characters, all of them printable; its "
+        "length is 0."
     ),
     "fish.csv --tls-key fish.csv": (
-        "--tls-key needs the certificate of the key: pass --tls-cert, too."
+        "--tls-key needs the certificate of the key; pass it with --tls-cert."
     ),
     "fish.csv --tls-cert none": (
         "Cannot read the TLS certificate none: No such file or directory."

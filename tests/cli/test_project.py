@@ -103,7 +103,7 @@ def test_an_open_project_is_exported_and_backed_up(tmp_path, labels):
     with open_project("copy.kernova-project") as copy:
         assert len(copy.records) == 46
     assert run("backup", NAME, "-o", "copy.kernova-project", code=2).stderr == (
-        "kernova: Cannot back up to copy.kernova-project: it exists. Choose another path.\n"
+        "kernova: Cannot back up to copy.kernova-project: it already exists. Choose another path.\n"
     )
 
 

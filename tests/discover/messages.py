@@ -50,7 +50,9 @@ NEEDS_NAME = (
     "A category needs a name; got {label!r}. To leave the row unlabelled, skip the question."
 )
 UNREADABLE_NAME = "A category name must be readable text; got {label!r}. Type it again."
-INVISIBLE_NAME = "A category name must not have invisible characters; got '{label}'. Type it again."
+INVISIBLE_NAME = (
+    "A category name must not contain invisible characters; got '{label}'. Type it again."
+)
 LONG_NAME = "A category name must have at most 1,000 characters; got {n}. Give it a shorter name."
 NOT_A_NAME = "A category name must be text or a number; got {label!r}, a {kind}."
 BAD_EXPERT = "An expert name must be readable text of 1 to 100 characters; got {name}."

@@ -143,11 +143,11 @@ def test_a_note_says_what_stands_where():
     low, high = frame["mass"].drop(7).min(), frame["mass"].drop(7).max()
     assert notes[0] == (
         f"Column 'mass' of fish.csv holds 1e+200 in 1 row ('F7'), far beyond all its other values "
-        f"({low:.4g} to {high:.4g}). Single. If a value is missing there, empty that cell and pass "
-        "missing='fill' or missing='drop'; otherwise correct it or drop the column."
+        f"({low:.4g} to {high:.4g}). Single. If this stands for a missing value, empty that cell "
+        "and pass missing='fill' or missing='drop'; otherwise correct it or drop the column."
     )
     assert "holds -999 in 10 rows ('F20', 'F21', 'F22', and 7 more)" in notes[1]
-    assert "Codes. If a value is missing there, empty these cells and pass" in notes[1]
+    assert "Codes. If this stands for a missing value, empty these cells and pass" in notes[1]
 
 
 def test_matrices_without_far_cells_are_returned_as_they_are():

@@ -3,16 +3,16 @@
 # --- access ----------------------------------------------------------------------------------
 
 NOTICE = (
-    "This page needs a login. Open a one-time link from the terminal that runs kernova (Enter "
-    "prints a new one), or enter the token; a script sends 'Authorization: Bearer TOKEN'."
+    "This page requires a login. Open a one-time link from the terminal that runs kernova (press "
+    "Enter there for a new one), or enter the token; scripts send 'Authorization: Bearer TOKEN'."
 )
 NOTICE_ON_PAGE = "Open a one-time link from the terminal that runs kernova"
 TOKEN_IN_ADDRESS = (
-    "A token in an address is not accepted, since browsers remember addresses. Enter it in the "
-    "form of the login page; a script sends 'Authorization: Bearer TOKEN'."
+    "A token in an address is not accepted, since browsers remember addresses. Enter it on the "
+    "login page; scripts send 'Authorization: Bearer TOKEN'."
 )
 VOID_LINK = (
-    "This link has been used already, or is older than 15 minutes. Press Enter in the terminal "
+    "This link has already been used, or is older than 15 minutes. Press Enter in the terminal "
     "that runs kernova for a new one."
 )
 WRONG_TOKEN = "This token is wrong."

@@ -27,8 +27,8 @@ POST = (
 GET = f"GET /api/session HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
 SECONDS = 0.5
 FLOOD = (
-    "There are more than 10 connections at a time, or no file descriptors left: the oldest "
-    "connections without a login are being closed."
+    "There are more than 10 connections, or no file descriptors are left: connections without a "
+    "login are being closed, the oldest first."
 )
 
 
@@ -212,9 +212,7 @@ def test_a_flood_closes_its_own_connections(bench, caplog):
         newcomer.line.close()
     lines = [record.getMessage() for record in caplog.records if record.name == "kernova.web"]
     assert lines[0] == FLOOD
-    assert lines[1:] == [
-        "Connections without a login that were closed, since there were too many: 92."
-    ]
+    assert lines[1:] == ["Connections closed because there were too many: 92."]
 
 
 def test_where_all_have_logged_in_the_one_that_paused_longest_is_closed(small):
@@ -254,7 +252,7 @@ def test_without_file_descriptors_the_server_goes_on(tmp_path):
             line.close()
     written = (tmp_path / "server.log").read_text()
     assert len(written.splitlines()) == 2
-    assert "no file descriptors left" in written
+    assert "no file descriptors are left" in written
 
 
 @pytest.mark.filterwarnings("error")

@@ -397,7 +397,7 @@ def test_wrong_tokens_are_reported_in_one_line(caplog):
     asyncio.run(attack())
     (record,) = caplog.records
     assert record.getMessage() == (
-        "Wrong tokens are being sent, the last from 10.0.0.4; the senders are slowed down."
+        "Wrong tokens are being sent, most recently from 10.0.0.4; replies to them are delayed."
     )
 
 

@@ -101,13 +101,15 @@ def discover(
     ] = None,
     host: Annotated[
         str,
-        typer.Option(help="Address to serve the page at; one that others can reach needs a token."),
+        typer.Option(
+            help="Address to serve the page at; a token is required if other machines can reach it."
+        ),
     ] = "127.0.0.1",
     token: Annotated[
         str | None,
         typer.Option(
-            help="Access token for the page (random by default). Other users of this machine see "
-            "it in the process list: better use --token-file or the variable KERNOVA_TOKEN."
+            help="Access token for the page (random by default). Other users of this machine can "
+            "see it in the process list; prefer --token-file or the variable KERNOVA_TOKEN."
         ),
     ] = None,
     token_file: Annotated[
@@ -121,7 +123,7 @@ def discover(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Private key of the certificate (PEM, not encrypted); by default in its file.",
+            help="Private key of the certificate (PEM, unencrypted); by default in the same file.",
         ),
     ] = None,
     no_browser: Annotated[
@@ -277,7 +279,7 @@ def _bind_endpoint(place: _Place) -> "Endpoint":
             "pass --terminal."
         ) from error
     if place.tls_cert is None and place.tls_key is not None:
-        raise InputError("--tls-key needs the certificate of the key: pass --tls-cert, too.")
+        raise InputError("--tls-key needs the certificate of the key; pass it with --tls-cert.")
     token = _token(place)
     tls = None if place.tls_cert is None else tls_context(place.tls_cert, place.tls_key)
     endpoint = bind_endpoint(place.host, place.port, token, tls=tls)
@@ -322,12 +324,13 @@ def _read_token(path: Path) -> str:
     # Of Windows, the mode says nothing.
     if os.name == "posix" and stat.S_ISREG(mode) and mode & 0o044:
         print_error(
-            f"Other users of this machine can read the token file {path}; chmod 600 keeps it yours."
+            f"Other users of this machine can read the token file {path}; make it private with "
+            "chmod 600."
         )
     try:
         token = content.decode().strip("\r\n")
     except UnicodeDecodeError as error:
-        raise InputError(f"The token file {path} is not a text in UTF-8.") from error
+        raise InputError(f"The token file {path} is not UTF-8 text.") from error
     if len(content) > _LARGEST_TOKEN_FILE:
         raise InputError(
             f"The token file {path} has more than {_LARGEST_TOKEN_FILE} bytes. It must contain the "
@@ -405,7 +408,8 @@ def _print_ways(endpoint: "Endpoint") -> None:
     if not is_loopback(endpoint.host):
         name = socket.gethostname() if endpoint.is_for_all else endpoint.host
         address = endpoint.address_at(name)
-        out.print(f"Others open {address} and enter the token.", markup=False, soft_wrap=True)
+        sentence = f"On other machines, open {address} and enter the token."
+        out.print(sentence, markup=False, soft_wrap=True)
     if _has_keys():
         out.print("Press Enter for a new link, Ctrl-C to stop.")
     elif hasattr(signal, "SIGUSR1"):

@@ -75,14 +75,14 @@ SplittingSeed = Annotated[
 ]
 Raw = Annotated[
     bool,
-    typer.Option("--raw", help="Write CSV and TSV as is: no apostrophe before formula-like text."),
+    typer.Option("--raw", help="Write CSV and TSV without apostrophes before formula-like text."),
 ]
 MemoryMb = Annotated[
     int | None,
     typer.Option(
         min=1,
         metavar="MB",
-        help="Memory to read each file in (by default 80 MB and 16 × its size).",
+        help="Memory for reading each file, in MB (default: 80 MB plus 16 × its size).",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]

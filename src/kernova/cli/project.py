@@ -40,8 +40,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     help=(
         "Check, show, export, back up and repair the project files of kernova discover.\n\n"
-        "Every entry of a project has a checksum, so damage is found and confined to the entries "
-        "that it hits. These commands change nothing in the project, and it may be open meanwhile."
+        "Every entry of a project has a checksum, so damage is detected and limited to the "
+        "entries that it hits. These commands do not change the project, which may be open in "
+        "another program."
     ),
     epilog=examples(
         "kernova project verify galaxies.kernova-project",
@@ -64,8 +65,7 @@ def _project() -> None:
 def verify(file: ProjectArgument, as_json: AsJson = False) -> None:
     """Check every entry, the settings and the row table of FILE against their checksums.
 
-    The exit code is 0 if everything is intact, and 1 if something is damaged; what is affected is
-    listed.
+    If something is damaged, what is affected is listed, and the exit code is 1.
     """
     reading = _Reading(file)
     if as_json:
@@ -102,15 +102,15 @@ def show(
 def export(
     file: ProjectArgument,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Table of the labelled rows to write.")
+        Path, typer.Option("-o", "--output", help="Write the table of labelled rows here.")
     ],
     raw: Raw = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the labelled rows of FILE, with ids, categories, questions and experts.
 
-    The table of data is not needed. Of a damaged project, everything intact is written, and the
-    exit code is 1.
+    The table that the project was started with is not needed. If the project is damaged,
+    everything intact is written, and the exit code is 1.
     """
     from kernova.discover.project.recovery import labels_table
 
@@ -133,12 +133,12 @@ def backup(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="The copy (by default FILE's name with the time, beside it)."
+            "-o", "--output", help="Path of the copy (by default beside FILE, named by the time)."
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Copy FILE, also while it is open, and check every entry of the copy.
+    """Copy FILE, even while it is open, and check every entry of the copy.
 
     An existing file is never overwritten. A damaged project is copied as it is, and the exit code
     is 1.
@@ -157,16 +157,16 @@ def backup(
     _exit_if_damaged(reading)
 
 
-@app.command("repair", short_help="Write a damaged project anew.", epilog=REPAIR_EXAMPLE)
+@app.command("repair", short_help="Write what is intact to a new project.", epilog=REPAIR_EXAMPLE)
 @reporting_errors
 def repair(
     file: ProjectArgument,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="The new project; it must not exist.")
+        Path, typer.Option("-o", "--output", help="Path of the new project; it must not exist yet.")
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Write a new project with everything that is intact in FILE, to continue with.
+    """Write everything that is intact in FILE to a new project, which can be continued.
 
     Entries that are lost, or that depend on a lost one, are left out and listed; all others keep
     their numbers and their meaning.

@@ -75,7 +75,7 @@ def check_new_category(name: str) -> None:
     >>> check_new_category("ca\u200brp")
     Traceback (most recent call last):
         ...
-    kernova.errors.InputError: A category name must not have invisible characters; got
+    kernova.errors.InputError: A category name must not contain invisible characters; got
     'ca\u200brp'. Type it again.
     """
     if len(name) > _MAX_CATEGORY_LENGTH:
@@ -85,7 +85,7 @@ def check_new_category(name: str) -> None:
         )
     if not _is_visible(name):
         raise InputError(
-            f"A category name must not have invisible characters; got {_shown(name)}. Type it "
+            f"A category name must not contain invisible characters; got {_shown(name)}. Type it "
             "again."
         )
     if not _has_letters(name):

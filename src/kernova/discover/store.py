@@ -106,8 +106,8 @@ class ProjectStore:
         n_entries = quantity(len(self.records), "entry", "entries")
         return (
             f"The project {self.path} {self._displaced} while it was open. All {n_entries} are in "
-            f"the rescue file {self.rescue}; to continue with them later, move it to a place of "
-            "your choice and name it with `project`."
+            f"the rescue file {self.rescue}; to continue with them later, move it where you want "
+            "it, and pass it as `project`."
         )
 
     def append(self, *records: Record) -> None:

@@ -246,7 +246,7 @@ def _far_landmark_note(landmarks: Landmarks, is_far: Mask) -> str:
     lie, were = plural(n_far, "lies", "lie"), plural(n_far, "was", "were")
     return (
         f"{quantity(n_far, 'landmark')} of {landmarks.source} {lie} far beyond those of all other "
-        f"specimens and {were} taken for missing, such as landmark {number + 1} of "
+        f"specimens and {were} treated as missing, such as landmark {number + 1} of "
         f"{quoted(landmarks.ids[row])} at {place}. Correct the file, or leave such landmarks empty."
     )
 

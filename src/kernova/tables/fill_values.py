@@ -268,7 +268,7 @@ class FarCells:
         return (
             f"Column {quoted(self.column)} of {table.source} holds {what} in "
             f"{quantity(n_rows, 'row')} ({ids}), far beyond all its other values ({rest}). "
-            f"{treatment} If a value is missing there, empty "
+            f"{treatment} If this stands for a missing value, empty "
             f"{plural(n_rows, 'that cell', 'these cells')} and pass missing='fill' or "
             f"missing='drop'; otherwise correct {plural(n_rows, 'it', 'them')} or drop the column."
         )

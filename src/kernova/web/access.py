@@ -182,11 +182,11 @@ _HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 _TOKEN_IN_ADDRESS: Final = (
-    "A token in an address is not accepted, since browsers remember addresses. Enter it in the "
-    "form of the login page; a script sends 'Authorization: Bearer TOKEN'."
+    "A token in an address is not accepted, since browsers remember addresses. Enter it on the "
+    "login page; scripts send 'Authorization: Bearer TOKEN'."
 )
 _VOID_LINK: Final = (
-    f"This link has been used already, or is older than {LINK_MINUTES} minutes. Press Enter in the "
+    f"This link has already been used, or is older than {LINK_MINUTES} minutes. Press Enter in the "
     "terminal that runs kernova for a new one."
 )
 _WRONG_TOKEN: Final = "This token is wrong."
@@ -411,7 +411,7 @@ class Access:
         self._n_wrong += 1
         if self._n_wrong == _WRONG_TOKENS_TO_REPORT:
             logging.getLogger("kernova.web").warning(
-                "Wrong tokens are being sent, the last from %s; the senders are slowed down.",
+                "Wrong tokens are being sent, most recently from %s; replies to them are delayed.",
                 address,
             )
         with contextlib.suppress(TimeoutError):

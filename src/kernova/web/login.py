@@ -1,9 +1,9 @@
 """Login to the page: token, one-time links, sessions of browsers, and delays after wrong tokens.
 
-The token stands in no address. A browser is let in by a one-time link, which is void after its
-first use, or by the token typed into the form of :class:`LoginPage`. It then holds a cookie with
-the number of a session, which this server alone knows: servers at other ports of the same machine
-receive the cookie too, but cannot use it, and it ends with the server.
+The token is never part of an address. A browser is let in by a one-time link, which is void after
+its first use, or by the token typed into the form of :class:`LoginPage`. It then holds a cookie
+with the number of a session, which is valid at this server only and ends with it. Browsers also
+send the cookie to servers at other ports of the same machine, which could use it until then.
 """
 
 import contextlib
@@ -28,8 +28,8 @@ from starlette.responses import HTMLResponse
 LOGIN_PATH: Final = "/login"
 LINK_MINUTES: Final = 15
 NOTICE: Final = (
-    "This page needs a login. Open a one-time link from the terminal that runs kernova (Enter "
-    "prints a new one), or enter the token; a script sends 'Authorization: Bearer TOKEN'."
+    "This page requires a login. Open a one-time link from the terminal that runs kernova (press "
+    "Enter there for a new one), or enter the token; scripts send 'Authorization: Bearer TOKEN'."
 )
 # Older than these, or more, and the oldest are forgotten.
 _MAX_LINKS: Final = 100
@@ -261,12 +261,12 @@ _LOGIN_HEAD: Final = (
     f"<style>{_STYLE}</style></head><body><main><h1>Log in to kernova</h1>"
 )
 _LOGIN_FORM: Final = (
-    "<p>Open a one-time link from the terminal that runs kernova: pressing Enter there prints a "
-    "new one. Or enter the token:</p>"
+    "<p>Open a one-time link from the terminal that runs kernova (press Enter there for a new "
+    "one), or enter the token:</p>"
     f'<form method="post" action="{LOGIN_PATH}"><label for="token">Token</label> '
     '<input id="token" name="token" type="password" autocomplete="current-password" required '
     'autofocus> <button type="submit">Log in</button></form>'
-    '<p><a href="/">Go to the workbench</a>, if you are logged in already. A script sends '
+    '<p>If you are already logged in, <a href="/">go to the workbench</a>. Scripts send '
     "'Authorization: Bearer TOKEN'.</p></main></body></html>"
 )
 REDIRECT_PAGE: Final = (

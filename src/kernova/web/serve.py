@@ -138,7 +138,8 @@ def check_token(token: str, name: str) -> None:
     """Reject a token that is too short, or cannot be typed."""
     if len(token) < _SHORTEST_TOKEN or not token.isprintable():
         raise InputError(
-            f"{name} must have at least {_SHORTEST_TOKEN} printable characters; got {len(token)}."
+            f"{name} must have at least {_SHORTEST_TOKEN} characters, all of them printable; its "
+            f"length is {len(token)}."
         )
 
 
@@ -225,7 +226,7 @@ def _unusable(cert: Path, key: Path, error: Exception, is_encrypted: bool) -> In
     if is_encrypted:
         return InputError(
             f"The TLS key {key} is encrypted, and the server cannot ask for its password. Decrypt "
-            "it with `openssl pkey -in KEY -out PLAIN_KEY`, readable by you only."
+            "it with `openssl pkey -in KEY -out PLAIN_KEY`, and make PLAIN_KEY private."
         )
     if getattr(error, "reason", None) == "KEY_VALUES_MISMATCH":
         return InputError(f"The TLS key {key} does not belong to the certificate {cert}.")
@@ -369,7 +370,7 @@ class _Guard:
                 connection.abort()
         if self._n_closed:
             logging.getLogger("kernova.web").warning(
-                "Connections without a login that were closed, since there were too many: %d.",
+                "Connections closed because there were too many: %d.",
                 self._n_closed,
             )
             self._n_closed = 0
@@ -469,8 +470,8 @@ class _Guard:
         self._n_closed += 1
         if self._n_closed == 1:
             logging.getLogger("kernova.web").warning(
-                "There are more than %d connections at a time, or no file descriptors left: the "
-                "oldest connections without a login are being closed.",
+                "There are more than %d connections, or no file descriptors are left: connections "
+                "without a login are being closed, the oldest first.",
                 self.limits.n_connections,
             )
 

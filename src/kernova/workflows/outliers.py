@@ -213,11 +213,11 @@ def find_outliers(table: Table, settings: OutlierSettings | None = None) -> Outl
 
 
 def _far_cell_notes(table: Table, verdicts: Verdicts) -> list[str]:
-    come_first = "such rows come first" if verdicts.proof is None else "such rows keep it"
+    come_first = "come first" if verdicts.proof is None else "are judged as they are"
     return far_cell_notes(
         table,
         verdicts.far_cells,
-        f"The column is scaled by its other values, and {come_first}.",
+        f"The column is scaled by its other values, and such rows {come_first}.",
         "The column is scaled by its other values, and such rows are judged by other columns.",
     )
 

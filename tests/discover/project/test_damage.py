@@ -177,8 +177,9 @@ def test_an_unfinished_entry_is_left_out_with_a_sentence(tmp_path, whole):
     with open_project(tmp_path / "p") as store:
         assert store.records == records
         assert store.notes == [
-            f"39 bytes of {tmp_path / 'p'} belong to no entry and were left out, such as an entry "
-            "that was being written when the process ended; it was never acknowledged."
+            f"39 bytes of {tmp_path / 'p'} belong to no entry and were left out. They may be an "
+            "entry that was being written when the process ended; such an entry was never "
+            "acknowledged."
         ]
         store.append(Record(records[0].event, key="more"))
     with open_project(tmp_path / "p") as store:
@@ -257,7 +258,7 @@ def test_a_repaired_project_goes_on(tmp_path, whole):
         assert set(labels_of(session)) == set(labels)
         session.next_question()
         session.answer("carp")
-    with pytest.raises(InputError, match="it exists"):
+    with pytest.raises(InputError, match="it already exists"):
         write_repaired(tmp_path / "new", content, recovery)
 
 
@@ -267,7 +268,7 @@ def test_a_backup_is_complete_and_overwrites_nothing(tmp_path, whole):
     copy = back_up(tmp_path / "fish.kernova-project")
     assert copy.name.startswith("fish-backup-20")
     assert copy.read_bytes() == data
-    with pytest.raises(InputError, match="it exists"):
+    with pytest.raises(InputError, match="it already exists"):
         back_up(tmp_path / "fish.kernova-project", copy)
     assert back_up(tmp_path / "fish.kernova-project") != copy
 

@@ -50,7 +50,7 @@ def test_the_private_file_leads_in_once(screen, new_screen, bench, monkeypatch):
         other = new_screen()
         other.watch.expect("status of 401")
         assert other.page.goto(link).status == 401
-        expect(other.page.get_by_role("alert")).to_contain_text("has been used already")
+        expect(other.page.get_by_role("alert")).to_contain_text("has already been used")
         assert other.page.context.cookies() == []
 
 

@@ -142,7 +142,7 @@ def _until(content: ProjectContent) -> str:
         return ""
     last = next(reversed(content.records.values()))
     by = "" if last.by is None else f" by {quoted(last.by)}"
-    return f", the last one{by} of {last.at or 'an unknown time'}"
+    return f", the last one{by} at {last.at or 'an unknown time'}"
 
 
 def harmless_damage(path: Path, content: ProjectContent) -> list[str]:
@@ -154,8 +154,8 @@ def harmless_damage(path: Path, content: ProjectContent) -> list[str]:
     if corrected:
         sentences.append(
             f"One bit was wrong in {first_few(corrected, _MOST_NAMED)} of {path}; the checksum "
-            "identifies it, and it was read as it had been written. Check the disk, and keep "
-            "copies with `kernova project backup`."
+            "identified it, and the original content was read. Check the disk, and make copies "
+            "with `kernova project backup`."
         )
     if content.lost_rows:
         named = first_few([f"{rows[0]} to {rows[-1]}" for rows in content.lost_rows], _MOST_NAMED)
@@ -166,8 +166,8 @@ def harmless_damage(path: Path, content: ProjectContent) -> list[str]:
     if content.gaps and not content.lost_entries and not content.lost_rows:
         n_bytes = quantity(sum(map(len, content.gaps)), "byte")
         sentences.append(
-            f"{n_bytes} of {path} belong to no entry and were left out, such as an entry that was "
-            "being written when the process ended; it was never acknowledged."
+            f"{n_bytes} of {path} belong to no entry and were left out. They may be an entry that "
+            "was being written when the process ended; such an entry was never acknowledged."
         )
     return sentences
 

@@ -141,7 +141,7 @@ def damage_report(path: Path, reading: ProjectReading, recovery: Recovery) -> li
         sentences.append(
             "A lost entry may have labelled, changed or renamed something, or undone another entry."
         )
-        sentences += [f"Legible there: {quoted(rest, 200)}" for rest in legible_rest(content)]
+        sentences += [f"Readable part: {quoted(rest, 200)}" for rest in legible_rest(content)]
     sentences += harmless_damage(path, content)
     sentences += [
         f"{journal} belongs to another project; nothing of it was read."
@@ -151,7 +151,7 @@ def damage_report(path: Path, reading: ProjectReading, recovery: Recovery) -> li
 
 
 def back_up(path: Path, target: Path | None = None) -> Path:
-    """Copy a project as it is now, also while it is open, and return the copy's path.
+    """Copy a project as it is now, even while it is open, and return the copy's path.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def back_up(path: Path, target: Path | None = None) -> Path:
         time = f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
         target = free_name(path.with_name(f"{path.stem}-backup-{time}{path.suffix}"))
     if is_there(target):
-        raise InputError(f"Cannot back up to {target}: it exists. Choose another path.")
+        raise InputError(f"Cannot back up to {target}: it already exists. Choose another path.")
     if reading.content.version < FORMAT:  # with its journal, which is a second file
         write_repaired(target, reading.content, recover(reading.content))
     else:
@@ -187,6 +187,8 @@ def write_repaired(target: Path, content: ProjectContent, recovery: Recovery) ->
             "labels with `kernova project export`."
         )
     if is_there(target):
-        raise InputError(f"Cannot write a project to {target}: it exists. Choose another path.")
+        raise InputError(
+            f"Cannot write a project to {target}: it already exists. Choose another path."
+        )
     records = recovery.log.records
     create_file(target, new_content(uuid.uuid4().hex, content.head, content.digest, records))
