@@ -288,9 +288,7 @@ def test_a_second_start_closes_the_first(tmp_path):
         assert list(again.categories_) == ["carp"]
     again.next_question()
     assert rejected(again.answer, "pike") == (
-        messages.NOT_SAVED.format(
-            path=tmp_path / "one", reason="Cannot operate on a closed database"
-        )
+        messages.NOT_SAVED.format(path=tmp_path / "one", reason=messages.CLOSED)
     )
     assert list(again.categories_) == ["carp"]
 
