@@ -164,6 +164,12 @@ def repair(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Path of the new project; it must not exist yet.")
     ],
+    journal: Annotated[
+        bool,
+        typer.Option(
+            "--journal", help="Read the journal (-wal) of a project of an older format, too."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write everything that is intact in FILE to a new project, which can be continued.
@@ -173,7 +179,7 @@ def repair(
     """
     from kernova.discover.project.recovery import write_repaired
 
-    reading = _Reading(file)
+    reading = _Reading(file, trusts_journal=journal)
     write_repaired(output, reading.content, reading.recovery)
     if as_json:
         files = {"output": str(output)}
@@ -191,15 +197,19 @@ def _exit_if_damaged(reading: "_Reading") -> None:
 class _Reading:
     """A project that was read for one of the commands, and sentences on its damage."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, trusts_journal: bool = False) -> None:
         from kernova.discover.project.reading import read_project
         from kernova.discover.project.recovery import damage_report, recover
 
         self.path = path
-        reading = read_project(path)
+        reading = read_project(path, trusts_journal=trusts_journal)
         self.content: ProjectContent = reading.content
         self.recovery: Recovery = recover(self.content)
-        self.sentences = damage_report(path, reading, self.recovery)
+        self.sentences = damage_report(path, self.content, self.recovery)
+        self.notes = [
+            f"{journal} is not part of the project; nothing of it was read."
+            for journal in reading.foreign
+        ]
 
     def print_state(self) -> None:
         from kernova.text import quantity
@@ -221,7 +231,7 @@ class _Reading:
             )
         if summary["last"]:
             out.print_lines(f"First entry: {summary['first']}. Last entry: {summary['last']}.")
-        for sentence in self.sentences:
+        for sentence in [*self.sentences, *self.notes]:
             print_error(sentence)
 
     def summary(self) -> dict[str, Any]:
@@ -252,6 +262,7 @@ class _Reading:
         return {
             "intact": not self.sentences,
             "damage": self.sentences,
+            "notes": self.notes,
             "unreadable_entries": self.recovery.unreadable,
             "dependent_entries": self.recovery.dependent,
         }

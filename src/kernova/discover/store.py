@@ -66,6 +66,8 @@ class ProjectStore:
         The events of the records.
     notes : list of str
         Remarks from opening the file, such as damage that could be corrected.
+    table_digest : callable or None
+        Returns the digest of the table, for a rescue file.
     rescue : Path or None
         The file that holds everything if the project was deleted or replaced while it was open.
     """
@@ -82,8 +84,10 @@ class ProjectStore:
         self._file = file
         self._file.continue_at(content.length)
         self._old_digest = content.digest if content.version < FORMAT else None
-        self._has_digest = content.has_rows and not content.lost_rows
+        self._has_digest = content.digest is not None
         self._displaced = ""
+        self._folder = file.path.absolute().parent  # the working folder may change
+        self.table_digest: Callable[[], TableDigest] | None = None
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -131,7 +135,7 @@ class ProjectStore:
         """Write a rescue file if the project was deleted, replaced or changed meanwhile."""
         if self.records and not self._file.is_closed:
             try:
-                self._file.check_unchanged()
+                self._file.check_unchanged(is_thorough=True)
             except DisplacedError as error:
                 self._save_elsewhere(error)
 
@@ -171,15 +175,23 @@ class ProjectStore:
             )
             self.format = FORMAT
 
+    def _digest_again(self) -> TableDigest | None:
+        """Return the digest of the table itself, or of the file if that is still this project's."""
+        if self.table_digest is not None:
+            return self.table_digest()
+        with suppress(OSError):  # the file may be overwritten; the records are in memory
+            content = read_content(self._file.read())
+            if content is not None and content.project == self._project:
+                return content.digest
+        return None
+
     def _save_elsewhere(self, displaced: DisplacedError, records: Iterable[Record] = ()) -> None:
         """Write everything, with new records, to a rescue file, and continue there."""
-        digest = None
-        with suppress(OSError):  # the file may be overwritten; the records are in memory
-            digest = self.digest
+        digest = self._digest_again()
         content = new_content(self._project, self.head, digest, [*self.records, *records])
-        for folder in (self.path.parent, Path.cwd(), Path(tempfile.gettempdir())):
-            target = free_name(folder.absolute() / _rescue_name(self.path))
-            with suppress(InputError, OSError):
+        for folder in (lambda: self._folder, Path.cwd, Path.home, tempfile.gettempdir):
+            with suppress(InputError, OSError, RuntimeError):  # a folder may be gone
+                target = free_name(Path(folder()) / _rescue_name(self.path))
                 create_file(target, content)
                 file = ProjectFile(target)
                 file.continue_at(len(content))
@@ -187,7 +199,12 @@ class ProjectStore:
                 self._file, self.rescue = file, target
                 self._displaced = str(displaced)
                 return
-        raise _not_saved(self.path, f"it {displaced}, and no rescue file could be written")
+        n_entries = quantity(len(self.records), "entry", "entries")
+        raise NotSavedError(
+            f"The project {self.path} {displaced} while it was open, and no rescue file could be "
+            f"written. {n_entries} are in the memory of this process only: make room on a disk and "
+            "repeat the last entry before you stop."
+        )
 
 
 def _rescue_name(path: Path) -> str:
@@ -282,6 +299,7 @@ def _open(
     file = ProjectFile(target)
     try:
         store = _read(file)
+        store.table_digest = digest
         head = head_for(store.head)
         if head is not None:
             _check_same(store, head, digest)
@@ -315,10 +333,10 @@ def _set_aside(journal: Path) -> str:
     try:
         journal.rename(target)
     except OSError:
-        return f"{journal} belongs to another project; nothing of it was read. Remove it."
+        return f"{journal} is not part of the project; nothing of it was read. Remove it."
     return (
-        f"{journal.name} belonged to another project. It was set aside as {target.name}, and "
-        "nothing of it was read."
+        f"{journal.name} is not part of the project: another one, or an earlier version of it, "
+        f"left it there. It was set aside as {target.name}, and nothing of it was read."
     )
 
 

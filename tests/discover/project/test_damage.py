@@ -32,7 +32,7 @@ def whole(tmp_path_factory):
 
 def report_on(path):
     reading = read_project(path)
-    return damage_report(path, reading, recover(reading.content))
+    return damage_report(path, reading.content, recover(reading.content))
 
 
 def test_an_intact_project_has_no_damage(tmp_path, whole):
@@ -62,7 +62,7 @@ def test_every_flipped_bit_is_reported_and_corrected(tmp_path, whole, long_bar):
         assert [reading.content.id_of(row) for row in range(len(IDS))] == IDS
         is_line_end = data[bit // 8] == ord("\n")
         n_line_ends += is_line_end
-        assert damage_report(path, reading, recover(reading.content)) != []
+        assert damage_report(path, reading.content, recover(reading.content)) != []
         with open_project(path) as store:  # it goes on, and says what was wrong
             assert store.records == records
             assert store.notes != []
@@ -242,6 +242,32 @@ def test_a_damaged_row_table_is_restored_from_the_table(tmp_path, whole):
         assert labels_of(session) == labels
     with open_project(path) as store:
         assert store.digest.ids[150] == f'"{IDS[150]}"'
+
+
+def test_a_damaged_line_of_columns_is_named_and_written_again(tmp_path, whole):
+    data, labels, _ = whole
+    begin = data.index(b"\nc 0 ")
+    path = tmp_path / "p"
+    path.write_bytes(data[: begin + 40] + b"????" + data[begin + 44 :])
+    assert report_on(path) == [
+        f"The stored names of the table's columns are not readable in {path}; the entries are not "
+        "affected."
+    ]
+    with session_on(path) as session:
+        assert labels_of(session) == labels
+    with open_project(path) as store:
+        assert store.digest.columns == ("0", "1", "2")
+
+
+def test_ids_do_not_move_when_settings_and_rows_are_damaged(whole):
+    data, _, _ = whole
+    damaged = bytearray(data)
+    for line in (b"\nh 0 ", b"\nr 0 "):
+        begin = data.index(line)
+        damaged[begin + 40 : begin + 60] = b"?" * 20
+    content = read_content(bytes(damaged))
+    assert content.digest is None
+    assert (content.id_of(30), content.id_of(130)) == (None, IDS[130])
 
 
 def test_a_repaired_project_goes_on(tmp_path, whole):

@@ -15,6 +15,7 @@ import pytest
 from kernova.discover.events import Answered, Record, Skipped
 from kernova.discover.project.content import ProjectHead
 from kernova.discover.project.reading import read_project
+from kernova.discover.project.recovery import recover, write_repaired
 from kernova.discover.session import CategoryDiscovery
 from kernova.discover.store import open_project
 from kernova.discover.table_identity import table_fingerprint
@@ -70,11 +71,20 @@ def _restore_older(path):
     path.write_bytes(b"".join(lines[:-1]))
 
 
+def _overwrite_middle(path):
+    """Change bytes in the middle, with the same length and the same header."""
+    data = bytearray(path.read_bytes())
+    data[-60:-40] = bytes(20)
+    path.write_bytes(data)
+
+
 def _delete_folder(path):
     shutil.rmtree(path.parent)
 
 
-ACCIDENTS = [_delete, _move, _replace, _overwrite, _truncate, _restore_older]
+ACCIDENTS = [
+    _delete, _move, _replace, _overwrite, _truncate, _restore_older, _overwrite_middle
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("accident", ACCIDENTS)
@@ -120,13 +130,43 @@ def test_without_its_folder_the_rescue_file_is_elsewhere(tmp_path, monkeypatch):
         assert rescued.records == answers(1, 2)
 
 
-def test_the_rescue_file_holds_the_ids(tmp_path):
+def test_without_any_folder_the_rescue_file_is_a_temporary_one(tmp_path, monkeypatch):
+    for name in ("gone", "home"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path / "gone")
+    with open_project(Path("fish.kernova-project"), HEAD) as store:
+        store.append(*answers(1))
+        shutil.rmtree(tmp_path / "gone")
+        store.append(*answers(2))
+        assert store.rescue.parent == tmp_path / "home"
+    monkeypatch.chdir(tmp_path)
+    with open_project(store.rescue) as rescued:
+        assert rescued.records == answers(1, 2)
+
+
+def test_a_file_that_was_only_touched_is_the_same(tmp_path):
+    with open_project(tmp_path / "fish", HEAD) as store:
+        store.append(*answers(1))
+        os.utime(tmp_path / "fish")
+        store.append(*answers(2))
+        assert store.rescue is None
+
+
+@pytest.mark.parametrize("accident", [_delete, "overwrite by another table"])
+def test_the_rescue_file_holds_the_ids(tmp_path, accident):
     path = tmp_path / "fish.kernova-project"
     ids = [f"fish {row}" for row in range(20)]
     with CategoryDiscovery(ShuffledRows()).start(X, ids, project=path) as session:
         session.next_question()
         session.answer("carp")
-        path.unlink()
+        if accident is _delete:
+            path.unlink()
+        else:
+            other = CategoryDiscovery(ShuffledRows())
+            others = [f"other {row}" for row in range(20)]
+            other.start(X + 1, others, project=tmp_path / "other").close()
+            path.write_bytes((tmp_path / "other").read_bytes())
         session.next_question()
         session.answer("pike")
         rescue = session.project_.rescue
@@ -165,17 +205,57 @@ def _journal_of_a_killed_session(path, n_answers, label):
     assert Path(f"{path}-wal").stat().st_size > 0
 
 
-def test_the_journal_of_an_old_project_is_read_with_it(tmp_path):
-    path = tmp_path / "fish"
-    _journal_of_a_killed_session(path, 3, "carp")
+def _journal_beside_own_entries(path):
+    """Leave a database with an entry of its own, and two more in its journal."""
+    write_sqlite(path, HEAD, [Record(Answered(1, "carp"))])
+    program = (
+        "import os, sqlite3, sys\n"
+        "c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "c.execute('PRAGMA journal_mode = WAL')\n"
+        "for number in (2, 3):\n"
+        '    event = \'{"event": "answered", "row": %d, "label": "carp"}\' % number\n'
+        "    values = (number, '', event, None, None)\n"
+        "    c.execute('INSERT INTO events VALUES (?, ?, ?, ?, ?)', values)\n"
+        "os._exit(9)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, path], check=False)
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_the_journal_of_an_old_project_is_read_with_it(tmp_path, is_link):
+    (tmp_path / "real").mkdir()
+    _journal_beside_own_entries(tmp_path / "real" / "fish")
+    path = tmp_path / "real" / "fish"
+    if is_link:  # SQLite puts the journal beside the file, not beside the link
+        (tmp_path / "link").symlink_to(path)
+        path = tmp_path / "link"
     with CategoryDiscovery(ShuffledRows()).start(X, project=path) as session:
         assert session.categories_ == {"carp": (1, 2, 3)}
-    names = sorted(one.name for one in tmp_path.iterdir())
-    assert names[0] == "fish"
-    assert "fish.format-2-wal" in names
+    assert path.is_symlink() == is_link
+    names = {one.name for one in (tmp_path / "real").iterdir()}
+    assert {"fish", "fish.format-2", "fish.format-2-wal"} <= names
     assert "fish-wal" not in names
-    with open_project(tmp_path / "fish.format-2") as old:  # kept as it was, with its journal
+    with open_project(tmp_path / "real" / "fish.format-2") as old:  # kept, with its journal
         assert len(old.records) == 3
+
+
+def test_a_journal_that_nothing_connects_with_its_project_is_not_read(tmp_path):
+    """All entries are in the journal: it may be that of another project of the same name."""
+    path = tmp_path / "fish"
+    _journal_of_a_killed_session(path, 3, "carp")
+    before = path.read_bytes()
+    with pytest.raises(InputError) as caught:
+        open_project(path, HEAD)
+    assert str(caught.value) == (
+        f"{path} has no entries, but the journal fish-wal beside it has 3, and this old format "
+        "does not show whose they are. If they belong to this project, write both to a new one "
+        f"with `kernova project repair {path} --journal -o NEW`; if not, move the journal away."
+    )
+    assert path.read_bytes() == before
+    content = read_project(path, trusts_journal=True).content
+    write_repaired(tmp_path / "new", content, recover(content))
+    with open_project(tmp_path / "new", HEAD) as store:
+        assert [record.event.row for record in store.records] == [1, 2, 3]
 
 
 @pytest.mark.soak
@@ -215,7 +295,7 @@ def test_an_orphan_journal_is_set_aside_with_a_sentence(tmp_path):
     with open_project(tmp_path / "fish", HEAD) as store:
         assert store.records == []
         note = store.notes[0]
-    assert note.startswith("fish-wal belonged to another project. It was set aside as fish-wal.set")
+    assert note.startswith("fish-wal is not part of the project: another one, or an earlier")
     assert not (tmp_path / "fish-wal").exists()
     assert any(one.name.startswith("fish-wal.set-aside-") for one in tmp_path.iterdir())
 

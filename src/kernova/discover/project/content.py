@@ -144,9 +144,20 @@ class ProjectContent:
         ]
 
     @property
+    def has_whole_rows(self) -> bool:
+        """Whether every row's id is there, in its place."""
+        if self.head is None:
+            return False
+        n_rows = self.head.n_rows
+        sizes = {
+            first: min(ROWS_PER_LINE, n_rows - first) for first in range(0, n_rows, ROWS_PER_LINE)
+        }
+        return {first: len(chunk.ids) for first, chunk in self.rows.items()} == sizes
+
+    @property
     def digest(self) -> TableDigest | None:
         """Digest of the table; None if it was not stored or is damaged."""
-        if self.columns is None or self.lost_rows or not self.has_rows:
+        if not self.has_whole_rows or self.columns is None:
             return None
         names, column_digests = self.columns
         chunks = [self.rows[first] for first in sorted(self.rows)]

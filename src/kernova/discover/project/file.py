@@ -6,6 +6,7 @@ end holds fewer entries than it counts, and an entry that was being written when
 killed is not counted.
 """
 
+import hashlib
 import os
 import sys
 import time
@@ -45,7 +46,8 @@ class ProjectFile:
         self._handle = _opened(path)
         remove_stale_scratch(path)
         self._end = 0
-        self._seen = self._look()
+        self._seen: tuple[int, bytes, int] = self._look()
+        self._sum: hashlib.blake2b = self._hash()
 
     def read(self) -> bytes:
         """Return the whole content."""
@@ -83,7 +85,7 @@ class ProjectFile:
         except OSError:
             with suppress(OSError):
                 os.ftruncate(self._handle, self._end)
-            self._seen = self._look()
+            self._remember()
             raise
         self._end += len(lines)
         self.check_in_place()
@@ -99,41 +101,53 @@ class ProjectFile:
         if (now.st_dev, now.st_ino) != (opened.st_dev, opened.st_ino):
             raise DisplacedError("was replaced by another file")
 
-    def check_unchanged(self) -> None:
-        """Raise ``DisplacedError`` if the file is not in place, or another program wrote to it."""
+    def check_unchanged(self, *, is_thorough: bool = False) -> None:
+        """Raise ``DisplacedError`` if the file is not in place, or another program wrote to it.
+
+        The content is compared if the file was written since, or with ``is_thorough`` in any case.
+        """
         self.check_in_place()
         try:
-            is_changed = self._look() != self._seen
+            now = self._look()
+            if now == self._seen and not is_thorough:
+                return
+            is_changed = now[:2] != self._seen[:2] or self._hash().digest() != self._sum.digest()
         except OSError as error:
             raise DisplacedError("can no longer be read") from error
         if is_changed:
             raise DisplacedError("was changed by another program")
+        self._seen = now
 
     def replace(self, content: bytes, kept_as: str) -> Path:
         """Replace the file by other content; keep the former one under a longer name.
 
         At any moment the path is either the former or the new file, complete and locked.
         """
-        kept = free_name(self.path.with_name(self.path.name + kept_as))
-        scratch = scratch_path(self.path)
+        target = Path(os.path.realpath(self._absolute))  # a link stays one
+        kept = free_name(target.with_name(target.name + kept_as))
+        scratch = scratch_path(target)
+        journals = journals_of(target)
         try:
             write_new(scratch, content)
             new = ProjectFile(scratch)
             try:
-                _keep(self.path, kept)
-                scratch.replace(self.path)
+                for journal in journals:  # with the file that it continues
+                    _keep(journal, Path(f"{kept}{journal.name.removeprefix(target.name)}"))
+                _keep(target, kept)
+                scratch.replace(target)
             except BaseException:
                 new.close()
                 raise
         finally:
             scratch.unlink(missing_ok=True)
-        sync_folder(self.path.parent)
-        for journal in journals_of(self.path):  # with the file that it continues
+        sync_folder(target.parent)
+        for journal in journals:
             with suppress(OSError):
-                journal.rename(f"{kept}{journal.name.removeprefix(self.path.name)}")
+                journal.unlink()
         os.close(self._handle)
         self._handle, new._handle = new._handle, -1
-        self._end, self._seen = len(content), self._look()
+        self._end = len(content)
+        self._remember()
         return kept
 
     def close(self) -> None:
@@ -152,19 +166,36 @@ class ProjectFile:
         return self._handle < 0
 
     def _write(self, lines: bytes, header: bytes) -> None:
-        if self._seen[0] > self._end:
+        size = self._seen[0]
+        if size > self._end:
             os.ftruncate(self._handle, self._end)
-        elif self._seen[0] < self._end:  # the last line end is missing
-            _write_at(self._handle, self._seen[0], b"\n" * (self._end - self._seen[0]))
+        elif size < self._end:  # the last line end is missing
+            _write_at(self._handle, size, b"\n" * (self._end - size))
+        if size != self._end:
+            self._remember()
         _write_at(self._handle, self._end, lines)
         _sync(self._handle)
         # Not synced: it may count too few entries after a loss of power, but never too many.
         _write_at(self._handle, 0, header)
-        self._seen = (self._end + len(lines), header)
+        self._sum.update(lines)
+        self._seen = self._look()
 
-    def _look(self) -> tuple[int, bytes]:
-        """Return size and header, in which every change by another program shows."""
-        return os.fstat(self._handle).st_size, _read_at(self._handle, 0, HEADER_LENGTH)
+    def _look(self) -> tuple[int, bytes, int]:
+        """Return size, header and time of change, which show that another program wrote."""
+        status = os.fstat(self._handle)
+        return status.st_size, _read_at(self._handle, 0, HEADER_LENGTH), status.st_mtime_ns
+
+    def _remember(self) -> None:
+        self._seen = self._look()
+        self._sum = self._hash()
+
+    def _hash(self) -> "hashlib.blake2b":
+        """Return the hash of everything behind the header."""
+        found, position = hashlib.blake2b(), HEADER_LENGTH
+        while block := _read_at(self._handle, position, 1 << 22):
+            found.update(block)
+            position += len(block)
+        return found
 
 
 def create_file(target: Path, content: bytes) -> None:

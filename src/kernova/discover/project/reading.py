@@ -10,6 +10,7 @@ from kernova.discover.project.lines import FORMAT, format_of
 from kernova.discover.project.sqlite import (
     DamagedError,
     NotAProjectError,
+    UnprovenJournalError,
     is_sqlite,
     journals_of,
     newer_format,
@@ -40,20 +41,24 @@ class ProjectReading:
     foreign: list[Path]
 
 
-def read_project(path: Path) -> ProjectReading:
-    """Read a project without locking or changing it; it may be open in another process."""
+def read_project(path: Path, *, trusts_journal: bool = False) -> ProjectReading:
+    """Read a project without locking or changing it; it may be open in another process.
+
+    With ``trusts_journal``, entries are read from the journal of a project of format 1 or 2 even
+    if the project has none to compare them with.
+    """
     if not is_there(path):
         raise InputError(f"There is no project {path}; check its name and folder.")
     check_is_file(path)
     with open_file(path) as stream:
         data = stream.read()
-    return interpret(path, data)
+    return interpret(path, data, trusts_journal=trusts_journal)
 
 
-def interpret(path: Path, data: bytes) -> ProjectReading:
+def interpret(path: Path, data: bytes, *, trusts_journal: bool = False) -> ProjectReading:
     """Return the content of a file's bytes; raise ``InputError`` if it is not a project."""
     if is_sqlite(data):
-        return _read_old(path, data)
+        return _read_old(path, data, trusts_journal=trusts_journal)
     version = format_of(data)
     if version is not None and version > FORMAT:
         raise _newer(path, version)
@@ -63,9 +68,17 @@ def interpret(path: Path, data: bytes) -> ProjectReading:
     return ProjectReading(content, journals_of(path))
 
 
-def _read_old(path: Path, data: bytes) -> ProjectReading:
+def _read_old(path: Path, data: bytes, *, trusts_journal: bool) -> ProjectReading:
     try:
-        content, is_own = read_sqlite(path, data)
+        content, is_own = read_sqlite(path, data, trusts_journal=trusts_journal)
+    except UnprovenJournalError as error:
+        (journal,) = [one for one in journals_of(path) if one.name.endswith("-wal")]
+        raise InputError(
+            f"{path} has no entries, but the journal {journal.name} beside it has {error}, and "
+            "this old format does not show whose they are. If they belong to this project, write "
+            f"both to a new one with `kernova project repair {path} --journal -o NEW`; if not, "
+            "move the journal away."
+        ) from error
     except NotAProjectError as error:
         version = newer_format(data)
         raise not_a_project(path) if version is None else _newer(path, version) from error
@@ -163,7 +176,12 @@ def harmless_damage(path: Path, content: ProjectContent) -> list[str]:
             f"The stored ids of the rows {named} are not readable in {path}; the entries are not "
             "affected."
         )
-    if content.gaps and not content.lost_entries and not content.lost_rows:
+    if content.has_rows and content.columns is None:
+        sentences.append(
+            f"The stored names of the table's columns are not readable in {path}; the entries are "
+            "not affected."
+        )
+    elif content.gaps and not content.lost_entries and not content.lost_rows:
         n_bytes = quantity(sum(map(len, content.gaps)), "byte")
         sentences.append(
             f"{n_bytes} of {path} belong to no entry and were left out. They may be an entry that "

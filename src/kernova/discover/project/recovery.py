@@ -18,7 +18,6 @@ from kernova.discover.project.content import ProjectContent, new_content
 from kernova.discover.project.file import create_file, free_name
 from kernova.discover.project.lines import FORMAT
 from kernova.discover.project.reading import (
-    ProjectReading,
     harmless_damage,
     legible_rest,
     losses,
@@ -128,9 +127,8 @@ def _expert(log: EventLog, row: int) -> str | None:
     return next(reversed(log.state.opinions.of(row)), None)
 
 
-def damage_report(path: Path, reading: ProjectReading, recovery: Recovery) -> list[str]:
+def damage_report(path: Path, content: ProjectContent, recovery: Recovery) -> list[str]:
     """Return sentences on everything that is damaged, and on what it affects."""
-    content = reading.content
     sentences = [f"{path} is damaged: {sentence}" for sentence in losses(content)]
     if recovery.dependent:
         sentences.append(
@@ -139,15 +137,11 @@ def damage_report(path: Path, reading: ProjectReading, recovery: Recovery) -> li
         )
     if recovery.unreadable:
         sentences.append(
-            "A lost entry may have labelled, changed or renamed something, or undone another entry."
+            "A lost entry may have labelled, changed or renamed something, or undone another "
+            "entry. Questions after it are counted anew."
         )
         sentences += [f"Readable part: {quoted(rest, 200)}" for rest in legible_rest(content)]
-    sentences += harmless_damage(path, content)
-    sentences += [
-        f"{journal} belongs to another project; nothing of it was read."
-        for journal in reading.foreign
-    ]
-    return sentences
+    return [*sentences, *harmless_damage(path, content)]
 
 
 def back_up(path: Path, target: Path | None = None) -> Path:

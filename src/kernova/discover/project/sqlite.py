@@ -5,6 +5,7 @@ file (``-wal``) is read only if it continues the file's own entries: after a pro
 its journal may stand beside another one.
 """
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Sequence
@@ -27,6 +28,10 @@ class NotAProjectError(Exception):
     """A database of another program, or of a newer kernova."""
 
 
+class UnprovenJournalError(Exception):
+    """A journal beside a database that has no entries to compare with; its argument counts."""
+
+
 class DamagedError(Exception):
     """A database that is not whole."""
 
@@ -36,22 +41,30 @@ def is_sqlite(data: bytes) -> bool:
     return data.startswith(b"SQLite format 3\0")
 
 
-def read_sqlite(path: Path, data: bytes) -> tuple[ProjectContent, bool]:
+def read_sqlite(
+    path: Path, data: bytes, *, trusts_journal: bool = False
+) -> tuple[ProjectContent, bool]:
     """Return the content of a project, and whether the journal beside it belongs to it.
+
+    With ``trusts_journal``, it also belongs to a project without entries of its own.
 
     Raises
     ------
     NotAProjectError, DamagedError
         If it cannot be read.
+    UnprovenJournalError
+        If all entries are in the journal, so that nothing shows whose they are.
     """
     alone = _read_copy(data, None)
-    journal = Path(f"{path}-wal")
+    journal = Path(f"{os.path.realpath(path)}-wal")
     if not journal.is_file() or journal.stat().st_size == 0:
         return alone, True
     try:
         together = _read_copy(data, journal)
     except (NotAProjectError, DamagedError):
         return alone, False
+    if together.records and not (alone.records or trusts_journal):
+        raise UnprovenJournalError(len(together.records))
     begins = list(together.records.items())[: len(alone.records)]
     is_own = alone.head == together.head and begins == list(alone.records.items())
     return (together, True) if is_own else (alone, False)
@@ -65,8 +78,9 @@ def newer_format(data: bytes) -> int | None:
 
 
 def journals_of(path: Path) -> list[Path]:
-    """Return the files that SQLite may have left beside a project."""
-    return [one for end in JOURNALS if (one := Path(f"{path}{end}")).is_file()]
+    """Return the files that SQLite may have left beside a project, following links to it."""
+    real = os.path.realpath(path)
+    return [one for end in JOURNALS if (one := Path(f"{real}{end}")).is_file()]
 
 
 def _read_copy(data: bytes, journal: Path | None) -> ProjectContent:
