@@ -293,7 +293,7 @@ def test_a_browser_gets_the_name_of_a_private_file(script, anybody, monkeypatch)
 
 
 def test_without_a_browser_no_file_is_left(script, monkeypatch, tmp_path):
-    monkeypatch.setattr(login.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(login.webbrowser, "open", lambda url: False)
     open_browser(script.endpoint.address, script.endpoint.key).join(60)
     assert list(tmp_path.iterdir()) == []

@@ -12,18 +12,19 @@ import hmac
 import ipaddress
 import os
 import secrets
-import tempfile
+import shutil
 import threading
 import time
 import webbrowser
 from base64 import b64encode
 from collections import OrderedDict
 from html import escape
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse
+
+from kernova.files import process_folder
 
 LOGIN_PATH: Final = "/login"
 LINK_MINUTES: Final = 15
@@ -58,7 +59,8 @@ class Key:
 
     Examples
     --------
-    >>> from kernova.web.login import Key
+    >>> from kernova.files import process_folder
+    from kernova.web.login import Key
     >>> key = Key("open sesame", 8317)
     >>> code = key.new_code()
     >>> key.redeem(code), key.redeem(code)
@@ -318,11 +320,10 @@ def open_browser(address: str, key: Key) -> threading.Thread:
     def open_it() -> None:
         code = key.new_code()
         # A folder that only this user can enter; it is removed at exit in any case.
-        with (
-            contextlib.suppress(Exception),
-            tempfile.TemporaryDirectory(prefix="kernova-login-") as folder,
-        ):
-            page = Path(folder) / "open.html"
+        with contextlib.suppress(Exception), contextlib.ExitStack() as stack:
+            folder = process_folder()
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            page = folder / "open.html"
             text = _OPENING_PAGE.format(escape(login_link(address, code)))
             with open(page, "x", encoding="utf-8", opener=_private) as file:
                 file.write(text)

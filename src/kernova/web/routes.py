@@ -124,9 +124,13 @@ class Queue:
             self._is_called = True
             self._worker.submit(self._save_waiting, loop)
         outcomes: list[SavedReply | Exception] = []
-        self._questions.save_all(
-            [one.request for one in together], lambda _, outcome: outcomes.append(outcome)
-        )
+        try:
+            self._questions.save_all(
+                [one.request for one in together], lambda _, outcome: outcomes.append(outcome)
+            )
+        # Nobody must wait for ever, whatever happens.
+        except Exception as error:  # noqa: BLE001
+            outcomes += [error] * (len(together) - len(outcomes))
         loop.call_soon_threadsafe(_settle_all, together, outcomes)
 
 

@@ -9,6 +9,7 @@ import secrets
 import signal
 import socket
 import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ _SHORTEST_TOKEN: Final = 8
 _KEEP_ALIVE_SECONDS: Final = 60
 # Connections that wait in the kernel: those of experts wait behind a flood, but are not lost.
 _BACKLOG: Final = 1024
+# The thread that talks to browsers waits this long for the one that finds questions.
+_SWITCH_SECONDS: Final = 0.0005
 
 
 @dataclass(frozen=True)
@@ -502,6 +505,7 @@ def serve(
     # Long-lived objects are excluded from garbage collection, which would delay answers.
     gc.collect()
     gc.freeze()
+    sys.setswitchinterval(_SWITCH_SECONDS)
     new_server(workbench, endpoint, on_ready=on_ready, on_signal=on_signal).run()
 
 
