@@ -97,6 +97,8 @@ BAD_GROUPS = [
     ("id,g\n,\n,\n", {"group_column": "g"}, "2 of 2 specimens are not in column 'id' of bad.csv: 'a', 'b'. It has no ids; ids must be the same text."),
 ]
 
+ENDLESS_PATTERN = "The pattern '(a+)+$' takes more than 5 s, since its repeats can share a text in too many ways; keep a repeat from giving letters back, as in 'a++', or give a table of groups."
+
 BAD_PATTERNS = [
     ("(", "The pattern '(' is not a regular expression: missing ), unterminated subpattern at position 0; correct it."),
     ("a", "The pattern 'a' has 0 parts in parentheses; put the group in parentheses, as in '_(.+)_', and mark any others by (?:...)."),

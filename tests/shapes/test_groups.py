@@ -1,5 +1,7 @@
 """Groups of specimens from tables and ids."""
 
+import time
+
 import pytest
 
 from kernova.shapes import (
@@ -10,6 +12,7 @@ from kernova.shapes import (
 from tests.shapes.bad_inputs import (
     BAD_GROUPS,
     BAD_PATTERNS,
+    ENDLESS_PATTERN,
     error,
 )
 
@@ -31,6 +34,23 @@ def test_groups_stay_text(tmp_path):
 
 def test_groups_from_ids():
     assert groups_from_pattern(r"(?:a|b)(\d+)$", ["xa12", "b3"]) == ("12", "3")
+
+
+@pytest.mark.parametrize("pattern", [r"^([A-Za-z]+)_\d+", r"((?:[a-z]+)+)_", "(.*)_.*", "(a++)_"])
+def test_repeats_in_patterns(pattern):
+    assert groups_from_pattern(pattern, ["aa_1", "a_22"]) == ("aa", "a")
+
+
+def test_groups_of_any_letters():
+    texts = ["é_1", "\udc80_2", "\u2028_3"]
+    assert groups_from_pattern("(?s)^(.)_", texts) == ("é", "\udc80", "\u2028")
+
+
+def test_patterns_that_backtrack_without_end_are_stopped():
+    start = time.perf_counter()
+    with error(ENDLESS_PATTERN):
+        groups_from_pattern("(a+)+$", ["a" * 60 + "1!"])
+    assert time.perf_counter() - start < 10
 
 
 @pytest.mark.parametrize(("content", "options", "message"), BAD_GROUPS)

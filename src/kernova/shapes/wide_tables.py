@@ -1,7 +1,10 @@
 """Tables of specimens: landmarks in columns x1, y1, x2, y2 and so on, and the groups by id."""
 
+import json
 import os
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +27,14 @@ _NUMBER_FIRST = re.compile(r"(?:x|lm|landmark)?[ ._-]?([0-9]{1,6})[ ._-]?([xyz])
 
 
 _LONGEST_MATCHED = 1000
+_MATCHING_SECONDS = 5
+# Nothing else can interrupt a search: in a thread it would run on.
+_SEARCH = """
+import json, re, sys
+pattern, texts = json.load(sys.stdin)
+found = [re.search(pattern, text) for text in texts]
+json.dump([match[1] or "" if match else "" for match in found], sys.stdout)
+"""
 
 
 class LandmarkTable(NamedTuple):
@@ -301,7 +312,8 @@ def groups_from_pattern(pattern: str, texts: Sequence[str]) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        If the pattern is not such an expression or some texts do not match it.
+        If the pattern is not such an expression, takes more than 5 s, or some texts do not match
+        it.
 
     Examples
     --------
@@ -322,8 +334,7 @@ def groups_from_pattern(pattern: str, texts: Sequence[str]) -> tuple[str, ...]:
             f"The pattern {quoted(pattern)} has {expression.groups} parts in parentheses; put the "
             "group in parentheses, as in '_(.+)_', and mark any others by (?:...)."
         )
-    found = [expression.search(text) for text in texts]
-    groups = [match[1] if match and match[1] else "" for match in found]
+    groups = _found_groups(pattern, texts)
     unmatched = [text for text, group in zip(texts, groups, strict=True) if not group]
     if unmatched:
         raise InputError(
@@ -331,6 +342,26 @@ def groups_from_pattern(pattern: str, texts: Sequence[str]) -> tuple[str, ...]:
             f"texts: {listed(unmatched)}; widen it, or leave these specimens out."
         )
     return tuple(groups)
+
+
+def _found_groups(pattern: str, texts: Sequence[str]) -> list[str]:
+    """Search each text in a process of its own, which is ended if it takes too long."""
+    try:
+        searched = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _SEARCH],
+            input=json.dumps([pattern, list(texts)]),
+            stdout=subprocess.PIPE,
+            timeout=_MATCHING_SECONDS,
+            check=True,
+            text=True,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise InputError(
+            f"The pattern {quoted(pattern)} takes more than {_MATCHING_SECONDS} s, since its "
+            "repeats can share a text in too many ways; keep a repeat from giving letters back, "
+            "as in 'a++', or give a table of groups."
+        ) from error
+    return [str(group) for group in json.loads(searched.stdout)]
 
 
 def _check_lengths(pattern: str, texts: Sequence[str]) -> None:
