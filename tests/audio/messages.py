@@ -55,6 +55,10 @@ NO_SIMPLE_RATIO = (
     "Cannot resample from 8000 to 1073741825 samples per second: the two have no simple ratio. "
     "Choose another sample rate."
 )
+RATE_TOO_LOW = (
+    "{path} has 1 samples per second, less than a 64th of the 32,000 to resample it to; correct "
+    "its header, or record it at a higher rate."
+)
 NO_SOUNDFILE = (
     "Reading recordings needs soundfile, which is not installed: pip install 'kernova[audio]'."
 )

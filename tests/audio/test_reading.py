@@ -286,6 +286,15 @@ def test_sound_before_the_damage_can_be_read(tmp_path):
     assert_allclose(read_audio(path, 0.1, 0.5).samples, noise(64000)[3200:16000], atol=1e-4)
 
 
+def test_forged_sample_rates_are_not_resampled(tmp_path):
+    path = tmp_path / "song.wav"
+    soundfile.write(path, np.zeros(44_000), 1)
+    with pytest.raises(InputError, match=re.escape(messages.RATE_TOO_LOW.format(path=path))):
+        next(audio_blocks(path, sample_rate=32_000))
+    soundfile.write(path, np.zeros(500), 500)
+    assert len(read_audio(path, sample_rate=32_000).samples) == 32_000
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

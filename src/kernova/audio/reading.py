@@ -42,6 +42,8 @@ _MARGIN_SECONDS = 1.0
 # Number of frames that libsndfile reports if the header has none.
 _UNKNOWN_LENGTH = 1 << 62
 _MAX_NUMBERS_PER_BLOCK = 1 << 22
+# A forged header may claim one sample per second, and hours of sound for a few bytes.
+_MOST_SAMPLES_PER_SAMPLE = 64
 
 
 class AudioInfo(NamedTuple):
@@ -167,8 +169,8 @@ def audio_blocks(
     Raises
     ------
     InputError
-        If the file cannot be read, has no such channel, ends before the interval does, or holds
-        samples that are NaN or infinite.
+        If the file cannot be read, has no such channel, ends before the interval does, holds
+        samples that are NaN or infinite, or has less than a 64th of the sample rate.
 
     Examples
     --------
@@ -190,6 +192,7 @@ def audio_blocks(
             yield from _decoded(stream, info, first, last, channel, n_block)
             return
         budget_of(path).check(filter_bytes(info.sample_rate, rate))
+        _check_multiple(info, rate)
         plan = resampling(info.sample_rate, rate)
         first_input, last_input = inputs_for(plan, first, last)
         inputs = _decoded(
@@ -401,6 +404,15 @@ def _whole_rate(sample_rate: int | None, info: AudioInfo) -> int:
     if not (_positive(sample_rate, "sample_rate") == int(sample_rate)):
         raise InputError(f"sample_rate must be a whole number; got {quoted(sample_rate)}.")
     return int(sample_rate)
+
+
+def _check_multiple(info: AudioInfo, rate: int) -> None:
+    if rate > _MOST_SAMPLES_PER_SAMPLE * info.sample_rate:
+        raise InputError(
+            f"{info.path} has {info.sample_rate:,} samples per second, less than a "
+            f"{_MOST_SAMPLES_PER_SAMPLE}th of the {rate:,} to resample it to; correct its header, "
+            "or record it at a higher rate."
+        )
 
 
 def _check_channel(channel: Channel, info: AudioInfo) -> None:
