@@ -75,7 +75,7 @@ def name_to_trust(path, names):
 def not_trusted(path, names, more=""):
     return (
         f"{path} holds types that kernova does not trust: {', '.join(names)}{more}. Only if you "
-        f"know them and trust the file's author, pass trusted={names}."
+        "know them and trust the file's author, pass their names as trusted=[...]."
     )
 
 

@@ -122,6 +122,13 @@ def test_only_the_first_of_many_foreign_types_are_listed(path):
     assert load_error(path) == not_trusted(path, names, ", and 490 more")
 
 
+def test_a_long_name_of_a_foreign_type_is_repeated_once_and_shortened(path):
+    parts = Parts.of(path)
+    put(parts.schema, "kernel", node("TypeNode", f"evil.{'T' * 300}"))
+    parts.write(path)
+    assert load_error(path) == not_trusted(path, [f"evil.{'T' * 45}…{'T' * 49}"])
+
+
 # Numbers that would lead compiled code out of its arrays
 
 

@@ -50,6 +50,32 @@ def repeated_plain_text(path):
     return path
 
 
+def repeated_fixed_lengths(path):
+    """Write 300 values of a million bytes, all of one entry of a dictionary."""
+    path = path.with_suffix(".parquet")
+    values = pa.array([bytes(10**6)] * 300, pa.binary(10**6))
+    pyarrow.parquet.write_table(pa.table({"a": values}), path, compression="zstd")
+    return path
+
+
+def packed_text(path):
+    """Write long texts without a dictionary: each page is small, and all of them are not."""
+    path = path.with_suffix(".parquet")
+    rows = pa.table({"a": ["x" * 10**6] * 300})
+    pyarrow.parquet.write_table(
+        rows, path, compression="zstd", use_dictionary=False, write_statistics=False
+    )
+    return path
+
+
+def repeated_codes_of_fixed_lengths(path):
+    path = path.with_suffix(".arrow")
+    values = pa.array([bytes(10**6)], pa.binary(10**6))
+    codes = pa.DictionaryArray.from_arrays(pa.array(np.zeros(1000, np.int8)), values)
+    pyarrow.feather.write_feather(pa.table({"a": codes}), path, compression="zstd")
+    return path
+
+
 def long_pages(path):
     path = path.with_suffix(".parquet")
     rows = pa.table({"a": np.zeros(20_000_000)})
@@ -217,8 +243,9 @@ def wide_letters(path):
     return path
 
 
-# The first eleven are quick to write.
+# The first 14 are quick to write.
 BOMBS = [
+    repeated_fixed_lengths, packed_text, repeated_codes_of_fixed_lengths,
     gzip_of_zeros, repeated_numbers, zeros_in_an_archive, rows_of_nothing, repeated_codes,
     a_claim_of_terabytes, columns_of_nothing, rows_without_columns, many_small_columns,
     repeated_text, many_columns, gzip_of_one_line, repeated_plain_text, long_pages, shared_prefixes,

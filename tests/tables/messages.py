@@ -21,6 +21,24 @@ def parquet(**columns):
     )
 
 
+def arrow_codes(values):
+    """Return an Arrow file with codes ``a`` of the given values, and numbers ``b``."""
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), values)
+    rows = pa.table({"a": codes, "b": [1.0, 2.0, 3.0]})
+
+    def write(stream):
+        with pa.ipc.new_file(stream, rows.schema) as writer:
+            writer.write_table(rows)
+
+    return encoded(write)
+
+
+CODES_OF_LISTS = arrow_codes(pa.array([[1.0], [2.0, 3.0]]))
+CODES_OF_VIEWS = arrow_codes(pa.array(["f", "m"], pa.string_view()))
+CODED_LISTS = "Column 'a' of v.arrow holds dictionary<values=list<item: double>, indices=int64, ordered=0> values"
+CODED_VIEWS = CODED_LISTS.replace("list<item: double>", "string_view")
+LONG_STRUCT = [{f"field_{j}": 1.0 for j in range(60)}]
+SHORT_STRUCT = "struct<field_0: double, field_1: double, field_2: double, field_3: double, field_4: double, field_5:…: double, field_55: double, field_56: double, field_57: double, field_58: double, field_59: double>"
 ROWS = "\n".join(f"n{i},{i}" for i in range(60))
 DAMAGED = "it is damaged, cut short, or another kind of file."
 RUBBISH = bytes(range(200, 100, -1)) * 4
@@ -121,6 +139,11 @@ BAD_FILES = [
     ("v.parquet", parquet(a=pa.array([0], pa.timestamp("s"))), {}, "Column 'a' of v.parquet holds dates or times; drop it or turn it into numbers."),
     ("v.parquet", parquet(a=["2024-02-29", "soon"]), {}, "Column 'a' of v.parquet holds dates or times; drop it or turn it into numbers."),
     ("v.parquet", parquet(a=[[1.0, 2.0]]), {}, "Column 'a' of v.parquet holds list<element: double> values; features are numbers or text. Drop it or turn it into numbers."),
+    ("v.arrow", CODES_OF_LISTS, {}, f"{CODED_LISTS}; features are numbers or text. Drop it or turn it into numbers."),
+    ("v.arrow", CODES_OF_VIEWS, {}, f"{CODED_VIEWS}; features are numbers or text. Drop it or turn it into numbers."),
+    ("v.arrow", CODES_OF_VIEWS, {"id_column": "a"}, f"{CODED_VIEWS}, which cannot be ids."),
+    ("v.arrow", CODES_OF_VIEWS, {"label_column": "a"}, f"{CODED_VIEWS}, which cannot be labels."),
+    ("v.parquet", parquet(a=LONG_STRUCT), {}, f"Column 'a' of v.parquet holds {SHORT_STRUCT} values; features are numbers or text. Drop it or turn it into numbers."),
     ("v.csv", f"name,b\n{ROWS}\n".encode(), {}, "Column 'name' of v.csv looks like an id: 60 different texts in 60 rows. Name it as id_column or drop it."),
     ("v.csv", b"a,b\n1,\n,2\n", {"missing": "drop"}, "Every row of v.csv has a missing value, so none is left once they are dropped; missing values, counted by column: 'a' 1, 'b' 1."),
 ]

@@ -30,7 +30,7 @@ def faults(found):
 
 @pytest.mark.soak
 def test_small_files_that_stand_for_huge_tables_are_rejected(tmp_path, long_bar):
-    bombs = BOMBS[: max(11, long_bar(len(BOMBS)))]
+    bombs = BOMBS[: max(14, long_bar(len(BOMBS)))]
     found = readings("table", [write(tmp_path / write.__name__) for write in bombs])
 
     assert faults(found) == []

@@ -293,7 +293,7 @@ def _foreign_types_error(source: Path, names: list[str]) -> ModelFileError:
     shown = [_printable(name) for name in names]
     return ModelFileError(
         f"{source} holds types that kernova does not trust: {first_few(shown, _NAMES_SHOWN)}. "
-        f"Only if you know them and trust the file's author, pass trusted={shown[:_NAMES_SHOWN]}."
+        "Only if you know them and trust the file's author, pass their names as trusted=[...]."
     )
 
 

@@ -67,9 +67,11 @@ def _checked_batches(source: str, budget: Budget) -> "_Batches":
     batches = _Batches(_BATCH_ROWS, has_prefixes=False)
     with _mapped(source) as content:
         budget.check(_BYTES_PER_FOOTER_BYTE * _footer_bytes(content))
+        n_bytes = 0
         for columns in _parquet_pages(content):
             budget.check(table_bytes(0, len(columns)))
-            budget.check(sum(column.dictionary_bytes + column.page_bytes for column in columns))
+            n_bytes += sum(column.n_bytes for column in columns)
+            budget.check(n_bytes)
             for column in columns:
                 longest = max(column.dictionary_bytes, column.page_bytes * column.has_prefixes, 8)
                 if column.is_nested:
@@ -106,6 +108,7 @@ def _decoded_batches(
 
 _DICTIONARY_PAGE: Final = 2
 _DELTA_BYTE_ARRAY: Final = 7
+_FIXED_LENGTH: Final = 7
 # Writers make pages of 20 kB to 1 MB, and two of some hundred bytes for a column of a few rows.
 _FEW_PAGES: Final = 20_000
 _BYTES_PER_PAGE: Final = 100
@@ -115,15 +118,23 @@ class _ColumnPages(NamedTuple):
     """Pages of one column in one row group.
 
     ``dictionary_bytes`` and ``page_bytes`` are the unpacked sizes of the dictionary and of the
-    largest page. Where ``has_prefixes``, a value may be as long as its page, however few bytes it
-    takes there.
+    largest page, ``all_bytes`` that of all pages, and ``width`` the bytes of a value where all have
+    the same. Where ``has_prefixes``, a value may be as long as its page, however few bytes it takes
+    there.
     """
 
     dictionary_bytes: int
     page_bytes: int
+    all_bytes: int
     n_values: int
+    width: int
     has_prefixes: bool
     is_nested: bool
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that the values take, at least."""
+        return max(self.all_bytes, self.n_values * self.width)
 
 
 def _footer_bytes(content: memoryview) -> int:
@@ -142,13 +153,20 @@ def _parquet_pages(content: memoryview) -> Iterator[list[_ColumnPages]]:
     """
     footer, _ = _thrift_fields(content, len(content) - 8 - _footer_bytes(content))
     remaining = _FEW_PAGES + len(content) // _BYTES_PER_PAGE
+    widths = _widths(footer[2])
     for row_group in footer[4]:
         columns = []
-        for chunk in row_group[1]:
+        for chunk, width in zip(row_group[1], widths, strict=True):
             headers = list(_page_headers(content, chunk[3], remaining))
             remaining -= len(headers)
-            columns.append(_summary(headers, is_nested=len(chunk[3][3]) > 1))
+            columns.append(_summary(headers, width, is_nested=len(chunk[3][3]) > 1))
         yield columns
+
+
+def _widths(schema: list[dict[int, Any]]) -> list[int]:
+    """Return the bytes of a value for each column of values of one length; 0 for others."""
+    columns = [element for element in schema if 1 in element]  # others are groups of columns
+    return [_whole(column.get(2, 0)) if column[1] == _FIXED_LENGTH else 0 for column in columns]
 
 
 def _page_headers(
@@ -169,7 +187,7 @@ def _page_headers(
         yield header
 
 
-def _summary(headers: list[dict[int, Any]], *, is_nested: bool) -> _ColumnPages:
+def _summary(headers: list[dict[int, Any]], width: int, *, is_nested: bool) -> _ColumnPages:
     dictionary, pages = 0, 0
     for header in headers:
         if header[1] == _DICTIONARY_PAGE:
@@ -177,8 +195,15 @@ def _summary(headers: list[dict[int, Any]], *, is_nested: bool) -> _ColumnPages:
         else:
             pages = max(pages, _whole(header[2]))
     encodings = {_data_page(header).get(2 if 5 in header else 4) for header in headers}
-    n_values = sum(map(_n_values, headers))
-    return _ColumnPages(dictionary, pages, n_values, _DELTA_BYTE_ARRAY in encodings, is_nested)
+    return _ColumnPages(
+        dictionary,
+        pages,
+        all_bytes=sum(_whole(header[2]) for header in headers),
+        n_values=sum(map(_n_values, headers)),
+        width=width,
+        has_prefixes=_DELTA_BYTE_ARRAY in encodings,
+        is_nested=is_nested,
+    )
 
 
 def _data_page(header: dict[int, Any]) -> dict[int, Any]:
@@ -411,7 +436,7 @@ def _frame_bytes(column: pa.Array | pa.ChunkedArray) -> int:
         return sum(_frame_bytes(chunk) for chunk in column.chunks)
     n_bytes = column.nbytes
     if pa.types.is_dictionary(column.type):
-        n_bytes += _text_bytes(column)
+        n_bytes += _value_bytes(column)
     elif pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type):
         # Each text is stored as its length and a place, which others may have, too.
         views = np.frombuffer(column.buffers()[1], np.int32).reshape(-1, 4)
@@ -419,9 +444,11 @@ def _frame_bytes(column: pa.Array | pa.ChunkedArray) -> int:
     return max(2 * n_bytes, _BYTES_PER_CELL * len(column))
 
 
-def _text_bytes(column: pa.DictionaryArray) -> int:
-    """Return the bytes of the texts that a column of codes stands for; 0 for other values."""
-    if column.dictionary.type not in _TEXT_KINDS:
-        return 0
+def _value_bytes(column: pa.DictionaryArray) -> int:
+    """Return the bytes of the values that a column of codes stands for; 0 for lists and such."""
+    kind = column.dictionary.type
+    if kind not in _TEXT_KINDS:
+        is_fixed = pa.types.is_primitive(kind) or pa.types.is_fixed_size_binary(kind)
+        return len(column) * kind.bit_width // 8 if is_fixed else 0
     lengths = pyarrow.compute.binary_length(column.dictionary)
     return pyarrow.compute.sum(lengths.take(column.indices)).as_py() or 0

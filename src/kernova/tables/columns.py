@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kernova.errors import InputError, quoted
+from kernova.errors import InputError, quoted, shortened
 from kernova.typing import Indices, Mask, Matrix
 
 # With more different texts than this, and than half of the rows, a column is taken for ids.
@@ -64,8 +64,8 @@ def _number_or_text(column: pa.ChunkedArray, name: str, source: str) -> pa.Chunk
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return column.cast(pa.string())
     raise InputError(
-        f"Column {quoted(name)} of {source} holds {kind} values; features are numbers or text. "
-        "Drop it or turn it into numbers."
+        f"Column {quoted(name)} of {source} holds {shortened(kind)} values; features are numbers "
+        "or text. Drop it or turn it into numbers."
     )
 
 
@@ -169,9 +169,13 @@ def _dates(texts: "pd.Series[str]") -> NDArray[np.bool_]:
 
 
 def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a dictionary-encoded column as its values; any other as it is."""
-    is_coded = pa.types.is_dictionary(column.type)
-    return column.cast(column.type.value_type) if is_coded else column
+    """Return a dictionary-encoded column as its values; any other, or one of lists, as it is."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    try:
+        return column.cast(column.type.value_type)
+    except pa.ArrowNotImplementedError:
+        return column
 
 
 class Texts(NamedTuple):

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from kernova.budget import memory_limit
-from kernova.errors import InputError, MissingValuesError, quoted
+from kernova.errors import InputError, MissingValuesError, quoted, shortened
 from kernova.tables.columns import decoded, features_of
 from kernova.tables.formats import RawTable, read_raw
 from kernova.text import counted, listed
@@ -178,7 +178,7 @@ def table_of(
     table = Table(
         features=features_of(raw.columns, roles.features, categories, source),
         ids=_ids(raw.columns, roles.id_column, source),
-        labels=_labels(raw.columns, roles.label_column),
+        labels=_labels(raw.columns, roles.label_column, source),
         source=source,
         columns=tuple(raw.columns.column_names),
     )
@@ -301,14 +301,21 @@ def _as_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray
         return decoded(column).cast(pa.string())
     except (pa.ArrowException, ValueError) as error:
         raise InputError(
-            f"Column {quoted(name)} of {source} holds {column.type} values, which cannot be ids."
+            f"Column {quoted(name)} of {source} holds {shortened(column.type)} values, which "
+            "cannot be ids."
         ) from error
 
 
-def _labels(columns: pa.Table, name: str | None) -> "pd.Series[Any] | None":
+def _labels(columns: pa.Table, name: str | None, source: str) -> "pd.Series[Any] | None":
     if name is None:
         return None
-    labels: pd.Series[Any] = decoded(columns[name]).to_pandas().rename(name)
+    column = decoded(columns[name])
+    if pa.types.is_dictionary(column.type):
+        raise InputError(
+            f"Column {quoted(name)} of {source} holds {shortened(column.type)} values, which "
+            "cannot be labels."
+        )
+    labels: pd.Series[Any] = column.to_pandas().rename(name)
     return labels
 
 
