@@ -86,6 +86,20 @@ def good_files():
     }
 
 
+def large_pictures():
+    """Return functions that write photos of 12 to 24 megapixels and masks of 48, by name."""
+    photo = (6000, 4000)
+    return {
+        "photo.jpg": lambda: picture("JPEG", size=photo, quality=10),
+        "progressive.jpg": lambda: picture("JPEG", size=photo, quality=10, progressive=True),
+        "photo.png": lambda: picture("PNG", size=(5000, 4000), compress_level=1),
+        "grey.tif": lambda: picture("TIFF", "L", size=photo),
+        "photo.webp": lambda: picture("WEBP", size=(4000, 3000), quality=50, method=0),
+        "mask.png": lambda: flat_picture("PNG", "1", (8000, 6000)),
+        "mask.tif": lambda: flat_picture("TIFF", "1", (8000, 6000), compression="group4"),
+    }
+
+
 # --- reading -----------------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.media.inputs import bombs, damaged, good_files
+from tests.media.inputs import bombs, damaged, good_files, large_pictures
 from tests.memory import readings
 
 N_DAMAGED = 1_500
@@ -15,6 +15,17 @@ def test_good_files_are_read(tmp_path):
     assert {reading.path: reading.message for reading in readings("media", paths)} == dict.fromkeys(
         map(str, paths), ""
     )
+
+
+def test_large_photos_and_masks_are_read_in_little_memory(tmp_path):
+    paths = [tmp_path / name for name in large_pictures()]
+    for path, make in zip(paths, large_pictures().values(), strict=True):
+        path.write_bytes(make())
+    found = readings("media", paths)
+    assert {reading.path: reading.message for reading in found} == dict.fromkeys(
+        map(str, paths), ""
+    )
+    assert [fault for reading in found for fault in reading.faults()] == []
 
 
 @pytest.mark.soak

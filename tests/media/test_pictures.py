@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import ExifTags, Image
 
 from kernova.errors import MediaError
 from kernova.media.pictures import pixel_picture, reduced_picture
@@ -49,6 +49,27 @@ def test_sixteen_bits_are_scaled_from_lowest_to_highest():
     deep = np.array([[1000, 1255], [1510, 2020]], dtype=np.uint16)
     picture = reduced_picture(encoded(Image.fromarray(deep), "TIFF"), "cells.tif", 64)
     np.testing.assert_array_equal(np.asarray(shown(picture)), [[0, 64], [128, 255]])
+
+
+@pytest.mark.parametrize("size", [(1201, 907), (700, 1999), (3000, 1)])
+def test_large_masks_are_averaged_as_grey_pictures_are(size):
+    disc = Image.radial_gradient("L").resize(size).point(lambda grey: 255 * (grey > 100), "1")
+    got, grey = (
+        np.asarray(shown(reduced_picture(encoded(mask, "PNG"), "m.png", 64)), dtype=int)
+        for mask in (disc, disc.convert("L"))
+    )
+    assert got.shape == grey.shape
+    assert np.abs(got - grey).mean() < 1
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA"])
+def test_webp_pictures_keep_their_pixels_and_are_turned(mode):
+    colours = Image.fromarray(np.dstack([COLOURS, COLOURS[..., 0]])[..., : len(mode)])
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = 6
+    content = encoded(colours, "WEBP", lossless=True, exact=True, exif=exif)
+    turned = colours.transpose(Image.Transpose.ROTATE_270)
+    np.testing.assert_array_equal(shown(reduced_picture(content, "a.webp", 256)), turned)
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,15 @@ PICTURE_SUFFIXES: Final = (
     ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm",
 )  # fmt: skip
 _MOST_MEGAPIXELS: Final = 50
-_BYTES_PER_PIXEL: Final = {"1": 2, "L": 1, "P": 5, "RGB": 4, "RGBA": 8, "I;16": 6, "CMYK": 8}
+_BYTES_PER_PIXEL: Final = {"1": 1.5, "L": 1, "P": 5, "RGB": 4, "RGBA": 8, "I;16": 6, "CMYK": 8}
 
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM")
 # Lossless pictures up to this size are sent as PNG; larger ones as JPEG, which is faster.
 _LARGEST_LOSSLESS: Final = 512
 _QUALITY: Final = 90
+# Masks are averaged to at least this multiple of their final size, about so many lines at a time.
+_MASK_GAP: Final = 1.5
+_STRIP: Final = 256
 # Decoding one picture may need hundreds of megabytes.
 _DECODING = threading.BoundedSemaphore(2)
 
@@ -133,14 +136,15 @@ def _check_memory(image: Image.Image, coefficients: int, budget: Budget) -> None
     """Reject a picture whose pixels take too much memory for the size of its file."""
     pixels = image.width * image.height * _bytes_per_pixel(image)
     budget.check(pixels + coefficients)
-    if image.getexif().get(ExifTags.Base.Orientation, 1) != 1:
+    is_turned = image.getexif().get(ExifTags.Base.Orientation, 1) != 1
+    if is_turned and image.format != "WEBP":
         budget.check(2 * pixels + coefficients)  # a turned copy
 
 
-def _bytes_per_pixel(image: Image.Image) -> int:
+def _bytes_per_pixel(image: Image.Image) -> float:
     """Return the memory at the peak of decoding and conversion, as measured."""
     if image.format == "WEBP":
-        return 16
+        return 12  # two canvases of the decoder and the pixels, four bytes each
     if image.mode == "P" and "transparency" in image.info:
         return 9
     mode = "I;16" if image.mode.startswith("I;16") else image.mode
@@ -160,10 +164,40 @@ def _coefficient_bytes(image: Any) -> int:
 
 
 def _reduced(image: Image.Image, largest: int) -> Image.Image:
+    if image.format == "WEBP":
+        image = _webp_frame(image)
     ImageOps.exif_transpose(image, in_place=True)  # without a copy if it is upright
-    image = _eight_bits(image)
+    image = _grey(image, largest) if image.mode == "1" else _eight_bits(image)
     image.thumbnail((largest, largest), Image.Resampling.LANCZOS, reducing_gap=2.0)
     return image
+
+
+def _webp_frame(image: Any) -> Image.Image:
+    """Return the first frame of a WebP file without a copy, and release its decoder.
+
+    Pillow would hold the decoder's two canvases, the pixels and a copy of them at once.
+    """
+    pixels, _ = image._decoder.get_next()
+    image._decoder = None
+    frame = Image.frombuffer(image.rawmode, image.size, pixels, "raw", image.rawmode, 0, 1)
+    frame.info = image.info
+    return frame
+
+
+def _grey(image: Image.Image, largest: int) -> Image.Image:
+    """Return a black and white picture in grey; a large one is reduced, without a grey copy."""
+    factor = int(max(image.size) / largest / _MASK_GAP)
+    if factor <= 1:
+        return image.convert("L")
+    width, height = image.size
+    small = Image.new("L", (-(-width // factor), -(-height // factor)))
+    step = factor * max(1, _STRIP // factor)
+    for top in range(0, height, step):
+        strip = image.crop((0, top, width, min(top + step, height))).convert("L")
+        small.paste(strip.reduce(factor), (0, top // factor))
+    scale = largest / max(width, height)
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    return small.resize(size, Image.Resampling.LANCZOS, (0, 0, width / factor, height / factor))
 
 
 # --- colours ---------------------------------------------------------------------------------
@@ -175,8 +209,6 @@ def _eight_bits(image: Image.Image) -> Image.Image:
         return Image.fromarray(_scaled(np.asarray(image)))
     if image.mode in ("L", "RGB", "RGBA"):
         return image
-    if image.mode == "1":
-        return image.convert("L")
     is_clear = image.mode in ("LA", "PA", "La", "RGBa") or "transparency" in image.info
     return image.convert("RGBA" if is_clear else "RGB")
 
