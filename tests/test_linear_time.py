@@ -54,7 +54,7 @@ def expressions():
         source = Path(module.__file__).read_text()
         compiled = {key: one for key, one in vars(module).items() if isinstance(one, re.Pattern)}
         for key, expression in compiled.items():
-            for method in set(re.findall(rf"\b{key}\.(\w+)\(", source)) & METHODS:
+            for method in sorted(set(re.findall(rf"\b{key}\.(\w+)\(", source)) & METHODS):
                 yield f"{name}.{key}.{method}", expression, method
         for node in ast.walk(ast.parse(source)):
             if is_inline(node):
