@@ -185,6 +185,19 @@ def long_texts(path):
     return _array_of(path, (1, 1), f"<U{5 * 10**8}", bytes(1000))
 
 
+def long_ids(path):
+    """Write ids of 19,000 bytes, which are 76,000 as letters."""
+    path = path.with_suffix(".npz")
+    np.savez_compressed(path, X=np.zeros((1000, 2)), ids=np.full(1000, b"a" * 19_000))
+    return path
+
+
+def long_labels(path):
+    path = path.with_suffix(".npz")
+    np.savez_compressed(path, X=np.zeros((1000, 2)), y=np.full(1000, "\N{GRINNING FACE}" * 8_000))
+    return path
+
+
 def many_small_columns(path):
     path = path.with_suffix(".npz")
     np.savez_compressed(path, X=np.zeros((1, 5_000_000), np.int8))
@@ -209,6 +222,13 @@ def many_text_columns(path):
     path = path.with_suffix(".csv")
     header = ",".join(f"c{j}" for j in range(3_000))
     path.write_text(header + "\n" + (",".join(["1111-T"] * 3_000) + "\n") * 5)
+    return path
+
+
+def many_columns_of_short_texts(path):
+    path = path.with_suffix(".csv")
+    header = ",".join(f"c{j}" for j in range(13_000))
+    path.write_text(header + "\n" + (",".join(["1111-T"] * 13_000) + "\n") * 5)
     return path
 
 
@@ -243,8 +263,9 @@ def wide_letters(path):
     return path
 
 
-# The first 14 are quick to write.
+# The first 17 are quick to write.
 BOMBS = [
+    long_ids, long_labels, many_columns_of_short_texts,
     repeated_fixed_lengths, packed_text, repeated_codes_of_fixed_lengths,
     gzip_of_zeros, repeated_numbers, zeros_in_an_archive, rows_of_nothing, repeated_codes,
     a_claim_of_terabytes, columns_of_nothing, rows_without_columns, many_small_columns,

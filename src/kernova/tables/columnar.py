@@ -19,10 +19,12 @@ import pyarrow.parquet
 from kernova.budget import Budget
 
 # Measured: a column of numbers is held as it was read and as features, ids are texts, and each
-# column has a reader of its own.
+# column of a Parquet file has a reader of its own.
 _BYTES_PER_CELL: Final = 20
 _BYTES_PER_ROW: Final = 20
-_BYTES_PER_COLUMN: Final = 12_000
+_BYTES_PER_COLUMN: Final = 4_000
+_BYTES_PER_TEXT_COLUMN: Final = 8_000
+_BYTES_PER_PARQUET_READER: Final = 6_000
 _BYTES_PER_FOOTER_BYTE: Final = 40
 _BATCH_ROWS: Final = 1 << 16
 _TEXT_KINDS: Final = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
@@ -34,6 +36,14 @@ def table_bytes(n_rows: int, n_columns: int, n_cells: int | None = None) -> int:
     return _BYTES_PER_CELL * n_cells + _BYTES_PER_ROW * n_rows + _BYTES_PER_COLUMN * n_columns
 
 
+def held_bytes(table: pa.Table) -> int:
+    """Return the memory that a table takes as features; columns of text take more than numbers."""
+    types = pa.types
+    n_numbers = sum(types.is_primitive(kind) or types.is_null(kind) for kind in table.schema.types)
+    n_texts = table.num_columns - n_numbers
+    return table_bytes(table.num_rows, table.num_columns) + _BYTES_PER_TEXT_COLUMN * n_texts
+
+
 # --- Parquet -------------------------------------------------------------------------------------
 
 
@@ -41,13 +51,13 @@ def read_parquet(source: str, budget: Budget) -> pa.Table:
     """Read a Parquet file."""
     # A footer of a few bytes for each of many columns would take a hundred times as much.
     limits = {
-        "thrift_string_size_limit": min(budget.limit // 4, 2**31 - 1),
+        "thrift_string_size_limit": min(budget.limit // _BYTES_PER_FOOTER_BYTE, 2**31 - 1),
         "thrift_container_size_limit": min(budget.limit // 4_000, 2**31 - 1),
     }
     reading = _checked_batches(source, budget)
     with pyarrow.parquet.ParquetFile(source, **limits) as stored:
         schema = stored.schema_arrow
-        budget.check(table_bytes(stored.metadata.num_rows, len(schema)))
+        budget.check(_parquet_bytes(stored.metadata.num_rows, len(schema)))
     texts = [] if reading.has_prefixes else _text_columns(schema)
     with pyarrow.parquet.ParquetFile(source, read_dictionary=texts, **limits) as stored:
         stored_batches = stored.iter_batches(reading.n_rows)
@@ -55,6 +65,10 @@ def read_parquet(source: str, budget: Budget) -> pa.Table:
             stored_batches, schema, budget, is_coded=not reading.has_prefixes
         )
         return _checked(pa.Table.from_batches(batches, schema=schema), budget)
+
+
+def _parquet_bytes(n_rows: int, n_columns: int) -> int:
+    return table_bytes(n_rows, n_columns) + _BYTES_PER_PARQUET_READER * n_columns
 
 
 def _text_columns(schema: pa.Schema) -> list[str]:
@@ -66,10 +80,9 @@ def _checked_batches(source: str, budget: Budget) -> "_Batches":
     """Return how to read a Parquet file; raise if its pages need too much memory."""
     batches = _Batches(_BATCH_ROWS, has_prefixes=False)
     with _mapped(source) as content:
-        budget.check(_BYTES_PER_FOOTER_BYTE * _footer_bytes(content))
         n_bytes = 0
-        for columns in _parquet_pages(content):
-            budget.check(table_bytes(0, len(columns)))
+        for columns in _parquet_pages(content, _parquet_footer(content, budget)):
+            budget.check(_parquet_bytes(0, len(columns)))
             n_bytes += sum(column.n_bytes for column in columns)
             budget.check(n_bytes)
             for column in columns:
@@ -106,6 +119,8 @@ def _decoded_batches(
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
+_SCHEMA: Final = 2
+_ROW_GROUPS: Final = 4
 _DICTIONARY_PAGE: Final = 2
 _DELTA_BYTE_ARRAY: Final = 7
 _FIXED_LENGTH: Final = 7
@@ -145,16 +160,29 @@ def _footer_bytes(content: memoryview) -> int:
     return int(size)
 
 
-def _parquet_pages(content: memoryview) -> Iterator[list[_ColumnPages]]:
+def _parquet_footer(content: memoryview, budget: Budget) -> dict[int, Any]:
+    """Return the fields of the footer up to its row groups, or raise if they need too much memory.
+
+    Texts of other programs come after them, such as a description of the columns for pandas.
+    """
+    size = _footer_bytes(content)
+    start, most = len(content) - 8 - size, budget.limit // _BYTES_PER_FOOTER_BYTE
+    try:
+        return _thrift_fields(content[: start + min(size, most)], start, last=_ROW_GROUPS)[0]
+    except (IndexError, ValueError):
+        budget.check(_BYTES_PER_FOOTER_BYTE * size)
+        raise
+
+
+def _parquet_pages(content: memoryview, footer: dict[int, Any]) -> Iterator[list[_ColumnPages]]:
     """Yield for each row group the pages of its columns, from the headers of the pages themselves.
 
     The sizes in the file's footer are not used: they need not be true. Nor is pyarrow's view of the
     footer, which ends the process for some damaged ones.
     """
-    footer, _ = _thrift_fields(content, len(content) - 8 - _footer_bytes(content))
     remaining = _FEW_PAGES + len(content) // _BYTES_PER_PAGE
-    widths = _widths(footer[2])
-    for row_group in footer[4]:
+    widths = _widths(footer[_SCHEMA])
+    for row_group in footer[_ROW_GROUPS]:
         columns = []
         for chunk, width in zip(row_group[1], widths, strict=True):
             headers = list(_page_headers(content, chunk[3], remaining))
@@ -222,8 +250,13 @@ def _whole(value: Any) -> int:
     return value
 
 
-def _thrift_fields(content: memoryview, position: int) -> tuple[dict[int, Any], int]:
-    """Return the fields of a structure in Thrift's compact form, and the position after it."""
+def _thrift_fields(
+    content: memoryview, position: int, last: int | None = None
+) -> tuple[dict[int, Any], int]:
+    """Return the fields of a structure in Thrift's compact form, and the position after it.
+
+    Those behind the field ``last`` are not read.
+    """
     fields: dict[int, Any] = {}
     number = 0
     while kind := content[position]:
@@ -233,6 +266,8 @@ def _thrift_fields(content: memoryview, position: int) -> tuple[dict[int, Any], 
         else:
             number, position = _signed(content, position)
         fields[number], position = _thrift_value(content, position, kind & 15)
+        if number == last:
+            break
     return fields, position + 1
 
 
@@ -423,7 +458,7 @@ def _mapped(source: str) -> Iterator[memoryview]:
 
 
 def _checked(table: pa.Table, budget: Budget) -> pa.Table:
-    budget.check(table_bytes(table.num_rows, table.num_columns))
+    budget.check(held_bytes(table))
     # Damaged offsets would otherwise point into foreign memory, and damaged text be accepted.
     table.validate(full=True)
     budget.check(sum(_frame_bytes(column) for column in table.columns))

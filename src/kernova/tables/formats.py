@@ -5,6 +5,7 @@ be used, is decided in :mod:`kernova.tables.table`. CSV and TSV are read by Arro
 files that it would accept or report badly.
 """
 
+import csv
 import gzip
 import os
 import re
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from kernova.budget import ArrayHeader, Budget, array_header, budget_of, zip_directory_bytes
 from kernova.errors import InputError
 from kernova.files import check_ending, replacing
-from kernova.tables.columnar import read_arrow, read_parquet, table_bytes
+from kernova.tables.columnar import held_bytes, read_arrow, read_parquet, table_bytes
 from kernova.tables.spreadsheets import save_separated
 from kernova.text import first_few
 from kernova.textfiles import open_file
@@ -38,7 +39,14 @@ _MISSING_TEXTS = [
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}  # of files that are written
 _SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _BLOCK_BYTES = 1 << 24  # the longest line that can be read
+# Measured: Arrow has lists of missing and true values for each column while it reads text, so wide
+# tables are read some columns at a time, in a few passes.
+_BYTES_PER_TEXT_READER = 12_000
+_COLUMNS_AT_ONCE = 2_000
+_MOST_PASSES = 20
 
+# A letter takes up to four bytes in each of the copies that are held at once.
+_BYTES_PER_LETTER = 20
 _BESIDE_FEATURES = ("y", "ids", "feature_names")  # in an NPZ archive
 
 
@@ -163,8 +171,10 @@ def _read_separated(source: str, id_column: str | None, separators: str) -> RawT
     content = _utf8_content(source, budget)
     header = _first_line(content)
     separator = _separator_in(header, separators, source)
-    _check_separated(content, header, separator, budget)
-    table = _parsed(content, separator, id_column, source)
+    passes = _passes(header, separator)
+    _check_separated(content, header, separator, budget, len(passes))
+    table = _parsed(content, separator, id_column, source, passes)
+    budget.check(held_bytes(table))
     _reject_open_quote(table, content, source)
     _reject_numbers_as_names(table.column_names, source)
     if table.column_names[-1] == "" and pa.types.is_null(table.columns[-1].type):
@@ -217,13 +227,31 @@ def _check_utf8(content: bytearray, source: str) -> None:
         start = end
 
 
-def _check_separated(content: bytearray, header: str, separator: str, budget: Budget) -> None:
+def _passes(header: str, separator: str) -> list[list[str]]:
+    """Return the names of columns that are read at once; one empty list stands for all columns."""
+    n_columns = header.count(separator) + 1
+    if n_columns <= _COLUMNS_AT_ONCE:
+        return [[]]
+    try:
+        names = next(csv.reader([header], delimiter=separator, strict=True))
+    except csv.Error:
+        return [[]]
+    if len(set(names)) < len(names):
+        return [[]]
+    size = max(_COLUMNS_AT_ONCE, -(-len(names) // _MOST_PASSES))
+    return [names[start : start + size] for start in range(0, len(names), size)]
+
+
+def _check_separated(
+    content: bytearray, header: str, separator: str, budget: Budget, n_passes: int
+) -> None:
     n_columns = header.count(separator) + 1
     marks = [ord(separator), *b"\n\r"]
     needed = _separated_bytes([content.count(mark) for mark in marks], n_columns)
     if b'"' in content and 2 * len(content) + needed > budget.limit:
         needed = _separated_bytes(_counts_outside_quotes(content, marks), n_columns)
-    budget.check(2 * len(content) + needed)
+    readers = _BYTES_PER_TEXT_READER * -(-n_columns // n_passes)
+    budget.check(2 * len(content) + needed + readers)
 
 
 def _separated_bytes(counts: list[int], n_columns: int) -> int:
@@ -262,7 +290,22 @@ def _separator_in(header: str, separators: str, source: str) -> str:
     )
 
 
-def _parsed(content: bytearray, separator: str, id_column: str | None, source: str) -> pa.Table:
+def _parsed(
+    content: bytearray,
+    separator: str,
+    id_column: str | None,
+    source: str,
+    passes: list[list[str]],
+) -> pa.Table:
+    parts = [_parsed_columns(content, separator, id_column, source, names) for names in passes]
+    columns = [column for part in parts for column in part.columns]
+    names = [name for part in parts for name in part.column_names]
+    return pa.Table.from_arrays(columns, names=names)
+
+
+def _parsed_columns(
+    content: bytearray, separator: str, id_column: str | None, source: str, names: list[str]
+) -> pa.Table:
     ragged: list[Any] = []
 
     def remember(row: Any) -> str:
@@ -282,6 +325,7 @@ def _parsed(content: bytearray, separator: str, id_column: str | None, source: s
                 # "NA" is a valid id; other text columns get their missing values afterwards.
                 strings_can_be_null=False,
                 column_types={} if id_column is None else {id_column: pa.string()},
+                include_columns=names,
             ),
         )
     except (pa.ArrowException, ValueError) as error:
@@ -416,7 +460,8 @@ def _check_array(header: ArrayHeader, budget: Budget) -> int:
     n_rows, n_columns = header.shape if len(header.shape) == 2 else (header.n_items, 1)
     needed = table_bytes(n_rows, n_columns) + header.n_bytes
     if header.dtype.kind in "US":
-        needed += 100 * header.n_items + header.n_bytes
+        n_letters = header.n_bytes // (4 if header.dtype.kind == "U" else 1)
+        needed += 100 * header.n_items + _BYTES_PER_LETTER * n_letters
     budget.check(needed)
     return needed
 
@@ -460,10 +505,10 @@ def _table_of(array: NDArray[Any], names: NDArray[Any] | None, source: str) -> p
             f"{source} has {names.size} feature names for {array.shape[1]} columns; "
             "give one name per column."
         )
-    names = _whole_letters(names, "feature names", source)
+    texts = _whole_letters(names, "feature names", source)
     columns: NDArray[Any] = array.astype(native, order="F", copy=False)
     return pa.Table.from_arrays(
-        [pa.array(columns[:, j]) for j in range(columns.shape[1])], names=[str(n) for n in names]
+        [pa.array(columns[:, j]) for j in range(columns.shape[1])], names=texts
     )
 
 
@@ -474,17 +519,21 @@ def _beside(array: NDArray[Any], name: str, n_rows: int, source: str) -> pa.Arra
             "save one number or text per row."
         )
     if array.dtype.kind == "S":
-        array = np.char.decode(array, "utf-8", "replace")
-    return pa.array(_whole_letters(array, name, source).tolist())
+        return pa.array([text.decode("utf-8", "replace") for text in array.tolist()])
+    if array.dtype.kind == "U":
+        return pa.array(_whole_letters(array, name, source))
+    return pa.array(array.tolist())
 
 
-def _whole_letters(array: NDArray[Any], name: str, source: str) -> NDArray[Any]:
-    """Raise for halves of characters, which NumPy stores but text cannot encode."""
+def _whole_letters(array: NDArray[Any], name: str, source: str) -> list[str]:
+    """Return texts; raise for halves of characters, which NumPy stores but text cannot encode."""
+    texts = [str(text) for text in array.tolist()]
     try:
-        "".join(map(str, array.tolist())).encode()
+        for text in texts:
+            text.encode()
     except UnicodeEncodeError as error:
         raise InputError(f"{source} has {name} that are not text; save them as UTF-8.") from error
-    return array
+    return texts
 
 
 # --- readers and writers by ending --------------------------------------------------------------
