@@ -126,7 +126,7 @@ BAD_FILES = [
     ("i.parquet", parquet(id=[[1], [2]], b=[1, 2]), {"id_column": "id"}, "Column 'id' of i.parquet holds list<element: int64> values, which cannot be ids."),
     # values
     ("v.csv", b"a,b\n1,2\n3,inf\n", {}, "Column 'b' of v.csv holds an infinite number in row 2; correct it or drop the column."),
-    ("v.csv", b"a,b\n1,2\n3,-1e999\n", {"missing": "keep"}, "Column 'b' of v.csv holds an infinite number in row 2; correct it or drop the column."),
+    ("v.csv", b"a,b\n1,2\n3,-Infinity\n", {"missing": "keep"}, "Column 'b' of v.csv holds an infinite number in row 2; correct it or drop the column."),
     ("v.npy", encoded(np.save, np.array([[1.0, np.inf]])), {}, "Column 'x1' of v.npy holds an infinite number in row 1; correct it or drop the column."),
     ("v.csv", b"a\n1\n2\noops\nNA\n4\n", {}, "Column 'a' of v.csv is a column of numbers, but row 3 holds 'oops'; correct it or drop the column."),
     ("v.csv", b"a,b\n1,x\n2,3\n", {}, "Column 'b' of v.csv is a column of numbers, but row 1 holds 'x'; correct it or drop the column."),

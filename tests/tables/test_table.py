@@ -354,3 +354,18 @@ def test_halves_of_characters_are_rejected_as_names(tmp_path, monkeypatch, array
     with pytest.raises(InputError) as caught:
         read_table("odd.npz")
     assert str(caught.value) == NO_TEXT.format(what)
+
+
+def test_numbers_beyond_the_floating_point_range_become_the_largest_in_it(tmp_path):
+    path = tmp_path / "far.csv"
+    path.write_text("a,b,c\n1,1.8e308,x\n2,,y\n3,-1e999,x\n4,0.5,y\n")
+    table = read_table(path, missing="keep")
+    largest = np.finfo(np.float64).max
+    np.testing.assert_array_equal(table.features["b"], [largest, np.nan, -largest, 0.5])
+    assert list(table.features["a"]) == [1, 2, 3, 4]
+
+    path.write_text("a,b\n1,1.8e308\n2,inf\n")
+    with pytest.raises(
+        InputError, match=r"'b' of .* holds an infinite number in row 2; correct it"
+    ):
+        read_table(path)

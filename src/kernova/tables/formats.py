@@ -177,6 +177,7 @@ def _read_separated(source: str, id_column: str | None, separators: str) -> RawT
     budget.check(held_bytes(table))
     _reject_open_quote(table, content, source)
     _reject_numbers_as_names(table.column_names, source)
+    table = _within_range(table, content, separator, source)
     if table.column_names[-1] == "" and pa.types.is_null(table.columns[-1].type):
         # Every line ends in a separator.
         table = table.remove_column(table.num_columns - 1)
@@ -297,14 +298,15 @@ def _parsed(
     source: str,
     passes: list[list[str]],
 ) -> pa.Table:
-    parts = [_parsed_columns(content, separator, id_column, source, names) for names in passes]
+    texts = [] if id_column is None else [id_column]
+    parts = [_parsed_columns(content, separator, texts, source, names) for names in passes]
     columns = [column for part in parts for column in part.columns]
     names = [name for part in parts for name in part.column_names]
     return pa.Table.from_arrays(columns, names=names)
 
 
 def _parsed_columns(
-    content: bytearray, separator: str, id_column: str | None, source: str, names: list[str]
+    content: bytearray, separator: str, texts: list[str], source: str, names: list[str]
 ) -> pa.Table:
     ragged: list[Any] = []
 
@@ -324,7 +326,7 @@ def _parsed_columns(
                 null_values=_MISSING_TEXTS,
                 # "NA" is a valid id; other text columns get their missing values afterwards.
                 strings_can_be_null=False,
-                column_types={} if id_column is None else {id_column: pa.string()},
+                column_types=dict.fromkeys(texts, pa.string()),
                 include_columns=names,
             ),
         )
@@ -365,6 +367,27 @@ def _reject_numbers_as_names(names: list[str], source: str) -> None:
             f"{source} has numbers where column names are expected; add a header line above its "
             "first row."
         )
+
+
+def _within_range(table: pa.Table, content: bytearray, separator: str, source: str) -> pa.Table:
+    """Replace numbers beyond the floating-point range, such as 1e999, by the largest in it."""
+    compute = pyarrow.compute
+    names = [
+        name
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if pa.types.is_floating(column.type) and compute.any(compute.is_inf(column)).as_py()
+    ][:_COLUMNS_AT_ONCE]
+    if not names or len(set(table.column_names)) < table.num_columns:
+        return table
+    written = _parsed_columns(content, separator, names, source, names)
+    largest = np.finfo(np.float64).max
+    for name in names:
+        is_infinite = compute.match_substring(written[name], "inf", ignore_case=True).to_numpy()
+        numbers = table[name].to_numpy()
+        numbers = np.where(is_infinite, numbers, np.clip(numbers, -largest, largest))
+        column = pa.chunked_array([pa.array(numbers, from_pandas=True)])
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table
 
 
 def _without_missing_texts(table: pa.Table, id_column: str | None) -> pa.Table:
