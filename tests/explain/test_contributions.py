@@ -1,5 +1,7 @@
 """Shapley values: all coalitions against all orders, and properties of sampled orders."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -104,3 +106,12 @@ def test_orders_continue_from_turn_to_turn_and_every_player_is_early_in_some():
 )
 def test_budget_decides_between_all_coalitions_and_orders(n_players, budget, n_pairs):
     assert n_pairs_of_orders(n_players, budget) == n_pairs
+
+
+def test_coalitions_of_many_players_are_held_once():
+    planned_coalitions(3, 1, seed=0)
+    tracemalloc.start()
+    coalitions = planned_coalitions(2000, 1, seed=0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.2 * coalitions.members.nbytes

@@ -31,6 +31,8 @@ _LINEAR_UP_TO = 10.0
 _NOTHING = 1e-9
 # Enough rows for a model to work at full speed, few enough to report progress.
 _BATCH_ROWS = 1 << 14
+# Detectors hold several copies of the rows that they score.
+_SCORING_SHARE = 0.125
 
 # Returns the novelty of rows; the numbers are those of the rows that they replace.
 Novelty = Callable[[Rows, Indices], Vector]
@@ -81,10 +83,11 @@ def planned_coalitions(n_players: int, budget: int, seed: int, turn: int = 0) ->
     orders = np.concatenate([forwards, forwards[:, ::-1]])
     rank = np.argsort(orders, axis=1)
     n_joined = np.arange(1, n_players)
-    on_the_way = rank[:, np.newaxis, :] < n_joined[:, np.newaxis]
-    nobody, everybody = np.zeros((1, n_players), np.bool_), np.ones((1, n_players), np.bool_)
-    on_the_way = on_the_way.reshape(-1, n_players)
-    return Coalitions(np.concatenate([nobody, everybody, on_the_way]), orders)
+    members = np.zeros((2 + len(orders) * len(n_joined), n_players), dtype=np.bool_)
+    members[1] = True
+    on_the_way = members[2:].reshape(len(orders), len(n_joined), n_players)
+    np.less(rank[:, np.newaxis, :], n_joined[:, np.newaxis], out=on_the_way)
+    return Coalitions(members, orders)
 
 
 def _sampled_order(number: int, n_players: int, seed: int) -> Indices:
@@ -263,7 +266,7 @@ def _mixtures(batch: list[_Game], members: list[NDArray[np.bool_]], n_features: 
 def _scored(comparison: Comparison, mixtures: Mixtures, novelty: Novelty) -> Vector:
     """Make the hypothetical rows and score them, in blocks that fit into the working memory."""
     scores = np.empty(len(mixtures.own))
-    for block in row_blocks(len(scores), 4 * comparison.pool.shape[1]):
+    for block in row_blocks(len(scores), 4 * comparison.pool.shape[1], share=_SCORING_SHARE):
         part = Mixtures(mixtures.own[block], mixtures.other[block], mixtures.takes_own[block])
         row_numbers = comparison.row_numbers[part.own]
         scores[block] = novelty(mixed(comparison.pool, part), row_numbers)

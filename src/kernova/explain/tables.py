@@ -155,6 +155,10 @@ def stacked(upper: Rows, lower: Rows) -> Rows:
 def mixed(rows: Rows, mixtures: Mixtures) -> Rows:
     """Make the hypothetical rows."""
     own, other, takes_own = mixtures
+    if isinstance(rows, pd.DataFrame) and (rows.dtypes == np.float64).all():
+        numbers = rows.to_numpy()
+        made = np.where(takes_own, numbers[own], numbers[other])
+        return pd.DataFrame(made, columns=rows.columns, copy=False)
     if isinstance(rows, pd.DataFrame):
         source = np.where(takes_own, own[:, np.newaxis], other[:, np.newaxis])
         columns = {
