@@ -103,7 +103,7 @@ def nested_lists(path):
 
 def many_columns_of_parquet(path):
     path = path.with_suffix(".parquet")
-    rows = pa.table({f"c{j}": [0] for j in range(10_000)})
+    rows = pa.table({f"c{j}": [0] for j in range(20_000)})
     pyarrow.parquet.write_table(rows, path, compression="zstd", write_statistics=False)
     return path
 

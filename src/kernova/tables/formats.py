@@ -381,13 +381,13 @@ def _within_range(table: pa.Table, content: bytearray, separator: str, source: s
         return table
     written = _parsed_columns(content, separator, names, source, names)
     largest = np.finfo(np.float64).max
-    for name in names:
-        is_infinite = compute.match_substring(written[name], "inf", ignore_case=True).to_numpy()
-        numbers = table[name].to_numpy()
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    for name, texts in zip(names, written.columns, strict=True):
+        is_infinite = compute.match_substring(texts, "inf", ignore_case=True).to_numpy()
+        numbers = columns[name].to_numpy()
         numbers = np.where(is_infinite, numbers, np.clip(numbers, -largest, largest))
-        column = pa.chunked_array([pa.array(numbers, from_pandas=True)])
-        table = table.set_column(table.column_names.index(name), name, column)
-    return table
+        columns[name] = pa.chunked_array([pa.array(numbers, from_pandas=True)])
+    return pa.table(columns)
 
 
 def _without_missing_texts(table: pa.Table, id_column: str | None) -> pa.Table:
