@@ -28,7 +28,7 @@ def test_a_file_that_needs_more_names_the_option_which_then_reads_it(tmp_path):
     assert result.exit_code == 2
     # Rows times columns times the bytes of a cell, and those of the ids and columns.
     assert result.stderr == (
-        f"kernova: {path} ({os.path.getsize(path) / 1e6:.2g} MB) needs at least 78 MB of memory, "  # noqa: PTH202
+        f"kernova: {path} ({os.path.getsize(path) / 1e6:.2g} MB) needs at least 77 MB of memory, "  # noqa: PTH202
         "more than the 50 MB allowed for a file of its size. If you trust it, allow more with "
         "--memory-mb MB or the environment variable KERNOVA_MEMORY_MB.\n"
     )
