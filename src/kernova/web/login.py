@@ -59,8 +59,7 @@ class Key:
 
     Examples
     --------
-    >>> from kernova.files import process_folder
-    from kernova.web.login import Key
+    >>> from kernova.web.login import Key
     >>> key = Key("open sesame", 8317)
     >>> code = key.new_code()
     >>> key.redeem(code), key.redeem(code)
