@@ -311,6 +311,21 @@ def no_space(*_):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
+def test_an_unexpected_error_is_answered_and_the_next_request_works(folder, monkeypatch):
+    bench = opened(folder)
+    with served(bench) as client:
+        expert = Expert(client, "Anna")
+        said = {"expert": "Anna", "row": expert.ask()["row"], "label": "carp"}
+
+        def fail(requests, deliver):
+            raise RuntimeError("something nobody thought of")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(bench.questions, "save_all", fail)
+            assert client.post("/api/answers", json=said, timeout=20).status_code == 500
+        assert client.post("/api/answers", json=said).json()["saved"]["number"] == 1
+
+
 # --- the same questions as without a server --------------------------------------------------
 
 
