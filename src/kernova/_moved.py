@@ -1,7 +1,8 @@
 """Modules and names of earlier versions that have moved; stand-ins keep old imports working.
 
 Importing an old module warns and gives a stand-in whose attributes come from the new one.
-:mod:`kernova.persist.moved` reads the same tables for the class names in saved models.
+Model files name the classes of their objects: :mod:`kernova.persist.archive` replaces old names by
+those of :func:`moved_classes`, so that nothing becomes trusted that was not.
 """
 
 import sys
@@ -90,11 +91,54 @@ NAMES: Final[Mapping[str, str]] = {
 }
 
 
+# Classes that fitted estimators of version 0.1.0 are made of, by their old modules.
+_STORED: Final[dict[str, tuple[str, ...]]] = {
+    "kernova.decide.calibrated": ("CalibratedDetector",),
+    "kernova.describe.centered_description": ("CenteredDescription",),
+    "kernova.describe.class_description": ("ClassDescription",),
+    "kernova.describe.data_description": ("MulticlassDataDescription",),
+    "kernova.describe.feature_scaling": ("FeatureScaling",),
+    "kernova.describe.fitting": ("Described",),
+    "kernova.describe.one_class": ("OneClassGaussianProcess",),
+    "kernova.describe.possibilistic": ("PossibilisticNeighbors", "TypicalDistance"),
+    "kernova.describe.table_recognizer": ("TableRecognizer",),
+    "kernova.discover.gaussian_mean_shift": ("GaussianMeanShift",),
+    "kernova.discover.hierarchy": ("HierarchicalMeanShift",),
+    "kernova.kernels.low_rank": ("CentredGram",),
+    "kernova.represent.encoding": ("TableEncoder",),
+    "kernova.represent.frames": ("Bands", "Framing"),
+    "kernova.represent.linear_dynamics": ("HierarchicalLinearDynamics",),
+    "kernova.represent.note_rows": ("NoteLook",),
+    "kernova.represent.procrustes": ("GeneralizedProcrustes",),
+    "kernova.represent.shape_columns": ("ShapeColumns",),
+    "kernova.represent.sound_columns": ("HeardRange", "SoundColumns"),
+    "kernova.score.baselines": ("LocalDensityFactor", "LocalPeculiarityFactor"),
+    "kernova.score.depth_engines": ("LowRankPlan",),
+    "kernova.score.local_densities": ("LocalDensities",),
+    "kernova.score.outlier_factor": ("RobustKernelOutlierFactor",),
+    "kernova.score.sparse_depth": ("SparsePlan",),
+    "kernova.score.spatial_depth": ("KernelSpatialDepth", "SpatialDepth"),
+    "kernova.studies.note_engines": ("PaperEngine", "SongEngine"),
+    "kernova.studies.notes": ("NoteFinder",),
+    "kernova.studies.paper_notes": ("KnownFrames",),
+    "kernova.studies.song_notes": ("KnownNotes",),
+}
+
+
 def current_name(module: str, name: str) -> str | None:
     """Return the full name under which a moved class or function is found now, or None."""
     if module not in MODULES:
         return None
     return NAMES.get(f"{module}.{name}", f"{MODULES[module]}.{name}")
+
+
+def moved_classes() -> dict[str, str]:
+    """Return the full names of all moved classes that model files may hold, old to new."""
+    return {
+        f"{module}.{name}": str(current_name(module, name))
+        for module, names in _STORED.items()
+        for name in names
+    }
 
 
 def moved_spec(name: str) -> ModuleSpec | None:

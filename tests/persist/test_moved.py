@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kernova import load_model
-from kernova.persist.moved import moved_classes
+from kernova._moved import moved_classes
 from kernova.persist.trust import foreign_types
 
 from .forging import Parts, load_error, node, put

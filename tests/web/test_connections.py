@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from kernova.web.serve import Limits, bind_endpoint, tls_context
+from kernova.web.connections import Limits
+from kernova.web.serve import bind_endpoint, tls_context
 from tests.web.in_process import BEARER, TOKEN, fish, opened, served_at
 from tests.web.running import workbench
 

@@ -235,10 +235,10 @@ class OpenQuestions:
         rows = self.rows_besides(expert)
         members = [one.members for who, one in self.by_expert.items() if who != expert]
         ascending = np.sort(np.concatenate([rows, *members])) if members else rows
-        is_first = np.ones(len(ascending), dtype=np.bool_)
-        is_first[1:] = ascending[1:] != ascending[:-1]
-        distinct = ascending[is_first]
-        return np.concatenate([rows, np.delete(distinct, np.searchsorted(distinct, rows))])
+        is_new = np.ones(len(ascending), dtype=np.bool_)
+        is_new[1:] = ascending[1:] != ascending[:-1]
+        is_new[np.searchsorted(ascending, rows)] = False
+        return np.concatenate([rows, ascending[is_new]])
 
 
 def _proposal(

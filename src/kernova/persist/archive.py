@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import load_npz, save_npz
 from sklearn.base import BaseEstimator
 
+from kernova._moved import moved_classes
 from kernova._version import __version__
 from kernova.budget import (
     ArrayHeader,
@@ -56,7 +57,7 @@ _BLOCK_BYTES = 1 << 20
 _NAME_OURS = "Pass a model file written by kernova."
 _COPY_AGAIN = "Copy it again from an undamaged file, or save the model again."
 
-SCHEMA = "schema.json"
+_SCHEMA = "schema.json"
 # Whether two equal numbers, strings or classes are one object is up to Python and means nothing.
 _WITHOUT_IDENTITY = ("JsonNode", "TypeNode")
 
@@ -183,7 +184,7 @@ def _dump_bytes(model: bytes, budget: Budget | None = None) -> int:
         _check(budget, needed)
         needed += 2 * _claimed_bytes(_zips_inside(dump))
         _check(budget, needed)
-        return needed + _schema_bytes(dump.read(SCHEMA))
+        return needed + _schema_bytes(dump.read(_SCHEMA))
 
 
 def _check(budget: Budget | None, needed: int) -> None:
@@ -261,9 +262,9 @@ def canonical(dumped: bytes) -> bytes:
     """Return a skops dump without what differs between runs: addresses, random names, dates."""
     with ZipFile(io.BytesIO(dumped)) as archive:
         names: dict[str, str] = {}
-        schema = _renumbered(json.loads(archive.read(SCHEMA)), {}, names)
+        schema = _renumbered(json.loads(archive.read(_SCHEMA)), {}, names)
         arrays = {new: _settled(new, archive.read(old)) for old, new in names.items()}
-    return zipped({**arrays, SCHEMA: json.dumps(schema).encode()}, ZIP_STORED)
+    return zipped({**arrays, _SCHEMA: json.dumps(schema).encode()}, ZIP_STORED)
 
 
 def _renumbered(state: Any, seen: dict[Any, Any], names: dict[str, str]) -> Any:
@@ -318,7 +319,7 @@ def check_schema(dumped: bytes, budget: Budget | None = None) -> None:
     they claim, and what copies them counts each time.
     """
     with ZipFile(io.BytesIO(dumped)) as archive:
-        text = archive.read(SCHEMA)
+        text = archive.read(_SCHEMA)
         _check_depth(text)
         schema = json.loads(text)
         headers = _array_headers(archive)
@@ -326,7 +327,7 @@ def check_schema(dumped: bytes, budget: Budget | None = None) -> None:
     spelling: dict[object, Any] = {}
     owner: dict[str, object] = {}
     needed = 0
-    for state in nodes_in(schema):
+    for state in _nodes_in(schema):
         number, file = state.get("__id__"), state.get("file")
         is_number = isinstance(number, (int, float, str))
         if is_number and spelling.setdefault(number, state) != state:
@@ -374,7 +375,7 @@ def _copied_bytes(state: dict[str, Any], sizes: dict[str, int]) -> int:
     times = _COPIES.get(str(state.get("__loader__"))) or _COPIES.get(str(state.get("__class__")))
     if not times:
         return 0
-    files = [node["file"] for node in nodes_in(state) if isinstance(node.get("file"), str)]
+    files = [node["file"] for node in _nodes_in(state) if isinstance(node.get("file"), str)]
     return times * sum(sizes.get(file, 0) for file in files)
 
 
@@ -386,7 +387,7 @@ def _columns_bytes(state: dict[str, Any]) -> int:
     return _BYTES_PER_COLUMN * int(str(text)) if is_whole else 0
 
 
-def nodes_in(schema: Any) -> Iterator[dict[str, Any]]:
+def _nodes_in(schema: Any) -> Iterator[dict[str, Any]]:
     """Yield all dictionaries of a schema, without recursion."""
     remaining = [schema]
     while remaining:
@@ -396,3 +397,27 @@ def nodes_in(schema: Any) -> Iterator[dict[str, Any]]:
         elif isinstance(state, dict):
             remaining.extend(state.values())
             yield state
+
+
+# --- classes that have moved ------------------------------------------------------------------
+
+
+def with_current_names(dumped: bytes) -> bytes:
+    """Return a skops dump in which moved classes have their current names."""
+    with ZipFile(io.BytesIO(dumped)) as archive:
+        schema = json.loads(archive.read(_SCHEMA))
+        if not _rename_classes(schema, moved_classes()):
+            return dumped
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    return zipped({**parts, _SCHEMA: json.dumps(schema).encode()}, ZIP_STORED)
+
+
+def _rename_classes(schema: Any, new_names: dict[str, str]) -> bool:
+    """Rename classes in place; return whether there was one to rename."""
+    is_changed = False
+    for state in _nodes_in(schema):
+        new = new_names.get(f"{state.get('__module__')}.{state.get('__class__')}")
+        if new is not None:
+            state["__module__"], _, state["__class__"] = new.rpartition(".")
+            is_changed = True
+    return is_changed

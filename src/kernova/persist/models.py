@@ -32,8 +32,8 @@ from kernova.persist.archive import (
     packed,
     read_archive,
     versions_here,
+    with_current_names,
 )
-from kernova.persist.moved import with_current_names
 from kernova.persist.trust import foreign_types, make_harmless
 from kernova.text import first_few
 

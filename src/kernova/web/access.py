@@ -26,7 +26,7 @@ from urllib.parse import parse_qsl
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Match, Mount
@@ -158,6 +158,11 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _LARGEST_BODY: Final = 1_000_000
 _MOST_DRAINED: Final = 16 * _LARGEST_BODY
 
+
+def _raw(headers: dict[str, str]) -> dict[bytes, bytes]:
+    return {name.lower().encode(): value.encode() for name, value in headers.items()}
+
+
 _CONTENT_SECURITY_POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -181,6 +186,9 @@ _HEADERS: Final = {
     "X-Frame-Options": "DENY",
     "Cache-Control": "no-store",
 }
+# As ASGI has them: names in lower case, all in bytes.
+_COMMON_HEADERS: Final = _raw(_HEADERS)
+_LOGIN_HEADERS: Final = _raw(_HEADERS | LOGIN_HEADERS)
 _TOKEN_IN_ADDRESS: Final = (
     "A token in an address is not accepted, since browsers remember addresses. Enter it on the "
     "login page; scripts send 'Authorization: Bearer TOKEN'."
@@ -492,9 +500,9 @@ class _Reply:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.has_begun = True
-            headers = MutableHeaders(scope=message)
-            for name, value in (_HEADERS | (LOGIN_HEADERS if self.is_login else {})).items():
-                headers[name] = value
+            common = _LOGIN_HEADERS if self.is_login else _COMMON_HEADERS
+            own = [pair for pair in message["headers"] if pair[0] not in common]
+            message = {**message, "headers": [*own, *common.items()]}
         elif self.is_head and message["type"] == "http.response.body":
             message = {**message, "body": b""}
         await self._send(message)

@@ -58,8 +58,8 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 _LARGEST: Final = 2**53
-# Entries that share a write; more would let the first of them wait for long.
-_MOST_TOGETHER: Final = 24
+# Entries that share a write, in which all of fifty experts find room; more would wait for long.
+_MOST_TOGETHER: Final = 64
 _BINARY: Final = {"schema": {"type": "string"}}
 _SLOWNESSES: Final[dict[str, Literal[1, 2, 4, 8]]] = {"1": 1, "2": 2, "4": 4, "8": 8}
 _FAULTS: Final = {

@@ -1,10 +1,8 @@
-"""Server of the page: a free port, TLS, limits on connections, and uvicorn."""
+"""Server of the page: a free port, TLS, and uvicorn."""
 
 import asyncio
 import contextlib
-import errno
 import gc
-import logging
 import secrets
 import signal
 import socket
@@ -15,16 +13,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, Self
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kernova.errors import InputError
 from kernova.web.access import hosts_for, is_loopback
 from kernova.web.app import create_app
-from kernova.web.login import Key, Throttle, address_group, login_link
+from kernova.web.connections import Connection, Guard, Limits, default_limits
+from kernova.web.login import Key, Throttle, login_link
 from kernova.workbench import Workbench
 
 DEFAULT_PORT: Final = 8317
@@ -239,246 +236,6 @@ def _unusable(cert: Path, key: Path, error: Exception, is_encrypted: bool) -> In
     )
 
 
-# --- limits on connections -------------------------------------------------------------------
-
-
-class Limits(NamedTuple):
-    """Limits on the connections of a server.
-
-    Parameters
-    ----------
-    n_connections : int
-        The most connections at a time.
-    seconds : float
-        Time for the header of a request, for a TLS handshake, and without a login also between
-        requests.
-    bytes_per_second : float
-        The slowest body of a request.
-    """
-
-    n_connections: int = 200
-    seconds: float = 10.0
-    bytes_per_second: float = 500.0
-
-
-class _Connection(H11Protocol):
-    """HTTP connection that is closed if its client is too slow."""
-
-    def __init__(self, config: uvicorn.Config, state: Any, guard: "_Guard", address: str) -> None:
-        super().__init__(config, state, {"connection": self})
-        self.network = address_group(address)
-        self.is_trusted = False
-        self.opening: asyncio.Task[None] | None = None
-        self._guard = guard
-        self._stage: tuple[str, int] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._n_requests = self._n_bytes = 0
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no request is being answered."""
-        return self.cycle is None or self.cycle.response_complete
-
-    def trust(self) -> None:
-        """Exempt it from closing in a flood: its client has logged in."""
-        self.is_trusted = True
-        self._guard.touch(self)
-
-    def abort(self) -> None:
-        """Close it at once."""
-        self._stop_watching()
-        if self.transport is not None:
-            self.transport.abort()
-        elif self.opening is not None:
-            self.opening.cancel()
-        self._guard.discard(self)
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._watch("header")
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        self._stop_watching()
-        self._guard.discard(self)
-        self.app_state = {}  # which refers to this object
-
-    def data_received(self, data: bytes) -> None:
-        self._n_bytes += len(data)
-        super().data_received(data)
-        # Also after a reply: the body of a rejected request may still be coming.
-        their_state = self.conn.their_state
-        if their_state is h11.SEND_BODY:
-            self._watch("body")
-        elif their_state is h11.IDLE and self.is_idle:
-            self._watch("header")
-        else:
-            self._stop_watching()
-
-    def on_response_complete(self) -> None:
-        self._n_requests += 1
-        super().on_response_complete()
-        if self.conn.their_state is h11.IDLE and self.is_idle and not self.is_trusted:
-            self._watch("pause")
-
-    def _watch(self, stage: str) -> None:
-        """Start the clock of a stage, unless it is running."""
-        if self._stage != (stage, self._n_requests):
-            self._stop_watching()
-            self._stage = (stage, self._n_requests)
-            self._start_clock()
-
-    def _start_clock(self) -> None:
-        self._n_bytes = 0
-        self._timer = self.loop.call_later(self._guard.limits.seconds, self._check_progress)
-
-    def _stop_watching(self) -> None:
-        self._stage = None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _check_progress(self) -> None:
-        limits = self._guard.limits
-        is_fast = self._n_bytes >= limits.seconds * limits.bytes_per_second
-        # If the server has stopped reading, the client is not to blame.
-        if self._stage and self._stage[0] == "body" and (is_fast or self.flow.read_paused):
-            self._start_clock()
-        else:
-            self.abort()
-
-
-class _Guard:
-    """Accepts the connections of a server, and closes some where there are too many."""
-
-    def __init__(self, config: uvicorn.Config, state: Any, endpoint: Endpoint, limits: Limits):
-        self.limits = limits
-        self._config, self._state, self._endpoint = config, state, endpoint
-        # Dictionaries keep the order: of arrival, or of the last use.
-        self._unknown: dict[_Connection, None] = {}
-        self._trusted: dict[_Connection, None] = {}
-        self._n_closed = 0
-        self._loop = asyncio.get_running_loop()
-        self._pausing: asyncio.TimerHandle | None = None
-        endpoint.listener.setblocking(False)
-        self._resume()
-
-    # As uvicorn calls those of asyncio's servers.
-    def close(self) -> None:
-        self._loop.remove_reader(self._endpoint.listener)
-        if self._pausing is not None:
-            self._pausing.cancel()
-        for connection in [*self._unknown, *self._trusted]:
-            if connection.transport is None:
-                connection.abort()
-        if self._n_closed:
-            logging.getLogger("kernova.web").warning(
-                "Connections closed because there were too many: %d.",
-                self._n_closed,
-            )
-            self._n_closed = 0
-
-    async def wait_closed(self) -> None:
-        """Return: nothing is accepted any more."""
-
-    def touch(self, connection: _Connection) -> None:
-        """Note that a trusted connection is in use."""
-        if connection in self._unknown or connection in self._trusted:
-            self.discard(connection)
-            self._trusted[connection] = None
-
-    def discard(self, connection: _Connection) -> None:
-        """Forget a closed connection."""
-        self._unknown.pop(connection, None)
-        self._trusted.pop(connection, None)
-
-    def _resume(self) -> None:
-        self._loop.add_reader(self._endpoint.listener, self._accept)
-
-    def _pause(self, seconds: float) -> None:
-        """Let newcomers wait in the kernel."""
-        self._loop.remove_reader(self._endpoint.listener)
-        self._pausing = self._loop.call_later(seconds, self._resume)
-
-    def _accept(self) -> None:
-        """Accept one connection; requests that have come meanwhile are next."""
-        try:
-            client, address = self._endpoint.listener.accept()
-        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-            return  # the client has gone again
-        except OSError as error:
-            if error.errno in (errno.EMFILE, errno.ENFILE) and self._make_room():
-                self._count_closed()
-            self._pause(0.05)
-            return
-        if self._take(client, str(address[0]) if address else ""):
-            self._pause(0.002)
-
-    def _take(self, client: socket.socket, address: str) -> bool:
-        """Take a new connection; return whether there were too many."""
-        is_flooded = len(self._unknown) + len(self._trusted) >= self.limits.n_connections
-        if is_flooded:
-            self._count_closed()
-            if not self._make_room():
-                client.close()
-                return True
-        connection = _Connection(self._config, self._state, self, address)
-        self._unknown[connection] = None
-        opening = connection.loop.create_task(self._open(client, connection))
-        opening.add_done_callback(lambda _: self._clean_up(client, connection))
-        connection.opening = opening
-        return is_flooded
-
-    async def _open(self, client: socket.socket, connection: _Connection) -> None:
-        """Let asyncio handle a connection, after the TLS handshake if there is one."""
-        tls = self._endpoint.tls
-        seconds = None if tls is None else self.limits.seconds
-        # Without TLS on the other side, or if it has gone, this raises one of many OSErrors.
-        with contextlib.suppress(OSError):
-            await connection.loop.connect_accepted_socket(
-                lambda: connection,
-                client,
-                ssl=tls,
-                ssl_handshake_timeout=seconds,
-                ssl_shutdown_timeout=seconds,
-            )
-
-    def _clean_up(self, client: socket.socket, connection: _Connection) -> None:
-        if connection.transport is None:  # it never began
-            self.discard(connection)
-            client.close()
-
-    def _make_room(self) -> bool:
-        """Close the connection that is missed least; return whether there was one."""
-        connection = self._oldest_unknown() or next(
-            (one for one in self._trusted if one.is_idle), None
-        )
-        if connection is None:
-            return False
-        connection.abort()
-        return True
-
-    def _oldest_unknown(self) -> _Connection | None:
-        """Return the oldest connection without a login, of the network that has most."""
-        n_of_network: dict[str, int] = {}
-        for one in self._unknown:
-            n_of_network[one.network] = n_of_network.get(one.network, 0) + 1
-        if not n_of_network:
-            return None
-        largest = max(n_of_network, key=n_of_network.__getitem__)
-        return next(one for one in self._unknown if one.network == largest)
-
-    def _count_closed(self) -> None:
-        """Report a flood once; the number follows at the end."""
-        self._n_closed += 1
-        if self._n_closed == 1:
-            logging.getLogger("kernova.web").warning(
-                "There are more than %d connections, or no file descriptors are left: connections "
-                "without a login are being closed, the oldest first.",
-                self.limits.n_connections,
-            )
-
-
 # --- the server ------------------------------------------------------------------------------
 
 
@@ -532,7 +289,7 @@ def new_server(
         create_app(workbench, endpoint.key, hosts_for(endpoint.host), throttle),
         lifespan="off",
         ws="none",
-        http=_Connection,
+        http=Connection,
         log_config=None,
         # Malformed requests need no message in the terminal; the middleware logs internal errors.
         log_level="critical",
@@ -542,19 +299,7 @@ def new_server(
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=3,
     )
-    return _Server(config, endpoint, limits or _default_limits(), on_ready, on_signal)
-
-
-def _default_limits() -> Limits:
-    """Return limits that leave most file descriptors of this process to other uses."""
-    try:
-        import resource
-    except ImportError:  # Windows, which has no such limit
-        return Limits()
-    n_descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    is_unlimited = n_descriptors in (resource.RLIM_INFINITY, -1)
-    most = Limits().n_connections
-    return Limits(n_connections=most if is_unlimited else min(most, max(8, n_descriptors // 4)))
+    return _Server(config, endpoint, limits or default_limits(), on_ready, on_signal)
 
 
 class _Server(uvicorn.Server):
@@ -579,7 +324,13 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await self.lifespan.startup()
-        guard = _Guard(self.config, self.server_state, self._endpoint, self._limits)
+        guard = Guard(
+            self.config,
+            self.server_state,
+            self._endpoint.listener,
+            self._endpoint.tls,
+            self._limits,
+        )
         self.servers = [guard]  # type: ignore[list-item]
         self.started = True
         is_main = threading.current_thread() is threading.main_thread()
