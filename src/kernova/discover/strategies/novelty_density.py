@@ -190,6 +190,8 @@ class NoveltyAsker:
         self._nearest = np.full(n_rows, -1, dtype=np.int32)  # the category that gives the novelty
         self._codes: dict[str | None, int] = {}  # of the categories in there
         self._rankings: dict[tuple[Region, int], _Ranking] = {}  # valid until the next answer
+        # Rows open elsewhere, and distances to them of all open rows; until the next answer.
+        self._elsewhere: tuple[list[int], Vector] = ([], np.empty(0))
         self._sparse_left = 1  # questions before the next one in a dense region
         self._wait = _SHORTEST_WAIT
         self._chosen: _Choice | None = None
@@ -294,12 +296,15 @@ class NoveltyAsker:
         if not is_free.any():
             return None
         region: Region = self._region() or "sparse"
-        elsewhere = self._rows[self._apart(list(islice(besides, _OPEN_ELSEWHERE)))]
-        n_ranked = _FIRST_RANKED
+        elsewhere = self._apart(list(islice(besides, _OPEN_ELSEWHERE)))
+        # Before the first answer all rows are equally novel, and no ranking is a bound.
+        n_ranked = _FIRST_RANKED if self._shown else len(self._rows)
         while True:
             ranking = self._ranked(region, n_ranked)
-            free = ranking.rows[is_free[ranking.rows]]
-            novelty = np.minimum(self._novelty[free], nearest_point(self._rows[free], elsewhere))
+            is_ranked_free = is_free[ranking.rows]
+            free = ranking.rows[is_ranked_free]
+            to_elsewhere = self._to_elsewhere(ranking, elsewhere)
+            novelty = np.minimum(self._novelty[free], to_elsewhere[is_ranked_free])
             scores = novelty * self._spacing.weights[region][free]
             best = _best(scores, np.arange(len(free)), _ALTERNATIVES + 1)
             # Other rows have at most the score that they have for a single expert.
@@ -308,6 +313,24 @@ class NoveltyAsker:
                 choice = _Choice(int(free[best[0]]), region)
                 return self._question_about(choice, free[best], novelty[best[0]])
             n_ranked *= 8
+
+    def _to_elsewhere(self, ranking: "_Ranking", points: list[int]) -> Vector:
+        """Return the distances of ranked rows to the nearest of some that are open elsewhere.
+
+        Before the first answer all rows are ranked, and each expert who joins adds one point: the
+        distances to the others are kept.
+        """
+        seen, distances = self._elsewhere
+        is_known = ranking.is_whole and len(distances) == len(ranking.rows)
+        if not (is_known and seen and points[: len(seen)] == seen):
+            seen, distances = [], np.full(len(ranking.rows), np.inf)
+        new = points[len(seen) :]
+        if new:
+            to_new = nearest_point(self._rows[ranking.rows], self._rows[new])
+            distances = np.minimum(distances, to_new)
+        if ranking.is_whole:
+            self._elsewhere = points, distances
+        return distances
 
     def _ranked(self, region: Region, n: int) -> "_Ranking":
         """Return the ``n`` open rows with the highest scores for a single expert."""
@@ -344,6 +367,7 @@ class NoveltyAsker:
         if not self._relearned():
             self._lower_novelty(new)
         self._chosen = self._question = None
+        self._elsewhere = ([], np.empty(0))
         self._rankings.clear()
 
     def _noted(self, answers: Sequence[Answer]) -> dict[str | None, list[int]]:
