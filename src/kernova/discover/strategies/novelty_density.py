@@ -56,7 +56,7 @@ _ALTERNATIVES: Final = 5
 # At most so many rows that are open for other experts are used: their own, then their clusters'.
 _OPEN_ELSEWHERE: Final = 64
 # Of the rows ranked for a single expert, so many are ranked anew besides those of other experts.
-_FIRST_RANKED: Final = 256
+_FIRST_RANKED: Final = 64
 # From so many answers at once on, or below this fraction of open rows, only these are measured.
 _BULK: Final = 1000
 _FEW_OPEN: Final = 0.6
@@ -296,7 +296,7 @@ class NoveltyAsker:
         if not is_free.any():
             return None
         region: Region = self._region() or "sparse"
-        elsewhere = self._apart(list(islice(besides, _OPEN_ELSEWHERE)))
+        elsewhere = self._apart([int(row) for row in islice(besides, _OPEN_ELSEWHERE)])
         # Before the first answer all rows are equally novel, and no ranking is a bound.
         n_ranked = _FIRST_RANKED if self._shown else len(self._rows)
         while True:
@@ -346,7 +346,8 @@ class NoveltyAsker:
 
     def _apart(self, rows: list[int]) -> list[int]:
         """Return the rows without those that belong to the cluster of one before them."""
-        distances = cdist(self._rows[rows], self._rows[rows])
+        points = self._rows[rows]
+        distances = cdist(points, points)
         extents = _MEMBER_REACH**2 * self._spacing.spacing[rows]
         nearest, apart = np.full(len(rows), np.inf), []
         for position, row in enumerate(rows):
