@@ -51,6 +51,21 @@ def readings(reader, paths):
     return [_reading(server, path) for path in paths]
 
 
+def check_damaged(reader, folder, good, damaged, n_files):
+    """Read damaged copies of files, and expect little memory and time and no raw error."""
+    good, paths = sorted(good.items()), []
+    for seed in range(n_files):
+        name, content = good[seed % len(good)]
+        paths.append(folder / f"{seed}-{name}")
+        paths[-1].write_bytes(damaged(content, seed))
+    found = readings(reader, paths)
+    assert len(found) == n_files
+    assert [fault for one in found for fault in one.faults()] == []
+    peak, seconds = max(one.peak for one in found), max(one.seconds for one in found)
+    n_rejected = sum(one.kind != "" for one in found)
+    print(f"\n{n_files} damaged: {peak / MB:.0f} MB, {seconds:.2f} s, {n_rejected} rejected")
+
+
 def _reading(server, path):
     server.stdin.write(f"{path}\n")
     server.stdin.flush()

@@ -1,5 +1,6 @@
 """Random requests of several experts, against a plain model, with restarts in between."""
 
+import itertools
 import os
 import shutil
 import tempfile
@@ -360,8 +361,15 @@ def test_a_session_agrees_with_a_plain_model(n_steps, long_bar, monkeypatch):
     """
     monkeypatch.setattr("kernova.discover.state._MOST_STEPS", n_steps)
     n_runs = long_bar(400) if n_steps > 3 else long_bar(100)
+    n_checked = itertools.count()
+
+    class Counted(SessionMachine):
+        def teardown(self):
+            super().teardown()
+            next(n_checked)
+
     run_machine(
-        SessionMachine,
+        Counted,
         settings=settings(
             max_examples=n_runs,
             stateful_step_count=50,
@@ -371,3 +379,4 @@ def test_a_session_agrees_with_a_plain_model(n_steps, long_bar, monkeypatch):
             suppress_health_check=list(HealthCheck),
         ),
     )
+    assert next(n_checked) >= n_runs

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.media.inputs import bombs, damaged, good_files, large_pictures
-from tests.memory import readings
+from tests.memory import check_damaged, readings
 
 N_DAMAGED = 1_500
 
@@ -30,18 +30,7 @@ def test_large_photos_and_masks_are_read_in_little_memory(tmp_path):
 
 @pytest.mark.soak
 def test_damaged_files_take_little_memory_and_time(tmp_path, long_bar):
-    good = sorted(good_files().items())
-    paths = []
-    for seed in range(long_bar(N_DAMAGED)):
-        name, content = good[seed % len(good)]
-        paths.append(tmp_path / f"{seed}-{name}")
-        paths[-1].write_bytes(damaged(content, seed))
-    found = readings("media", paths)
-    assert len(found) == len(paths)
-    assert [fault for reading in found for fault in reading.faults()] == []
-    peak, seconds = max(one.peak for one in found), max(one.seconds for one in found)
-    n_rejected = sum(one.kind != "" for one in found)
-    print(f"\n{len(found)} damaged: {peak / 1e6:.0f} MB, {seconds:.2f} s, {n_rejected} rejected")
+    check_damaged("media", tmp_path, good_files(), damaged, long_bar(N_DAMAGED))
 
 
 @pytest.mark.soak

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from kernova import InputError, read_table
-from tests.memory import readings
+from tests.memory import check_damaged, readings
 
 from .bombs import BOMBS, damaged, good_files
 
@@ -41,22 +41,7 @@ def test_small_files_that_stand_for_huge_tables_are_rejected(tmp_path, long_bar)
 
 @pytest.mark.soak
 def test_damaged_files_take_little_memory_and_time(tmp_path, long_bar):
-    good = sorted(good_files().items())
-    paths = []
-    for seed in range(long_bar(N_DAMAGED)):
-        name, content = good[seed % len(good)]
-        paths.append(tmp_path / f"{seed}-{name}")
-        paths[-1].write_bytes(damaged(content, seed))
-
-    found = readings("table", paths)
-
-    assert len(found) == len(paths)
-    assert faults(found) == []
-    peak, seconds = max(r.peak for r in found), max(r.seconds for r in found)
-    n_rejected = sum(r.kind != "" for r in found)
-    print(
-        f"{len(found)} damaged tables: {peak / 1e6:.0f} MB, {seconds:.2f} s, {n_rejected} rejected"
-    )
+    check_damaged("table", tmp_path, good_files(), damaged, long_bar(N_DAMAGED))
 
 
 # --- ordinary files -------------------------------------------------------------------------

@@ -61,6 +61,14 @@ def served(bench):
 
 
 @contextmanager
+def served_idle(folder):
+    """Serve fish, for tests that change no state."""
+    fish(folder)
+    with served(opened(folder, strategy="random")) as client:
+        yield client
+
+
+@contextmanager
 def served_at(bench, endpoint, limits=None):
     """Serve a workbench at an endpoint, which the client has as an attribute."""
     server = new_server(bench, endpoint, limits=limits)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.web import messages
-from tests.web.in_process import fish, opened, rejected, served
+from tests.web.in_process import rejected, served_idle
 
 JSON = {"Content-Type": "application/json"}
 
@@ -13,9 +13,7 @@ JSON = {"Content-Type": "application/json"}
 @pytest.fixture(scope="module")
 def idle(tmp_path_factory):
     """A server whose state does not change."""
-    folder = tmp_path_factory.mktemp("idle")
-    fish(folder)
-    with served(opened(folder, strategy="random")) as client:
+    with served_idle(tmp_path_factory.mktemp("idle")) as client:
         yield client
 
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from kernova.cli.app import app
 from tests.web import messages
-from tests.web.in_process import KINDS, Expert, fish, opened, rejected, served
+from tests.web.in_process import KINDS, Expert, fish, opened, rejected, served, served_idle
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -107,9 +107,7 @@ def test_no_path_leads_out_of_the_static_files(idle, path):
 
 @pytest.fixture(scope="module")
 def idle(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("idle")
-    fish(folder)
-    with served(opened(folder, strategy="random")) as client:
+    with served_idle(tmp_path_factory.mktemp("idle")) as client:
         yield client
 
 

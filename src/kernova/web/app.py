@@ -16,7 +16,6 @@ from urllib.parse import parse_qsl
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, create_model
-from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Match
 from starlette.staticfiles import StaticFiles
@@ -134,6 +133,8 @@ class _ShortRoute(BaseRoute):
         """Call the endpoint; if the request is not valid, take FastAPI's way."""
         endpoint = self._endpoints[scope["method"], scope["path"]]
         content = await _content(receive)
+        if content is None:
+            return
         try:
             given = endpoint.arguments(content, scope["query_string"].decode("latin-1"))
         except (ValueError, RecursionError):
@@ -179,13 +180,13 @@ def _is_short(route: APIRoute) -> bool:
     return is_direct and iscoroutinefunction(route.endpoint) and "{" not in route.path
 
 
-async def _content(receive: Receive) -> bytes:
-    """Read the body of a request."""
+async def _content(receive: Receive) -> bytes | None:
+    """Read the body of a request; None if its client has gone."""
     parts = []
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise ClientDisconnect
+            return None
         parts.append(message.get("body", b""))
         if not message.get("more_body", False):
             return b"".join(parts)
