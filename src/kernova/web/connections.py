@@ -6,13 +6,16 @@ import errno
 import logging
 import socket
 import ssl
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kernova.web.login import address_group
+
+# Between two newcomers of a flood, answers come first; those of experts wait a few seconds at most.
+_FLOODED_SECONDS: Final = 0.004
 
 
 class Limits(NamedTuple):
@@ -225,7 +228,7 @@ class Guard:
             self._pause(0.05)
             return
         if self._take(client, str(address[0]) if address else ""):
-            self._pause(0.002)
+            self._pause(_FLOODED_SECONDS)
 
     def _take(self, client: socket.socket, address: str) -> bool:
         """Take a new connection; return whether there were too many."""
