@@ -5,13 +5,16 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from scipy.sparse import csr_matrix
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 from kernova import InputError, TableEncoder, read_table
@@ -135,7 +138,7 @@ def test_missing_values_are_rejected_by_name_or_filled_from_fit():
     )
     sentence = (
         "The table has missing values (NaN), counted by column: 'a' 1, 'b' 1. Fill them in, drop "
-        "those rows, or encode with missing='fill'."
+        "those rows, or encode with missing='auto' or missing='fill'."
     )
     with pytest.raises(InputError) as caught:
         TableEncoder().fit(holes)
@@ -174,7 +177,7 @@ def test_medians_do_not_overflow():
     ],
 )
 def test_a_category_is_the_same_however_it_is_stored(ripe):
-    encoder = TableEncoder().fit(FISH[["ripe"]])
+    encoder = TableEncoder(category_weight=1.0).fit(FISH[["ripe"]])
 
     encoded = encoder.transform(pd.DataFrame({"ripe": ripe}))
 
@@ -255,9 +258,17 @@ def test_tables_unlike_the_fitted_one_are_rejected(table, sentence):
     ("parameters", "table", "sentence"),
     [
         ({"scaling": "log"}, FISH, "scaling is 'log'; choose one of standard, minmax, none."),
-        ({"missing": "drop"}, FISH, "missing is 'drop'; choose one of refuse, fill."),
-        ({"category_weight": 0}, FISH, "category_weight is 0; it must be a positive number."),
-        ({"category_weight": "1"}, FISH, "category_weight is '1'; it must be a positive number."),
+        ({"missing": "drop"}, FISH, "missing is 'drop'; choose one of refuse, fill, auto."),
+        (
+            {"category_weight": 0},
+            FISH,
+            "category_weight is 0; it must be 'auto' or a positive number.",
+        ),
+        (
+            {"category_weight": "1"},
+            FISH,
+            "category_weight is '1'; it must be 'auto' or a positive number.",
+        ),
         (
             {"missing": "fill"},
             FISH.assign(length=np.nan),
@@ -317,11 +328,99 @@ def test_columns_that_cannot_be_aligned_are_named(names, fault):
 
 
 def test_real_mixed_columns_become_finite_numbers(data_folder):
-    features = read_table(data_folder / "kdd_u2r.parquet", label_column="label").features
+    path = data_folder / "kdd_u2r.parquet"
+    features = read_table(path, label_column="label", reading="strict").features
 
-    encoded = TableEncoder(scaling="minmax").set_output(transform="pandas").fit_transform(features)
+    encoded = (
+        TableEncoder(scaling="minmax", category_weight=2**0.5)
+        .set_output(transform="pandas")
+        .fit_transform(features)
+    )
 
     assert encoded.shape == (60821, 41 - 3 + (3 + 1) + (23 + 1) + (8 + 1))
     assert encoded.min(axis=None) == 0
     assert encoded.max(axis=None) == 1
     assert (encoded[["land", "num_outbound_cmds"]] == 0).all(axis=None)
+
+
+# --- what a category, and a missing value, count for --------------------------------------------
+
+
+def mixed(n_rows, n_values, seed=0):
+    random = np.random.default_rng(seed)
+    numbers = pd.DataFrame(random.normal(size=(n_rows, 3)), columns=["a", "b", "c"])
+    return numbers.assign(kind=random.integers(n_values, size=n_rows).astype(str))
+
+
+@pytest.mark.parametrize("n_values", [2, 5, 40, 400])
+@pytest.mark.parametrize("scaling", ["standard", "minmax"])
+def test_a_category_varies_at_most_like_a_column_of_numbers(scaling, n_values):
+    table = mixed(2000, n_values)
+    encoded = TableEncoder(scaling).set_output(transform="pandas").fit_transform(table)
+    is_number = encoded.columns.isin(["a", "b", "c"])
+    of_numbers = encoded.loc[:, is_number].var(ddof=0).median()
+    of_category = encoded.loc[:, ~is_number].var(ddof=0).sum()
+    assert 0.45 * of_numbers < of_category < 1.05 * of_numbers
+    assert encoded.shape[1] <= 3 + 51
+
+
+def test_gross_errors_are_not_hidden_by_a_category_of_many_values():
+    table = mixed(2000, 400)
+    table.loc[:9, "b"] = np.linspace(12, 20, 10)
+    for scaling in ("standard", "minmax"):
+        X = TableEncoder(scaling).fit_transform(table)
+        nearest = NearestNeighbors(n_neighbors=15).fit(X).kneighbors()[0][:, -1]
+        assert set(np.argsort(-nearest)[:10]) == set(range(10))
+
+
+def test_values_beyond_fifty_are_one_number_by_their_frequency():
+    table = pd.DataFrame({"kind": ["x"] * 100 + [f"k{i}" for i in range(60)]})
+    encoder = TableEncoder().fit(table)
+    assert list(encoder.get_feature_names_out()) == ["kind (frequency)"]
+    common, rare, unseen = encoder.transform(pd.DataFrame({"kind": ["x", "k7", "?"]})).ravel()
+    assert common > rare > unseen
+    assert encoder.transform(table).std() == pytest.approx(1)
+    literal = TableEncoder(category_weight=1.0).fit(table)
+    assert literal.transform(table).shape == (160, 62)
+
+
+def test_missing_values_get_an_indicator_and_a_category():
+    table = pd.DataFrame({"a": [1.0, np.nan, 3.0, 5.0], "b": [1.0, 2.0, 3.0, 4.0]})
+    table["sex"] = ["f", None, "m", "f"]
+    encoder = TableEncoder(missing="auto").fit(table)
+    names = ["a", "a (missing)", "b", "sex=(missing)", "sex=f", "sex=m", "sex=(other)"]
+    assert list(encoder.get_feature_names_out()) == names
+    encoded = pd.DataFrame(encoder.transform(table), columns=names)
+    assert encoded["a (missing)"].tolist() == [0, np.sqrt(2), 0, 0]
+    assert encoded["a"][1] == encoded["a"][2]  # the median
+    assert encoded["sex=(missing)"].tolist() == [0, 1, 0, 0]
+    new = pd.DataFrame({"a": [np.nan], "b": [np.nan], "sex": ["?"]})
+    assert np.isfinite(encoder.transform(new)).all()
+
+
+def test_a_column_without_values_is_constant():
+    table = pd.DataFrame({"a": [np.nan, np.nan], "b": [1.0, 2.0], "c": [None, None]})
+    encoded = TableEncoder(missing="auto").fit(table.astype({"c": object})).transform(table)
+    assert np.isfinite(encoded).all()
+
+
+class PolarsLike:
+    """A frame that, like those of polars, only exports Arrow's stream."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def test_frames_of_other_libraries_are_tables():
+    expected = TableEncoder().fit_transform(FISH)
+    arrow = pa.Table.from_pandas(FISH)
+    for frame in (arrow, PolarsLike(arrow), FISH.convert_dtypes()):
+        np.testing.assert_array_equal(TableEncoder().fit_transform(frame), expected)
+
+
+def test_sparse_matrices_are_rejected_with_a_sentence():
+    with pytest.raises(InputError, match=r"^The table is a sparse matrix, .*; pass X\.toarray\(\)"):
+        TableEncoder().fit(csr_matrix(np.eye(3)))

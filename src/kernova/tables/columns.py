@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from kernova.errors import InputError, quoted, shortened
 from kernova.typing import Indices, Mask, Matrix
 
-# With more different texts than this, and than half of the rows, a column is taken for ids.
-_FEW_CATEGORIES = 50
+# With more different texts than this, and than half of the rows, a column is taken for ids. A
+# category with more is encoded by how often each text occurs.
+FEW_CATEGORIES = 50
 _LONGEST_COMPLEX = 100
 _COLUMNS_AT_ONCE = 256
 _DATE_LETTERS = r"[0-9 :./\\TZ+-]{4,40}"
@@ -33,7 +34,7 @@ def features_of(
     """Return the columns of these names as numbers and texts; raise for what can be neither."""
     wanted = columns.select(names)
     usable = [
-        _number_or_text(decoded(column), name, source)
+        number_or_text(decoded(column), name, source)
         for name, column in zip(names, wanted.columns, strict=True)
     ]
     frame: pd.DataFrame = pa.Table.from_arrays(usable, names=names).to_pandas()
@@ -45,11 +46,11 @@ def features_of(
     numbers = _numbers_among(frame, texts, source)
     if numbers:
         frame = pd.DataFrame({name: numbers.get(name, frame[name]) for name in names}, copy=False)
-    _reject_infinite_columns(frame, f" of {source}")
+    reject_infinite_columns(frame, f" of {source}")
     return frame
 
 
-def _number_or_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
+def number_or_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
     """Cast to a number type or to text, or raise."""
     kind = column.type
     types = pa.types
@@ -128,15 +129,20 @@ def _check_category(frame: pd.DataFrame, values: _Values, name: str, source: str
             )
     if (values.is_date.mean(axis=0) >= 0.5).any():
         raise _holds_dates(name, source)
-    if np.mean([_is_complex(str(text)) for text in frame[name].unique()]) >= 0.5:
-        raise InputError(
-            f"Column {quoted(name)} of {source} holds complex numbers; give their real and "
-            "imaginary parts as two columns."
-        )
-    if n_distinct > max(_FEW_CATEGORIES, n_rows / 2):
+    reject_complex(frame[name].unique().tolist(), name, source)
+    if n_distinct > max(FEW_CATEGORIES, n_rows / 2):
         raise InputError(
             f"Column {quoted(name)} of {source} looks like an id: {n_distinct} different texts in "
             f"{n_rows} rows. Name it as id_column or drop it."
+        )
+
+
+def reject_complex(texts: Sequence[object], name: str, source: str) -> None:
+    """Raise if at least half of the different texts of a column are complex numbers."""
+    if np.mean([_is_complex(str(text)) for text in texts]) >= 0.5:
+        raise InputError(
+            f"Column {quoted(name)} of {source} holds complex numbers; give their real and "
+            "imaginary parts as two columns."
         )
 
 
@@ -316,7 +322,7 @@ def _text_of(value: object, column: "pd.Series[Any]") -> str:
     raise _neither_number_nor_text(column, type(value).__name__)
 
 
-def _reject_infinite_columns(frame: pd.DataFrame, of_source: str) -> None:
+def reject_infinite_columns(frame: pd.DataFrame, of_source: str) -> None:
     """Raise for the first infinite number of a table; column by column, without a copy of all."""
     first = [
         (int(np.isinf(frame[name].to_numpy()).argmax()), name)

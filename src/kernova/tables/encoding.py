@@ -1,22 +1,32 @@
 """Encoding of mixed columns: scaled numbers, and one indicator per category.
 
+A category counts as much as one column of numbers, whatever the scaling: two rows that differ in it
+are as far apart as two rows drawn at random are in a column of numbers (root mean square). With
+more than fifty values a column is one number instead, the logarithm of how often a row's value
+occurs, so that neither memory nor distances grow with the number of values.
+
 :class:`TableEncoder` stores the columns it was fitted on; :func:`align_columns` brings a new table
 into their order first. Scaling does not overflow at either end of the floating-point range.
 """
 
 from collections.abc import Iterable, Sequence
 from numbers import Real
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernova._sklearn import validate_data
 from kernova.errors import InputError, quoted
 from kernova.tables.columns import (
+    FEW_CATEGORIES,
+    Columns,
+    Texts,
     category_columns,
     category_indices,
     column_names,
@@ -25,9 +35,14 @@ from kernova.tables.columns import (
 )
 from kernova.tables.fill_values import without_far_cells
 from kernova.text import counted, listed
-from kernova.typing import Indices, Matrix, Vector
+from kernova.typing import Indices, Mask, Matrix, Vector
 
 Scaling = Literal["standard", "minmax", "none"]
+Missing = Literal["refuse", "fill", "auto"]
+
+MISSING_CATEGORY: Final = "(missing)"
+# A value that was not seen counts as rarer than one that was seen once.
+_UNSEEN: Final = 0.5
 
 # The square of a scaled value, summed over millions of columns, must stay finite.
 _FARTHEST = 1e150
@@ -94,6 +109,56 @@ def _column_medians(numbers: Matrix) -> Vector:
     return 2 * np.nanmedian(numbers / 2, axis=0)
 
 
+def _usual_spread(numbers: Matrix, scaling: NumberScaling, rule: Scaling) -> float:
+    """Return the standard deviation of a usual column of scaled numbers."""
+    if rule == "standard":
+        return 1.0
+    if rule == "none":  # no column is like another; a distance of 1 between categories
+        return float(1 / np.sqrt(2))
+    scaled = scaled_numbers(without_far_cells(numbers), scaling)
+    spreads = np.nanstd(scaled, axis=0)
+    spreads = spreads[spreads > 0]
+    return float(np.median(spreads)) if len(spreads) else 1.0
+
+
+def _value_counts(texts: Texts, categories: NDArray[np.object_], fill: str) -> Indices:
+    indices = category_indices(texts, categories, fill)
+    return np.bincount(indices, minlength=len(categories))[: len(categories)]
+
+
+def _log_counts(counts: Indices) -> Vector:
+    """Return the logarithms of counts, and of an unseen value last, standardised over rows."""
+    logarithms = np.log(np.append(np.maximum(counts, _UNSEEN), _UNSEEN))
+    weights = np.append(counts, 0) / max(counts.sum(), 1)
+    mean = float(weights @ logarithms)
+    variance = float(weights @ (logarithms - mean) ** 2)
+    return (logarithms - mean) / (np.sqrt(variance) if variance > 1e-12 else 1.0)
+
+
+def frame_of(data: Any) -> Any:
+    """Return a frame of Arrow or polars as one of pandas; raise for sparse matrices.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from kernova.tables.encoding import frame_of
+    >>> frame_of(pa.table({"length": [1.5, 2.5]}))["length"].tolist()
+    [1.5, 2.5]
+    """
+    if issparse(data):
+        raise InputError(
+            "The table is a sparse matrix, whose zeros would be scaled to other numbers; pass "
+            "X.toarray() if there is memory for all of it."
+        )
+    if isinstance(data, pd.DataFrame | np.ndarray):
+        return data
+    if isinstance(data, pa.Table):
+        return data.to_pandas()
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.table(data).to_pandas()
+    return data.to_arrow().to_pandas() if hasattr(data, "to_arrow") else data
+
+
 def align_columns(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """Return the columns of ``table`` in the order of ``names``.
 
@@ -141,19 +206,26 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     In a DataFrame, columns of text, of pandas' category type and of true/false are categories; all
     others, and all columns of an array, are numbers. A category becomes one indicator per value
-    seen in ``fit`` and one for all others, scaled so that two rows which differ in that category
-    alone are ``category_weight`` apart, whether the value is known or new.
+    seen in ``fit`` and one for all others, so that two rows which differ in that category alone
+    have the same distance, whether the value is known or new. Frames of Arrow and polars are
+    tables, too.
 
     Parameters
     ----------
     scaling : {"standard", "minmax", "none"}, default="standard"
         For columns of numbers: mean 0 and standard deviation 1, range 0 to 1, or untouched. A
         column that is constant in ``fit`` becomes 0; a new value there keeps its raw difference.
-    missing : {"refuse", "fill"}, default="refuse"
-        Raise an error that names the columns, or fill missing values with the median, or the
-        most frequent category, of ``fit``.
-    category_weight : float, default=1.0
-        The distance between two rows that differ in one category.
+    missing : {"refuse", "fill", "auto"}, default="refuse"
+        Raise an error that names the columns; fill missing values with the median, or the
+        most frequent category, of ``fit``; or fill numbers with the median, add an indicator for
+        each column of numbers that has missing values in ``fit``, and let missing texts be a
+        category of their own.
+    category_weight : "auto" or float, default="auto"
+        The distance between two rows that differ in one category. "auto" is the root mean square
+        distance of two rows in a column of numbers: the square root of 2 for "standard", that
+        times the median standard deviation of the scaled columns for "minmax", and 1 for "none";
+        and a category with more than 50 values is one number, the logarithm of the number of rows
+        that have a row's value, with the standard deviation of a column of numbers.
 
     Attributes
     ----------
@@ -165,6 +237,13 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Numbers become ``(x / 2**exponent_ - center_) / scale_``.
     number_fill_, category_fill_ : ndarray
         Values that replace missing ones.
+    number_spread_ : float
+        The standard deviation that a category or an indicator stands for.
+    has_indicator_ : ndarray of bool of shape (n number columns,)
+        Mask of the columns of numbers with an indicator of missing values.
+    category_counts_ : list of ndarray
+        For a category that is one number, how many rows of ``fit`` have each value; otherwise
+        empty.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -182,15 +261,15 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> encoder = TableEncoder(scaling="minmax").fit(fish)
     >>> encoder.get_feature_names_out()
     array(['length', 'sex=f', 'sex=m', 'sex=(other)'], dtype=object)
-    >>> encoder.transform(pd.DataFrame({"length": [11.0], "sex": ["unknown"]}))
-    array([[0.25      , 0.        , 0.        , 0.70710678]])
+    >>> encoder.transform(pd.DataFrame({"length": [11.0], "sex": ["unknown"]})).round(3)
+    array([[0.25 , 0.   , 0.   , 0.408]])
     """
 
     def __init__(
         self,
         scaling: Scaling = "standard",
-        missing: Literal["refuse", "fill"] = "refuse",
-        category_weight: float = 1.0,
+        missing: Missing = "refuse",
+        category_weight: "float | Literal['auto']" = "auto",
     ) -> None:
         self.scaling = scaling
         self.missing = missing
@@ -218,22 +297,45 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         columns = split_columns(table, self.is_category_)
         counts = columns.count_missing(self.is_category_)
         self._reject_missing(counts, names)
-        if (counts == len(table)).any():
+        if self.missing != "auto" and (counts == len(table)).any():
             name = names[int((counts == len(table)).argmax())]
             raise InputError(
                 f"Column {quoted(name)} holds no value, so nothing can fill it; drop it."
             )
-        self.number_fill_ = _column_medians(columns.numbers)
-        self.exponent_, self.center_, self.scale_ = number_scaling(columns.numbers, self.scaling)
-        self.categories_ = [np.unique(texts.distinct) for texts in columns.texts]
-        self.category_fill_ = np.array(
-            [
-                most_frequent(texts, categories)
-                for texts, categories in zip(columns.texts, self.categories_, strict=True)
-            ],
-            dtype=object,
-        )
+        self._fit_numbers(columns)
+        self._fit_categories(columns)
         return self
+
+    def _fit_numbers(self, columns: Columns) -> None:
+        is_missing = np.isnan(columns.numbers)
+        is_empty = is_missing.all(axis=0)
+        # A column without values is constant.
+        numbers = np.where(is_empty, 0.0, columns.numbers) if is_empty.any() else columns.numbers
+        self.has_indicator_ = is_missing.any(axis=0) & (self.missing == "auto")
+        self.number_fill_ = _column_medians(numbers)
+        self.exponent_, self.center_, self.scale_ = number_scaling(numbers, self.scaling)
+        self.number_spread_ = _usual_spread(
+            numbers, NumberScaling(self.exponent_, self.center_, self.scale_), self.scaling
+        )
+
+    def _fit_categories(self, columns: Columns) -> None:
+        is_auto = self.missing == "auto"
+        with_missing = [
+            [*texts.distinct, *([MISSING_CATEGORY] if is_auto and (texts.codes < 0).any() else [])]
+            for texts in columns.texts
+        ]
+        self.categories_ = [np.unique(np.array(texts, dtype=object)) for texts in with_missing]
+        fills = [
+            MISSING_CATEGORY if is_auto else most_frequent(texts, categories)
+            for texts, categories in zip(columns.texts, self.categories_, strict=True)
+        ]
+        self.category_fill_ = np.array(fills, dtype=object)
+        self.category_counts_ = [
+            _value_counts(texts, categories, fill)
+            if self.category_weight == "auto" and len(categories) > FEW_CATEGORIES
+            else np.empty(0, dtype=np.int64)
+            for texts, categories, fill in zip(columns.texts, self.categories_, fills, strict=True)
+        ]
 
     def transform(self, X: pd.DataFrame | ArrayLike) -> Matrix:
         """Encode a table with the columns of ``fit``, in the same order.
@@ -246,8 +348,8 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_features_out)
-            One column for each column of numbers; for each category, one per value and one for
-            others.
+            One column for each column of numbers, and its indicator of missing values if it has
+            one; for each category, one per value and one for others, or one number.
         """
         check_is_fitted(self)
         table = self._validated(X, reset=False)
@@ -261,18 +363,42 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         widths = self._widths()
         starts = np.cumsum(widths) - widths
         encoded = np.zeros((len(table), int(widths.sum())))
-        encoded[:, starts[~self.is_category_]] = numbers
-        for start, texts, categories, fill in zip(
-            starts[self.is_category_],
-            columns.texts,
-            self.categories_,
-            self.category_fill_,
-            strict=True,
-        ):
-            column = start + category_indices(texts, categories, fill)
-            # Two rows then differ in two indicators: weight * sqrt(1/2 + 1/2).
-            encoded[np.arange(len(table)), column] = self.category_weight / np.sqrt(2)
+        number_starts = starts[~self.is_category_]
+        encoded[:, number_starts] = numbers
+        for j in np.flatnonzero(self._has_indicator()).tolist():
+            is_missing = np.isnan(columns.numbers[:, j])
+            encoded[is_missing, number_starts[j] + 1] = np.sqrt(2) * self._indicator()
+        for position, texts in enumerate(columns.texts):
+            start = int(starts[self.is_category_][position])
+            self._encode_category(encoded, start, position, texts)
         return encoded
+
+    def _encode_category(self, encoded: Matrix, start: int, position: int, texts: Texts) -> None:
+        """Write a category into its columns, from ``start`` on."""
+        categories = self.categories_[position]
+        indices = category_indices(texts, categories, self.category_fill_[position])
+        counts = self._counts()[position]
+        if len(counts):
+            rarity = _log_counts(counts)
+            encoded[:, start] = self._indicator() * rarity[indices]
+        else:
+            # Two rows then differ in two indicators: weight * sqrt(1/2 + 1/2).
+            encoded[np.arange(len(encoded)), start + indices] = self._indicator()
+
+    def _indicator(self) -> float:
+        """Return the value of an indicator that is set."""
+        if self.category_weight == "auto":
+            return float(self.number_spread_)
+        return float(self.category_weight / np.sqrt(2))
+
+    def _has_indicator(self) -> Mask:
+        # Models of earlier versions have none.
+        none = np.zeros(len(self.number_fill_), dtype=np.bool_)
+        return np.asarray(getattr(self, "has_indicator_", none))
+
+    def _counts(self) -> list[Indices]:
+        none = [np.empty(0, dtype=np.int64)] * len(self.categories_)
+        return list(getattr(self, "category_counts_", none))
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return the names of the columns of ``transform``.
@@ -285,25 +411,31 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of str
-            A column's own name for numbers, ``name=value`` and ``name=(other)`` for categories.
+            A column's own name for numbers, ``name (missing)`` for an indicator, ``name=value``
+            and ``name=(other)`` for categories, ``name (frequency)`` for one that is a number.
         """
         names = super().get_feature_names_out(input_features)
-        categories = iter(self.categories_)
+        categories = iter(zip(self.categories_, self._counts(), strict=True))
+        has_indicator = iter(self._has_indicator().tolist())
         named: list[str] = []
         for name, is_category in zip(names, self.is_category_, strict=True):
-            if is_category:
-                named.extend(f"{name}={value}" for value in (*next(categories), "(other)"))
+            if not is_category:
+                named.extend([name, f"{name} (missing)"] if next(has_indicator) else [name])
+                continue
+            values, counts = next(categories)
+            if len(counts):
+                named.append(f"{name} (frequency)")
             else:
-                named.append(name)
+                named.extend(f"{name}={value}" for value in (*values, "(other)"))
         return np.array(named, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "fill"
+        tags.input_tags.allow_nan = self.missing in ("fill", "auto")
         return tags
 
     def _check_parameters(self) -> None:
-        choices = {"scaling": ("standard", "minmax", "none"), "missing": ("refuse", "fill")}
+        choices = {"scaling": ("standard", "minmax", "none"), "missing": ("refuse", "fill", "auto")}
         for parameter, allowed in choices.items():
             value = getattr(self, parameter)
             if value not in allowed:
@@ -311,10 +443,13 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                     f"{parameter} is {quoted(value)}; choose one of {', '.join(allowed)}."
                 )
         weight = self.category_weight
-        if not (isinstance(weight, Real) and 0 < weight < np.inf):
-            raise InputError(f"category_weight is {quoted(weight)}; it must be a positive number.")
+        if weight != "auto" and not (isinstance(weight, Real) and 0 < weight < np.inf):
+            raise InputError(
+                f"category_weight is {quoted(weight)}; it must be 'auto' or a positive number."
+            )
 
     def _validated(self, X: pd.DataFrame | ArrayLike, *, reset: bool) -> pd.DataFrame | Matrix:
+        X = frame_of(X)
         if isinstance(X, pd.DataFrame):
             self._check_names(X, reset=reset)
             return X
@@ -338,16 +473,20 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             ) from error
 
     def _reject_missing(self, counts: Indices, names: Sequence[str]) -> None:
-        if self.missing == "fill" or not counts.any():
+        if self.missing != "refuse" or not counts.any():
             return
         found = counted(dict(zip(names, counts.tolist(), strict=True)))
         raise InputError(
             f"The table has missing values (NaN), counted by column: {found}. Fill them in, drop "
-            "those rows, or encode with missing='fill'."
+            "those rows, or encode with missing='auto' or missing='fill'."
         )
 
     def _widths(self) -> Indices:
         """Return the number of encoded columns for each column of the table."""
         widths = np.ones(self.n_features_in_, dtype=np.intp)
-        widths[self.is_category_] = [len(categories) + 1 for categories in self.categories_]
+        widths[~self.is_category_] += self._has_indicator()
+        widths[self.is_category_] = [
+            1 if len(counts) else len(categories) + 1
+            for categories, counts in zip(self.categories_, self._counts(), strict=True)
+        ]
         return widths

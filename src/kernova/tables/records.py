@@ -50,8 +50,9 @@ def json_value(value: Any) -> Any:
 
 
 def dropped_rows_notes(*tables: Table) -> list[str]:
-    """Return a note for each table from which rows with missing values were dropped."""
-    return [
+    """Return what was assumed when tables were read, and how many of their rows were dropped."""
+    notes = [note for table in tables for note in table.notes]
+    return notes + [
         left_out_note(table.n_dropped, table.source, "missing values")
         for table in tables
         if table.n_dropped

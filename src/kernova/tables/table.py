@@ -2,8 +2,9 @@
 
 import difflib
 import os
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,13 +14,16 @@ import pyarrow as pa
 from kernova.budget import memory_limit
 from kernova.errors import InputError, MissingValuesError, quoted, shortened
 from kernova.tables.columns import decoded, features_of
-from kernova.tables.formats import RawTable, read_raw
-from kernova.text import counted, listed
+from kernova.tables.formats import IN_MEMORY, RawTable, raw_of, read_raw
+from kernova.tables.interpretation import ColumnReading, Interpretation, interpreted
+from kernova.text import counted, first_few, listed, quantity
 from kernova.typing import Indices
 
-Missing = Literal["refuse", "drop", "keep"]
+Missing = Literal["refuse", "drop", "keep", "auto"]
+Reading = Literal["auto", "strict"]
 
 _ROWS_AT_ONCE = 1 << 16
+_TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +50,10 @@ class Table:
     reader : object or None
         The object that computed the features of a file without features, such as landmarks or
         sounds; a model needs it to judge new files.
+    notes : tuple of str
+        Sentences on what was assumed in reading: units, dates, columns that are no features.
+    readings : mapping of str to ColumnReading
+        How each column was read; another table is read alike with ``read_table(..., like=table)``.
     """
 
     features: pd.DataFrame
@@ -56,10 +64,12 @@ class Table:
     columns: tuple[str, ...] = ()
     places: Indices | None = None
     reader: object | None = None
+    notes: tuple[str, ...] = ()
+    readings: Mapping[str, ColumnReading] = field(default_factory=dict)
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    path: object,
     *,
     id_column: str | None = None,
     label_column: str | None = None,
@@ -67,36 +77,53 @@ def read_table(
     missing: Missing = "refuse",
     optional: Collection[str] = (),
     categories: Collection[str] = (),
+    keep: str | Collection[str] = (),
+    like: Table | None = None,
+    reading: Reading = "auto",
     memory_mb: float | None = None,
 ) -> Table:
     r"""Read a table of features from a file.
 
     The extension determines the format: ``.csv``, ``.tsv``, ``.txt`` (tab-separated),
     ``.csv.gz``, ``.tsv.gz``, ``.parquet``, ``.arrow``, ``.feather``, ``.npy``, ``.npz``. Text
-    files are UTF-8 with a header line; a ``.csv`` whose header has semicolons and no comma is read
-    as separated by semicolons. An NPZ archive holds one array, or ``X``, with ``y``, ``ids``
-    and optional ``feature_names``. A row index that pandas or R saved by default is left out.
+    files have a header line; they are UTF-8, UTF-16 with a byte order mark, or Windows-1252, and
+    separated by commas, semicolons, tabs or vertical bars, as their first lines show. An NPZ
+    archive holds one array, or ``X``, with ``y``, ``ids`` and optional ``feature_names``, or a
+    sparse matrix. A row index that pandas or R saved by default is left out.
 
-    A column of text is a category. If at least half of its texts are numbers, it is rejected as a
-    damaged column of numbers; if nearly every row differs, it is rejected as an id. Dates and
-    infinities are rejected as well.
+    Numbers may have units ("70.1 kg", "12.3%", "$1,200") and decimal commas. Dates and times become
+    numbers (:mod:`kernova.tables.dates`), yes and no 1 and 0, other texts categories. A column that
+    names or numbers the rows, or has one value only, is not a feature unless it is in ``keep``.
+    What was assumed is in ``notes``. A column of numbers or dates in which some texts are neither
+    is rejected, and so are infinities.
 
     Parameters
     ----------
-    path : str or path
-        The file.
+    path : str or path, or table
+        The file; or a table in memory: a data frame of pandas, Arrow or polars, an array, or a
+        sparse matrix if there is room for its zeros.
     id_column, label_column : str, optional
         Columns with the ids and labels of the rows; they are not features. Ids stay text exactly
         as written, and must not be missing or repeated.
     drop : sequence of str
         Further columns that are not features.
-    missing : {"refuse", "drop", "keep"}
+    missing : {"refuse", "drop", "keep", "auto"}
         Treatment of missing features: raise an error that names the columns, drop those rows, or
-        keep them as NaN for ``TableEncoder(missing="fill")``.
+        keep them as NaN for ``TableEncoder(missing="fill")``; "auto" also keeps them, for
+        ``TableEncoder(missing="auto")``, and notes it.
     optional : collection of str
         Names among those above that the file need not have.
     categories : collection of str
         Columns known to be categories: their texts are not rejected as damaged numbers or ids.
+    keep : str or collection of str
+        Columns that are features even if they name or number the rows, or have one value.
+    like : Table, optional
+        A known table: columns are read as they were there, with the same units, dates and
+        columns left out.
+    reading : {"auto", "strict"}
+        As described above; or every column is a feature, only plain numbers are numbers, and an
+        error is raised for dates, for texts that differ in nearly every row, and for columns
+        without a name of their own.
     memory_mb : float, optional
         Megabytes of memory that reading may take; by default 80 and 16 for each megabyte of the
         file, or the environment variable ``KERNOVA_MEMORY_MB``. A file that needs more is rejected
@@ -122,9 +149,10 @@ def read_table(
     >>> list(table.features.columns), list(table.ids)
     (['length', 'sex'], ['007', '008'])
     """
-    source = os.fspath(path)
+    is_file = isinstance(path, str | os.PathLike)
+    source = os.fspath(path) if isinstance(path, str | os.PathLike) else IN_MEMORY
     with memory_limit(memory_mb):
-        raw = read_raw(source, id_column)
+        raw = read_raw(source, id_column, _text_columns(like)) if is_file else raw_of(path)
     return table_of(
         raw,
         source,
@@ -134,6 +162,9 @@ def read_table(
         missing=missing,
         optional=optional,
         categories=categories,
+        keep=keep,
+        like=like,
+        reading=reading,
     )
 
 
@@ -147,6 +178,9 @@ def table_of(
     missing: Missing,
     optional: Collection[str] = (),
     categories: Collection[str] = (),
+    keep: str | Collection[str] = (),
+    like: Table | None = None,
+    reading: Reading = "strict",
 ) -> Table:
     """Return the table of a file whose columns have been read already.
 
@@ -156,7 +190,7 @@ def table_of(
         Result of :func:`~kernova.tables.formats.read_raw`.
     source : str
         The path of the file, for messages.
-    id_column, label_column, drop, missing, optional, categories
+    id_column, label_column, drop, missing, optional, categories, keep, like, reading
         As for :func:`read_table`.
 
     Returns
@@ -164,25 +198,62 @@ def table_of(
     Table
         As from :func:`read_table`.
     """
-    if missing not in ("refuse", "drop", "keep"):
-        raise InputError(f"missing is {quoted(missing)}; it must be 'refuse', 'drop' or 'keep'.")
+    _check_choices(missing, reading)
+    if reading == "auto":
+        raw = _with_own_names(raw, source)
+        if source.lower().removesuffix(".gz").endswith(_TEXT_ENDINGS):
+            raw = _without_empty_rows(raw, source)
     _check_shape(raw.columns, source)
+    kept = [keep] if isinstance(keep, str) else list(keep)
     absent = set(optional) - set(raw.columns.column_names)
     roles = _roles(
         raw,
         None if id_column in absent else id_column,
         None if label_column in absent else label_column,
         [name for name in ([drop] if isinstance(drop, str) else drop) if name not in absent],
+        [name for name in kept if name not in absent],
         source,
     )
+    found = _features(raw, roles.features, [*kept, *categories], like, reading, source)
     table = Table(
-        features=features_of(raw.columns, roles.features, categories, source),
+        features=found.features,
         ids=_ids(raw.columns, roles.id_column, source),
         labels=_labels(raw.columns, roles.label_column, source),
         source=source,
         columns=tuple(raw.columns.column_names),
+        notes=(*raw.notes, *found.notes),
+        readings=found.readings,
     )
     return _without_missing(table, missing)
+
+
+def _check_choices(missing: str, reading: str) -> None:
+    if missing not in ("refuse", "drop", "keep", "auto"):
+        raise InputError(
+            f"missing is {quoted(missing)}; it must be 'refuse', 'drop', 'keep' or 'auto'."
+        )
+    if reading not in ("auto", "strict"):
+        raise InputError(f"reading is {quoted(reading)}; it must be 'auto' or 'strict'.")
+
+
+def _features(
+    raw: RawTable,
+    names: list[str],
+    keep: Collection[str],
+    like: Table | None,
+    reading: Reading,
+    source: str,
+) -> Interpretation:
+    if reading == "strict":
+        return Interpretation(features_of(raw.columns, names, keep, source), {}, [])
+    known = None if like is None else like.readings
+    return interpreted(raw.columns.select(names), source, keep, known)
+
+
+def _text_columns(like: Table | None) -> list[str]:
+    """Return the categories of a known table: "007" is not 7 in a new one."""
+    readings = {} if like is None else like.readings
+    return [name for name, one in readings.items() if one.kind == "category"]
 
 
 def row_ids(raw: RawTable, id_column: str | None, source: str) -> "pd.Series[str]":
@@ -190,6 +261,62 @@ def row_ids(raw: RawTable, id_column: str | None, source: str) -> "pd.Series[str
     _check_shape(raw.columns, source)
     _check_column_names([("id", id_column)], raw.columns.column_names, source)
     return _ids(raw.columns, id_column or raw.own_id, source)
+
+
+# --- names of columns, and empty rows --------------------------------------------------------
+
+
+def _with_own_names(raw: RawTable, source: str) -> RawTable:
+    """Name columns without a name by their position, and number those of the same name."""
+    old = raw.columns.column_names
+    stripped = [name.strip() for name in old]
+    new: list[str] = []
+    renamed: list[str] = []
+    times = Counter(stripped)
+    taken = set(stripped)
+    for position, (name, written) in enumerate(zip(stripped, old, strict=True), start=1):
+        if written in raw.aside or (times[name] == 1 and name):
+            new.append(written if written in raw.aside else name)
+            continue
+        number = sum(other == name for other in stripped[:position])
+        chosen = f"column {position}" if not name else name if number == 1 else f"{name} ({number})"
+        while chosen in taken and chosen != name:
+            chosen += "_"
+        taken.add(chosen)
+        new.append(chosen)
+        if chosen != name:
+            what = (
+                f"the second {quoted(name)}" if number == 2 else f"number {number} {quoted(name)}"
+            )
+            renamed.append(f"{quoted(chosen)} ({what if name else 'without a name'})")
+    if new == old:
+        return raw
+    notes = raw.notes
+    if renamed:
+        notes = (
+            *notes,
+            f"Columns of {source} were given names of their own: {first_few(renamed)}.",
+        )
+    return raw._replace(columns=raw.columns.rename_columns(new), notes=notes)
+
+
+def _without_empty_rows(raw: RawTable, source: str) -> RawTable:
+    """Leave out rows at the end of a file that are empty in all columns, as spreadsheets write."""
+    columns = raw.columns.columns
+    n_rows = raw.columns.num_rows
+    n_kept = n_rows
+    while n_kept > 1 and all(_is_empty(column[n_kept - 1]) for column in columns):
+        n_kept -= 1
+    n_empty = n_rows - n_kept
+    if n_empty == 0 or not columns:
+        return raw
+    note = f"{quantity(n_empty, 'empty row')} at the end of {source} left out."
+    return raw._replace(columns=raw.columns.slice(0, n_kept), notes=(*raw.notes, note))
+
+
+def _is_empty(cell: Any) -> bool:
+    value = cell.as_py()
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
 # --- roles of columns ------------------------------------------------------------------------
@@ -218,10 +345,12 @@ def _roles(
     id_column: str | None,
     label_column: str | None,
     drop: Sequence[str],
+    keep: Sequence[str],
     source: str,
 ) -> _Roles:
-    dropped = list(dict.fromkeys(drop))
+    dropped, kept = list(dict.fromkeys(drop)), list(dict.fromkeys(keep))
     asked = [("id", id_column), ("label", label_column), *(("dropped", name) for name in dropped)]
+    asked += [("kept", name) for name in kept]
     _check_column_names(asked, raw.columns.column_names, source)
     if id_column is None and raw.own_id not in dropped:
         id_column = raw.own_id
@@ -258,7 +387,7 @@ def _check_column_names(asked: list[tuple[str, str | None]], names: list[str], s
 def _unknown_column(name: str, role: str, names: list[str], source: str) -> InputError:
     close = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean {quoted(close[0])}?" if close else ""
-    use = "drop" if role == "dropped" else f"use as {role} column"
+    use = {"dropped": "drop", "kept": "keep"}.get(role, f"use as {role} column")
     return InputError(
         f"{source} has no column {quoted(name)} to {use}.{hint} Its columns are {listed(names)}."
     )
@@ -327,6 +456,13 @@ def _without_missing(table: Table, missing: Missing) -> Table:
     counts = {str(name): int(n) for name, n in is_missing.sum().items()}
     if not any(counts.values()) or missing == "keep":
         return table
+    if missing == "auto":
+        note = (
+            f"{table.source} has missing values, counted by column: {counted(counts)}. Each is "
+            "replaced by its column's median, or is a category of its own; whether a number is "
+            "missing is one more feature."
+        )
+        return replace(table, notes=(*table.notes, note))
     if missing == "refuse":
         raise MissingValuesError(
             f"{table.source} has missing values, counted by column: {counted(counts)}.",
