@@ -44,6 +44,23 @@ def kernel_spatial_depth(x, X, kernel):
     return 1 - np.sqrt(max(total, 0.0)) / (n - is_row)
 
 
+def kernel_spatial_depth_by_distance(x, X, kernel, horizon):
+    """The same, but beyond the horizon P' - 1e-9 L / (1 + L), with L = log(r / horizon).
+
+    r is the distance to the nearest row, one row equal to x left out; P' is the depth of a row
+    among n - 1 others whose kernel values with each other add up to 1'K1 - 1.
+    """
+    n = len(X)
+    distances = sorted(np.linalg.norm(x - row) for row in X)
+    others = distances[1:] if distances[0] == 0 else distances
+    if not others or others[0] <= horizon:
+        return kernel_spatial_depth(x, X, kernel)
+    total = sum(kernel(a, b) for a in X for b in X)
+    similarity = 1.0 if n == 1 else min((total - 1) / (n - 1) ** 2, 1.0)
+    logarithm = np.log(others[0] / horizon)
+    return 1 - np.sqrt((1 + similarity) / 2) - 1e-9 * logarithm / (1 + logarithm)
+
+
 def gaussian(a, b, bandwidth):
     """k(x, y) = exp(-|x - y|^2 / bandwidth^2); no 2 in the denominator."""
     return np.exp(-np.sum((a - b) ** 2) / bandwidth**2)

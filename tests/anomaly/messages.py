@@ -15,11 +15,13 @@ KERNEL_VALUES = (
     "another kernel."
 )
 BANDWIDTH_RULE = (
-    "There is no bandwidth rule named 'mean'. Use one of nearest, reach, median, or a positive "
+    "There is no bandwidth rule named 'mean'. Use one of half-nearest, "
+    "nearest, reach, median, or a positive "
     "number."
 )
 BANDWIDTH = (
-    "The bandwidth must be a positive number or the name of a rule (nearest, reach, median); "
+    "The bandwidth must be a positive number or the name of a rule "
+    "(half-nearest, nearest, reach, median); "
     "got -1.0."
 )
 PROFILE = (
@@ -44,7 +46,7 @@ def contamination(value):
 
 def neighbors(value):
     return (
-        "n_neighbors must be a whole number of 1 or more, or a list of such numbers; "
+        'n_neighbors must be a whole number of 1 or more, a list of such numbers, or "auto"; '
         f"got {value!r}."
     )
 

@@ -152,7 +152,7 @@ def test_the_path_keeps_the_rows_names_and_counts_too_many_neighbours_as_all():
 def test_duplicate_rows_are_not_outliers_and_hide_none():
     X = np.vstack([np.tile([[0.0, 0.0]], (60, 1)), RANDOM.normal(size=(80, 2)), [[9.0, 9.0]]])
     with pytest.warns(UserWarning, match="Factor: ") as caught:
-        flags = RobustKernelOutlierFactor().fit_predict(X)
+        flags = RobustKernelOutlierFactor(20).fit_predict(X)
     expected = messages.duplicates("RobustKernelOutlierFactor", 60, 141, 20)
     assert [str(warning.message) for warning in caught] == [expected]
     assert (flags[:60] == 1).all()

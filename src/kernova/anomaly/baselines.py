@@ -28,8 +28,9 @@ class LocalDensityFactor(DensityRatioDetector):
 
     Parameters
     ----------
-    n_neighbors : int or list of int, default=20
-        Number of neighbours, k; of several, ``m / lde`` is the geometric mean over them.
+    n_neighbors : int, list of int or "auto", default="auto"
+        Number of neighbours, k; of several, ``m / lde`` is the geometric mean over them. "auto" is
+        as in :class:`RobustKernelOutlierFactor`.
     bandwidth : float, default=1.0
         Width of a neighbour's kernel in units of its k-th distance, h.
     c : float, default=0.1
@@ -57,7 +58,7 @@ class LocalDensityFactor(DensityRatioDetector):
 
     def __init__(
         self,
-        n_neighbors: "int | Iterable[int]" = 20,
+        n_neighbors: "int | Iterable[int] | str" = "auto",
         bandwidth: float = 1.0,
         c: float = 0.1,
         contamination: "str | float" = "auto",
@@ -93,8 +94,8 @@ class LocalPeculiarityFactor(LocalFactorDetector):
 
     Parameters
     ----------
-    n_neighbors : int or list of int, default=20
-        Number of neighbours, k; of several, see :class:`RobustKernelOutlierFactor`.
+    n_neighbors : int, list of int or "auto", default="auto"
+        Number of neighbours, k; of several, and of "auto", see :class:`RobustKernelOutlierFactor`.
     alpha : float, default=0.5
         Below 1, many small differences count for more than one large one.
     contamination, novelty, algorithm, n_jobs
@@ -122,7 +123,7 @@ class LocalPeculiarityFactor(LocalFactorDetector):
 
     def __init__(
         self,
-        n_neighbors: "int | Iterable[int]" = 20,
+        n_neighbors: "int | Iterable[int] | str" = "auto",
         alpha: float = 0.5,
         contamination: "str | float" = "auto",
         novelty: bool = False,

@@ -25,6 +25,7 @@ from kernova.anomaly.local_densities import (
     log_factors,
 )
 from kernova.anomaly.parameters import (
+    automatic_neighbor_numbers,
     checked_contamination,
     checked_neighbor_numbers,
     is_several,
@@ -67,7 +68,7 @@ class LocalFactorDetector(OutlierMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_neighbors: "int | Iterable[int]",
+        n_neighbors: "int | Iterable[int] | str",
         contamination: "str | float",
         novelty: bool,
         algorithm: str,
@@ -98,9 +99,12 @@ class LocalFactorDetector(OutlierMixin, BaseEstimator):
         fraction = checked_contamination(self.contamination)
         self._check_parameters()
         rows = validate_data(self, X, dtype=np.float64, order="C")
+        is_automatic = wanted is None
+        wanted = automatic_neighbor_numbers(len(rows)) if wanted is None else wanted
         numbers = np.clip(wanted, 1, max(1, len(rows) - 1))
         self._index = build_index(rows, self.algorithm, self.n_jobs, int(numbers.max()))
-        self.n_neighbors_ = numbers if is_several(self.n_neighbors) else int(numbers[0])
+        has_list = is_automatic or is_several(self.n_neighbors)
+        self.n_neighbors_ = numbers if has_list else int(numbers[0])
         self.algorithm_ = self._index.engine
         logs = _mean_over_numbers(self._learn(np.unique(numbers)))[self._index.inverse]
         _warn_once(self, wanted)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array
 from kernova.anomaly.local_densities import DensitySettings, bounded_exp
 from kernova.anomaly.local_factor import DensityRatioDetector, learnt_factors
 from kernova.anomaly.parameters import (
+    automatic_neighbor_numbers,
     checked_exponent,
     checked_neighbor_numbers,
     checked_positive,
@@ -42,9 +43,11 @@ class RobustKernelOutlierFactor(DensityRatioDetector):
 
     Parameters
     ----------
-    n_neighbors : int or list of int, default=20
+    n_neighbors : int, list of int or "auto", default="auto"
         Number of neighbours, k. With several, the factor is the geometric mean over them, from one
-        neighbour search. Groups of outliers are found if k exceeds their size.
+        neighbour search. Groups of outliers are found if k exceeds their size. "auto" is 80 and
+        320, but at most a third of the rows, and beyond 200,000 rows at most 64 million divided by
+        their number.
     kernel : {"volcano", "gaussian", "epanechnikov"} or callable, default="volcano"
         The kernel's profile; a function takes an array of u = distance / width and returns
         values of zero or more.
@@ -78,7 +81,7 @@ class RobustKernelOutlierFactor(DensityRatioDetector):
     offset_ : float
         Rows with a score below it are called outliers.
     n_neighbors_ : int or ndarray
-        The number of neighbours in use: at most the number of other rows.
+        The numbers of neighbours in use: at most the number of other rows.
     algorithm_ : str
         The engine in use.
     neighbor_recall_ : float
@@ -104,7 +107,7 @@ class RobustKernelOutlierFactor(DensityRatioDetector):
 
     def __init__(
         self,
-        n_neighbors: "int | Iterable[int]" = 20,
+        n_neighbors: "int | Iterable[int] | str" = "auto",
         kernel: "str | Profile" = "volcano",
         alpha: float = 1.0,
         gamma: "float | str" = 2.0,
@@ -139,7 +142,7 @@ class RobustKernelOutlierFactor(DensityRatioDetector):
 
 
 def outlier_factor_path(
-    X: ArrayLike, n_neighbors: Iterable[int], *, algorithm: str = "auto", **parameters: Any
+    X: ArrayLike, n_neighbors: "Iterable[int] | str", *, algorithm: str = "auto", **parameters: Any
 ) -> "pd.DataFrame":
     """Return robust kernel outlier factors for many numbers of neighbours, from one search.
 
@@ -151,8 +154,9 @@ def outlier_factor_path(
     ----------
     X : array-like of shape (n_samples, n_features)
         The rows.
-    n_neighbors : list of int
+    n_neighbors : list of int or "auto"
         The numbers of neighbours; those beyond the number of other rows count as that number.
+        "auto" is as in :class:`RobustKernelOutlierFactor`.
     algorithm : str, default="auto"
         As in :class:`RobustKernelOutlierFactor`.
     **parameters : dict
@@ -174,11 +178,12 @@ def outlier_factor_path(
     """
     import pandas as pd
 
-    numbers = np.unique(checked_neighbor_numbers(n_neighbors))
+    wanted = checked_neighbor_numbers(n_neighbors)
     detector = RobustKernelOutlierFactor(n_neighbors, algorithm=algorithm, **parameters)
     detector._check_parameters()
     labels = X.index if isinstance(X, pd.DataFrame) else None
     rows = check_array(X, dtype=np.float64, order="C")
+    numbers = np.unique(automatic_neighbor_numbers(len(rows)) if wanted is None else wanted)
     reachable = np.minimum(numbers, max(1, len(rows) - 1))
     index = build_index(rows, algorithm, detector.n_jobs, int(reachable.max()))
     path = learnt_factors(index, np.unique(reachable), detector._settings(rows.shape[1]))

@@ -20,6 +20,12 @@ from kernova.anomaly.depth_engines import (
     plan_sparse,
     sparse_depths,
 )
+from kernova.anomaly.far_rows import (
+    Plateau,
+    mean_similarity,
+    plateau_of,
+    with_far_rows_ordered,
+)
 from kernova.anomaly.parameters import checked_contamination
 from kernova.errors import InputError, quoted
 from kernova.kernels.bandwidth import chosen_bandwidth
@@ -138,10 +144,10 @@ class KernelSpatialDepth(_DepthDetector):
     kernel : str or kernel object, default="gaussian"
         "gaussian", "laplacian", "matern", "polynomial", "linear", or any object with the three
         methods of :class:`kernova.kernels.functions.KernelLike`.
-    bandwidth : "nearest", "reach", "median" or float, default="nearest"
-        Width of a kernel given by name. "nearest" is the median distance to the nearest other
-        row; "reach" is half the distance within which nine rows in ten have a neighbour;
-        "median" is the median distance overall.
+    bandwidth : "half-nearest", "nearest", "reach", "median" or float, default="half-nearest"
+        Width of a kernel given by name. "nearest", the rule of the paper, is the median distance
+        to the nearest other row, and "half-nearest" half of it; "reach" is half the distance
+        within which nine rows in ten have a neighbour; "median" is the median distance overall.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Fraction of the known rows that ``predict`` calls novel; "auto" is 0.05. For a threshold
         with a guarantee, wrap the detector in :class:`kernova.CalibratedDetector`.
@@ -155,7 +161,12 @@ class KernelSpatialDepth(_DepthDetector):
         depths (from the 5 % to the 95 % quantile). The bound is proven, and usually ten times
         the error itself. The exact engine ignores it.
     random_state : int, RandomState instance or None, default=None
-        Seed for the columns of the low-rank factor, and for the sample of rows behind "median".
+        Seed for the rows that the faster engines sample. None is a fixed seed: two fits agree.
+    far_rows : {"distance", "literal"}, default="distance"
+        Depth of rows so far from all known ones that the kernel is below 1e-9. "literal" is the
+        formula: such rows have one depth in common. "distance" subtracts up to 1e-9 from it, the
+        more the farther the nearest known row is. Concerns the kernels "gaussian", "laplacian"
+        and "matern"; others are literal.
 
     Attributes
     ----------
@@ -189,18 +200,21 @@ class KernelSpatialDepth(_DepthDetector):
     """
 
     _ENGINES: ClassVar[tuple[str, ...]] = ("auto", "exact", "low-rank", "sparse")
+    _FAR_ROWS: ClassVar[tuple[str, ...]] = ("distance", "literal")
 
     kernel_: KernelLike
     _plan: LowRankPlan | SparsePlan | None
+    _plateau: Plateau | None = None  # of models saved by 0.1.0, whose depths are literal
 
     def __init__(
         self,
         kernel: "str | KernelLike" = "gaussian",
-        bandwidth: "str | float" = "nearest",
+        bandwidth: "str | float" = "half-nearest",
         contamination: "str | float" = "auto",
         engine: str = "auto",
         tolerance: float = 1e-3,
         random_state: "int | np.random.RandomState | None" = None,
+        far_rows: str = "distance",
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -208,8 +222,27 @@ class KernelSpatialDepth(_DepthDetector):
         self.engine = engine
         self.tolerance = tolerance
         self.random_state = random_state
+        self.far_rows = far_rows
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Models saved by 0.1.0 have no such parameter. The order of attributes must stay.
+        old = {} if "far_rows" in state else {"far_rows": "literal"}
+        super().__setstate__({**state, **old})
 
     def _prepare(self, reference: NDArray[np.float64]) -> None:
+        self._check_parameters()
+        # Results that differ between two fits would be no better for it.
+        random_state = check_random_state(0 if self.random_state is None else self.random_state)
+        has_width = isinstance(self.kernel, str) and self.kernel != "linear"
+        self.bandwidth_ = chosen_bandwidth(self.bandwidth, reference) if has_width else None
+        self.kernel_ = kernel_named(self.kernel, self.bandwidth_)
+        if not isinstance(self.kernel_, Stationary):  # others have no bound on distances
+            check_no_cell_hides_others(reference)
+        self._plan = self._plan_shortcut(reference, random_state)
+        self.engine_ = _ENGINE_OF_PLAN[type(self._plan)]
+        self._plateau = self._found_plateau(reference)
+
+    def _check_parameters(self) -> None:
         if self.engine not in self._ENGINES:
             raise InputError(
                 f"There is no engine named {quoted(self.engine)}. Use one of "
@@ -219,16 +252,21 @@ class KernelSpatialDepth(_DepthDetector):
             raise InputError(
                 f"The tolerance must lie between 0 and 1; got {quoted(self.tolerance)}."
             )
-        random_state = check_random_state(self.random_state)
-        has_width = isinstance(self.kernel, str) and self.kernel != "linear"
-        self.bandwidth_ = (
-            chosen_bandwidth(self.bandwidth, reference, random_state) if has_width else None
-        )
-        self.kernel_ = kernel_named(self.kernel, self.bandwidth_)
-        if not isinstance(self.kernel_, Stationary):  # others have no bound on distances
-            check_no_cell_hides_others(reference)
-        self._plan = self._plan_shortcut(reference, random_state)
-        self.engine_ = _ENGINE_OF_PLAN[type(self._plan)]
+        if self.far_rows not in self._FAR_ROWS:
+            raise InputError(
+                f'far_rows must be "distance" or "literal"; got {quoted(self.far_rows)}.'
+            )
+
+    def _found_plateau(self, reference: NDArray[np.float64]) -> Plateau | None:
+        if self.far_rows == "literal" or not isinstance(self.kernel_, Stationary):
+            return None
+        if isinstance(self._plan, LowRankPlan):
+            similarity = 1.0 - 0.5 * float(self._plan.gram.mean_distances.mean())
+        elif isinstance(self._plan, SparsePlan):
+            similarity = float(self._plan.row_sums.sum()) / len(reference) ** 2
+        else:
+            similarity = mean_similarity(reference, self.kernel_)
+        return plateau_of(self.kernel_, similarity, len(reference))
 
     def _plan_shortcut(
         self, reference: NDArray[np.float64], random_state: np.random.RandomState
@@ -246,6 +284,12 @@ class KernelSpatialDepth(_DepthDetector):
         return plan_low_rank(reference, self.kernel_, self.tolerance, max_rank, random_state)
 
     def _depths(self, queries: NDArray[np.float64]) -> Vector:
+        depths = self._literal_depths(queries)
+        if self._plateau is None:
+            return depths
+        return with_far_rows_ordered(depths, queries, self.reference_, self._plateau)
+
+    def _literal_depths(self, queries: NDArray[np.float64]) -> Vector:
         if isinstance(self._plan, LowRankPlan):
             found = low_rank_depths(queries, self.reference_, self.kernel_, self._plan.gram)
         elif isinstance(self._plan, SparsePlan):

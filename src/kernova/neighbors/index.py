@@ -378,7 +378,7 @@ def distinct_rows(X: Matrix) -> DistinctRows:
     array([2, 1])
     """
     X = np.ascontiguousarray(X) + 0.0  # which turns -0.0 into 0.0: equal rows have equal bits
-    hashes = _hashes(X)
+    hashes = row_hashes(X)
     order = np.argsort(hashes, kind="stable")
     is_first = np.ones(len(X), dtype=bool)
     is_first[1:] = np.diff(hashes[order]) != 0
@@ -401,7 +401,8 @@ def _in_order_of_appearance(
     return DistinctRows(X[np.sort(firsts)], np.bincount(inverse), inverse)
 
 
-def _hashes(X: Matrix) -> NDArray[np.uint64]:
+def row_hashes(X: Matrix) -> NDArray[np.uint64]:
+    """Return a number for each row; equal rows, without minus zeros, have equal ones."""
     bits = X.view(np.uint64)
     hashes = np.zeros(len(X), dtype=np.uint64)
     for column in bits.T:

@@ -155,7 +155,7 @@ def read_labelled_file(path: Path, categories: Collection[str] = ()) -> Labelled
             f"There is no {path.name} in {path.parent}; put the set there, with its classes in a "
             'column "label".'
         )
-    table = read_table(path, label_column="label", categories=categories)
+    table = read_table(path, label_column="label", categories=categories, reading="strict")
     assert table.labels is not None  # a missing column is an error
     return LabelledTable(table.features, table.labels.astype(str))
 

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
 from scipy.special import betaincinv
 from scipy.stats import rankdata
-from sklearn.utils import check_random_state
 
 from kernova.anomaly.depth_engines import exact_depths
 from kernova.anomaly.spatial_depth import KernelSpatialDepth
@@ -104,13 +103,15 @@ def fit_split(
 def depths_among(reference: Matrix, queries: Matrix, settings: SpeciesSettings) -> Vector:
     """Return kernelized depths of rows among reference rows."""
     if len(reference) > _EXACT_MAX_ROWS:
-        model = KernelSpatialDepth(bandwidth=settings.bandwidth, random_state=settings.seed)
+        model = KernelSpatialDepth(
+            bandwidth=settings.bandwidth, random_state=settings.seed, far_rows="literal"
+        )
         return model.fit(reference).score_samples(queries)
-    width = kernel_width(settings.bandwidth, reference, settings.seed)
+    width = kernel_width(settings.bandwidth, reference)
     return exact_depths(queries, reference, kernel_named("gaussian", width))
 
 
-def kernel_width(bandwidth: "str | float", rows: Matrix, seed: int) -> float:
+def kernel_width(bandwidth: "str | float", rows: Matrix) -> float:
     """Return the kernel width by a rule; for few rows, without an index of neighbours."""
     if bandwidth == "nearest" and 1 < len(rows) <= _BRUTE_FORCE_MAX_ROWS:
         distances = squareform(pdist(rows))
@@ -118,7 +119,7 @@ def kernel_width(bandwidth: "str | float", rows: Matrix, seed: int) -> float:
         width = float(np.median(distances.min(axis=1)))
         if width > 0:
             return width
-    return chosen_bandwidth(bandwidth, rows, check_random_state(seed))
+    return chosen_bandwidth(bandwidth, rows)
 
 
 class GroupDepths(NamedTuple):
@@ -262,7 +263,7 @@ def depth_permutation_p_value(
         The fraction of the 999 permutations, and the true labelling, with a difference at least
         as large. Low if each group lies shallower in the other than in itself.
     """
-    width = kernel_width(bandwidth, rows, seed=0)
+    width = kernel_width(bandwidth, rows)
     squared = Gaussian(width).squared_distance(rows, rows)
     np.fill_diagonal(squared, 0)
     forms = depth_forms(squared)

@@ -185,7 +185,7 @@ def depth_model(bandwidth: float) -> KernelSpatialDepth | SpatialDepth:
     """Return kernelized depth with this width; with an infinite one, its limit, spatial depth."""
     if np.isinf(bandwidth):
         return SpatialDepth()
-    return KernelSpatialDepth(bandwidth=bandwidth, engine="exact")
+    return KernelSpatialDepth(bandwidth=bandwidth, engine="exact", far_rows="literal")
 
 
 def halves(rows: Matrix, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
@@ -294,7 +294,10 @@ def bound_experiment(repetitions: int, seed: int) -> BoundCheck:
 
 def _population(pool: Matrix, rng: np.random.Generator) -> Population:
     reference = rng.choice(pool, N_REFERENCE)
-    model = KernelSpatialDepth(contamination=FIXED_FRACTION, engine="exact").fit(reference)
+    # The width and the depths of the paper, whatever the defaults are.
+    model = KernelSpatialDepth(
+        bandwidth="nearest", contamination=FIXED_FRACTION, engine="exact", far_rows="literal"
+    ).fit(reference)
     return Population(np.sort(model.score_samples(pool)), model.offset_)
 
 
