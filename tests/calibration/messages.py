@@ -7,6 +7,8 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from kernova.calibration.discoveries import false_discovery_bound
+from kernova.calibration.drift import drift_test
 from kernova.calibration.p_values import (
     combined_p_value,
     conformal_p_values,
@@ -26,19 +28,46 @@ NOT_FINITE = (
     "The scores of Broken must be finite; 1 of 2 are not, the first at position 1. "
     "Leave such rows out."
 )
+FEW_ROWS = (
+    "With 95 % confidence, at most 9.51 % of ordinary rows are called novel (5 % was asked for, "
+    "which takes 59 held-out rows; of 30 held-out rows none was)."
+)
+CROSS = (
+    "With 95 % confidence, at most 4.52 % of ordinary rows are called novel (5 % was asked for; "
+    "all 2 detectors must agree, each calibrated on at least 200 rows that it was not fitted to; "
+    "of 400 rows, each judged by its own, 8 were)."
+)
+GROUPED = (
+    "With 95 % confidence, at most 4.96 % of ordinary rows of other groups are called novel (5 % "
+    "was asked for; of 59 rows, one from each held-out group, none was)."
+)
+ONE_FRAME = (
+    "frames must be an iterable of tables; got one ndarray. Put a single table into a list, or use "
+    "judge."
+)
+GROUPS_NEEDED = "groups must be given to recalibrate if they were given before, and only then."
+BAD_GROUPS = [
+    (["a"] * 5, "groups must have one label for each row; got 5 for 100 rows."),
+    (
+        ["a"] * 98 + [None, float("nan")],
+        "2 rows have no group, the first at position 98. Give each row a group, or leave such "
+        "rows out.",
+    ),
+    (["a"] * 100, "Rows to learn from and rows to hold out need at least 2 groups; got 1 group."),
+]
 _HIGH_FOR_OUTLIERS = (
     "HighForOutliers gives high scores to outliers; here high scores are ordinary. Wrap it in "
     "kernova.pyod.from_pyod, which changes the sign."
 )
 _BAD_HOLDOUT = (
-    "holdout must be a fraction of the rows above 0 and below 1, or a number of rows of at least "
-    "1; got {}."
+    "holdout must be 'auto', a fraction of the rows above 0 and below 1, or a number of rows of at "
+    "least 1; got {}."
 )
 
 # Parameters beside a usable estimator, the number of rows, and the message of fit.
 BAD_DETECTORS = [
     (
-        {},
+        {"holdout": 0.5},
         40,
         "No threshold keeps false alarms below 0.05: 20 held-out rows cannot prove a rate below "
         "0.14. Hold out at least 59 rows, or set max_false_alarm above 0.14. With holdout=0.5 that "
@@ -59,6 +88,25 @@ BAD_DETECTORS = [
     ),
     ({}, 1, "Rows to learn from and rows to hold out need at least 2 rows; got 1 sample."),
     ({}, 0, "Rows to learn from and rows to hold out need at least 2 rows; got 0 samples."),
+    (
+        {"max_false_alarm": 0.04},
+        40,
+        "No threshold keeps false alarms below 0.04: 30 held-out rows cannot prove a rate below "
+        "0.0951. Hold out at least 74 rows, or set max_false_alarm above 0.0951. With 10 rows to "
+        "learn from, that takes 84 rows in all; there are 40.",
+    ),
+    (
+        {"calibration": "cross"},
+        100,
+        "2 folds of 100 rows cannot prove a rate of 0.05: every fold needs 59 rows. Set fewer "
+        "folds, a higher max_false_alarm, or calibration='holdout'.",
+    ),
+    (
+        {"calibration": "cross", "n_folds": 1},
+        400,
+        "n_folds must be 'auto' or a number of at least 2; got 1.",
+    ),
+    ({"calibration": "split"}, 400, "calibration must be 'holdout' or 'cross'; got 'split'."),
     ({"holdout": 1.0}, 400, _BAD_HOLDOUT.format(1.0)),
     ({"holdout": True}, 400, _BAD_HOLDOUT.format(True)),
     ({"bound": "exact"}, 400, "bound must be 'hoeffding' or 'binomial'; got 'exact'."),
@@ -148,6 +196,28 @@ BAD_P_VALUES = [
     (
         lambda: select_discoveries([0.1, 1.5], 0.1),
         "p-values lie between 0 and 1; got 0.1 to 1.5.",
+    ),
+    (
+        lambda: conformal_p_values([1.0, 2.0], [1.0], weights=[1.0, 0.0]),
+        "The weights must be 2 numbers above 0, one for each row; got 2, the smallest 0.",
+    ),
+    (
+        lambda: false_discovery_bound([0.1, 0.2], [0.5, 1.0], 10),
+        "selected must be true or false for each of the 2 p-values; got an array of float64 and "
+        "shape (2,).",
+    ),
+    (
+        lambda: false_discovery_bound([0.1], [True], 0),
+        "n_calibration must be at least 1; got 0.",
+    ),
+    (
+        lambda: drift_test([[1.0]], [[1.0, 2.0]]),
+        "known and new must have the same columns; got 1 and 2.",
+    ),
+    (
+        lambda: drift_test([[np.nan]], [[1.0]]),
+        "A test for drift takes rows of finite numbers; got an array of shape (1, 1). Encode the "
+        "rows first.",
     ),
     (lambda: combined_p_value([0.5, 1.5]), "p-values lie between 0 and 1; got 0.5 to 1.5."),
     (

@@ -56,7 +56,8 @@ DETECTORS = [
 @pytest.mark.parametrize("bound", ["binomial", "hoeffding"])
 @pytest.mark.parametrize("detector", DETECTORS, ids=lambda d: type(d).__name__)
 def test_every_detector_answers_on_one_scale(rows, detector, bound):
-    calibrated = CalibratedDetector(detector, 0.2, bound=bound, random_state=1).fit(rows)
+    calibrated = CalibratedDetector(detector, 0.2, bound=bound, holdout=0.5, random_state=1)
+    calibrated.fit(rows)
     reference, holdout = calibrated.reference_indices_, calibrated.holdout_indices_
     assert sorted([*reference, *holdout]) == list(range(400))
     assert len(holdout) == 200
@@ -147,7 +148,7 @@ def test_without_a_detector_it_is_kernel_depth_which_follows_a_ring():
 
 
 def test_p_values_and_discoveries_point_at_the_novel_rows(rows):
-    calibrated = CalibratedDetector(Closeness(), random_state=0).fit(rows)
+    calibrated = CalibratedDetector(Closeness(), holdout=0.5, random_state=0).fit(rows)
     p = calibrated.p_values(np.vstack([rows[:50], rows[:5] + 50]))
     assert p[50:] == pytest.approx(1 / 201)
     mixed = np.vstack([rows[calibrated.holdout_indices_][:50], rows[:5] + 50])
@@ -219,13 +220,14 @@ def test_only_a_fitted_detector_is_calibrated(rows):
         CalibratedDetector(SMALL_FOREST).calibrate(rows)
     unusable = CalibratedDetector(SMALL_FOREST)
     with pytest.raises(TooFewRowsError):
-        unusable.fit(rows[:20])
+        unusable.set_params(holdout=0.5).fit(rows[:20])
     with pytest.raises(NotFittedError):
         unusable.guarantee()
 
 
 def test_the_guarantee_is_what_was_proven_in_fit(rows):
-    calibrated = CalibratedDetector(Closeness(), 0.05, 0.999, random_state=0).fit(rows)
+    calibrated = CalibratedDetector(Closeness(), 0.05, 0.999, holdout=0.5, random_state=0)
+    calibrated.fit(rows)
     assert calibrated.guarantee() == GUARANTEE
     calibrated.set_params(confidence=0.5, max_false_alarm=0.01)
     assert calibrated.guarantee() == GUARANTEE

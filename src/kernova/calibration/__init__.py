@@ -8,4 +8,5 @@ from typing import Final
 MAX_FALSE_ALARM: Final = 0.05
 CONFIDENCE: Final = 0.95
 BOUND: Final = "binomial"
-HOLDOUT: Final = 0.5
+HOLDOUT: Final = "auto"
+CALIBRATION: Final = "holdout"

@@ -1,86 +1,60 @@
 """Calibrated detector: any detector with a proven false-alarm bound, on one novelty scale."""
 
 import math
-from numbers import Integral
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, OutlierMixin, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, check_random_state, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from kernova._sklearn import num_samples, reject_complex, safe_indexing, validate_data
-from kernova.calibration import BOUND, CONFIDENCE, HOLDOUT, MAX_FALSE_ALARM
-from kernova.calibration.bounds import (
-    FalseAlarmThreshold,
-    allowed_false_alarms,
-    false_alarm_threshold,
-    finite_scores,
-    percent_rounded_up,
-)
+from kernova.calibration import BOUND, CALIBRATION, CONFIDENCE, HOLDOUT, MAX_FALSE_ALARM
+from kernova.calibration.bounds import FalseAlarmThreshold, false_alarm_threshold
 from kernova.calibration.p_values import conformal_p_values, select_discoveries
+from kernova.calibration.scoring import (
+    OVERFLOW,
+    HeldOut,
+    guarantee_sentence,
+    last_step,
+    scores_by,
+    scores_outliers_high,
+    scoring_method,
+    seeded,
+)
+from kernova.calibration.splits import (
+    AUTO,
+    ROUNDING,
+    Split,
+    Wanted,
+    check_holdout,
+    check_two_units,
+    fold_number,
+    fold_splits,
+    holdout_size,
+    split_rows,
+    split_units,
+    unit_numbers,
+)
 from kernova.errors import InputError, TooFewRowsError, quoted
-from kernova.text import percent, plural, quantity
 from kernova.typing import Indices, Mask, Vector
 
-# 0.29 * 100 is 28.999999999999996, and 29 rows are meant.
-ROUNDING = 1e-9
-# Detectors of other libraries overflow at 1e308; their scores are checked instead.
-_OVERFLOW: dict[str, Any] = {"over": "ignore", "invalid": "ignore", "divide": "ignore"}
+__all__ = [
+    "ROUNDING",
+    "CalibratedDetector",
+    "Judgement",
+    "Split",
+    "last_step",
+    "novelty_of",
+    "novelty_scale",
+    "scores_outliers_high",
+    "split_rows",
+]
 
-
-class Split(NamedTuple):
-    """Indices of the rows to fit the detector on, and of the held-out rows; no row is in both."""
-
-    reference: Indices
-    holdout: Indices
-
-
-def split_rows(n_rows: int, n_holdout: int, random: np.random.RandomState) -> Split:
-    """Draw the held-out rows at random; each part keeps the order of the rows."""
-    shuffled = random.permutation(n_rows)
-    return Split(np.sort(shuffled[n_holdout:]), np.sort(shuffled[:n_holdout]))
-
-
-def _holdout_size(n_rows: int, holdout: float) -> int:
-    """Return the number of rows to hold out, so that both parts have at least one row.
-
-    Examples
-    --------
-    >>> _holdout_size(21, 0.5), _holdout_size(21, 5)
-    (10, 5)
-    """
-    if n_rows < 2:
-        raise InputError(
-            f"Rows to learn from and rows to hold out need at least 2 rows; "
-            f"got {quantity(n_rows, 'sample')}."
-        )
-    if _is_row_number(holdout):
-        if holdout >= n_rows:
-            raise InputError(
-                f"holdout={holdout} leaves no row to learn from: there are {n_rows} rows. "
-                "Hold out fewer, or a fraction such as 0.5."
-            )
-        return int(holdout)
-    return min(max(1, math.floor(holdout * n_rows + ROUNDING)), n_rows - 1)
-
-
-def _is_row_number(holdout: Any) -> bool:
-    """Return whether this is a number of rows, not a fraction of them."""
-    return isinstance(holdout, Integral) and not isinstance(holdout, bool)
-
-
-def _check_holdout(holdout: Any) -> None:
-    """Raise if this is neither a fraction of the rows nor a number of them."""
-    is_fraction = isinstance(holdout, float | np.floating) and 0 < holdout < 1
-    if not is_fraction and not (_is_row_number(holdout) and holdout >= 1):
-        raise InputError(
-            "holdout must be a fraction of the rows above 0 and below 1, or a number of rows "
-            f"of at least 1; got {quoted(holdout)}."
-        )
+_OF_GROUPS = "ordinary rows of other groups"
 
 
 class Judgement(NamedTuple):
@@ -122,34 +96,13 @@ def novelty_of(scores: Vector, threshold: float, scale: float) -> Vector:
     return np.where(scores > threshold, np.minimum(novelty, -limits.tiny), novelty)
 
 
-def _guarantee_sentence(
-    result: FalseAlarmThreshold, max_false_alarm: float, confidence: float
-) -> str:
-    """Return the guarantee as a sentence, rounded so that it stays true.
-
-    Examples
-    --------
-    >>> from kernova.calibration.bounds import false_alarm_threshold
-    >>> _guarantee_sentence(false_alarm_threshold(range(59), 0.05, 0.95, "binomial"), 0.05, 0.95)
-    'With 95 % confidence, at most 4.96 % of ordinary rows are called novel
-    (5 % was asked for; of 59 held-out rows none was).'
-    """
-    n_alarms = round(result.observed_rate * result.n)
-    called = f"{n_alarms or 'none'} {plural(n_alarms or 1, 'was', 'were')}"
-    return (
-        f"With {percent(confidence, '.12g')} confidence, at most "
-        f"{percent_rounded_up(result.bound)} of ordinary rows are called novel "
-        f"({percent(max_false_alarm, '.12g')} was asked for; "
-        f"of {result.n} held-out {plural(result.n, 'row')} {called})."
-    )
-
-
 class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     """Detector with a threshold whose false-alarm rate has a proven bound.
 
     Some rows are held out; the detector is fitted on the others; the scores of the held-out rows
     set the threshold, the p-values and the scale of novelty. All detectors are thereby on one
-    scale, and ``guarantee`` returns the proven bound as a sentence.
+    scale, and ``guarantee`` returns the proven bound as a sentence. With ``calibration="cross"``
+    every row is held out once and learnt from otherwise.
 
     Parameters
     ----------
@@ -163,10 +116,19 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         Probability, over the draw of the held-out rows, with which the limit holds.
     bound : {"binomial", "hoeffding"}, default="binomial"
         The kind of bound; see :func:`~kernova.false_alarm_threshold`.
-    holdout : float or int, default=0.5
-        Rows to hold out: a fraction in (0, 1), rounded down, or their number.
+    holdout : "auto", float or int, default="auto"
+        Rows to hold out: a fraction in (0, 1), rounded down, or their number. "auto" chooses by the
+        number of rows: as many as the guarantee needs of few rows, just below half of some
+        hundred, and no more than a fifth of very many. If the rows cannot prove the default
+        of ``max_false_alarm``, the smallest rate is proven that they can, and ``guarantee`` says
+        so; for any other rate :class:`~kernova.errors.TooFewRowsError` is raised.
     random_state : int, RandomState or None, default=None
-        Seed of the hold-out split, and of the estimator where it has no seed of its own.
+        Seed of the split, and of the estimator where it has no seed of its own.
+    calibration : {"holdout", "cross"}, default="holdout"
+        "cross" divides the rows into folds. For each, a detector is fitted on all other rows and
+        calibrated on the fold; a row is novel if all detectors call it so. See the notes.
+    n_folds : "auto" or int, default="auto"
+        Number of folds of "cross"; "auto" is 5, or fewer if the folds would be small.
 
     Attributes
     ----------
@@ -184,11 +146,34 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         Scores of the held-out rows, in increasing order.
     reference_indices_, holdout_indices_ : ndarray of int
         Rows of ``X`` that the detector was fitted on, and those held out. Set by ``fit`` only;
-        ``calibrate`` is given other held-out rows.
+        ``calibrate`` is given other held-out rows. With "cross" these are those of the first fold.
+    folds_ : list of CalibratedDetector
+        The fitted and calibrated detectors of "cross". There ``estimator_`` is the first of their
+        detectors, a score is minus the novelty, and the threshold is 0.
     n_features_in_ : int
         Number of features seen.
     feature_names_in_ : ndarray of str
         Names of the features, if they had names.
+
+    Notes
+    -----
+    What is proven, for any detector and any distribution of the rows:
+
+    ===========  ==========================================  =======================================
+    calibration  with ``confidence``, false alarms at most   p-value of an ordinary row
+    ===========  ==========================================  =======================================
+    "holdout"    the bound of m held-out rows; exact         P(p <= a) <= a
+    "cross"      the bound of the n / K rows of one fold     P(p <= a) <= 2a + 2(K - 1) / (n + K),
+                                                             in practice about a
+    ===========  ==========================================  =======================================
+
+    "cross" cannot prove a smaller bound than holding out n / K rows once does: each detector has
+    the bound of its own fold, and nothing limits how the K errors depend on each other. A row
+    that all K call novel is called novel by each of them, so that the false alarms of "cross" are
+    at most those of any one detector. What "cross" gives is p-values and a scale from all n rows,
+    and verdicts that depend less on the random split; they are more cautious than proven.
+
+    With groups, "row" in these statements is a random row of a group not seen before.
 
     Examples
     --------
@@ -200,9 +185,18 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     >>> detector.predict([[0, 0], [9, 9]])
     array([ 1, -1])
     >>> detector.guarantee()
-    'With 95 % confidence, at most 4.52 % of ordinary rows are called novel
-    (5 % was asked for; of 200 held-out rows 4 were).'
+    'With 95 % confidence, at most 4.99 % of ordinary rows are called novel
+    (5 % was asked for; of 181 held-out rows 4 were).'
     """
+
+    # What models saved before these parameters and attributes existed stand for.
+    calibration: str = "holdout"
+    n_folds: "str | int" = AUTO
+    _held_out_weights: Vector | None = None  # of holdout_scores_; with groups only
+    _drawn_scores: Vector | None = None  # one of each group; with groups only
+    estimator_: Any
+    false_alarm_bound_: float
+    observed_false_alarm_: float
 
     def __init__(
         self,
@@ -210,8 +204,10 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         max_false_alarm: float = MAX_FALSE_ALARM,
         confidence: float = CONFIDENCE,
         bound: str = BOUND,
-        holdout: float = HOLDOUT,
+        holdout: "str | float" = HOLDOUT,
         random_state: Any = None,
+        calibration: str = CALIBRATION,
+        n_folds: "str | int" = AUTO,
     ) -> None:
         self.estimator = estimator
         self.max_false_alarm = max_false_alarm
@@ -219,6 +215,8 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         self.bound = bound
         self.holdout = holdout
         self.random_state = random_state
+        self.calibration = calibration
+        self.n_folds = n_folds
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -227,7 +225,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
             tags.input_tags = get_tags(detector).input_tags
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Split the rows, fit the detector on one part and set the threshold on the other.
 
         Parameters
@@ -236,29 +234,43 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
             Ordinary rows, in any form that the detector takes.
         y : None
             Present for API consistency; not used.
+        groups : array-like of shape (n_rows,), optional
+            The group of each row, such as its site, specimen or user. Groups are held out as a
+            whole; ``holdout`` counts groups. The bound is that of one row drawn from each
+            held-out group, the p-values are from all their rows, and both are about a random row
+            of a new group.
 
         Returns
         -------
         self
         """
-        _check_holdout(self.holdout)
+        check_holdout(self.holdout)
+        _check_calibration(self.calibration)
         validate_data(self, X, skip_check_array=True)  # names and number of features only
         reject_complex(self, X)
-        n_rows = num_samples(X)
-        n_holdout = _holdout_size(n_rows, self.holdout)
-        self._check_enough_rows(n_rows, n_holdout)
+        units = unit_numbers(groups, num_samples(X))
+        n_units = int(units.max(initial=-1)) + 1
+        unit = "row" if groups is None else "group"
+        wanted = Wanted(self.max_false_alarm, self.confidence, self.bound)
         random = check_random_state(self.random_state)
-        split = split_rows(n_rows, n_holdout, random)
-        detector = _seeded(clone(self._detector()), random)
-        _scoring_method(detector)  # raises now rather than after a long fit
         (rows,) = indexable(X)  # some sparse formats cannot be indexed by row before this
-        with np.errstate(**_OVERFLOW):
-            detector.fit(safe_indexing(rows, split.reference))
-        self._calibrate(detector, safe_indexing(rows, split.holdout))
+        labels = None if groups is None else units
+        if self.calibration == "cross":
+            check_two_units(n_units, unit)
+            n_folds = fold_number(n_units, self.n_folds, wanted, unit)
+            self._fit_folds(rows, labels, fold_splits(units, n_units, n_folds, random), random)
+            return self
+        n_holdout = holdout_size(n_units, self.holdout, wanted, unit)
+        split = split_units(units, n_units, n_holdout, random)
+        detector = self._fitted_on(rows, split.reference, random)
+        if hasattr(self, "folds_"):
+            del self.folds_
+        held_out = HeldOut.scored(detector, rows, split.holdout, labels, random)
+        self._calibrate(detector, held_out, accepts_more=self.holdout == AUTO)
         self.reference_indices_, self.holdout_indices_ = split
         return self
 
-    def calibrate(self, X_holdout: Any) -> Self:
+    def calibrate(self, X_holdout: Any, groups: Any = None) -> Self:
         """Set the threshold on other held-out rows, without fitting the detector again.
 
         After ``fit`` these replace the rows held out then. Without ``fit``,
@@ -269,35 +281,130 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         ----------
         X_holdout : array-like, sparse matrix or DataFrame of shape (n_holdout, n_features)
             Ordinary rows that the detector has not seen.
+        groups : array-like of shape (n_holdout,), optional
+            The group of each row, as in ``fit``.
 
         Returns
         -------
         self
         """
+        if hasattr(self, "folds_"):
+            for fold in self.folds_:
+                fold.calibrate(X_holdout, groups)
+            self._folds_share_rows = True
+            self._combine_folds()
+            return self
         is_first = not hasattr(self, "estimator_")
         detector = self._fitted_detector() if is_first else self.estimator_
         validate_data(self, X_holdout, reset=is_first, skip_check_array=True)
-        self._calibrate(detector, X_holdout)
+        self._calibrate(detector, self._held_out(detector, X_holdout, groups))
         if hasattr(self, "holdout_indices_"):
             del self.holdout_indices_  # the rows held out are no longer rows of fit's X
         return self
 
+    def recalibrate(self, X_ordinary: Any, groups: Any = None) -> Self:
+        """Add rows known to be ordinary to the held-out ones, and set the threshold again.
+
+        The bound becomes tighter with every row. It stays proven if the rows are drawn like those
+        that will be judged, and if neither their choice nor their number depends on their
+        scores: label a random sample of the rows, not only those called novel, and decide
+        beforehand when to calibrate again. Each calibration has its own confidence.
+
+        Parameters
+        ----------
+        X_ordinary : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Ordinary rows that the detector has not seen.
+        groups : array-like of shape (n_rows,), optional
+            The group of each row; needed if and only if there were groups before. All rows
+            must be of new groups.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self, "threshold_")
+        if hasattr(self, "folds_"):
+            for fold in self.folds_:
+                fold.recalibrate(X_ordinary, groups)
+            self._folds_share_rows = True
+            self._combine_folds()
+            return self
+        if (groups is None) != (self._held_out_weights is None):
+            raise InputError(
+                "groups must be given to recalibrate if they were given before, and only then."
+            )
+        validate_data(self, X_ordinary, reset=False, skip_check_array=True)
+        before = HeldOut(self.holdout_scores_, self._held_out_weights, self._drawn_scores)
+        added = self._held_out(self.estimator_, X_ordinary, groups)
+        is_above = self.false_alarm_bound_ > self.max_false_alarm
+        self._calibrate(self.estimator_, before.joined(added), accepts_more=is_above)
+        if hasattr(self, "holdout_indices_"):
+            del self.holdout_indices_
+        return self
+
     def score_samples(self, X: Any) -> Vector:
-        """Return the detector's own scores; high is ordinary."""
+        """Return the detector's own scores; high is ordinary. With "cross", minus the novelty."""
         check_is_fitted(self, "threshold_")
         reject_complex(self, X)
-        return _scores_by(self.estimator_, X)
+        if hasattr(self, "folds_"):
+            return self.judge(X).scores
+        return scores_by(self.estimator_, X)
 
     def judge(self, X: Any) -> Judgement:
         """Score rows once, and return scores, novelty, p-values and verdicts together."""
+        check_is_fitted(self, "threshold_")
+        if hasattr(self, "folds_"):
+            reject_complex(self, X)
+            sizes = [fold._n_units for fold in self.folds_]
+            found = [fold.judge(X) for fold in self.folds_]
+            return _in_agreement(found, sizes, self._folds_share_rows)
         scores = self.score_samples(X)
         scale = novelty_scale(self.holdout_scores_, self.threshold_)
         return Judgement(
             scores=scores,
             novelty=novelty_of(scores, self.threshold_, scale),
-            p_values=conformal_p_values(self.holdout_scores_, scores),
+            p_values=conformal_p_values(self.holdout_scores_, scores, self._held_out_weights),
             is_novel=scores <= self.threshold_,
         )
+
+    def score_batches(self, frames: Iterable[Any]) -> Iterator[Judgement]:
+        """Judge rows that come in batches, with the memory of one batch.
+
+        Parameters
+        ----------
+        frames : iterable
+            DataFrames, arrays, or tables and record batches of pyarrow, with the columns of
+            ``fit``. Batches without rows are allowed.
+
+        Returns
+        -------
+        iterator of Judgement
+            The judgement of each batch, as soon as it is asked for.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kernova import CalibratedDetector, SpatialDepth
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> detector = CalibratedDetector(SpatialDepth(), random_state=0).fit(X)
+        >>> batches = (X[start:start + 100] for start in range(0, 500, 100))
+        >>> [int(judgement.is_novel.sum()) for judgement in detector.score_batches(batches)]
+        [1, 5, 3, 1, 1]
+        """
+        check_is_fitted(self, "threshold_")
+        if hasattr(frames, "shape") or isinstance(frames, str | bytes | dict):
+            raise InputError(
+                f"frames must be an iterable of tables; got one {type(frames).__name__}. "
+                "Put a single table into a list, or use judge."
+            )
+        return (self._judged_batch(frame) for frame in frames)
+
+    def _judged_batch(self, frame: Any) -> Judgement:
+        is_arrow = type(frame).__module__.partition(".")[0] == "pyarrow"
+        X = frame.to_pandas() if is_arrow else frame
+        if num_samples(X) == 0:
+            return Judgement(np.empty(0), np.empty(0), np.empty(0), np.empty(0, dtype=np.bool_))
+        return self.judge(X)
 
     def decision_function(self, X: Any) -> Vector:
         """Return the scores shifted by ``offset_``: below 0 is novel."""
@@ -331,35 +438,115 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         check_is_fitted(self, "threshold_")
         return self._guarantee
 
-    def _check_enough_rows(self, n_rows: int, n_holdout: int) -> None:
-        """Raise before the fit: what can be proven depends on the number of rows alone."""
-        try:
-            allowed_false_alarms(n_holdout, self.max_false_alarm, self.confidence, self.bound)
-        except TooFewRowsError as error:
-            needed = error.rows_needed
-            if _is_row_number(self.holdout):
-                advice = f"Set holdout to {needed} or more"
-            else:
-                in_all = math.ceil(needed / self.holdout - ROUNDING)
-                advice = f"With holdout={self.holdout:g} that takes {in_all} rows in all"
-            raise TooFewRowsError(
-                f"{error} {advice}; there are {n_rows}.",
-                rows_needed=needed,
-                smallest_provable=error.smallest_provable,
-            ) from None
+    def _fitted_on(self, rows: Any, reference: Indices, random: np.random.RandomState) -> Any:
+        detector = seeded(clone(self._detector()), random)
+        scoring_method(detector)  # raises now rather than after a long fit
+        with np.errstate(**OVERFLOW):
+            detector.fit(safe_indexing(rows, reference))
+        return detector
 
-    def _calibrate(self, detector: Any, X_holdout: Any) -> None:
+    def _fit_folds(
+        self,
+        rows: Any,
+        labels: Indices | None,
+        splits: list[Split],
+        random: np.random.RandomState,
+    ) -> None:
+        """Fit and calibrate one detector for each fold."""
+        folds = []
+        for split in splits:
+            detector = self._fitted_on(rows, split.reference, random)
+            seed = int(random.randint(np.iinfo(np.int32).max))
+            fold = CalibratedDetector(
+                detector, self.max_false_alarm, self.confidence, self.bound, random_state=seed
+            )
+            held_out = safe_indexing(rows, split.holdout)
+            folds.append(
+                fold.calibrate(held_out, None if labels is None else labels[split.holdout])
+            )
+        self.folds_, self._folds_share_rows = folds, False
+        self._combine_folds()
+        self.reference_indices_, self.holdout_indices_ = splits[0]
+
+    def _combine_folds(self) -> None:
+        """Set what holds for all folds together.
+
+        A row that all detectors call novel is called novel by the k-th, for any k fixed
+        beforehand: P(false alarm) is at most that of detector k, whose bound is proven on fold k.
+        Which fold has the smallest bound depends on the sizes alone.
+        """
+        folds: list[CalibratedDetector] = self.folds_
+        sizes = [fold._n_units for fold in folds]
+        self.estimator_ = folds[0].estimator_
+        self.holdout_scores_ = np.sort(
+            np.concatenate([-fold._held_out_novelty() for fold in folds])
+        )
+        self.threshold_ = 0.0
+        self.offset_ = math.nextafter(0.0, math.inf)
+        self.false_alarm_bound_ = min(fold.false_alarm_bound_ for fold in folds)
+        rates = [fold.observed_false_alarm_ for fold in folds]
+        self.observed_false_alarm_ = float(np.average(rates, weights=sizes))
+        is_grouped = folds[0]._drawn_scores is not None
+        unit = "groups" if is_grouped else "rows"
+        rows = "rows, one from each group," if is_grouped else "rows, each judged by its own,"
+        self._guarantee = guarantee_sentence(
+            FalseAlarmThreshold(
+                0.0, self.false_alarm_bound_, self.observed_false_alarm_, sum(sizes)
+            ),
+            self.max_false_alarm,
+            self.confidence,
+            of=_OF_GROUPS if is_grouped else "ordinary rows",
+            by=f"; all {len(folds)} detectors must agree, each calibrated on at least {min(sizes)} "
+            f"{unit} that it was not fitted to",
+            held_out=f"{sum(sizes)} {rows}",
+        )
+
+    @property
+    def _n_units(self) -> int:
+        drawn = self._drawn_scores
+        return len(self.holdout_scores_ if drawn is None else drawn)
+
+    def _held_out_novelty(self) -> Vector:
+        scale = novelty_scale(self.holdout_scores_, self.threshold_)
+        return novelty_of(self.holdout_scores_, self.threshold_, scale)
+
+    def _held_out(self, detector: Any, X: Any, groups: Any) -> HeldOut:
+        n_rows = num_samples(X)
+        labels = None if groups is None else unit_numbers(groups, n_rows)
+        (rows,) = indexable(X)
+        random = check_random_state(self.random_state)
+        return HeldOut.scored(detector, rows, np.arange(n_rows), labels, random)
+
+    def _calibrate(self, detector: Any, held_out: HeldOut, accepts_more: bool = False) -> None:
         """Set threshold, bound and guarantee; nothing is changed if that fails."""
-        scores = np.sort(_scores_by(detector, X_holdout))
-        result = false_alarm_threshold(scores, self.max_false_alarm, self.confidence, self.bound)
+        units = held_out.scores if held_out.drawn is None else held_out.drawn
+        rate, needs = self.max_false_alarm, ""
+        try:
+            Wanted(rate, self.confidence, self.bound).allowed(units.size)
+        except TooFewRowsError as error:
+            if not accepts_more or rate != MAX_FALSE_ALARM or error.smallest_provable >= 1:
+                raise
+            rate = error.smallest_provable
+            unit = "rows" if held_out.drawn is None else "groups"
+            needs = f", which takes {error.rows_needed} held-out {unit}"
+        result = false_alarm_threshold(units, rate, self.confidence, self.bound)
         self.estimator_ = detector
-        self.holdout_scores_ = scores
+        self.holdout_scores_ = held_out.scores
         self.threshold_ = result.threshold
         self.offset_ = math.nextafter(result.threshold, math.inf)
         self.false_alarm_bound_ = result.bound
         self.observed_false_alarm_ = result.observed_rate
+        self._held_out_weights, self._drawn_scores = held_out.weights, held_out.drawn
+        words: dict[str, Any] = {}
+        if held_out.drawn is not None:
+            words = {
+                "of": _OF_GROUPS,
+                "held_out": f"{result.n} rows, one from each held-out group,",
+            }
         # Written now: parameters changed later do not change what was proven.
-        self._guarantee = _guarantee_sentence(result, self.max_false_alarm, self.confidence)
+        self._guarantee = guarantee_sentence(
+            result, self.max_false_alarm, self.confidence, by=needs, **words
+        )
 
     def _detector(self) -> Any:
         if self.estimator is not None:
@@ -377,46 +564,24 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         return self.estimator
 
 
-def last_step(detector: Any) -> Any:
-    """Return the detector that a pipeline ends in; any other detector is its own last step."""
-    return last_step(detector.steps[-1][1]) if isinstance(detector, Pipeline) else detector
+def _in_agreement(found: list[Judgement], sizes: list[int], share_rows: bool) -> Judgement:
+    """Combine the judgements of all folds: a row is as novel as the least of them says.
+
+    p = (1 + C) / (n + 1), where C counts over all folds the held-out rows that score no higher by
+    their own detector (cross-conformal; Vovk 2015). With p_k the exact p-value of fold k and
+    m_k rows, (K + C) / (n + K) is the mean of the p_k with weights (m_k + 1) / (n + K). A mean q
+    of valid p-values has P(q <= a) <= 2a, however they depend on each other, because
+    1[q <= a] <= max(2 - q/a, 0), which is convex in q and has mean 2a for a uniform p_k. Where
+    all folds were calibrated on the same further rows, p is this mean itself.
+    """
+    novelty = np.min([one.novelty for one in found], axis=0)
+    counts = sum(one.p_values * (size + 1) - 1 for one, size in zip(found, sizes, strict=True))
+    added = len(sizes) if share_rows else 1
+    p_values = np.minimum((added + counts) / (added + sum(sizes)), 1.0)
+    return Judgement(-novelty, novelty, p_values, novelty >= 0)
 
 
-def scores_outliers_high(detector: Any) -> bool:
-    """Return whether this is a PyOD detector, or ends in one: there high scores are outliers."""
-    marks = ("decision_scores_", "predict_confidence")  # PyOD's, after fit and before
-    return any(hasattr(last_step(detector), mark) for mark in marks)
-
-
-def _scoring_method(detector: Any) -> Any:
-    name = type(detector).__name__
-    if scores_outliers_high(detector):
-        # Such scores would call the most ordinary rows novel.
-        raise InputError(
-            f"{type(last_step(detector)).__name__} gives high scores to outliers; here high scores "
-            "are ordinary. Wrap it in kernova.pyod.from_pyod, which changes the sign."
-        )
-    for method in ("score_samples", "decision_function"):
-        if hasattr(detector, method):
-            return getattr(detector, method)
-    raise InputError(
-        f"{name} cannot score new rows: it has neither score_samples nor decision_function. "
-        "Choose a detector that has one (LocalOutlierFactor: with novelty=True)."
-    )
-
-
-def _scores_by(detector: Any, X: Any) -> Vector:
-    with np.errstate(**_OVERFLOW):
-        scores = _scoring_method(detector)(X)
-    return finite_scores(scores, f"scores of {type(detector).__name__}")
-
-
-def _seeded(detector: Any, random: np.random.RandomState) -> Any:
-    """Seed every part of the detector that has no seed, so that one random_state repeats all."""
-    unseeded = [
-        name
-        for name, value in sorted(detector.get_params(deep=True).items(), key=lambda item: item[0])
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    ]
-    seeds = {name: int(random.randint(np.iinfo(np.int32).max)) for name in unseeded}
-    return detector.set_params(**seeds)
+def _check_calibration(calibration: Any) -> None:
+    """Raise if this is no way to calibrate."""
+    if not isinstance(calibration, str) or calibration not in ("holdout", "cross"):
+        raise InputError(f"calibration must be 'holdout' or 'cross'; got {quoted(calibration)}.")

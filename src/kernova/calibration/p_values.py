@@ -22,7 +22,12 @@ MOST_COUNTED = 60
 _NEVER_ZERO = 1e-300
 
 
-def conformal_p_values(calibration_scores: ArrayLike, scores: ArrayLike) -> Vector:
+def conformal_p_values(
+    calibration_scores: ArrayLike,
+    scores: ArrayLike,
+    weights: ArrayLike | None = None,
+    score_weights: ArrayLike = 1.0,
+) -> Vector:
     """Return, for each score, the probability that an ordinary row looks at least as novel.
 
     p = (1 + number of calibration scores <= score) / (m + 1). For an ordinary row that was drawn
@@ -35,6 +40,15 @@ def conformal_p_values(calibration_scores: ArrayLike, scores: ArrayLike) -> Vect
         Scores of ordinary rows that took no part in fitting; high is ordinary.
     scores : array-like of shape (n,)
         Scores of the rows to judge.
+    weights : array-like of shape (m,), optional
+        Weights of the calibration rows, for one of two purposes. Where rows come in groups, and
+        groups are exchangeable rather than rows: one divided by the size of the row's group
+        (hierarchical conformal prediction: Lee, Barber and Willett 2023). Where new rows are
+        drawn with other probabilities than calibration rows: the ratio of the two, up to a factor
+        (Tibshirani, Foygel Barber, Candes and Ramdas 2019). Valid for known ratios; estimated
+        ones are as good as the estimate.
+    score_weights : float or array-like of shape (n,), default=1
+        With ratios: those of the rows to judge. With groups: 1.
 
     Returns
     -------
@@ -46,13 +60,32 @@ def conformal_p_values(calibration_scores: ArrayLike, scores: ArrayLike) -> Vect
     >>> from kernova import conformal_p_values
     >>> conformal_p_values([0.3, 0.5, 0.6, 0.9], [0.1, 0.5, 1.0])
     array([0.2, 0.6, 1. ])
+    >>> conformal_p_values([0.3, 0.5, 0.6, 0.9], [0.1, 0.5, 1.0], weights=[0.5, 0.5, 0.5, 0.5])
+    array([0.33333333, 0.66666667, 1.        ])
     """
-    calibration = np.sort(finite_scores(calibration_scores, "calibration scores"))
+    calibration = finite_scores(calibration_scores, "calibration scores")
     if np.size(scores) == 0:
         return np.empty(0)
     judged = finite_scores(scores, "scores")
-    n_as_low = np.searchsorted(calibration, judged, side="right")
-    return (1 + n_as_low) / (calibration.size + 1)
+    if weights is None:
+        n_as_low = np.searchsorted(np.sort(calibration), judged, side="right")
+        return (1 + n_as_low) / (calibration.size + 1)
+    order = np.argsort(calibration, kind="stable")
+    each = _positive_weights(weights, calibration.size, "weights")[order]
+    own = _positive_weights(np.broadcast_to(score_weights, judged.shape), judged.size, "weights")
+    up_to = np.concatenate([[0.0], np.cumsum(each)])
+    as_low = up_to[np.searchsorted(calibration[order], judged, side="right")]
+    return (own + as_low) / (own + up_to[-1])
+
+
+def _positive_weights(weights: ArrayLike, n_rows: int, what: str) -> Vector:
+    each = finite_scores(weights, what)
+    if each.size != n_rows or each.min() <= 0:
+        raise InputError(
+            f"The {what} must be {n_rows} numbers above 0, one for each row; got {each.size}, the "
+            f"smallest {each.min():g}."
+        )
+    return each
 
 
 def select_discoveries(p_values: ArrayLike, false_discovery_rate: float) -> Mask:
