@@ -1,0 +1,202 @@
+"""Members of an ensemble: each gives rows a novelty of its own, high for strange rows.
+
+A member is fitted on reference rows. ``novelty`` takes rows to judge and, for those that are
+reference rows themselves, their number: such a row is judged as if it had not been there. So the
+novelties of reference rows, each without itself, say how novel ordinary rows look to the member.
+
+Rows of the table itself are judged with ``among=True``. Outliers in a table may come in groups, in
+which each is the other's near neighbour; so these rows are compared with more neighbours than new
+rows, which are compared with rows known to be ordinary.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import IsolationForest
+
+from kernova.anomaly.ensemble.columns import Rows
+from kernova.anomaly.ensemble.views import RANKS, STANDARD, SeenRows, decorrelating_rotation
+from kernova.neighbors.index import NeighborIndex, build_index
+from kernova.neighbors.neighborhoods import kth_distances
+from kernova.typing import Indices, Matrix, Vector
+
+_NOT_THERE = -1
+# Numbers are counted in so many bins of equal width; a column with fewer values needs none.
+_BINS = 10
+# Half a count for every bin, also for those without rows (Krichevsky and Trofimov).
+_PRIOR = 0.5
+_MOST_LEVERAGE = 0.999
+
+
+class Member(Protocol):
+    """A fitted member."""
+
+    def novelty(self, seen: SeenRows, own: Indices, *, among: bool) -> Vector:
+        """Return the novelty of rows; ``own`` is their number among the reference rows, or -1."""
+
+
+# --- distance to neighbours ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NeighborDistance:
+    """Distance to the k-th nearest reference row, under one view."""
+
+    view: str
+    index: NeighborIndex
+    n_neighbors: int  # for new rows
+    n_among: int  # for rows of the table itself
+
+    def novelty(self, seen: SeenRows, own: Indices, *, among: bool) -> Vector:
+        """Return the distances."""
+        k = self.n_among if among else self.n_neighbors
+        left_out = np.where(own >= 0, self.index.inverse[np.maximum(own, 0)], _NOT_THERE)
+        return kth_distances(self.index, [k], seen.under(self.view), left_out)[:, 0]
+
+
+def fit_neighbor_distance(
+    seen: SeenRows, view: str, n_neighbors: int, n_among: int
+) -> NeighborDistance:
+    """Index the reference rows under a view."""
+    index = build_index(seen.under(view), k=n_among)
+    return NeighborDistance(view, index, n_neighbors, n_among)
+
+
+# --- linear structure ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LinearStructure:
+    """Squared Mahalanobis distance of Gaussian ranks, with a shrunken covariance matrix."""
+
+    center: Vector
+    rotation: Matrix
+    n_rows: int
+
+    def novelty(self, seen: SeenRows, own: Indices, *, among: bool) -> Vector:
+        """Return the squared distances."""
+        rotated = (seen.under(RANKS) - self.center) @ self.rotation
+        squares = np.einsum("ij,ij->i", rotated, rotated)
+        # A row pulls mean and covariance towards itself: without it, the squared distance d
+        # would be about d / (1 - 1/n - d/(n-1)), the hat matrix's correction.
+        leverage = 1 / self.n_rows + squares / max(self.n_rows - 1, 1)
+        without = squares / (1 - np.minimum(leverage, _MOST_LEVERAGE))
+        return np.where(own >= 0, without, squares)
+
+
+# --- single columns ------------------------------------------------------------------------------
+
+
+class CountedColumn(NamedTuple):
+    """How often the values of one column occur, one by one or in bins of equal width."""
+
+    values: Vector  # sorted distinct values; of bins, their lower edges
+    counts: NDArray[np.int64]
+    highest: float  # rows above it are in no bin; NaN for counted values
+
+
+@dataclass(frozen=True)
+class SingleColumns:
+    """Rarity of the values of single columns: their tails, and how often they occur.
+
+    The tails of a column of numbers are the fractions of rows beyond a value on either side. The
+    least likely column decides, so that one wrong cell is enough; how often values occur is summed
+    over all columns.
+    """
+
+    ordered: tuple[Vector, ...]  # the sorted values of each column of numbers
+    counted: tuple[CountedColumn, ...]  # of columns of numbers
+    level_counts: tuple[NDArray[np.int64], ...]  # of categories; the last is for unknown levels
+    n_rows: int
+
+    def novelty(self, seen: SeenRows, own: Indices, *, among: bool) -> Vector:
+        """Return the sum of both rarities, in nats."""
+        is_own = (own >= 0).astype(np.intp)
+        return self.tails(seen.rows, is_own) + self.rarity(seen.rows, is_own)
+
+    def tails(self, rows: Rows, is_own: Indices) -> Vector:
+        """Return -log of the smallest two-sided tail of any column of numbers."""
+        least = np.full(len(is_own), 0.5)
+        for values, column in zip(self.ordered, rows.numbers.T, strict=True):
+            n_up_to = np.searchsorted(values, column, side="right") - is_own
+            n_from = len(values) - np.searchsorted(values, column, side="left") - is_own
+            tail = (np.minimum(n_up_to, n_from) + 1) / (len(values) + 1 - is_own)
+            np.minimum(least, tail, out=least)
+        return -np.log(2 * least)
+
+    def rarity(self, rows: Rows, is_own: Indices) -> Vector:
+        """Return the sum over all columns of -log of how often the value occurs."""
+        total = np.zeros(len(is_own))
+        for counted, column in zip(self.counted, rows.numbers.T, strict=True):
+            n_bins = len(counted.counts)
+            total -= self._log_fraction(_occurrences(counted, column), n_bins, is_own)
+        for counts, codes in zip(self.level_counts, rows.codes.T, strict=True):
+            total -= self._log_fraction(counts[codes], len(counts) - 1, is_own)
+        return total
+
+    def _log_fraction(self, n_equal: Indices, n_bins: int, is_own: Indices) -> Vector:
+        n_others = self.n_rows - is_own
+        logs: Vector = np.log((n_equal - is_own + _PRIOR) / (n_others + _PRIOR * n_bins))
+        return logs
+
+
+def fit_single_columns(rows: Rows, n_levels: list[int]) -> SingleColumns:
+    """Count the values of each column."""
+    return SingleColumns(
+        tuple(np.sort(column) for column in rows.numbers.T),
+        tuple(_counted(column) for column in rows.numbers.T),
+        tuple(
+            np.bincount(codes, minlength=n + 1)
+            for codes, n in zip(rows.codes.T, n_levels, strict=True)
+        ),
+        len(rows.codes),
+    )
+
+
+def _counted(column: Vector) -> CountedColumn:
+    values, counts = np.unique(column, return_counts=True)
+    if len(values) <= _BINS:
+        return CountedColumn(values, counts, np.nan)
+    edges = np.linspace(values[0] / 2, values[-1] / 2, _BINS + 1)[:-1] * 2
+    bins = np.searchsorted(edges, column, side="right") - 1
+    return CountedColumn(edges, np.bincount(bins, minlength=_BINS), float(values[-1]))
+
+
+def _occurrences(counted: CountedColumn, column: Vector) -> Indices:
+    """Return how many reference rows have the value of a row, or one in the same bin."""
+    if np.isnan(counted.highest):
+        places = np.minimum(
+            np.searchsorted(counted.values, column, side="left"), len(counted.values) - 1
+        )
+        return np.where(counted.values[places] == column, counted.counts[places], 0)
+    bins = np.searchsorted(counted.values, column, side="right") - 1
+    is_inside = (bins >= 0) & (column <= counted.highest)
+    return np.where(is_inside, counted.counts[np.maximum(bins, 0)], 0)
+
+
+# --- isolation -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """Isolation forest: how few random cuts separate a row from the reference rows."""
+
+    forest: IsolationForest
+
+    def novelty(self, seen: SeenRows, own: Indices, *, among: bool) -> Vector:
+        """Return the forest's scores; one row in 256 hardly changes them."""
+        return -self.forest.score_samples(seen.under(STANDARD))
+
+
+def fit_isolation(seen: SeenRows, random: np.random.RandomState) -> Isolation:
+    """Grow the forest."""
+    seed = int(random.randint(np.iinfo(np.int32).max))
+    return Isolation(IsolationForest(random_state=seed).fit(seen.under(STANDARD)))
+
+
+def fit_linear_structure(seen: SeenRows) -> LinearStructure:
+    """Learn mean and covariance of the Gaussian ranks."""
+    X = seen.under(RANKS)
+    return LinearStructure(X.mean(axis=0), decorrelating_rotation(X), len(X))
