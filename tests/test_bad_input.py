@@ -141,15 +141,18 @@ def test_missing_values_name_the_columns_and_the_option(folder):
 
 BAD_OPTIONS = {
     ("--bandwidth", "wide"): (
-        "There is no bandwidth rule named 'wide'. Use one of nearest, reach, median, or a "
+        "There is no bandwidth rule named 'wide'. Use one of half-nearest, "
+        "nearest, reach, median, or a "
         "positive number."
     ),
     ("--bandwidth", "-1"): (
-        "The bandwidth must be a positive number or the name of a rule (nearest, reach, median); "
+        "The bandwidth must be a positive number or the name of a rule "
+        "(half-nearest, nearest, reach, median); "
         "got -1.0."
     ),
     ("--bandwidth", "nan"): (
-        "The bandwidth must be a positive number or the name of a rule (nearest, reach, median); "
+        "The bandwidth must be a positive number or the name of a rule "
+        "(half-nearest, nearest, reach, median); "
         "got nan."
     ),
     ("--confidence", "95"): "--confidence must be a number above 0 and below 1; got 95.0.",
@@ -201,7 +204,8 @@ BAD_OUTLIER_OPTIONS = {
         "--neighbors takes whole numbers separated by commas, such as 10,20,40; got '10,few'."
     ),
     ("--neighbors", "0"): (
-        "--neighbors must be a whole number of 1 or more, or a list of such numbers; got (0,)."
+        "--neighbors must be a whole number of 1 or more, a list of such numbers, or "
+        '"auto"; got (0,).'
     ),
     ("--path", "5,,9"): (
         "--path takes whole numbers separated by commas, such as 10,20,40; got '5,,9'."
@@ -225,7 +229,8 @@ BAD_OUTLIER_OPTIONS = {
         "the table is held out in turn, so that takes 736 rows in all; there are 200."
     ),
     ("--bandwidth", "wide", "--method", "depth"): (
-        "There is no bandwidth rule named 'wide'. Use one of nearest, reach, median, or a "
+        "There is no bandwidth rule named 'wide'. Use one of half-nearest, "
+        "nearest, reach, median, or a "
         "positive number."
     ),
     ("--id-column", "fish"): (

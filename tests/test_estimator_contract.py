@@ -65,6 +65,12 @@ ESTIMATORS = [
     PossibilisticNeighbors((2, 3), scale="common", n_neighbors=1, n_membership_neighbors=2),
     # scikit-learn's checks fit 20 rows, which prove nothing stronger than this.
     CalibratedDetector(max_false_alarm=0.5),
+    CalibratedDetector(SpatialDepth()),
+    CalibratedDetector(SpatialDepth(), max_false_alarm=0.5, holdout=0.5),
+    CalibratedDetector(SpatialDepth(), max_false_alarm=0.5, calibration="cross"),
+    CalibratedDetector(
+        IsolationForest(n_estimators=5), max_false_alarm=0.5, calibration="cross", n_folds=2
+    ),
     CalibratedDetector(IsolationForest(n_estimators=10, random_state=0), max_false_alarm=0.5),
     CalibratedDetector(make_pipeline(StandardScaler(), OneClassSVM()), max_false_alarm=0.5),
     TableEncoder(),

@@ -39,6 +39,7 @@ _NAMES_IN = {
     "kernova.audio.linear_dynamics": "HierarchicalLinearDynamics",
     "kernova.anomaly.spatial_depth": "SpatialDepth KernelSpatialDepth",
     "kernova.anomaly.outlier_factor": "RobustKernelOutlierFactor outlier_factor_path",
+    "kernova.anomaly.ensemble.detector": "DetectorEnsemble",
     "kernova.anomaly.baselines": "LocalDensityFactor LocalPeculiarityFactor",
     "kernova.description.multiclass": "MulticlassDataDescription",
     "kernova.description.one_class": "OneClassGaussianProcess",
@@ -50,6 +51,8 @@ _NAMES_IN = {
     "kernova.calibration.bounds": "false_alarm_threshold critical_false_alarm equal_error_rate",
     "kernova.calibration.p_values": "conformal_p_values select_discoveries",
     "kernova.calibration.detector": "CalibratedDetector",
+    "kernova.calibration.discoveries": "false_discovery_bound",
+    "kernova.calibration.drift": "drift_test",
     "kernova.notes.finder": "NoteFinder",
     "kernova.species.study": "study_unknown study_each",
     "kernova.species.specimens": "judge_specimens",
@@ -66,6 +69,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
     from kernova.anomaly.baselines import LocalDensityFactor, LocalPeculiarityFactor
+    from kernova.anomaly.ensemble.detector import DetectorEnsemble
     from kernova.anomaly.outlier_factor import RobustKernelOutlierFactor, outlier_factor_path
     from kernova.anomaly.spatial_depth import KernelSpatialDepth, SpatialDepth
     from kernova.audio.annotations import read_annotations, write_annotations
@@ -78,6 +82,8 @@ if TYPE_CHECKING:
         false_alarm_threshold,
     )
     from kernova.calibration.detector import CalibratedDetector
+    from kernova.calibration.discoveries import false_discovery_bound
+    from kernova.calibration.drift import drift_test
     from kernova.calibration.p_values import conformal_p_values, select_discoveries
     from kernova.cluster.gaussian_mean_shift import GaussianMeanShift
     from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift

@@ -31,6 +31,7 @@ class Step(NamedTuple):
 Listener = Callable[[Step], None]
 
 _listener: ContextVar[Listener | None] = ContextVar("kernova_progress", default=None)
+_audience: ContextVar[Callable[[str], None] | None] = ContextVar("kernova_audience", default=None)
 
 
 @contextmanager
@@ -41,6 +42,32 @@ def reporting(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def announcing(listener: Callable[[str], None]) -> Iterator[None]:
+    """Send every sentence announced inside the block to ``listener``."""
+    token = _audience.set(listener)
+    try:
+        yield
+    finally:
+        _audience.reset(token)
+
+
+def announce(sentence: Callable[[], str | None]) -> None:
+    """Pass the listener a sentence about the work ahead; without one nothing is computed.
+
+    Examples
+    --------
+    >>> from kernova.progress import announce, announcing
+    >>> with announcing(print):
+    ...     announce(lambda: "This will take about 3 minutes.")
+    This will take about 3 minutes.
+    """
+    listener = _audience.get()
+    text = None if listener is None else sentence()
+    if listener is not None and text is not None:
+        listener(text)
 
 
 def track(items: Collection[_Item], task: str) -> Iterator[_Item]:

@@ -257,7 +257,11 @@ RECOGNIZE = {
 
 # --- outliers and simulate -------------------------------------------------------------------
 
-OUTLIERS_BY_FACTOR = "rows are outliers; rows with a factor above 1.5 are called outliers."
+RANKED_ONLY = [
+    "120 rows ranked by robust kernel outlier factor, the most outlying first.",
+    "No row is called an outlier without a rule: --max-false-alarm 0.05 would set a threshold with "
+    "a proven bound, --contamination 0.05 one by a fraction of the rows.",
+]
 TOO_MANY_NEIGHBOURS = "150 neighbours were asked for, but each row has 119 others; all are taken."
 # By the options.
 SIMULATE = {
@@ -423,7 +427,8 @@ SPECIES = {
     "low confidence": "The confidence must be at least 0.5; got 0.3.",
     "false discovery rate": "--false-discovery-rate must be a number above 0 and below 1; got 2.0.",
     "bandwidth rule": (
-        "There is no bandwidth rule named 'wide'. Use one of nearest, reach, median, or a "
+        "There is no bandwidth rule named 'wide'. Use one of half-nearest, "
+        "nearest, reach, median, or a "
         "positive number."
     ),
     "over its input": (
@@ -483,17 +488,18 @@ IN_OPTIONS = [
 ]
 # By the command line.
 COMMANDS = {
-    "novelty rows.csv rows.csv": (
+    "novelty rows.csv rows.csv --holdout 0.5": (
         "No threshold keeps false alarms below 0.05: 20 held-out rows cannot prove a rate below "
         "0.14. Hold out at least 59 rows, or set --max-false-alarm above 0.14. With --holdout 0.5 "
         "that takes 118 rows in all; there are 40."
     ),
     "novelty rows.csv rows.csv --holdout 1.5": (
-        "--holdout must be a fraction of the rows above 0 and below 1, or a number of rows of at "
-        "least 1; got 1.5."
+        "--holdout must be 'auto', a fraction of the rows above 0 and below 1, or a number of rows "
+        "of at least 1; got 1.5."
     ),
     "outliers rows.csv --neighbors 0": (
-        "--neighbors must be a whole number of 1 or more, or a list of such numbers; got (0,)."
+        "--neighbors must be a whole number of 1 or more, a list of such numbers, or "
+        '"auto"; got (0,).'
     ),
     "outliers rows.csv --max-false-alarm 0.1 --contamination 0.1": (
         "--max-false-alarm 0.1 and --contamination 0.1 both set the threshold. Give only one."

@@ -63,14 +63,19 @@ def test_json_for_programs(folder):
             "reach",
         )
     )
-    assert answer["held_out_rows"] == 130
+    assert answer["held_out_rows"] == 124
     assert 0 < answer["false_alarm_bound"] <= 0.05
     assert answer["files"] == {"output": "v.csv"}
     rows = answer["rows"]
     assert [row["fish"] for row in rows] == [f"{i:018d}" for i in range(30)]
     assert rows[3]["novelty"] > 0
     assert answer["novel_rows"] == sum(row["verdict"] == "novel" for row in rows)
-    written = pd.read_csv("v.csv", dtype={"fish": str})
+    assert rows[3]["because"].startswith(("length = 9 (usually ", "width = -9 (usually "))
+    first = answer["explanations"][0]
+    assert first["id"] == rows[3]["fish"]
+    assert {one["feature"] for one in first["features"]} == {"length", "width"}
+    assert sum(row["because"] != "" for row in rows) == len(answer["explanations"]) == 10
+    written = pd.read_csv("v.csv", dtype={"fish": str}, keep_default_na=False)
     assert written.to_dict(orient="records") == rows
 
 
@@ -87,11 +92,11 @@ def test_every_output_format_keeps_ids_as_text(folder, ending):
         "json": lambda: pd.DataFrame(json.loads(path.read_text())),
     }
     back = readers[ending]()
-    assert list(back.columns) == ["fish", "novelty", "p_value", "verdict"]
+    assert list(back.columns) == ["fish", "novelty", "p_value", "verdict", "because"]
     assert back["fish"][7] == f"{7:018d}"
 
 
-@pytest.mark.parametrize("name", ["novelty", "p_value", "verdict", "discovery"])
+@pytest.mark.parametrize("name", ["novelty", "p_value", "verdict", "because"])
 def test_ids_are_written_under_any_name(folder, name):
     ids = ["=cmd()", "[bold]x[/bold]", "[/red]", "日本", *(f"fish {i}" for i in range(26))]
     new = pd.read_parquet("new.parquet").drop(columns="fish")
@@ -101,7 +106,9 @@ def test_ids_are_written_under_any_name(folder, name):
                "--false-discovery-rate", "0.1", "-o", "out.csv", "--report", "p.html")  # fmt: skip
     assert all(one in text for one in ids)
     out = pd.read_csv("out.csv")
-    assert list(out.columns) == [f"{name}_", "novelty", "p_value", "verdict", "discovery"]
+    assert list(out.columns) == [
+        f"{name}_", "novelty", "p_value", "verdict", "discovery", "because",
+    ]  # fmt: skip
     assert list(original_cells(out)[f"{name}_"]) == ids
 
 
@@ -153,7 +160,7 @@ def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert complaint == "kernova: Interrupted; no file was left half-written.\n"
+    assert complaint.endswith("kernova: Interrupted; no file was left half-written.\n")
     assert {path.name for path in folder.iterdir()} == {
         "known.csv", "new.parquet", "big.parquet", "queries.parquet",
     }  # fmt: skip

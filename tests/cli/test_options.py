@@ -27,7 +27,7 @@ from kernova.cli.species import species
 from kernova.discover.strategies import DEFAULT_STRATEGY, STRATEGIES
 from kernova.notes.evaluation import ONSET_TOLERANCE_SECONDS
 from kernova.species.space import SpeciesSettings
-from kernova.workflows.detectors import detector_names
+from kernova.workflows.detectors import ALL, detector_names
 from kernova.workflows.settings import (
     LearnSettings,
     NoveltySettings,
@@ -82,7 +82,9 @@ def test_the_default_tolerance_is_that_of_the_library():
 @pytest.mark.parametrize("command", [novelty, outliers])
 def test_every_detector_can_be_chosen(command):
     annotation = inspect.signature(command).parameters["method"].annotation
-    assert get_args(get_args(annotation)[0]) == detector_names(command.__name__)
+    offered = get_args(get_args(annotation)[0])
+    also = (ALL,) if command is outliers else ()
+    assert offered == (*detector_names(command.__name__), *also)
 
 
 def test_help_lists_every_audio_format():

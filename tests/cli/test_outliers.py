@@ -43,8 +43,7 @@ COLUMNS = ["--id-column", "fish", "--label-column", "kind"]
 def test_text_for_people(folder):
     text = run("--top", "2")
     lines = text.splitlines()
-    assert messages.OUTLIERS_BY_FACTOR in lines[0]
-    assert "nothing is proven" in lines[1]
+    assert lines[:2] == messages.RANKED_ONLY
     table = [line for line in lines if "0000" in line]
     assert len(table) == 2
     assert "000000000000000003" in table[0]
@@ -119,5 +118,20 @@ def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=300)
     assert process.returncode == 130
-    assert complaint == "kernova: Interrupted; no file was left half-written.\n"
+    assert complaint.endswith("kernova: Interrupted; no file was left half-written.\n")
     assert {path.name for path in folder.iterdir()} == {"fish.csv", "big.npy"}
+
+
+def test_all_methods_side_by_side(folder):
+    text = run("--method", "all", "--top", "3", "-o", "ranks.csv", "--report", "page.html")
+    assert text.startswith("120 rows ranked by 6 methods; the order is that of the mean rank.\n")
+    assert "Correlation of the ranks over all rows" in text
+    ranks = pd.read_csv("ranks.csv", dtype={"fish": str})
+    methods = ["rkof", "isolation-forest", "lof", "ldf", "lpf", "depth"]
+    assert list(ranks.columns) == ["fish", "rank", *methods, "agreeing", "kind"]
+    assert ranks["fish"][0] == "000000000000000003"
+    assert (ranks.loc[0, methods] == 1).all()
+    assert "Who agrees on each row" in Path("page.html").read_text()
+    answer = json.loads(run("--method", "all", "--top", "3", "--json"))
+    assert answer["agreement"]["names"] == methods
+    assert answer["agreement"]["rows"][0]["agreeing"] == methods

@@ -128,7 +128,7 @@ def _encoders():
     found = {f"encoder-{s}": kernova.TableEncoder(s) for s in ("standard", "minmax", "none")}
     found["encoder-fill"] = kernova.TableEncoder(missing="fill", category_weight=0.5)
     found["pipeline-encoder-depth"] = make_pipeline(
-        kernova.TableEncoder(), kernova.KernelSpatialDepth()
+        kernova.TableEncoder(), kernova.KernelSpatialDepth(bandwidth="nearest", far_rows="literal")
     )
     found["pipeline-encoder-factor"] = make_pipeline(
         kernova.TableEncoder("minmax"), kernova.RobustKernelOutlierFactor(8, novelty=True)
@@ -158,7 +158,9 @@ def _calibrated():
     fitted = kernova.SpatialDepth().fit(X[:24])
     models["calibrated-apart"] = (calibrated(fitted, 0.3, 0.9).calibrate(X[24:]), new)
     table = mixed_table()
-    road = make_pipeline(kernova.TableEncoder(), kernova.KernelSpatialDepth())
+    road = make_pipeline(
+        kernova.TableEncoder(), kernova.KernelSpatialDepth(bandwidth="nearest", far_rows="literal")
+    )
     whole = calibrated(road, max_false_alarm=0.2, random_state=np.random.RandomState(0))
     models["calibrated-pipeline"] = (whole.fit(table[:90]), table[90:105].reset_index(drop=True))
     return models

@@ -40,7 +40,9 @@ def spatial_depth():
 def kernel_depth_by_bandwidth():
     v, found = vectors("ksd"), {}
     for bandwidth in ("nearest", "reach", "median", 0.2, 1.0, 5.0):
-        model = kernova.KernelSpatialDepth(bandwidth=bandwidth, engine="exact").fit(v["X"])
+        model = kernova.KernelSpatialDepth(
+            bandwidth=bandwidth, engine="exact", far_rows="literal"
+        ).fit(v["X"])
         answers = detector_answers(model, v["Q"])
         found[str(bandwidth)] = {**answers, "used": model.bandwidth_, "offset": model.offset_}
     return found
@@ -51,7 +53,9 @@ def kernel_depth_by_kernel():
     v, found = vectors("ksd"), {}
     for kernel in ("gaussian", "laplacian", "matern", "polynomial", "linear"):
         bandwidth = 1.5 if kernel != "linear" else "nearest"
-        model = kernova.KernelSpatialDepth(kernel=kernel, bandwidth=bandwidth).fit(v["X"])
+        model = kernova.KernelSpatialDepth(
+            kernel=kernel, bandwidth=bandwidth, far_rows="literal"
+        ).fit(v["X"])
         found[kernel] = detector_answers(model, v["Q"])
     return found
 
@@ -62,7 +66,9 @@ def kernel_depth_by_engine():
     for engine, bandwidth, n in (
         ("exact", 1.0, 600), ("low-rank", 1.5, 600), ("sparse", 0.05, 600), ("auto", 0.1, 2400),
     ):  # fmt: skip
-        model = kernova.KernelSpatialDepth(bandwidth=bandwidth, engine=engine, random_state=0)
+        model = kernova.KernelSpatialDepth(
+            bandwidth=bandwidth, engine=engine, random_state=0, far_rows="literal"
+        )
         model.fit(i["ring"][:n])
         found[engine] = {**detector_answers(model, i["ring_new"]), "offset": model.offset_}
     return found
@@ -270,7 +276,12 @@ def calibrated_detector():
     i, found = inputs(), {}
     for bound in ("binomial", "hoeffding"):
         model = kernova.CalibratedDetector(
-            kernova.KernelSpatialDepth(bandwidth=1.0), 0.25, 0.9, bound, 0.5, random_state=0
+            kernova.KernelSpatialDepth(bandwidth=1.0, far_rows="literal"),
+            0.25,
+            0.9,
+            bound,
+            0.5,
+            random_state=0,
         ).fit(i["rows"])
         found[bound] = _calibrated_answers(model, i["new"])
     fitted = kernova.SpatialDepth().fit(i["rows"][:60])
@@ -299,7 +310,7 @@ def mixed_table():
 def explanations():
     i, found = inputs(), {}
     models = {
-        "depth": kernova.KernelSpatialDepth(bandwidth=1.0).fit(i["rows"]),
+        "depth": kernova.KernelSpatialDepth(bandwidth=1.0, far_rows="literal").fit(i["rows"]),
         "factor": kernova.RobustKernelOutlierFactor(10, novelty=True).fit(i["rows"]),
         "classes": kernova.MulticlassDataDescription().fit(i["rows"], i["classes"]),
     }

@@ -24,7 +24,12 @@ from .storage import numbers_in
 # and tables, and names of columns. Either word is accepted.
 RENAMED: dict[str, str] = {"strangers-and-crowds": "novelty-density"}
 # Keys that a reply has since got in addition, by the end of their path.
-ADDED: dict[str, str] = {"saved/warning": "where an entry is if the project was displaced"}
+ADDED: dict[str, str] = {
+    "saved/warning": "where an entry is if the project was displaced",
+    "settings/calibration": "hold-out or folds",
+    "settings/n_folds": "their number",
+    "settings/group_column": "rows that belong together",
+}
 
 _ADDED = tuple(f"/{end}" for end in ADDED)
 MAX_LIST = 30

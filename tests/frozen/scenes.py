@@ -79,23 +79,26 @@ def write_sounds(folder):
 
 
 IRISES = "known.csv new.csv --id-column specimen --drop species --max-false-alarm 0.1"
+HALF = "--holdout 0.5"  # the default of the landed version
 WINES = "demo/wines.csv --id-column wine --label-column cultivar"
 GAPS = "gaps.csv --id-column fish --drop some"
 FISH = "fish.tps --groups species.csv --group-column species"
 
 NOVELTY = [
-    *(f"novelty {IRISES} --method {m} --json --save-model novelty-{m}.kernova -o {m}.{ending}"
+    *(f"novelty {IRISES} --method {m} --json --save-model novelty-{m}.kernova "
+      f"-o {m}.{ending} {HALF}"
       for m, ending in zip(
           ("depth", "spatial-depth", "isolation-forest", "one-class-svm", "lof"),
           ("csv", "tsv", "parquet", "arrow", "feather"), strict=True)),
-    f"novelty {IRISES} --bandwidth reach --bound hoeffding --max-false-alarm 0.4 --json",
+    f"novelty {IRISES} --bandwidth reach --bound hoeffding --max-false-alarm 0.4 --json {HALF}",
     f"novelty {IRISES} --bandwidth median --holdout 0.6 --confidence 0.9 --seed 3 --json -o v.json",
-    f"novelty {IRISES} --bandwidth 0.8 --false-discovery-rate 0.2 --scaling minmax --top 5",
-    f"novelty {IRISES} --scaling none --report page.html",
-    f"novelty gaps.csv {GAPS} --label-column kind --missing fill --max-false-alarm 0.2 --json",
-    f"novelty gaps.csv {GAPS} --drop kind --missing drop --max-false-alarm 0.2",
-    f"novelty gaps.csv {GAPS} --drop kind",
-    "novelty known.csv new.csv --id-column specimen --drop species --max-false-alarm 0.01",
+    f"novelty {IRISES} --bandwidth 0.8 --false-discovery-rate 0.2 --scaling minmax --top 5 {HALF}",
+    f"novelty {IRISES} --scaling none --report page.html {HALF}",
+    f"novelty gaps.csv {GAPS} --label-column kind --missing fill --max-false-alarm 0.2 --json "
+    f"{HALF}",
+    f"novelty gaps.csv {GAPS} --drop kind --missing drop --max-false-alarm 0.2 {HALF}",
+    f"novelty gaps.csv {GAPS} --drop kind {HALF}",
+    f"novelty known.csv new.csv --id-column specimen --drop species --max-false-alarm 0.01 {HALF}",
 ]  # fmt: skip
 
 OUTLIERS = [

@@ -11,9 +11,25 @@ BEYOND_THE_KERNEL = (
     "try a bandwidth above 0.167."
 )
 
-OUTLIERS_BY_FACTOR = (
-    "{} of 200 rows are outliers; rows with a factor above 1.5 are called outliers."
+DRIFT = (
+    "Even without the rows called novel, the new rows differ from the known ones: a region with "
 )
+RANKED_ONLY = (
+    "200 rows ranked by robust kernel outlier factor, the most outlying first.",
+    "No row is called an outlier without a rule: max_false_alarm=0.05 would set a threshold with a "
+    "proven bound, contamination=0.05 one by a fraction of the rows.",
+)
+MANY_OUTLIERS = (
+    "20 % of the rows are called outliers, which is a lot: the rule allows so many whether or not "
+    "they are errors. Look at the first ones, or set a smaller fraction; a table that mixes "
+    "several kinds of rows is better split by kind."
+)
+COMPARED = (
+    "200 rows ranked by 6 methods; the order is that of the mean rank.",
+    "The method all compares ranks and calls no row an outlier. Leave max_false_alarm and "
+    "contamination out, or choose one method.",
+)
+SAMPLED = "The detector learnt from 1,000 of 1,200 rows, drawn at random: all would take too long."
 OUTLIERS_BY_CONTAMINATION = "The threshold was set so that 5 % of the rows are above it."
 NO_OUTLIERS_POSSIBLE = (
     "0 of 101 rows are outliers; with so few rows none can be called an outlier.",
@@ -30,13 +46,14 @@ DUPLICATES_FOR_LOF = (
     "meaningless. Use more neighbours, or the method rkof."
 )
 FEW_EXPLAINED = (
-    "Reasons are given for 1 of 20 rows only: with 1500 columns and 30 rows, more would take long."
+    "Reasons are given for 1 of 20 rows only: with 1,500 columns and 30 rows, more would take long."
 )
 BAD_OUTLIER_SETTINGS = {
-    "There is no method named 'magic'. Use one of rkof, lof, ldf, lpf, depth.": {"method": "magic"},
-    "n_neighbors must be a whole number of 1 or more, or a list of such numbers; got (0,).": {
-        "n_neighbors": (0,)
+    "There is no method named 'magic'. Use one of rkof, isolation-forest, lof, ldf, lpf, depth.": {
+        "method": "magic"
     },
+    "n_neighbors must be a whole number of 1 or more, a list of such numbers, or "
+    '"auto"; got (0,).': {"n_neighbors": (0,)},
     "Method lof takes one number of neighbours; got 5, 10. Give one, or use the method rkof or ldf "
     "or lpf.": {"method": "lof", "n_neighbors": (5, 10)},
     "Method lof cannot use these settings: The 'contamination' parameter of LocalOutlierFactor "

@@ -10,7 +10,7 @@ from kernova.workflows.detectors import detector_names
 from kernova.workflows.novelty import find_novelties, read_known_and_new
 from kernova.workflows.novelty_page import novelty_figures, novelty_page
 from kernova.workflows.settings import NoveltySettings
-from tests.workflows.messages import BAD_NOVELTY_METHOD, BEYOND_THE_KERNEL
+from tests.workflows.messages import BAD_NOVELTY_METHOD, BEYOND_THE_KERNEL, DRIFT
 
 
 def tables(tmp_path, *, columns=3, n_known=300, with_text=False):
@@ -64,7 +64,7 @@ def test_scales_are_learnt_without_the_held_out_rows(tmp_path):
     np.testing.assert_allclose(
         encoder.transform(known.features)[detector.reference_indices_].mean(axis=0), 0, atol=1e-12
     )
-    assert len(reference) == 150
+    assert len(reference) == 176  # of 300: 124 prove the rate with the 2 alarms that 150 allow
 
 
 def test_missing_values_can_be_dropped_or_filled(tmp_path):
@@ -94,7 +94,7 @@ def test_labels_and_dropped_columns_may_be_in_one_table_only(tmp_path):
         drop=["note"],
     )
     assert list(find_novelties(*pair).rows.columns) == [
-        "fish", "novelty", "p_value", "verdict", "species",
+        "fish", "novelty", "p_value", "verdict", "because", "species",
     ]  # fmt: skip
 
 
@@ -142,9 +142,72 @@ def test_rows_beyond_the_reach_of_the_kernel_are_pointed_out(tmp_path):
     np.save(tmp_path / "known.npy", known)
     np.save(tmp_path / "new.npy", new)
     pair = read_known_and_new(tmp_path / "known.npy", tmp_path / "new.npy")
-    narrow = find_novelties(*pair, NoveltySettings(bandwidth="nearest"))
+    narrow = find_novelties(*pair, NoveltySettings(bandwidth="nearest", holdout=0.5))
     assert list(narrow.rows["verdict"]) == ["usual", "usual"]
     assert narrow.notes == [BEYOND_THE_KERNEL]
     wide = find_novelties(*pair, NoveltySettings(bandwidth="reach"))
     assert list(wide.rows["verdict"]) == ["usual", "novel"]
     assert wide.notes == []
+
+
+def test_groups_are_read_from_a_column_and_held_out_whole(tmp_path):
+    rng = np.random.default_rng(0)
+    known = pd.DataFrame(rng.normal(size=(300, 2)), columns=["x", "y"])
+    known.assign(site=np.repeat([f"s{i}" for i in range(100)], 3)).to_csv(
+        tmp_path / "known.csv", index=False
+    )
+    new = pd.DataFrame({"x": [0.0, 40.0], "y": [0.0, 40.0]})
+    new.to_csv(tmp_path / "new.csv", index=False)
+    arguments = (tmp_path / "known.csv", tmp_path / "new.csv")
+    pair = read_known_and_new(*arguments, group_column="site")
+    assert list(pair.known.features.columns) == ["x", "y"]
+    result = find_novelties(*pair, NoveltySettings(method="isolation-forest", group_column="site"))
+    assert list(result.rows["verdict"]) == ["usual", "novel"]
+    sites = pair.known.labels.to_numpy()
+    detector = result.detector
+    held_out = set(sites[detector.holdout_indices_])
+    assert len(held_out) == 59
+    assert not held_out & set(sites[detector.reference_indices_])
+    assert "rows of other groups" in result.detector.guarantee()
+    # The new table may have the column, too; it is copied if it is asked for as a label.
+    new.assign(site=["a", "b"]).to_csv(tmp_path / "new.csv", index=False)
+    pair = read_known_and_new(*arguments, group_column="site", label_column="site")
+    assert list(pair.new.labels) == ["a", "b"]
+    assert list(read_known_and_new(*arguments, group_column="site").new.features) == ["x", "y"]
+    with pytest.raises(InputError, match="basin"):
+        read_known_and_new(*arguments, group_column="basin")
+
+
+def test_folds_reach_the_page(tmp_path):
+    known, new = tables(tmp_path, columns=2)
+    settings = NoveltySettings("isolation-forest", calibration="cross", false_discovery_rate=0.1)
+    result = find_novelties(known, new, settings)
+    assert "detectors must agree" in result.detector.guarantee()
+    assert "contours" not in novelty_figures(result)
+    assert result.detector.guarantee() in novelty_page(result)
+    assert any("is an estimate" in note for note in result.notes)
+    assert result.is_novel[::4].all()
+
+
+def test_drift_is_noted_and_a_few_novel_rows_are_not_drift(tmp_path):
+    rng = np.random.default_rng(0)
+    known, new = rng.normal(size=(1500, 3)), rng.normal(size=(800, 3))
+    few_novel = np.vstack([new[:740], new[740:] + 9])
+    np.save(tmp_path / "known.npy", known)
+    for name, rows, is_drift in [
+        ("same", new, False),
+        ("few", few_novel, False),
+        ("shifted", new + 0.9, True),
+    ]:
+        np.save(tmp_path / f"{name}.npy", rows)
+        pair = read_known_and_new(tmp_path / "known.npy", tmp_path / f"{name}.npy")
+        result = find_novelties(*pair, NoveltySettings(method="isolation-forest"))
+        notes = [note for note in result.notes if note.startswith(DRIFT)]
+        assert len(notes) == is_drift, name
+
+
+def test_the_bound_on_false_discoveries_is_a_note(tmp_path):
+    result = find_novelties(*tables(tmp_path), NoveltySettings(false_discovery_rate=0.2))
+    n_found = int(result.rows["discovery"].sum())
+    assert n_found >= 10
+    assert any(f"of the {n_found} discoveries" in note for note in result.notes)

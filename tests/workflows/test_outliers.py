@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from kernova import InputError, RobustKernelOutlierFactor, TooFewRowsError, read_table
 from kernova.report.page import LARGEST_PAGE
-from kernova.workflows.detectors import detector_names
-from kernova.workflows.outliers import explaining_effort, find_outliers, read_rows
+from kernova.workflows.detectors import detector_named, detector_names
+from kernova.workflows.effort import explaining_effort
+from kernova.workflows.outliers import find_outliers, read_rows
 from kernova.workflows.outliers_page import outliers_figures, outliers_page
 from kernova.workflows.settings import OutlierSettings
 from kernova.workflows.verdicts import judge_rows
@@ -19,9 +20,10 @@ from tests.workflows.messages import (
     BAD_OUTLIER_SETTINGS,
     DUPLICATES_FOR_LOF,
     FEW_EXPLAINED,
+    MANY_OUTLIERS,
     NO_OUTLIERS_POSSIBLE,
     OUTLIERS_BY_CONTAMINATION,
-    OUTLIERS_BY_FACTOR,
+    RANKED_ONLY,
     TOO_FEW_ROWS,
 )
 
@@ -52,12 +54,14 @@ def test_every_method_finds_the_outliers_and_their_columns(tmp_path, method, max
     )
     result = find_outliers(table(tmp_path), asked)
     assert sorted(result.rows.index[:3]) == [0, 1, 2]
-    assert (result.rows["verdict"].head(3) == "outlier").all()
+    assert result.has_rule == (max_false_alarm is not None)
     for place, name in enumerate("abc"):
         row = result.rows.loc[place]
         assert row["fish"] == f"{10**17 + 7 * place}"
         assert row["because"].startswith(f"{name} = ")
-        assert result.contributing_features(place).iloc[0]["share"] > 0.7
+        # Trees that cut one column at a time spread what they find over several.
+        least = 0.3 if method == "isolation-forest" else 0.7
+        assert result.contributing_features(place).iloc[0]["share"] > least
         main = result.main_features(place)
         assert main["share"].min() >= 0.1 * main["share"].max()
         assert len(main) == row["because"].count("(usually ")
@@ -67,16 +71,21 @@ def test_every_method_finds_the_outliers_and_their_columns(tmp_path, method, max
         assert len(nearest) == 5
     assert (result.rows["because"].iloc[3:] == "").all()
     assert np.isfinite(result.rows["factor"]).all()
+    assert result.rows["rank"].is_monotonic_increasing
+    if max_false_alarm is None:
+        assert (result.n_outliers, result.thresholds) == (None, ())
+        assert "verdict" not in result.rows
+        assert (result.rows["factor"].diff().dropna() <= 0).all()
+        return
     # Outliers stand before all others, and ranks never fall.
     verdicts = (result.rows["verdict"] == "outlier").to_numpy()
     assert result.n_outliers == verdicts.sum() < 40
+    assert verdicts[:3].all()
     assert verdicts[: result.n_outliers].all()
-    assert result.rows["rank"].is_monotonic_increasing
     for group in (verdicts, ~verdicts):
         assert (result.rows["factor"][group].diff().dropna() <= 0).all()
-    if max_false_alarm is not None:
-        relative = result.relative_factors[result.rows.index]
-        assert relative[verdicts].min() >= 1 >= relative[~verdicts].max()
+    relative = result.relative_factors[result.rows.index]
+    assert relative[verdicts].min() >= 1 >= relative[~verdicts].max()
 
 
 def test_factors_are_the_estimators_own_on_scaled_columns(tmp_path):
@@ -86,9 +95,8 @@ def test_factors_are_the_estimators_own_on_scaled_columns(tmp_path):
     expected = RobustKernelOutlierFactor([5, 30]).fit(scaled.to_numpy())
     factors = result.rows.sort_index()["factor"]
     np.testing.assert_allclose(factors, -expected.negative_outlier_factor_, rtol=1e-9)
-    flagged = result.rows.sort_index()["verdict"] == "outlier"
-    np.testing.assert_array_equal(flagged, factors > 1.5)
-    assert result.summary == OUTLIERS_BY_FACTOR.format(flagged.sum())
+    assert (result.summary, result.worth) == RANKED_ONLY
+    assert result.to_json_dict()["outlier_rows"] is None
 
 
 def test_a_contamination_sets_the_fraction(tmp_path):
@@ -96,6 +104,12 @@ def test_a_contamination_sets_the_fraction(tmp_path):
     assert result.n_outliers == 10
     assert result.worth == OUTLIERS_BY_CONTAMINATION
     assert result.rows["factor"].iloc[9] > result.thresholds[0] >= result.rows["factor"].iloc[10]
+
+
+def test_many_outliers_get_a_note(tmp_path):
+    data = table(tmp_path)
+    assert find_outliers(data, OutlierSettings(contamination=0.2, top=0)).notes == [MANY_OUTLIERS]
+    assert find_outliers(data, OutlierSettings(contamination=0.1, top=0)).notes == []
 
 
 def test_each_half_is_judged_by_a_detector_that_saw_only_the_other(tmp_path):
@@ -211,7 +225,7 @@ def test_odd_tables(tmp_path):
             result = find_outliers(table(tmp_path, rows, missing=missing), asked)
             assert np.isfinite(result.rows["factor"]).all(), (name, method)
             assert len(result.rows) == len(rows)
-            assert name != "one value" or result.n_outliers == 0
+            assert name != "one value" or result.rows["rank"].eq(1).all()
         html = outliers_page(result)
         assert f"&lt;{name}&gt;" in html
         assert f"<{name}>" not in html
@@ -237,16 +251,14 @@ def test_with_very_many_columns_fewer_rows_are_explained_with_a_note(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("shape", "n_explained"), [((30_000, 75), 50), ((30_000, 2000), 5), ((200, 4), 50)]
+    ("shape", "n_explained"), [((30_000, 75), 33), ((30_000, 2000), 1), ((200, 4), 50)]
 )
-def test_explaining_takes_no_longer_than_twice_the_judging(shape, n_explained):
+def test_explaining_takes_no_longer_than_the_judging(shape, n_explained):
     rows, columns = shape
-    effort = explaining_effort(
-        pd.DataFrame(np.zeros((rows, 1))).iloc[:, [0] * columns], OutlierSettings()
-    )
+    effort = explaining_effort(detector_named("rkof", "outliers"), 50, columns, rows, rows)
     assert effort.n_rows == n_explained
     n_hypothetical = effort.n_nearest * min(2 * columns, 2**columns) * effort.n_rows
-    assert n_hypothetical <= max(2 * rows, 20_000)
+    assert n_hypothetical <= max(rows / 2, 5000)
 
 
 def test_the_same_seed_gives_the_same_answer(tmp_path):

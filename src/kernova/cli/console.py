@@ -167,7 +167,9 @@ def _error_message(error: Exception) -> str:
     from kernova.errors import MissingValuesError
 
     if isinstance(error, MissingValuesError):
-        return f"{error.found} Fill them in, or pass --missing drop or --missing fill."
+        return (
+            f"{error.found} Fill them in, or pass --missing auto, --missing drop or --missing fill."
+        )
     if isinstance(error, MemoryError):
         return "There is not enough memory for this. Use fewer rows or columns."
     return describe_os_error(error) if isinstance(error, OSError) else str(error)
@@ -225,10 +227,13 @@ def console(*, stderr: bool = False) -> "EscapingConsole":
 
 @contextmanager
 def progress_bars() -> Iterator[None]:
-    """Show the library's progress as bars while the block runs, if standard error is a terminal."""
-    from kernova.progress import reporting
+    """Show the library's progress as bars while the block runs, if standard error is a terminal.
 
-    with progress_listener() as show:
+    What the library announces, such as a long computation, is printed there in any case.
+    """
+    from kernova.progress import announcing, reporting
+
+    with announcing(print_error), progress_listener() as show:
         if show is None:
             yield
             return
@@ -382,6 +387,8 @@ def print_result(
         answer = result.to_json_dict()
         if "notes" in answer:
             answer["notes"] = [in_options(str(note)) for note in answer["notes"]]
+        if "worth" in answer:
+            answer["worth"] = in_options(str(answer["worth"]))
         print_json({**answer, "files": written})
         return
     out = console()

@@ -31,7 +31,7 @@ from kernova.cli.options import (
     check_targets,
     examples,
 )
-from kernova.workflows.settings import NoveltySettings
+from kernova.workflows.settings import SimulationSettings
 
 if TYPE_CHECKING:
     import threading
@@ -142,7 +142,7 @@ def discover(
         ),
     ] = None,
     drop: Drop = None,
-    missing: Missing = NoveltySettings.missing,
+    missing: Missing = SimulationSettings.missing,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Write a table with every row's category here."),

@@ -8,7 +8,7 @@ import typer
 
 from kernova.cli import options
 from kernova.cli.console import finish_verdicts, model_target, progress_bars, reporting_errors
-from kernova.workflows.settings import Bound, NoveltySettings
+from kernova.workflows.settings import Bound, Calibration, NoveltySettings
 
 if TYPE_CHECKING:
     from kernova.cli.terminal import EscapingConsole
@@ -35,8 +35,31 @@ def novelty(
         Bound, typer.Option(help="Statistical bound; binomial needs far fewer rows.")
     ] = NoveltySettings.bound,
     holdout: Annotated[
-        float, typer.Option(help="Fraction of the known rows held out to set the threshold.")
-    ] = NoveltySettings.holdout,
+        str,
+        typer.Option(
+            metavar="AUTO|FRACTION",
+            help="Fraction of the known rows held out to set the threshold; auto chooses by their "
+            "number.",
+        ),
+    ] = str(NoveltySettings.holdout),
+    calibration: Annotated[
+        Calibration,
+        typer.Option(
+            help="Hold out rows once, or (cross) each row in one of several folds, whose detectors "
+            "must agree."
+        ),
+    ] = NoveltySettings.calibration,
+    n_folds: Annotated[
+        str, typer.Option("--folds", metavar="AUTO|NUMBER", help="Number of folds of cross.")
+    ] = str(NoveltySettings.n_folds),
+    group_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of KNOWN whose rows belong together, such as a site; groups are held out "
+            "whole, and the bound is about rows of new groups.",
+        ),
+    ] = NoveltySettings.group_column,
     false_discovery_rate: Annotated[
         float | None,
         typer.Option(
@@ -48,23 +71,26 @@ def novelty(
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
     drop: options.Drop = None,
+    keep: options.Keep = None,
     output: options.Output = None,
     raw: options.Raw = False,
     report: options.Report = None,
     save_model: Annotated[
         Path | None, typer.Option(help="Save the fitted detector here (.kernova).")
     ] = None,
-    top: Annotated[int, typer.Option(min=0, help="Number of most novel rows to print.")] = 10,
+    top: Annotated[
+        int, typer.Option(min=0, help="Number of most novel rows to print and explain.")
+    ] = NoveltySettings.top,
     seed: options.SplittingSeed = NoveltySettings.seed,
     memory_mb: options.MemoryMb = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the rows of NEW that are unlike all rows of KNOWN, with a bound on false alarms.
 
-    KNOWN holds ordinary rows. Half of them are held out to set a threshold such that, with the
+    KNOWN holds ordinary rows. Some of them are held out to set a threshold such that, with the
     chosen confidence, at most the chosen fraction of ordinary rows is called novel. Each row of
     NEW gets a novelty score (0 is the threshold, -1 is typical of known rows), a p-value and a
-    verdict.
+    verdict; the most novel ones also get reasons, by comparison with ordinary rows of KNOWN.
     """
     from kernova.workflows.novelty import find_novelties, read_known_and_new
 
@@ -72,11 +98,14 @@ def novelty(
     settings = NoveltySettings(
         method=method, bandwidth=options.number_or_name(bandwidth), scaling=scaling,
         missing=missing, max_false_alarm=max_false_alarm, confidence=confidence, bound=bound,
-        holdout=holdout, false_discovery_rate=false_discovery_rate, seed=seed,
+        holdout=options.number_or_name(holdout), calibration=calibration,
+        n_folds=options.whole_number_or_name(n_folds), group_column=group_column,
+        false_discovery_rate=false_discovery_rate, top=top, seed=seed,
     )  # fmt: skip
     tables = read_known_and_new(
-        known, new, id_column=id_column, label_column=label_column, drop=drop or (), missing=missing
-    )
+        known, new, id_column=id_column, label_column=label_column, drop=drop or (),
+        keep=keep or (), missing=missing, group_column=group_column,
+    )  # fmt: skip
     with progress_bars():
         result = find_novelties(*tables, settings)
     finish_verdicts(

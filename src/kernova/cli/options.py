@@ -17,7 +17,7 @@ from typer.models import OptionInfo
 
 from kernova.audio.annotations import ANNOTATION_FORMATS
 from kernova.workflows import settings
-from kernova.workflows.detectors import detector_help, detector_names
+from kernova.workflows.detectors import ALL, detector_help, detector_names
 
 if TYPE_CHECKING:
     from kernova.audio.reading import Channel
@@ -35,16 +35,22 @@ if TYPE_CHECKING:
     _OutlierDetector = str
 else:
     _NoveltyDetector = Literal[detector_names("novelty")]
-    _OutlierDetector = Literal[detector_names("outliers")]
+    _OutlierDetector = Literal[(*detector_names("outliers"), ALL)]
 NoveltyMethod = Annotated[_NoveltyDetector, typer.Option(help=detector_help("novelty"))]
-OutlierMethod = Annotated[_OutlierDetector, typer.Option(help=detector_help("outliers"))]
+OutlierMethod = Annotated[
+    _OutlierDetector,
+    typer.Option(help=f"{detector_help('outliers')} With {ALL}, all side by side."),
+]
 Scaling = Annotated[
     settings.Scaling,
     typer.Option(help="Scale numeric columns to unit variance, to the range 0 to 1, or not."),
 ]
 Missing = Annotated[
     settings.Missing,
-    typer.Option(help="Missing values: report an error, drop such rows, or impute the values."),
+    typer.Option(
+        help="Missing values: fill them and add an indicator, report an error, drop such rows, or "
+        "fill them."
+    ),
 ]
 IdColumn = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Column with an identifier for each row.")
@@ -57,6 +63,13 @@ Drop = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Column to ignore; may be repeated."),
 ]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column to use although it seems to be an id or constant; may be repeated.",
+    ),
+]
 Output = Annotated[
     Path | None, typer.Option("-o", "--output", help="Write a table with every row's verdict here.")
 ]
@@ -68,7 +81,8 @@ Report = Annotated[
 ]
 Confidence = Annotated[float, typer.Option(help="Confidence of the bound, between 0 and 1.")]
 Bandwidth = Annotated[
-    str, typer.Option(help="Kernel width for depth: nearest, reach, median, or a number.")
+    str,
+    typer.Option(help="Kernel width for depth: half-nearest, nearest, reach, median, or a number."),
 ]
 SplittingSeed = Annotated[
     int, typer.Option(min=0, max=MAX_SEED, help="Random seed of the hold-out split.")
@@ -161,6 +175,14 @@ def number_or_name(text: str) -> "str | float":
     """Read an option that takes a number or a name."""
     try:
         return float(text)
+    except ValueError:
+        return text
+
+
+def whole_number_or_name(text: str) -> "str | int":
+    """Read an option that takes a whole number or a name."""
+    try:
+        return int(text)
     except ValueError:
         return text
 

@@ -7,17 +7,18 @@ import typer
 
 from kernova.cli import options
 from kernova.cli.console import finish_verdicts, progress_bars, reporting_errors
+from kernova.workflows.detectors import ALL
 from kernova.workflows.settings import OutlierKernel, OutlierSettings
 
 if TYPE_CHECKING:
     from kernova.cli.terminal import EscapingConsole
+    from kernova.tables.table import Table
+    from kernova.workflows.agreement import MethodComparison
     from kernova.workflows.outliers import OutlierResult
 
 EXAMPLE = options.examples(
     "kernova outliers wines.csv --id-column wine --top 10 -o outliers.csv --report page.html",
 )
-
-_N_NEIGHBORS = ",".join(map(str, OutlierSettings.n_neighbors))
 
 
 @reporting_errors
@@ -28,8 +29,8 @@ def outliers(
         list[str] | None,
         typer.Option(
             metavar="K",
-            help=f"Number of neighbours to compare each row with ({_N_NEIGHBORS}). With several, "
-            "such as 10,20,40, the factor is the geometric mean.",
+            help="Number of neighbours to compare each row with (auto: 80 and 320, fewer in small "
+            "tables; lof: 20). With several, such as 10,20,40, the factor is the geometric mean.",
         ),
     ] = None,
     path: Annotated[
@@ -52,7 +53,7 @@ def outliers(
     contamination: Annotated[
         str,
         typer.Option(
-            help="Flag this fraction of the rows, without a bound; auto: the method's convention."
+            help="Call this fraction of the rows outliers, without a bound; auto: call none so."
         ),
     ] = str(OutlierSettings.contamination),
     scaling: options.Scaling = OutlierSettings.scaling,
@@ -60,6 +61,7 @@ def outliers(
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
     drop: options.Drop = None,
+    keep: options.Keep = None,
     output: options.Output = None,
     raw: options.Raw = False,
     report: options.Report = None,
@@ -72,17 +74,20 @@ def outliers(
 ) -> None:
     """Rank the rows of DATA by how unusual each is among the others, with reasons.
 
-    Each row gets an outlier factor: about 1 inside a cluster, larger where the data are sparser
-    around a row than around its neighbours. The most unusual rows come first, with the features
-    that contribute most to each factor. With --max-false-alarm, the threshold is set on rows
-    that the detector has not seen, so that the bound is proven, and each row gets a p-value.
+    Each row gets an outlier factor, high where it is unlike the others. The most unusual rows come
+    first, with the features that contribute most to each factor. Rows are ranked, and called
+    outliers only by a rule: with --contamination a fraction of them is; with --max-false-alarm,
+    the threshold is set on rows that the detector has not seen, so that the bound is proven, and
+    each row gets a p-value.
     """
     from kernova.workflows.outliers import find_outliers, read_rows
 
     options.check_targets(output, report, kept=[data])
     settings = OutlierSettings(
         method=method,
-        n_neighbors=_neighbor_numbers("--neighbors", neighbors or [_N_NEIGHBORS]),
+        n_neighbors="auto"
+        if neighbors in (None, [], ["auto"])
+        else _neighbor_numbers("--neighbors", neighbors),
         path=_neighbor_numbers("--path", path or []),
         kernel=kernel,
         bandwidth=options.number_or_name(bandwidth),
@@ -95,13 +100,38 @@ def outliers(
         seed=seed,
     )
     table = read_rows(
-        data, id_column=id_column, label_column=label_column, drop=drop or (), missing=missing
-    )
+        data, id_column=id_column, label_column=label_column, drop=drop or (), keep=keep or (),
+        missing=missing,
+    )  # fmt: skip
+    if method == ALL:
+        _compare(table, settings, output, report, raw=raw, as_json=as_json)
+        return
     with progress_bars():
         result = find_outliers(table, settings)
     finish_verdicts(
         result, output, report, _page, _show, as_json=as_json, table="outliers.csv", raw=raw
     )
+
+
+def _compare(
+    table: "Table",
+    settings: OutlierSettings,
+    output: Path | None,
+    report: Path | None,
+    *,
+    raw: bool,
+    as_json: bool,
+) -> None:
+    """Rank the rows by all methods, side by side."""
+    from kernova.workflows.agreement import compare_methods
+    from kernova.workflows.outliers_page import comparison_page
+
+    with progress_bars():
+        result = compare_methods(table, settings)
+    finish_verdicts(
+        result, output, report, comparison_page, _show_comparison, as_json=as_json,
+        table="ranks.csv", raw=raw,
+    )  # fmt: skip
 
 
 def _neighbor_numbers(option: str, texts: list[str]) -> tuple[int, ...]:
@@ -123,9 +153,19 @@ def _page(result: "OutlierResult") -> str:
     return outliers_page(result)
 
 
-def _show(out: "EscapingConsole", result: "OutlierResult") -> None:
-    out.print_lines(result.summary, result.worth)
+def _show_comparison(out: "EscapingConsole", result: "MethodComparison") -> None:
+    out.print_lines(result.summary, result.agreement.summary)
     out.print_notes(result.notes)
+    if result.n_top:
+        out.print()
+        out.print_table(result.rows.head(result.n_top), "Ranks by each method")
+        out.print()
+        out.print_table(result.agreement.table(), "Correlation of the ranks over all rows")
+
+
+def _show(out: "EscapingConsole", result: "OutlierResult") -> None:
+    out.print_lines(result.summary)
+    out.print_notes([result.worth, *result.notes])
     if result.n_top:
         out.print()
         out.print_table(result.rows.head(result.n_top), "Most outlying first")

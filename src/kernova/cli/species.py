@@ -112,7 +112,7 @@ def species(
         bool, typer.Option("--reflection", help="Allow mirror images in the alignment.")
     ] = False,
     bandwidth: Annotated[
-        str, typer.Option(help="Kernel width: nearest, reach, median, or a number.")
+        str, typer.Option(help="Kernel width: half-nearest, nearest, reach, median, or a number.")
     ] = BANDWIDTH,
     confidence: Annotated[
         float, typer.Option(help="Confidence of the bound and of the verdict, between 0 and 1.")

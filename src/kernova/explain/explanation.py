@@ -44,6 +44,8 @@ Judge = NewRowJudge | InPlaceJudge | ClassJudge
 _COLUMNS = ("row", "feature", "value", "ordinary_value", "share", "nearest")
 # Features below this fraction of the first one are not listed.
 _WORTH_LISTING = 0.02
+# Ordinary rows are searched among so many rows: enough to be near any row, and quickly scored.
+MAX_ORDINARY = 20_000
 
 
 def explain(
@@ -55,6 +57,7 @@ def explain(
     n_nearest: int = 5,
     budget: int = 1000,
     random_state: Any = 0,
+    max_ordinary: int = MAX_ORDINARY,
 ) -> pd.DataFrame:
     """Explain rows: the features that make them outliers, and their nearest ordinary rows.
 
@@ -108,7 +111,12 @@ def explain(
         Approximate number of hypothetical rows to score for each row explained. At least one
         order and its reverse are taken for each ordinary row.
     random_state : int, RandomState or None, default=0
-        Seed of the random orders. The result for a row does not depend on the other rows.
+        Seed of the random orders, and of the sample of ordinary rows. The result for a row does
+        not depend on the other rows to explain.
+    max_ordinary : int, default=20000
+        Ordinary rows are taken from so many rows at most. If the table has more, they are drawn
+        at random, so that the time does not grow with the table. Classes are always compared with
+        all rows.
 
     Returns
     -------
@@ -151,31 +159,50 @@ def explain(
     2  200     age   20.0  -0.04
     """
     judge = _judge_of(model)
-    _check_counts(n_nearest=n_nearest, budget=budget)
+    _check_counts(n_nearest=n_nearest, budget=budget, max_ordinary=max_ordinary)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     table = _checked_table(X, model, "X")
-    reference = table if known is None else _checked_known(known, model, judge)
-    standing = judge.standing(reference.seen)
-    numbers = _rows_to_explain(rows, judge, table, standing if known is None else None)
-    if len(numbers) == 0:
-        return _described(table.given, numbers, [], np.empty((0, 0)), reference.given)
+    other = None if known is None else _checked_known(known, model, judge)
     if isinstance(judge, ClassJudge):
-        compared = judge.comparisons(table.seen, reference.seen, numbers, n_nearest)
-        nearest = [one.nearest for one in compared]
-        comparison = _comparison(numbers, nearest, table, reference)
-        support = judge.support(compared, numbers)
-        fractions = fractions_of(contributions_of(comparison, support, CLAIM_SCALE, budget, seed))
-        explanation = _described(table.given, numbers, nearest, fractions, reference.given)
-        return judge.with_classes(explanation, compared)
+        return _explained_classes(judge, table, other or table, rows, n_nearest, budget, seed)
+    reference = _reference(judge, table, other, rows is None, max_ordinary, seed)
+    numbers = _rows_to_explain(rows, judge, table, reference.standing_of_all)
+    if len(numbers) == 0:
+        return _described(table.given, numbers, [], np.empty((0, 0)), reference.table.given)
     if isinstance(judge, InPlaceJudge):
         judge.check_are_training_rows(picked(table.seen, numbers), numbers)
-    ordinary = _ordinary_rows(standing, numbers if known is None else None)
+    ordinary = _ordinary_rows(reference, numbers)
     candidates = _candidates(numbers, ordinary, judge, table, reference, n_nearest)
-    nearest = [most_ordinary(found, standing.novelty, n_nearest) for found in candidates]
-    scale = ordinary_scale(standing.novelty[ordinary])
+    novelty = reference.standing.novelty
+    nearest = [most_ordinary(found, novelty, n_nearest) for found in candidates]
+    scale = ordinary_scale(novelty[ordinary])
     comparison = _comparison(numbers, nearest, table, reference)
     fractions = fractions_of(contributions_of(comparison, judge.novelty, scale, budget, seed))
-    return _described(table.given, numbers, nearest, fractions, reference.given)
+    return _described(table.given, numbers, nearest, fractions, reference.table.given)
+
+
+def _explained_classes(
+    judge: ClassJudge,
+    table: "_Table",
+    known: "_Table",
+    rows: Any,
+    n_nearest: int,
+    budget: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Explain class decisions, each by comparison with the rows of another class."""
+    numbers = _rows_to_explain(rows, judge, table, None)
+    if len(numbers) == 0:
+        return _described(table.given, numbers, [], np.empty((0, 0)), known.given)
+    compared = judge.comparisons(table.seen, known.seen, numbers, n_nearest)
+    nearest = [one.nearest for one in compared]
+    own = np.arange(len(table.given)) if known is table else None
+    reference = _Reference(known, Standing(np.empty(0), None), own, None)
+    comparison = _comparison(numbers, nearest, table, reference)
+    support = judge.support(compared, numbers)
+    fractions = fractions_of(contributions_of(comparison, support, CLAIM_SCALE, budget, seed))
+    explanation = _described(table.given, numbers, nearest, fractions, known.given)
+    return judge.with_classes(explanation, compared)
 
 
 def top_features(explanation: pd.DataFrame, n: int = 3) -> "pd.Series[str]":
@@ -249,6 +276,40 @@ class _Table(NamedTuple):
     seen: Rows  # as the model takes it
 
 
+class _Reference(NamedTuple):
+    """The rows among which ordinary ones are searched."""
+
+    table: _Table
+    standing: Standing  # of these rows
+    numbers: Indices | None  # of these rows in the table to explain; None: of another table
+    standing_of_all: Standing | None  # of the table to explain, where it is known
+
+
+def _reference(
+    judge: NewRowJudge | InPlaceJudge,
+    table: _Table,
+    known: _Table | None,
+    needs_all: bool,
+    most: int,
+    seed: int,
+) -> _Reference:
+    """Return the known rows, or those of the table itself, or a random sample of them."""
+    source = table if known is None else known
+    n_rows = len(source.given)
+    chosen = np.arange(n_rows)
+    if n_rows > most:
+        chosen = np.sort(np.random.default_rng(seed).choice(n_rows, most, replace=False))
+        source = _Table(picked(source.given, chosen), picked(source.seen, chosen))
+    if known is not None:
+        return _Reference(source, judge.standing(source.seen), None, None)
+    # The rows of fit have their scores already; others are scored as few as possible.
+    if needs_all or isinstance(judge, InPlaceJudge) or n_rows <= most:
+        whole = judge.standing(table.seen)
+        is_outlier = None if whole.is_outlier is None else whole.is_outlier[chosen]
+        return _Reference(source, Standing(whole.novelty[chosen], is_outlier), chosen, whole)
+    return _Reference(source, judge.standing(source.seen), chosen, None)
+
+
 def _checked_table(X: Any, model: Any, what: str) -> _Table:
     rows = checked_rows(X, what)
     check_columns(rows, model, what)
@@ -287,13 +348,14 @@ def _rows_to_explain(rows: Any, judge: Judge, table: _Table, standing: Standing 
     return numbers
 
 
-def _ordinary_rows(standing: Standing, explained: Indices | None) -> Indices:
+def _ordinary_rows(reference: _Reference, explained: Indices) -> Indices:
     """Return the rows that are not outliers; without verdicts, those that are not explained."""
+    standing = reference.standing
     is_ordinary = np.ones(len(standing.novelty), dtype=np.bool_)
     if standing.is_outlier is not None:
         is_ordinary = ~standing.is_outlier
-    elif explained is not None:
-        is_ordinary[explained] = False
+    elif reference.numbers is not None:
+        is_ordinary = ~np.isin(reference.numbers, explained)
     if not is_ordinary.any():
         raise _nothing_to_compare_with()
     return np.flatnonzero(is_ordinary)
@@ -311,17 +373,19 @@ def _candidates(
     ordinary: Indices,
     judge: Judge,
     table: _Table,
-    reference: _Table,
+    reference: _Reference,
     n_nearest: int,
 ) -> list[Indices]:
-    """Return, for each row, the numbers of its nearest ordinary rows in the reference."""
+    """Return, for each row, its nearest ordinary rows by their positions in the reference."""
     ordinary_points, points = comparable(
-        judge.route, picked(reference.seen, ordinary), picked(table.seen, numbers)
+        judge.route, picked(reference.table.seen, ordinary), picked(table.seen, numbers)
     )
+    own = reference.numbers
+    ordinary_numbers = np.empty(0, dtype=np.intp) if own is None else own[ordinary]
     candidates = []
     for i, number in enumerate(numbers.tolist()):
-        position = int(np.searchsorted(ordinary, number))
-        is_itself = table is reference and ordinary[position : position + 1].tolist() == [number]
+        position = int(np.searchsorted(ordinary_numbers, number))
+        is_itself = ordinary_numbers[position : position + 1].tolist() == [number]
         found = nearest_rows(
             points[[i]],
             ordinary_points,
@@ -335,13 +399,13 @@ def _candidates(
 
 
 def _comparison(
-    numbers: Indices, nearest: list[Indices], table: _Table, reference: _Table
+    numbers: Indices, nearest: list[Indices], table: _Table, reference: _Reference
 ) -> Comparison:
     used, positions = np.unique(np.concatenate(nearest), return_inverse=True)
-    if table is reference:
-        pool = picked(table.seen, np.concatenate([numbers, used]))
+    if reference.numbers is not None:
+        pool = picked(table.seen, np.concatenate([numbers, reference.numbers[used]]))
     else:
-        pool = stacked(picked(table.seen, numbers), picked(reference.seen, used))
+        pool = stacked(picked(table.seen, numbers), picked(reference.table.seen, used))
     ends = np.cumsum([len(found) for found in nearest])
     return Comparison(pool, numbers, np.split(len(numbers) + positions, ends[:-1]))
 

@@ -104,9 +104,7 @@ def sample_rows(rows: Matrix, most: int) -> Matrix:
 
 def draw_background(ax: Axes, rows: Matrix, views: list[View], colour: str, label: str) -> Entry:
     """Draw many rows as small dots, fainter the more there are; at most a random sample."""
-    text = quantity(len(rows), f"{label} row")
-    if len(rows) > _MAX_DOTS:
-        text += f", {_MAX_DOTS:,} of them drawn"
+    text = with_number_drawn(quantity(len(rows), f"{label} row"), len(rows))
     rows = sample_rows(rows, _MAX_DOTS)
     density = np.sqrt(len(rows) / _MAX_DOTS)
     size, alpha = 15 - 9 * density, 0.85 - 0.5 * density
@@ -119,13 +117,19 @@ def draw_background(ax: Axes, rows: Matrix, views: list[View], colour: str, labe
 def draw_marked(
     ax: Axes, rows: Matrix, views: list[View], marker: str, colour: str
 ) -> PathCollection:
-    """Draw few rows as large marks."""
+    """Draw few rows as large marks; of very many, a random sample."""
+    rows = sample_rows(rows, _MAX_DOTS)
     x, y = clip_to_views(rows, views).T
     size = 55 if len(rows) <= 200 else 28
     return ax.scatter(
         x, y, s=size, marker=marker, color=colour, edgecolors="white", linewidths=0.7, zorder=3,
         clip_on=False,
     )  # fmt: skip
+
+
+def with_number_drawn(text: str, n_rows: int) -> str:
+    """Add to a text of the legend how many rows are drawn, unless all are."""
+    return text if n_rows <= _MAX_DOTS else f"{text}, {_MAX_DOTS:,} of them drawn"
 
 
 def clip_to_views(rows: Matrix, views: list[View]) -> Matrix:
@@ -210,7 +214,8 @@ def plot_depth_contours(
     entries = [draw_background(ax, known, views, _DARK, labels[0])]
     if len(crosses):
         drawn = draw_marked(ax, crosses, views, "X", NEW)
-        entries.append((drawn, quantity(len(crosses), f"{labels[1]} row")))
+        text = quantity(len(crosses), f"{labels[1]} row")
+        entries.append((drawn, with_number_drawn(text, len(crosses))))
     entries += threshold
     finish_plane(ax, views, np.vstack([known, crosses]), entries)
     label_axes(ax, *names)
@@ -257,7 +262,8 @@ def plot_map(
     ):
         if len(rows):
             dots = draw_marked(ax, rows, views, marker, colour)
-            entries.append((dots, f"{quantity(len(rows), 'new row')}, {verdict}"))
+            text = f"{quantity(len(rows), 'new row')}, {verdict}"
+            entries.append((dots, with_number_drawn(text, len(rows))))
     finish_plane(ax, views, np.vstack([known, new]), entries)
     label_axes(ax, *plane.axis_labels())
     return ax

@@ -22,6 +22,7 @@ from kernova.report.canvas import (
     PERCENT,
     Entry,
     axes_or_new,
+    check_two_labels,
     count_ticks,
     drawable_number,
     finite_matrix,
@@ -40,6 +41,7 @@ from kernova.report.planes import (
     draw_marked,
     finish_plane,
     plane_views,
+    with_number_drawn,
 )
 from kernova.text import quantity, truncate_middle
 from kernova.typing import Indices, Matrix, Vector
@@ -118,7 +120,7 @@ def plot_ranking(
     if n_far:
         note_above(ax, f"{quantity(n_far, 'factor')} beyond {top:.0e}, drawn there")
     if names is not None:
-        _label_points(ax, heights, [names[row] for row in order[:_NAMED_ON_CURVE]])
+        _label_points(ax, heights, [_name(names[row]) for row in order[:_NAMED_ON_CURVE]])
     label_axes(ax, "rank, from the most outlying row", f"{name} (high is outlying)")
     legend_below(ax, entries)
     return ax
@@ -130,6 +132,7 @@ def plot_outlier_map(
     is_outlier: ArrayLike,
     *,
     labels: Sequence[Any] | None = None,
+    kinds: Sequence[str] = ("usual", "outlier"),
     ax: Axes | None = None,
 ) -> Axes:
     """Draw all rows on their first two principal components, with the outliers marked.
@@ -147,6 +150,8 @@ def plot_outlier_map(
         Which rows to mark.
     labels : sequence of length n_rows, default=None
         Names of the rows; the most outlying ones are labelled.
+    kinds : sequence of two str
+        The kind of the other rows, and the noun for a marked one, in the legend.
     ax : Axes, default=a new figure
 
     Examples
@@ -167,6 +172,7 @@ def plot_outlier_map(
                 f"{what} must have one entry for each of {quantity(len(rows), 'row')}; got {given}."
             )
     names = _checked_names(labels, len(rows))
+    check_two_labels(kinds)
     marked = marked.astype(np.bool_)
     plane = Plane(rows)
     placed = plane.place(rows)
@@ -174,16 +180,20 @@ def plot_outlier_map(
 
     ax = axes_or_new(ax)
     views = plane_views(inliers, placed)
-    entries = [draw_background(ax, placed[~marked], views, MUTED, "usual")] if len(inliers) else []
+    entries: list[Entry] = []
+    if not marked.all():
+        entries.append(draw_background(ax, placed[~marked], views, MUTED, kinds[0]))
     if marked.any():
         dots = draw_marked(ax, placed[marked], views, "X", NEW)
-        entries.append((dots, quantity(int(marked.sum()), "outlier")))
+        noun, *rest = kinds[1].split(" ")
+        text = " ".join([quantity(int(marked.sum()), noun), *rest])
+        entries.append((dots, with_number_drawn(text, int(marked.sum()))))
     finish_plane(ax, views, placed, entries)
     label_axes(ax, *plane.axis_labels())
     if names is not None:
         outliers = np.flatnonzero(marked)
         first = outliers[np.argsort(-values[outliers], kind="stable")][:_NAMED_ON_MAP]
-        _label_dots(ax, clip_to_views(placed[first], views), [names[row] for row in first])
+        _label_dots(ax, clip_to_views(placed[first], views), [_name(names[row]) for row in first])
     return ax
 
 
@@ -214,14 +224,19 @@ def _draw_ranked(ax: Axes, heights: Vector, threshold: float | None) -> list[Ent
     return entries
 
 
-def _checked_names(labels: Sequence[Any] | None, n_rows: int) -> list[str] | None:
+def _name(label: object) -> str:
+    return truncate_middle(str(label), _LONGEST_NAME)
+
+
+def _checked_names(labels: Sequence[Any] | None, n_rows: int) -> Sequence[Any] | None:
+    """Return the labels to be looked up by position: of a million rows, few are named."""
     if labels is None:
         return None
     if len(labels) != n_rows:
         raise InputError(
             f"labels must have one name for each of {quantity(n_rows, 'row')}; got {len(labels)}."
         )
-    return [truncate_middle(str(label), _LONGEST_NAME) for label in labels]
+    return labels
 
 
 def _label_points(ax: Axes, heights: Vector, names: list[str]) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kernova.typing import Vector
 
 Command = Literal["novelty", "outliers"]
+ALL: Final = "all"  # what users write to compare all methods of the command ``outliers``
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,11 +43,17 @@ class Detector:
     # The settings that concern this detector only: "bandwidth", "kernel", "n_neighbors", "path".
     parameters: frozenset[str] = frozenset()
     max_neighbor_numbers: int | None = None  # the largest number of entries in ``n_neighbors``
-    # The scores are depths from 0 to 1, so that the outlier factor is 1 - score instead of -score,
-    # and each score takes time in proportion to the number of rows.
+    # The scores are depths from 0 to 1, so that the outlier factor is 1 - score instead of -score.
     is_depth: bool = False
-    # Attribute of the fitted estimator with the scores of its own rows.
-    training_scores: str = "negative_outlier_factor_"
+    # Attribute of the fitted estimator with the scores of its own rows; None if it has to score
+    # them again.
+    training_scores: str | None = "negative_outlier_factor_"
+    # The estimator takes tables with columns of numbers and categories as they are, so that no
+    # encoder stands before it.
+    takes_tables: bool = False
+    # Largest number of pairs of a row to learn from and a row to score that takes one or two
+    # minutes; with more, the estimator learns from a sample. None: time does not grow with pairs.
+    most_pairs: float | None = None
 
     def offered_by(self, command: Command) -> bool:
         """Return whether a command offers this detector."""
@@ -65,7 +72,7 @@ def detector_names(command: Command) -> tuple[str, ...]:
     --------
     >>> from kernova.workflows.detectors import detector_names
     >>> detector_names("outliers")
-    ('rkof', 'lof', 'ldf', 'lpf', 'depth')
+    ('rkof', 'isolation-forest', 'lof', 'ldf', 'lpf', 'depth')
     """
     names = [detector.name for detector in _DETECTORS if detector.offered_by(command)]
     return tuple(sorted(names, key=lambda name: name != _DEFAULT[command]))
@@ -94,41 +101,79 @@ def detector_named(name: str, command: Command) -> Detector:
     )
 
 
-def novelty_estimator(settings: NoveltySettings, *, has_far_cells: bool = False) -> "Pipeline":
-    """Return encoder and detector for known and new rows, not yet fitted."""
-    make = detector_named(settings.method, "novelty").for_novelty
-    assert make is not None
-    return _behind_encoder(make(settings), settings, has_far_cells)
+def novelty_estimator(
+    settings: NoveltySettings, *, has_far_cells: bool = False, most_fitted: int | None = None
+) -> "Pipeline":
+    """Return encoder and detector for known and new rows, not yet fitted.
+
+    Parameters
+    ----------
+    settings : NoveltySettings
+        Method, scaling and treatment of missing values.
+    has_far_cells : bool
+        Keep far cells from deciding the scale of their columns.
+    most_fitted : int, optional
+        Let the detector learn from so many rows at most, drawn at random.
+    """
+    entry = detector_named(settings.method, "novelty")
+    assert entry.for_novelty is not None
+    detector = entry.for_novelty(settings)
+    return _chain(entry, detector, settings, has_far_cells, most_fitted)
 
 
 def outlier_estimator(
-    settings: OutlierSettings, *, for_new_rows: bool, has_far_cells: bool = False
+    settings: OutlierSettings,
+    *,
+    for_new_rows: bool,
+    has_far_cells: bool = False,
+    most_fitted: int | None = None,
 ) -> "Pipeline":
-    """Return encoder and detector for the rows of one table, not yet fitted."""
-    make = detector_named(settings.method, "outliers").for_outliers
-    assert make is not None
-    return _behind_encoder(make(settings, for_new_rows), settings, has_far_cells)
+    """Return encoder and detector for the rows of one table, not yet fitted.
+
+    As :func:`novelty_estimator`; a detector that learns from a sample scores all other rows as new
+    ones.
+    """
+    entry = detector_named(settings.method, "outliers")
+    assert entry.for_outliers is not None
+    detector = entry.for_outliers(settings, for_new_rows or most_fitted is not None)
+    return _chain(entry, detector, settings, has_far_cells, most_fitted)
 
 
-def table_encoder(scaling: str, missing: str) -> "TableEncoder":
-    """Return the encoder of a table that was read with the same treatment of missing values."""
+def table_encoder(
+    scaling: str, missing: str, category_weight: "float | Literal['auto']" = 1.0
+) -> "TableEncoder":
+    """Return the encoder of a table that was read with the same treatment of missing values.
+
+    With the default ``category_weight`` rows that differ in a category are 1 apart, as in saved
+    models and projects.
+    """
     from kernova.tables.encoding import TableEncoder
 
     return TableEncoder(
         scaling=scaling,  # type: ignore[arg-type]
         missing=missing_when_encoding(missing),
+        category_weight=category_weight,
     )
 
 
-def _behind_encoder(
-    detector: "BaseEstimator", settings: NoveltySettings | OutlierSettings, has_far_cells: bool
+def _chain(
+    entry: Detector,
+    detector: "BaseEstimator",
+    settings: NoveltySettings | OutlierSettings,
+    has_far_cells: bool,
+    most_fitted: int | None,
 ) -> "Pipeline":
     from sklearn.pipeline import make_pipeline
 
     from kernova.tables.fill_values import FarCellFilter
+    from kernova.workflows.effort import SampledDetector
 
-    encoder = table_encoder(settings.scaling, settings.missing)
-    return make_pipeline(*([FarCellFilter()] if has_far_cells else []), encoder, detector)
+    steps: list[Any] = [FarCellFilter()] if has_far_cells else []
+    if not entry.takes_tables:
+        steps.append(table_encoder(settings.scaling, settings.missing, "auto"))
+    if most_fitted is not None:
+        detector = SampledDetector(detector, most_fitted, entry.training_scores, settings.seed)
+    return make_pipeline(*steps, detector)
 
 
 # Factories
@@ -162,6 +207,12 @@ def _isolation_forest(settings: NoveltySettings) -> "BaseEstimator":
     return IsolationForest(random_state=settings.seed)
 
 
+def _outlier_forest(settings: OutlierSettings, for_new_rows: bool) -> "BaseEstimator":
+    from sklearn.ensemble import IsolationForest
+
+    return IsolationForest(contamination=settings.contamination, random_state=settings.seed)
+
+
 def _one_class_svm(settings: NoveltySettings) -> "BaseEstimator":
     from sklearn.svm import OneClassSVM
 
@@ -178,11 +229,8 @@ def _outlier_lof(settings: OutlierSettings, for_new_rows: bool) -> "BaseEstimato
     from sklearn.neighbors import LocalOutlierFactor
 
     # Fit for new rows in either case: the factors of hypothetical rows explain the real ones.
-    return LocalOutlierFactor(
-        novelty=True,
-        n_neighbors=settings.n_neighbors[0],
-        contamination=settings.contamination,
-    )
+    own = {} if settings.n_neighbors == "auto" else {"n_neighbors": settings.n_neighbors[0]}
+    return LocalOutlierFactor(novelty=True, contamination=settings.contamination, **own)
 
 
 def _robust_kernel_factor(settings: OutlierSettings, for_new_rows: bool) -> "BaseEstimator":
@@ -206,8 +254,9 @@ def _local_peculiarity_factor(settings: OutlierSettings, for_new_rows: bool) -> 
 
 
 def _local_parameters(settings: OutlierSettings, for_new_rows: bool) -> dict[str, Any]:
+    numbers = settings.n_neighbors
     return {
-        "n_neighbors": list(settings.n_neighbors),
+        "n_neighbors": numbers if numbers == "auto" else list(numbers),
         "contamination": settings.contamination,
         "novelty": for_new_rows,
     }
@@ -218,15 +267,37 @@ _DEFAULT: Final[dict[Command, str]] = {
     "outliers": OutlierSettings.method,
 }
 
+# Pairs for which each detector takes one to two minutes (measured on one core, 10 columns).
+_PAIRS_OF_NEIGHBORS: Final = 1e10
+_PAIRS_OF_DISTANCES: Final = 5e9
+_PAIRS_OF_KERNELS: Final = 1e9
+
 _DETECTORS: Final = (
-    Detector(name="spatial-depth", title="spatial depth", for_novelty=_spatial_depth),
-    Detector(name="isolation-forest", title="isolation forest", for_novelty=_isolation_forest),
-    Detector(name="one-class-svm", title="one-class SVM", for_novelty=_one_class_svm),
+    Detector(
+        name="spatial-depth",
+        title="spatial depth",
+        for_novelty=_spatial_depth,
+        most_pairs=_PAIRS_OF_DISTANCES,
+    ),
+    Detector(
+        name="isolation-forest",
+        title="isolation forest",
+        for_novelty=_isolation_forest,
+        for_outliers=_outlier_forest,
+        training_scores=None,
+    ),
+    Detector(
+        name="one-class-svm",
+        title="one-class SVM",
+        for_novelty=_one_class_svm,
+        most_pairs=_PAIRS_OF_KERNELS,
+    ),
     Detector(
         name="rkof",
         title="robust kernel outlier factor",
         for_outliers=_robust_kernel_factor,
         parameters=frozenset({"n_neighbors", "path", "kernel"}),
+        most_pairs=_PAIRS_OF_NEIGHBORS,
     ),
     Detector(
         name="lof",
@@ -235,18 +306,21 @@ _DETECTORS: Final = (
         for_outliers=_outlier_lof,
         parameters=frozenset({"n_neighbors"}),
         max_neighbor_numbers=1,
+        most_pairs=_PAIRS_OF_NEIGHBORS,
     ),
     Detector(
         name="ldf",
         title="local density factor",
         for_outliers=_local_density_factor,
         parameters=frozenset({"n_neighbors"}),
+        most_pairs=_PAIRS_OF_NEIGHBORS,
     ),
     Detector(
         name="lpf",
         title="local peculiarity factor",
         for_outliers=_local_peculiarity_factor,
         parameters=frozenset({"n_neighbors"}),
+        most_pairs=_PAIRS_OF_NEIGHBORS,
     ),
     Detector(
         name="depth",
@@ -256,5 +330,6 @@ _DETECTORS: Final = (
         parameters=frozenset({"bandwidth"}),
         is_depth=True,
         training_scores="training_depths_",
+        most_pairs=_PAIRS_OF_KERNELS,
     ),
 )

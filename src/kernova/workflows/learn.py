@@ -90,6 +90,7 @@ def read_labelled(
         label_column=label_column,
         drop=drop,
         missing=missing_when_reading(missing),
+        reading="strict",
     )
     if table.labels is None:
         raise InputError(

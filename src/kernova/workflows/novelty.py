@@ -1,28 +1,42 @@
-"""Novelty detection: known and new tables in, a verdict for every new row out.
+"""Novelty detection: known and new tables in, a verdict for every new row out, with reasons.
 
 The tables are read, encoded and scored; the scores of held-out known rows turn into a threshold
-with a guarantee; every new row gets a novelty, a p-value and a verdict, in the input's order.
+with a guarantee; every new row gets a novelty, a p-value and a verdict, in the input's order. The
+most novel ones are explained by comparison with known ordinary rows.
 """
 
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.pipeline import Pipeline
 
-from kernova.calibration.detector import CalibratedDetector
+from kernova.calibration.detector import CalibratedDetector, Judgement
+from kernova.calibration.discoveries import false_discovery_bound
+from kernova.calibration.drift import drift_test
 from kernova.calibration.p_values import select_discoveries
+from kernova.calibration.splits import Wanted, check_holdout, fold_number, holdout_size
 from kernova.errors import InputError
+from kernova.tables.dates import day_column
 from kernova.tables.encoding import align_columns
-from kernova.tables.fill_values import FarCells, far_cell_notes, far_cells
+from kernova.tables.fill_values import FarCells, far_cell_notes, far_cells, with_moved_cells
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table, read_table
-from kernova.text import plural, quantity
+from kernova.text import listed, percent, plural, quantity
 from kernova.typing import Mask, Vector
-from kernova.workflows.detectors import novelty_estimator
+from kernova.workflows.detectors import detector_named, novelty_estimator, table_encoder
+from kernova.workflows.effort import (
+    announce_duration,
+    explaining_effort,
+    last_detector,
+    most_fitted_rows,
+    sample_note,
+)
+from kernova.workflows.reasons import ExplainedRows, ModelRows, explain_rows, reason_texts
 from kernova.workflows.settings import Missing, NoveltySettings, missing_when_reading
 from kernova.workflows.verdicts import NOVEL, USUAL
 
@@ -36,22 +50,30 @@ __all__ = [
 
 # Rows that no kernel value reaches all have one depth; below this, differences are rounding.
 _SAME_DEPTH = 1e-12
+# A warning of drift is false in one of a hundred tables at most; so many rows are compared.
+_DRIFT_LEVEL = 0.01
+_MOST_COMPARED = 2000
+_BOUND_STAYS = "The bound is not affected: held-out rows are scored by the same detector."
 
 
 @dataclass(frozen=True)
-class NoveltyResult:
-    """Verdicts on all new rows, and the detector with its guarantee."""
+class NoveltyResult(ExplainedRows):
+    """Verdicts on all new rows, reasons for some, and the detector with its guarantee."""
 
     # One line per new row, in the input's order: its id, ``novelty`` (0 is the threshold, -1 an
-    # ordinary known row), ``p_value``, ``verdict`` ("novel" or "usual"), and ``discovery`` if a
-    # false discovery rate was asked for.
+    # ordinary known row), ``p_value``, ``verdict`` ("novel" or "usual"), ``discovery`` if a
+    # false discovery rate was asked for, and ``because`` (the features that contribute most, for
+    # the most novel rows).
     rows: pd.DataFrame
+    explanation: pd.DataFrame
     scores: Vector  # the detector's own scores of the new rows; high is ordinary
     detector: CalibratedDetector  # the fitted detector; it takes tables with the same columns
     known: Table  # the rows that the detector learnt from, and those that it judged
     new: Table
     settings: NoveltySettings  # method, scaling and the wanted guarantee
-    far_cell_notes: list[str] = field(default_factory=list)  # cells far beyond their columns
+    # Cells far beyond their columns, samples, false discoveries, drift, and what could not be
+    # explained.
+    remarks: list[str] = field(default_factory=list)
 
     @property
     def is_novel(self) -> Mask:
@@ -69,16 +91,30 @@ class NoveltyResult:
         return self.rows.sort_values("novelty", ascending=False, kind="stable")
 
     @property
+    def explained(self) -> list[int]:
+        """Indices of the new rows that are explained, the most novel first."""
+        return self.explained_in(self.most_novel_first.index)
+
+    def id_of(self, row: int) -> Any:
+        """Return the id of a new row."""
+        return self.new.ids.iloc[row]
+
+    def reference_id_of(self, row: int) -> Any:
+        """Return the id of a known row."""
+        return self.known.ids.iloc[row]
+
+    @property
     def notes(self) -> list[str]:
         """Remarks for readers of the result: rows left out, rows that depth cannot separate."""
-        notes = dropped_rows_notes(self.known, self.new) + self.far_cell_notes
+        notes = dropped_rows_notes(self.known, self.new) + self.remarks
         lowest = self.detector.holdout_scores_[0]
         n_hidden = int(np.sum((self.scores <= lowest + _SAME_DEPTH) & ~self.is_novel))
-        if self.settings.method == "depth" and n_hidden:
+        is_depth = self.settings.method == "depth" and self.settings.calibration == "holdout"
+        if is_depth and n_hidden:
             notes.append(
                 f"{quantity(n_hidden, 'new row')} {plural(n_hidden, 'is', 'are')} as deep as the "
                 "most isolated held-out rows and therefore not called novel; try a bandwidth above "
-                f"{self.detector.estimator_[-1].bandwidth_:.3g}."
+                f"{last_detector(self.detector.estimator_).bandwidth_:.3g}."
             )
         return notes
 
@@ -98,6 +134,7 @@ class NoveltyResult:
             "novel_rows": self.n_novel,
             "notes": self.notes,
             "rows": json_rows(self.rows),
+            "explanations": self.json_explanations(self.explained),
         }
 
     @property
@@ -118,6 +155,33 @@ class KnownAndNew(NamedTuple):
     new: Table
 
 
+class _Roles(NamedTuple):
+    """Columns that are not features."""
+
+    id_column: str | None
+    label_column: str | None
+    drop: tuple[str, ...]
+    group_column: str | None
+
+    @property
+    def named(self) -> list[str]:
+        names = (self.id_column, self.label_column, *self.drop)
+        return [name for name in names if name is not None and name != self.group_column]
+
+    def of_known(self) -> dict[str, Any]:
+        """Return the arguments of ``read_table`` for the known rows; groups become labels."""
+        if self.group_column is None:
+            return self.of_new()
+        others = [name for name in self.named if name != self.id_column]
+        return {"id_column": self.id_column, "label_column": self.group_column, "drop": others}
+
+    def of_new(self) -> dict[str, Any]:
+        """Return the arguments of ``read_table`` for the new rows, which need no group."""
+        is_named = self.group_column in (None, self.label_column, *self.drop)
+        drop = self.drop if is_named else (*self.drop, self.group_column)
+        return {"id_column": self.id_column, "label_column": self.label_column, "drop": drop}
+
+
 def read_known_and_new(
     known: str | os.PathLike[str],
     new: str | os.PathLike[str],
@@ -125,18 +189,78 @@ def read_known_and_new(
     id_column: str | None = None,
     label_column: str | None = None,
     drop: Sequence[str] = (),
-    missing: Missing = "refuse",
+    keep: Sequence[str] = (),
+    missing: Missing = NoveltySettings.missing,
+    group_column: str | None = None,
 ) -> KnownAndNew:
-    """Read both tables; a label or dropped column may be in one of them only."""
-    keep = missing_when_reading(missing)
-    named = [name for name in (id_column, label_column, *drop) if name is not None]
-    roles: dict[str, Any] = {"id_column": id_column, "label_column": label_column, "drop": drop}
-    known_table = read_table(known, missing=keep, optional=named, **roles)
-    in_known = [name for name in named if name in known_table.columns and name != id_column]
-    # Columns are categories if they are in the known rows; the new ones may be too few to tell.
-    texts = known_table.features.select_dtypes(exclude="number").columns
-    new_table = read_table(new, missing=keep, optional=in_known, categories=list(texts), **roles)
-    return KnownAndNew(known_table, new_table)
+    """Read both tables, the new one like the known one.
+
+    A label or dropped column may be in one of them only. A column that has the same value in all
+    known rows, and others in new ones, is a feature. ``keep`` names columns that are features in
+    any case. The known table must have the group column, whose values become its labels.
+    """
+    how = _Roles(id_column, label_column, tuple(drop), group_column)
+    reading = missing_when_reading(missing)
+
+    def read_known(kept: Sequence[str]) -> Table:
+        return read_table(known, optional=how.named, keep=kept, missing=reading, **how.of_known())
+
+    def read_new() -> Table:
+        optional = [
+            name
+            for name in (*how.named, group_column)
+            if name is not None and name in known_table.columns and name != id_column
+        ]
+        return read_table(new, optional=optional, like=known_table, missing=reading, **how.of_new())
+
+    known_table = read_known(keep)
+
+    new_table = read_new()
+    varied = [name for name in known_table.readings if _is_new_value(name, known_table, new_table)]
+    if varied:
+        known_table = read_known([*keep, *varied])
+        new_table = read_new()
+        note = (
+            f"Columns with one value in all rows of {known_table.source} and others in "
+            f"{new_table.source} are used: {listed(varied)}."
+        )
+        known_table = replace(known_table, notes=(*known_table.notes, note))
+    return _without_later_dates(known_table, new_table, keep)
+
+
+def _without_later_dates(known: Table, new: Table, keep: Sequence[str]) -> KnownAndNew:
+    """Leave out the days of a column whose new dates are all later, or all earlier, than known."""
+    days = [
+        day_column(name, reading.dates)
+        for name, reading in known.readings.items()
+        if reading.dates is not None and reading.dates.kind == "date" and name not in keep
+    ]
+    later = [
+        day
+        for day in days
+        if day in known.features and day in new.features
+        and (
+            new.features[day].min() > known.features[day].max()
+            or new.features[day].max() < known.features[day].min()
+        )
+    ]  # fmt: skip
+    if not later or len(later) == known.features.shape[1]:
+        return KnownAndNew(known, new)
+    note = (
+        f"No date of {new.source} is among those of {known.source}, so that all rows would be "
+        f"novel; not used: {listed(later)}."
+    )
+    return KnownAndNew(
+        replace(known, features=known.features.drop(columns=later)),
+        replace(new, features=new.features.drop(columns=later), notes=(*new.notes, note)),
+    )
+
+
+def _is_new_value(name: str, known: Table, new: Table) -> bool:
+    """Return whether a column with one known value has another one in new rows."""
+    if known.readings[name].value is None or name not in new.readings:
+        return False
+    return new.readings[name].value is None
 
 
 def find_novelties(
@@ -159,20 +283,141 @@ def find_novelties(
         Verdicts in the input's order, and the fitted detector.
     """
     settings = settings or NoveltySettings()
-    aligned = _with_known_columns(known, new)
-    cells, new_cells = far_cells(known.features), far_cells(aligned, beside=known.features)
-    detector = _calibrated_detector(settings, bool(cells or new_cells)).fit(known.features)
-    judgement = detector.judge(aligned)
+    known_rows = known.features.reset_index(drop=True)
+    new_rows = _with_known_columns(known, new).reset_index(drop=True)
+    cells, new_cells = far_cells(known_rows), far_cells(new_rows, beside=known_rows)
+    notes = _far_cell_notes(known, cells, new, new_cells)
+    most_fitted = _most_fitted(known_rows, new_rows, settings)
+    if most_fitted is not None:
+        notes.append(f"{sample_note(most_fitted, len(known_rows))} {_BOUND_STAYS}")
+    chain = novelty_estimator(
+        settings, has_far_cells=bool(cells or new_cells), most_fitted=most_fitted
+    )
+    groups = None if settings.group_column is None else known.labels
+    detector = _calibrated_detector(settings, chain).fit(known_rows, groups=groups)
+    judgement = detector.judge(new_rows)
     columns: dict[str, Any] = {
         "novelty": judgement.novelty,
         "p_value": judgement.p_values,
-        "verdict": [NOVEL if is_novel else USUAL for is_novel in judgement.is_novel],
+        "verdict": np.where(judgement.is_novel, NOVEL, USUAL).astype(object),
     }
     if settings.false_discovery_rate is not None:
         columns["discovery"] = select_discoveries(judgement.p_values, settings.false_discovery_rate)
+        notes.append(_discovery_note(detector, judgement, columns["discovery"], settings))
+    if groups is None:  # rows of one group are not independent, as the test takes them to be
+        notes += _drift_notes(detector, known_rows, new_rows, judgement.is_novel, settings)
+    tables = _Features(known_rows, new_rows, cells, new_cells)
+    explanation = _explained(detector, tables, judgement.novelty, settings, most_fitted, notes)
+    columns["because"] = reason_texts(explanation, len(new_rows))
     rows = rows_with_ids(new, columns)
-    notes = _far_cell_notes(known, cells, new, new_cells)
-    return NoveltyResult(rows, judgement.scores, detector, known, new, settings, notes)
+    return NoveltyResult(rows, explanation, judgement.scores, detector, known, new, settings, notes)
+
+
+def _discovery_note(
+    detector: CalibratedDetector, judgement: Judgement, chosen: Mask, settings: NoveltySettings
+) -> str:
+    """Return what is proven about the discoveries, besides the rate on average."""
+    if settings.calibration == "cross" or settings.group_column is not None:
+        return (
+            "The rate of false discoveries is proven for single rows and hold-out calibration "
+            "only; with groups or folds it is an estimate."
+        )
+    n_calibration = len(detector.holdout_scores_)
+    bound = false_discovery_bound(judgement.p_values, chosen, n_calibration, settings.confidence)
+    return bound.sentence()
+
+
+def _drift_notes(
+    detector: CalibratedDetector,
+    known: pd.DataFrame,
+    new: pd.DataFrame,
+    is_novel: Mask,
+    settings: NoveltySettings,
+) -> list[str]:
+    """Return a warning if the new rows differ from the held-out ones, apart from novel rows.
+
+    Rows called novel are left out of both tables, and a tenth of the other new rows may be
+    anything: a few novel rows, found or missed, are no drift.
+    """
+    held_out = _sampled(known.iloc[detector.holdout_indices_])
+    if not hasattr(detector, "folds_"):  # most of their detectors have seen these rows
+        held_out, new = held_out[~detector.judge(held_out).is_novel], new[~is_novel]
+    if min(len(held_out), len(new)) == 0:
+        return []
+    encoder = table_encoder(settings.scaling, settings.missing, "auto")
+    encode = encoder.fit(_sampled(known.iloc[detector.reference_indices_])).transform
+    result = drift_test(encode(held_out), encode(_sampled(new)))
+    if result.p_value > _DRIFT_LEVEL:
+        return []
+    return [
+        "Even without the rows called novel, the new rows differ from the known ones: a region "
+        f"with {percent(result.known_fraction)} of the held-out known rows has "
+        f"{percent(result.new_fraction)} of the new ones (p = {result.p_value:.1g}; up to a tenth "
+        "of novel rows would not explain this). The bound on false alarms is about rows drawn like "
+        "the known ones, and may not hold for these."
+    ]
+
+
+def _sampled(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.sample(min(len(rows), _MOST_COMPARED), random_state=0)
+
+
+class _Features(NamedTuple):
+    """Features of the known and the new rows, and their far cells."""
+
+    known: pd.DataFrame
+    new: pd.DataFrame
+    cells: list[FarCells]
+    new_cells: list[FarCells]
+
+
+def _explained(
+    detector: CalibratedDetector,
+    tables: _Features,
+    novelty: Vector,
+    settings: NoveltySettings,
+    most_fitted: int | None,
+    notes: list[str],
+) -> pd.DataFrame:
+    """Explain the most novel rows by comparison with known ones."""
+    known, new, cells, new_cells = tables
+    effort = explaining_effort(
+        detector_named(settings.method, "novelty"),
+        n_wanted=min(settings.top, len(new)),
+        n_columns=known.shape[1],
+        n_fitted=most_fitted or _n_fitted(len(known), settings),
+        n_judged=len(known) + len(new),
+    )
+    first = np.argsort(-novelty, kind="stable")[: settings.top]
+    if len(first) == 0:
+        return explain_rows([], first, effort, [], settings.seed, notes)
+    rows = with_moved_cells(new, new_cells).iloc[first]
+    part = ModelRows(detector, rows, with_moved_cells(known, cells))
+    return explain_rows([part], first, effort, new_cells, settings.seed, notes)
+
+
+def _n_fitted(n_known: int, settings: NoveltySettings) -> int:
+    """Return about how many rows the detector learns from."""
+    check_holdout(settings.holdout)
+    wanted = Wanted(settings.max_false_alarm, settings.confidence, settings.bound)
+    if settings.calibration == "cross":
+        return n_known - n_known // fold_number(n_known, settings.n_folds, wanted)
+    return n_known - holdout_size(n_known, settings.holdout, wanted)
+
+
+def _most_fitted(known: pd.DataFrame, new: pd.DataFrame, settings: NoveltySettings) -> int | None:
+    """Return the size of the sample to learn from, None for all rows; announce a long study."""
+    n_fitted, n_judged = _n_fitted(len(known), settings), len(known) + len(new)
+    entry = detector_named(settings.method, "novelty")
+    most_fitted = most_fitted_rows(entry, n_fitted, n_judged)
+    announce_duration(
+        lambda: novelty_estimator(settings),
+        known,
+        settings.method,
+        n_fitted=most_fitted or n_fitted,
+        n_judged=n_judged,
+    )
+    return most_fitted
 
 
 def _far_cell_notes(
@@ -190,19 +435,21 @@ def _far_cell_notes(
     ]
 
 
-def _calibrated_detector(settings: NoveltySettings, has_far_cells: bool) -> CalibratedDetector:
-    """Return the whole chain from a table of features to verdicts, not yet fitted.
+def _calibrated_detector(settings: NoveltySettings, chain: Pipeline) -> CalibratedDetector:
+    """Return the calibrated chain from a table of features to verdicts, not yet fitted.
 
     The encoder is inside the calibration: scales learnt from held-out rows would make them look
     more ordinary than new rows do, and the guarantee would be false.
     """
     return CalibratedDetector(
-        novelty_estimator(settings, has_far_cells=has_far_cells),
+        chain,
         max_false_alarm=settings.max_false_alarm,
         confidence=settings.confidence,
         bound=settings.bound,
         holdout=settings.holdout,
         random_state=settings.seed,
+        calibration=settings.calibration,
+        n_folds=settings.n_folds,
     )
 
 

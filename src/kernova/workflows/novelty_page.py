@@ -15,14 +15,37 @@ from kernova.report.figures import (
     plot_p_values,
     plot_score_distributions,
 )
-from kernova.report.page import Section, facts, notice, page, paragraph, picture, table
+from kernova.report.page import (
+    Card,
+    Section,
+    cards,
+    facts,
+    notice,
+    page,
+    paragraph,
+    picture,
+    table,
+)
+from kernova.tables.columns import category_columns
 from kernova.tables.fill_values import far_cells, with_moved_cells
+from kernova.text import truncate_middle
+from kernova.workflows.detectors import table_encoder
+from kernova.workflows.effort import last_detector
 from kernova.workflows.novelty import NoveltyResult
+from kernova.workflows.outliers_page import feature_bars, nearest_sentence
 from kernova.workflows.verdicts import NOVEL
 
 _ROWS_SHOWN = 25
+_MOST_CARDS = 100
 # With more columns the most novel rows are listed without their values.
 _COLUMNS_SHOWN = 8
+_HOW_SPLIT = {
+    "holdout": "The known rows were split at random. The detector was fitted on one part; the "
+    "other was held out, and its scores set the threshold.",
+    "cross": "The known rows were divided into folds at random. For each fold a detector was "
+    "fitted on the other rows, and the scores of the fold set its threshold. A row is called novel "
+    "if all detectors agree.",
+}
 
 
 def novelty_page(result: NoveltyResult) -> str:
@@ -33,6 +56,7 @@ def novelty_page(result: NoveltyResult) -> str:
         [
             _answer(result),
             _rows_to_look_at(result),
+            _why_they_are_novel(result),
             _how_new_rows_score(figures),
             Section("Where they lie", list(_where_they_lie(figures))),
             _how_it_was_decided(result, figures["false_alarms"]),
@@ -61,38 +85,27 @@ def novelty_figures(result: NoveltyResult) -> dict[str, Figure]:
             result.rows["p_value"], false_discovery_rate=result.settings.false_discovery_rate
         ),
     }
-    encoder = detector.estimator_[-2]
     # Far cells would squeeze all rows into one point of the map.
     features = result.known.features
-    known = encoder.transform(with_moved_cells(features, far_cells(features)))
+    known = with_moved_cells(features, far_cells(features))
     new_features = result.new.features[features.columns]
-    new_cells = far_cells(new_features, beside=features)
-    new = encoder.transform(with_moved_cells(new_features, new_cells))
+    new = with_moved_cells(new_features, far_cells(new_features, beside=features))
     is_novel = result.is_novel
-    if known.shape[1] == 2:
+    # Several detectors have no contours in common.
+    is_single = result.settings.calibration == "holdout"
+    if known.shape[1] == 2 and is_single and not category_columns(known).any():
         axes["contours"] = plot_depth_contours(
-            _ScoresOfEncodedRows(result),
+            detector,
             known,
             unknown=new[is_novel] if is_novel.any() else None,
             labels=("known", "novel"),
             grid=100,
-            feature_names=[str(name) for name in encoder.get_feature_names_out()],
         )
     else:
-        axes["map"] = plot_map(known, new, is_novel)
+        settings = result.settings
+        encoder = table_encoder(settings.scaling, settings.missing).fit(known)
+        axes["map"] = plot_map(encoder.transform(known), encoder.transform(new), is_novel)
     return {name: figure_of(ax) for name, ax in axes.items()}
-
-
-class _ScoresOfEncodedRows:
-    """The detector behind its encoder, for drawing contours on the encoder's own axes."""
-
-    def __init__(self, result: NoveltyResult) -> None:
-        self._detector = result.detector.estimator_[-1]
-        self.offset_ = result.detector.offset_
-        self.n_features_in_ = 2
-
-    def score_samples(self, X: object) -> object:
-        return self._detector.score_samples(X)
 
 
 def _chosen(result: NoveltyResult) -> FalseAlarmThreshold:
@@ -116,6 +129,7 @@ def _answer(result: NoveltyResult) -> Section:
                 "of them held out": len(result.detector.holdout_scores_),
                 "new rows": len(result.rows),
                 "called novel": result.n_novel,
+                "explained below": len(result.explained),
                 **_discoveries(result),
             }
         ),
@@ -136,7 +150,9 @@ def _rows_to_look_at(result: NoveltyResult) -> Section:
     features = result.new.features
     if features.shape[1] <= _COLUMNS_SHOWN:
         extra = features.loc[rows.index, [c for c in features.columns if c not in rows.columns]]
+        reasons = rows.pop("because")
         rows = pd.concat([rows, extra], axis=1)
+        rows["because"] = reasons
     return Section(
         "Rows to look at first",
         [
@@ -151,6 +167,33 @@ def _rows_to_look_at(result: NoveltyResult) -> Section:
                 marked=is_novel,
             ),
         ],
+    )
+
+
+def _why_they_are_novel(result: NoveltyResult) -> Section:
+    explained = result.explained[:_MOST_CARDS]
+    return Section(
+        "Why they are novel",
+        [
+            paragraph(
+                "The bars are each column's contribution to what sets a row apart, compared with "
+                "its nearest ordinary known rows; the rest is spread over other columns."
+            ),
+            cards([_card(result, rank, row) for rank, row in enumerate(explained, start=1)])
+            if explained
+            else paragraph("No row was explained."),
+        ],
+    )
+
+
+def _card(result: NoveltyResult, rank: int, row_index: int) -> Card:
+    row = result.rows.loc[row_index]
+    return Card(
+        f"{rank}. {truncate_middle(str(result.id_of(row_index)), 60)}",
+        f"novelty {row['novelty']:z.3f} · p = {row['p_value']:.3g} · {row['verdict']}",
+        feature_bars(result, row_index),
+        nearest_sentence(result, row_index),
+        marked=bool(row["verdict"] == NOVEL),
     )
 
 
@@ -177,7 +220,7 @@ def _where_they_lie(figures: dict[str, Figure]) -> Iterator[str]:
         yield picture(
             figures["contours"],
             "Contours of the score over the two columns, with known and new rows.",
-            "Contours of the score in the scaled columns; the heavy line is the threshold.",
+            "Contours of the score; the heavy line is the threshold.",
         )
     if "map" in figures:
         yield picture(
@@ -193,8 +236,7 @@ def _how_it_was_decided(result: NoveltyResult, false_alarms: Figure) -> Section:
         "How it was decided",
         [
             paragraph(
-                "The known rows were split at random. The detector was fitted on one part; the "
-                "other was held out, and its scores set the threshold. The guarantee holds for new "
+                _HOW_SPLIT[settings.calibration] + " The guarantee holds for new "
                 "rows of the same origin as the known ones; it does not cover rows measured "
                 "differently, nor the number of novel rows that were missed."
             ),
@@ -220,7 +262,7 @@ def _how_it_was_decided(result: NoveltyResult, false_alarms: Figure) -> Section:
 
 
 def _bandwidth(result: NoveltyResult) -> str:
-    found = getattr(result.detector.estimator_[-1], "bandwidth_", None)
+    found = getattr(last_detector(result.detector.estimator_), "bandwidth_", None)
     if found is None:
         return "none"
     rule = result.settings.bandwidth

@@ -1,8 +1,10 @@
 """Report of an outlier study as one HTML page: the result, a card per outlying row, figures."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -24,11 +26,21 @@ from kernova.report.page import (
 )
 from kernova.tables.fill_values import far_cells, with_moved_cells
 from kernova.text import format_value, truncate_middle
+from kernova.workflows.agreement import Agreement, MethodComparison
 from kernova.workflows.detectors import detector_named, table_encoder
 from kernova.workflows.outliers import OutlierResult
+from kernova.workflows.reasons import ExplainedRows
 from kernova.workflows.verdicts import OUTLIER
 
 _MOST_CARDS = 100
+_RULES = {
+    "fraction": "Each row was compared with all others. The threshold was set by the fraction of "
+    "rows to call outliers; it does not say how many ordinary rows are above it. Set a largest "
+    "fraction of false alarms to have a proven bound.",
+    "none": "Each row was compared with all others and ranked by its factor. A rank says which "
+    "rows to look at first, not that they are wrong: in any table some row has the highest "
+    "factor. Set a largest fraction of false alarms to have a proven bound.",
+}
 _NEAREST_ON_CARD = 3
 
 
@@ -43,6 +55,11 @@ def outliers_page(result: OutlierResult) -> str:
             Section("The ranking", list(_ranking(figures))),
             _where_they_lie(figures["map"]),
             _all_of_them(result),
+            *(
+                []
+                if result.members is None
+                else [agreement_section("How the members agree", result.members, result.id_of)]
+            ),
             _how_it_was_decided(result),
         ],
         footer=f"Made by kernova {__version__}: read → encode → score → calibrate → report.",
@@ -50,28 +67,85 @@ def outliers_page(result: OutlierResult) -> str:
     )
 
 
+def comparison_page(result: MethodComparison) -> str:
+    """Return the report of several methods side by side as HTML text."""
+    rows = result.rows.head(max(result.n_top, 1))
+    return page(
+        f"What is odd in {Path(result.table.source).name}?",
+        [
+            Section(
+                "The answer",
+                [
+                    notice(result.summary),
+                    paragraph(result.agreement.summary),
+                    *(paragraph(note) for note in result.notes),
+                ],
+            ),
+            Section(
+                "The rows as a table",
+                [
+                    paragraph(
+                        "Each method's column holds the rank of a row, 1 for the most outlying. "
+                        "The last one counts the methods that have the row among their first "
+                        f"{result.agreement.n_first}."
+                    ),
+                    table(rows, f"The first {len(rows)} of {len(result.rows)} rows"),
+                ],
+            ),
+            agreement_section(
+                "How the methods agree", result.agreement, lambda row: result.table.ids.iloc[row]
+            ),
+        ],
+        footer=f"Made by kernova {__version__}: read → encode → score → compare → report.",
+        lead="Several methods side by side",
+    )
+
+
+def agreement_section(title: str, agreement: Agreement, id_of: Callable[[int], Any]) -> Section:
+    """Return the section of detectors side by side: who agrees on each row, and how far in all."""
+    agreeing = {
+        "row": [str(id_of(row)) for row in agreement.rows],
+        "agreeing": [len(agreement.agreeing(row)) for row in agreement.rows],
+        f"among the first {agreement.n_first} of": [
+            ", ".join(agreement.agreeing(row)) or "none" for row in agreement.rows
+        ],
+    }
+    return Section(
+        title,
+        [
+            paragraph(agreement.summary),
+            table(
+                agreement.table(),
+                "Correlation of the ranks over all rows, and first rows shared with the others on "
+                "average",
+            ),
+            table(pd.DataFrame(agreeing).head(_MOST_CARDS), "Who agrees on each row"),
+        ],
+    )
+
+
 def outliers_figures(result: OutlierResult) -> dict[str, Figure]:
     """Return the figures of the page by name, to be saved as files."""
     settings = result.settings
-    encoder = table_encoder(settings.scaling, settings.missing)
+    encoder = table_encoder(settings.scaling, settings.missing, "auto")
     features = result.table.features
     encoded = encoder.fit_transform(with_moved_cells(features, far_cells(features)))
-    in_table_order = result.rows.sort_index()
-    is_outlier = (in_table_order["verdict"] == OUTLIER).to_numpy()
-    ids = result.ids.sort_index().tolist()
+    ids = result.table.ids.tolist()
     # With two thresholds, factors are divided by their own one, so that one line serves both.
-    factors, threshold, unit = in_table_order["factor"].to_numpy(), result.thresholds[0], ""
+    factors = result.rows["factor"].sort_index().to_numpy()
+    threshold, unit = (result.thresholds[0] if result.has_rule else None), ""
     if result.proof is not None:
         factors, threshold, unit = result.relative_factors, 1.0, " / threshold"
-    figures = {
-        "ranking": figure_of(
-            plot_ranking(factors, threshold=threshold, labels=ids, name="outlier factor" + unit)
-        ),
-        "map": figure_of(plot_outlier_map(encoded, factors, is_outlier, labels=ids)),
-    }
+    is_marked = np.zeros(len(factors), dtype=np.bool_)
+    order = result.rows.index
+    is_marked[order[result.is_outlier] if result.has_rule else order[: result.n_top]] = True
+    kinds = ("usual", "outlier") if result.has_rule else ("other", "row ranked first")
+    ranking = plot_ranking(factors, threshold=threshold, labels=ids, name="outlier factor" + unit)
+    on_map = plot_outlier_map(encoded, factors, is_marked, labels=ids, kinds=kinds)
+    figures = {"ranking": figure_of(ranking), "map": figure_of(on_map)}
     numbers = settings.path or settings.n_neighbors
     has_path = "path" in detector_named(settings.method, "outliers").parameters
-    if has_path and (settings.path or len(set(numbers)) > 1):
+    if has_path and numbers != "auto" and (settings.path or len(set(numbers)) > 1):
         path = outlier_factor_path(
             pd.DataFrame(encoded, index=ids), numbers, kernel=settings.kernel
         )
@@ -88,7 +162,7 @@ def _answer(result: OutlierResult) -> Section:
             {
                 "rows": len(result.rows),
                 "columns": result.table.features.shape[1],
-                "called outliers": result.n_outliers,
+                **({"called outliers": result.n_outliers} if result.has_rule else {}),
                 "explained below": len(result.explained),
             }
         ),
@@ -114,7 +188,20 @@ def _rows_to_look_at(result: OutlierResult) -> Section:
 
 def _card(result: OutlierResult, row_index: int) -> Card:
     row = result.rows.loc[row_index]
-    bars = [
+    p_value = f" · p = {row['p_value']:.3g}" if result.proof else ""
+    verdict = f" · {row['verdict']}" if result.has_rule else ""
+    return Card(
+        f"{row['rank']}. {truncate_middle(str(result.ids[row_index]), 60)}",
+        f"factor {row['factor']:.4g}{p_value}{verdict}",
+        feature_bars(result, row_index),
+        nearest_sentence(result, row_index) + _agreeing(result, row_index),
+        marked=bool(result.has_rule and row["verdict"] == OUTLIER),
+    )
+
+
+def feature_bars(result: ExplainedRows, row_index: int) -> list[Bar]:
+    """Return bars for the features that contribute most to a row, with their values."""
+    return [
         Bar(
             truncate_middle(str(line.feature), 60),
             float(line.share),  # type: ignore[arg-type]
@@ -123,21 +210,30 @@ def _card(result: OutlierResult, row_index: int) -> Card:
         )
         for line in result.main_features(row_index).itertuples()
     ]
-    p_value = f" · p = {row['p_value']:.3g}" if result.proof else ""
+
+
+def nearest_sentence(result: ExplainedRows, row_index: int) -> str:
+    """Name a few of the ordinary rows that a row was compared with."""
     nearest = [truncate_middle(one) for one in result.nearest_ids(row_index)[:_NEAREST_ON_CARD]]
-    return Card(
-        f"{row['rank']}. {truncate_middle(str(result.ids[row_index]), 60)}",
-        f"factor {row['factor']:.4g}{p_value} · {row['verdict']}",
-        bars,
-        f"Nearest ordinary rows: {', '.join(nearest)}",
-        marked=bool(row["verdict"] == OUTLIER),
+    return f"Nearest ordinary rows: {', '.join(nearest)}"
+
+
+def _agreeing(result: OutlierResult, row_index: int) -> str:
+    """Return the members of an ensemble that have the row among their first, as a sentence."""
+    if result.members is None or row_index not in result.members.ranks.index:
+        return ""
+    members, agreeing = result.members, result.members.agreeing(row_index)
+    who = ", ".join(agreeing) or "none"
+    return (
+        f". Among the first {members.n_first} of {len(agreeing)} of {len(members.names)} members: "
+        f"{who}"
     )
 
 
 def _ranking(figures: dict[str, Figure]) -> Iterator[str]:
     yield picture(
         figures["ranking"],
-        "The factors of all rows in descending order, with the threshold.",
+        "The factors of all rows in descending order, with the threshold if there is one.",
         "Outliers end where the curve bends. If it does not bend, there is no natural threshold.",
     )
     if "stability" in figures:
@@ -155,7 +251,7 @@ def _where_they_lie(of_rows: Figure) -> Section:
         [
             picture(
                 of_rows,
-                "All rows on their first two principal components, the outliers marked.",
+                "All rows on their first two principal components, some of them marked.",
                 "A projection onto two dimensions: a row that looks ordinary here may be outlying "
                 "among its neighbours, or in dimensions that the map does not show.",
             )
@@ -172,7 +268,7 @@ def _all_of_them(result: OutlierResult) -> Section:
                 rows,
                 f"The first {len(rows)} of {len(result.rows)} rows",
                 {"factor": ".4g", "p_value": ".3g"},
-                marked=rows["verdict"] == OUTLIER,
+                marked=pd.Series(result.is_outlier[: len(rows)], rows.index),
             )
         ],
     )
@@ -186,20 +282,18 @@ def _how_it_was_decided(result: OutlierResult) -> Section:
     if "bandwidth" in detector.parameters:
         shown["bandwidth"] = settings.bandwidth
     if "n_neighbors" in detector.parameters:
-        shown["neighbours"] = ", ".join(map(str, settings.n_neighbors))
+        numbers = settings.n_neighbors
+        shown["neighbours"] = numbers if numbers == "auto" else ", ".join(map(str, numbers))
     if "kernel" in detector.parameters:
         shown["kernel"] = settings.kernel
-    shown["threshold"] = ", ".join(f"{threshold:.4g}" for threshold in result.thresholds)
+    thresholds = ", ".join(f"{threshold:.4g}" for threshold in result.thresholds)
+    shown["threshold"] = thresholds or "none"
     return Section("How it was decided", [*_meaning(result), facts(shown)])
 
 
 def _meaning(result: OutlierResult) -> Iterator[str]:
     if result.proof is None:
-        yield paragraph(
-            "Each row was compared with all others. The threshold is a convention; it does not "
-            "say how many ordinary rows are above it. Set a largest fraction of false alarms "
-            "to have a proven bound."
-        )
+        yield paragraph(_RULES["fraction" if result.has_rule else "none"])
         return
     yield paragraph(
         "The rows were split at random into two halves, and each half was scored by a detector "

@@ -174,8 +174,10 @@ def read_new(
     A model of landmarks or sounds reads new ones as it read the training data; ``audio`` is the
     folder with the recordings of a table of selections.
     """
-    missing = missing or ("fill" if model.encoder_.missing == "fill" else "refuse")
-    if missing == "fill":
+    missing = missing or model.encoder_.missing
+    if missing == "auto" and model.encoder_.missing != "auto":
+        missing = "fill"  # indicators cannot be added to a model
+    if missing == "fill" and model.encoder_.missing == "refuse":
         model.encoder_.missing = "fill"  # the values to fill in were learnt in any case
     is_folder = isinstance(model.reader, SoundColumns) and Path(path).is_dir()
     if audio is not None or is_folder or os.fspath(path).lower().endswith(".tps"):
@@ -195,6 +197,7 @@ def read_new(
     return read_table(
         path, id_column=id_column, label_column=label_column, drop=drop,
         missing=missing_when_reading(missing), categories=model.text_columns,
+        reading="strict",
     )  # fmt: skip
 
 

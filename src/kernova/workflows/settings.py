@@ -9,15 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from kernova.calibration import BOUND, CONFIDENCE, HOLDOUT, MAX_FALSE_ALARM
+from kernova.calibration import BOUND, CALIBRATION, CONFIDENCE, HOLDOUT, MAX_FALSE_ALARM
 
-Missing = Literal["refuse", "drop", "fill"]
+Missing = Literal["auto", "refuse", "drop", "fill"]
 Scaling = Literal["standard", "minmax", "none"]
 Scale = Literal["feature", "common", "none"]
 Bound = Literal["binomial", "hoeffding"]
+Calibration = Literal["holdout", "cross"]
 OutlierKernel = Literal["volcano", "gaussian", "epanechnikov"]
 
-_READING: Final[Mapping[str, Literal["refuse", "drop", "keep"]]] = {
+_READING: Final[Mapping[str, Literal["auto", "refuse", "drop", "keep"]]] = {
+    "auto": "auto",
     "refuse": "refuse",
     "drop": "drop",
     "fill": "keep",
@@ -31,16 +33,20 @@ class NoveltySettings:
     # Name of a detector; see :func:`~kernova.workflows.detectors.detector_names`.
     method: str = "depth"
     # Kernel width of the method "depth", a rule's name or a number.
-    bandwidth: "str | float" = "nearest"
+    bandwidth: "str | float" = "half-nearest"
     scaling: Scaling = "standard"  # scaling of number columns
-    missing: Missing = "refuse"  # treatment of missing values
+    missing: Missing = "auto"  # treatment of missing values
     # The guarantee, as for :class:`~kernova.CalibratedDetector`.
     max_false_alarm: float = MAX_FALSE_ALARM
     confidence: float = CONFIDENCE
     bound: Bound = BOUND
-    holdout: float = HOLDOUT
+    holdout: "str | float" = HOLDOUT
+    calibration: Calibration = CALIBRATION
+    n_folds: "str | int" = "auto"
+    group_column: str | None = None  # rows with one value are held out together
     # Also select discoveries, of which at most this fraction is expected to be ordinary.
     false_discovery_rate: float | None = None
+    top: int = 10  # number of rows to explain
     seed: int = 0  # random seed of the hold-out split, and of detectors that draw random numbers
 
 
@@ -50,14 +56,15 @@ class OutlierSettings:
 
     # Name of a detector; see :func:`~kernova.workflows.detectors.detector_names`.
     method: str = "rkof"
-    # Numbers of neighbours; of several, the factor is the geometric mean.
-    n_neighbors: tuple[int, ...] = (20,)
+    # Numbers of neighbours; of several, the factor is the geometric mean. "auto" is the method's
+    # own choice.
+    n_neighbors: "tuple[int, ...] | Literal['auto']" = "auto"
     path: tuple[int, ...] = ()  # numbers of neighbours over which the report shows the ranks
     kernel: OutlierKernel = "volcano"  # kernel of the method "rkof"
-    bandwidth: "str | float" = "nearest"  # kernel width of the method "depth"
+    bandwidth: "str | float" = "half-nearest"  # kernel width of the method "depth"
     scaling: Scaling = "minmax"  # scaling of number columns
-    missing: Missing = "refuse"  # treatment of missing values
-    # Fraction of the rows to call outliers; "auto" is the method's own convention.
+    missing: Missing = "auto"  # treatment of missing values
+    # Fraction of the rows to call outliers; "auto" calls none so, unless a bound is asked for.
     contamination: "str | float" = "auto"
     # Set the threshold so that, with ``confidence``, no larger fraction of such rows is called an
     # outlier.
@@ -105,11 +112,13 @@ class SimulationSettings:
     missing: Missing = "refuse"  # treatment of missing values
 
 
-def missing_when_reading(missing: str) -> Literal["refuse", "drop", "keep"]:
+def missing_when_reading(missing: str) -> Literal["auto", "refuse", "drop", "keep"]:
     """Return what ``read_table`` has to do with missing values: what is filled later is kept."""
     return _READING.get(missing, missing)  # type: ignore[arg-type]
 
 
-def missing_when_encoding(missing: str) -> Literal["refuse", "fill"]:
+def missing_when_encoding(missing: str) -> Literal["auto", "refuse", "fill"]:
     """Return what the encoder has to do with missing values: dropped rows are gone by then."""
+    if missing == "auto":
+        return "auto"
     return "fill" if missing == "fill" else "refuse"

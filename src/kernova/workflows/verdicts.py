@@ -1,10 +1,11 @@
 """Verdicts: their words, and the verdicts on the rows of one table among themselves.
 
-The threshold for outliers is the method's convention or has a proven bound. Without known
-ordinary rows, only the table itself can be held out. For a bound its rows are therefore split at
-random into two halves, and each half is scored by a detector (encoder included) that was fitted
-on the other half only. Given the detector, the scores of a half are a fair sample of the scores of
-rows drawn like those of the table. It follows:
+Rows are called outliers by a rule with a stated meaning only: a fraction of the rows that the user
+chose, or a threshold with a proven bound. Without a rule they are ranked, and none is called an
+outlier. Without known ordinary rows, only the table itself can be held out. For a bound its rows
+are therefore split at random into two halves, and each half is scored by a detector (encoder
+included) that was fitted on the other half only. Given the detector, the scores of a half are a
+fair sample of the scores of rows drawn like those of the table. It follows:
 
 - Each half has a threshold by :func:`~kernova.false_alarm_threshold`, at half of the allowed
   error probability, so that both hold with the confidence asked for. With that confidence, either
@@ -44,6 +45,12 @@ from kernova.tables.records import warnings_as_notes
 from kernova.text import percent, plural
 from kernova.typing import Indices, Mask, Vector
 from kernova.workflows.detectors import detector_named, detector_names, outlier_estimator
+from kernova.workflows.effort import (
+    SampledDetector,
+    announce_duration,
+    most_fitted_rows,
+    sample_note,
+)
 from kernova.workflows.settings import OutlierSettings
 
 # The values of the column "verdict" (of "recognized", for UNKNOWN) in result tables.
@@ -88,15 +95,15 @@ class JudgedPart(NamedTuple):
     model: Pipeline
     row_indices: Indices
     scores: Vector  # high is ordinary
-    threshold: float
+    threshold: float | None  # None: no rule was asked for
 
 
 class Verdicts(NamedTuple):
-    """Scores and verdicts of all rows of the table; with a proof, also p-values."""
+    """Scores of all rows of the table; with a rule, verdicts; with a proof, also p-values."""
 
     parts: list[JudgedPart]
     scores: Vector
-    is_outlier: Mask
+    is_outlier: Mask | None
     p_values: Vector | None
     proof: Proof | None
     notes: list[str]
@@ -111,36 +118,73 @@ def judge_rows(features: pd.DataFrame, settings: OutlierSettings) -> Verdicts:
             f"Outliers are found by comparing rows; the table has {len(features)}. Give at least 2."
         )
     cells = far_cells(features)
+    most_fitted = _most_fitted(features, settings)
     if settings.max_false_alarm is None:
-        return _by_convention(features, settings, cells)
-    return _by_halves(features, settings, settings.max_false_alarm, cells)
+        return _among_all(features, settings, cells, most_fitted)
+    return _by_halves(features, settings, settings.max_false_alarm, cells, most_fitted)
 
 
-def _by_convention(
-    features: pd.DataFrame, settings: OutlierSettings, cells: list[FarCells]
+def _most_fitted(features: pd.DataFrame, settings: OutlierSettings) -> int | None:
+    """Return the size of the sample to learn from, None for all rows; announce a long study."""
+    entry = detector_named(settings.method, "outliers")
+    n_rows = len(features)
+    has_halves = settings.max_false_alarm is not None
+    n_fitted = n_rows // 2 if has_halves else n_rows
+    most_fitted = most_fitted_rows(entry, n_fitted, n_rows)
+    announce_duration(
+        lambda: outlier_estimator(settings, for_new_rows=True),
+        features,
+        settings.method,
+        n_fitted=most_fitted or n_fitted,
+        n_judged=n_rows,
+    )
+    return most_fitted
+
+
+def _among_all(
+    features: pd.DataFrame,
+    settings: OutlierSettings,
+    cells: list[FarCells],
+    most_fitted: int | None,
 ) -> Verdicts:
+    """Score each row among all others; a fraction of them are outliers if one was asked for."""
     notes: list[str] = []
-    chain = outlier_estimator(settings, for_new_rows=False, has_far_cells=bool(cells))
+    chain = outlier_estimator(
+        settings, for_new_rows=False, has_far_cells=bool(cells), most_fitted=most_fitted
+    )
     with warnings_as_notes(notes):
         _fit(chain, features, settings)
-    entry = detector_named(settings.method, "outliers")
-    scores: Vector = getattr(chain[-1], entry.training_scores)
-    offset = float(chain[-1].offset_)
+    if most_fitted is not None:
+        notes.append(sample_note(most_fitted, len(features)))
+    scores = _training_scores(chain, features, settings)
     notes += _notes_on_duplicates(scores, settings)
     far = single_rows(cells)
     if len(far):
         scores = _with_far_rows(chain, features, far, scores)
-        if settings.contamination != "auto":
-            offset = float(np.quantile(scores, float(settings.contamination)))
-    part = JudgedPart(chain, np.arange(len(features)), scores, offset)
-    is_outlier = scores < offset
-    is_outlier[far] = True
+    threshold, is_outlier = None, None
+    if settings.contamination != "auto":
+        threshold = float(np.quantile(scores, float(settings.contamination)))
+        is_outlier = scores < threshold
+        is_outlier[far] = True
+    part = JudgedPart(chain, np.arange(len(features)), scores, threshold)
     return Verdicts([part], scores, is_outlier, None, None, notes, cells)
+
+
+def _training_scores(chain: Pipeline, features: pd.DataFrame, settings: OutlierSettings) -> Vector:
+    """Return the scores of the rows that the chain was fitted on, each among the others."""
+    detector = chain[-1]
+    attribute = detector_named(settings.method, "outliers").training_scores
+    if isinstance(detector, SampledDetector):
+        return detector.score_training_rows(chain[:-1].transform(features))
+    if attribute is None:
+        return np.asarray(chain.score_samples(features))
+    return np.asarray(getattr(detector, attribute))
 
 
 def _with_far_rows(chain: Pipeline, features: pd.DataFrame, far: Indices, scores: Vector) -> Vector:
     """Score rows with far cells as they are: the fit has moved these cells to the others."""
-    encoded, detector = chain[:-1].transform(features.iloc[far]), chain[-1]
+    encoded = features.iloc[far] if len(chain) == 1 else chain[:-1].transform(features.iloc[far])
+    detector = chain[-1]
     scores = scores.copy()
     if hasattr(detector, "score_replaced"):
         scores[far] = detector.score_replaced(encoded, far)
@@ -154,6 +198,7 @@ def _by_halves(
     settings: OutlierSettings,
     max_false_alarm: float,
     cells: list[FarCells],
+    most_fitted: int | None,
 ) -> Verdicts:
     n_rows = len(features)
     # Two thresholds, both to hold: each gets half of the allowed error probability.
@@ -163,7 +208,9 @@ def _by_halves(
     notes: list[str] = []
     parts, bounds = [], []
     for learnt, judged in track([(first, second), (second, first)], "halves"):
-        chain = outlier_estimator(settings, for_new_rows=True, has_far_cells=bool(cells))
+        chain = outlier_estimator(
+            settings, for_new_rows=True, has_far_cells=bool(cells), most_fitted=most_fitted
+        )
         with warnings_as_notes(notes):
             _fit(chain, features.iloc[learnt], settings)
         scores = chain.score_samples(features.iloc[judged])
@@ -173,6 +220,8 @@ def _by_halves(
     verdicts = _combined(parts, n_rows)
     # Both halves may give the same note; one of them is enough.
     kept = [f"In each half: {note}" for note in notes[:1]]
+    if most_fitted is not None:
+        kept.append(f"In each half: {sample_note(most_fitted, n_rows // 2)}")
     kept += _notes_on_duplicates(verdicts.scores, settings)
     fractions = [
         allowed_false_alarms(len(part.scores), max_false_alarm, confidence, _BOUND)
@@ -186,7 +235,7 @@ def _by_halves(
         max_false_alarm=max_false_alarm,
         confidence=settings.confidence,
         n_rows=n_rows,
-        n_outliers=int(verdicts.is_outlier.sum()),
+        n_outliers=0 if verdicts.is_outlier is None else int(verdicts.is_outlier.sum()),
         largest_p_value=max(fractions),
     )
     return verdicts._replace(proof=proof, notes=kept, far_cells=cells)
@@ -197,6 +246,7 @@ def _combined(parts: list[JudgedPart], n_rows: int) -> Verdicts:
     all_scores, p_values = np.empty(n_rows), np.empty(n_rows)
     is_outlier = np.zeros(n_rows, dtype=np.bool_)
     for _, rows, scores, threshold in parts:
+        assert threshold is not None
         all_scores[rows] = scores
         is_outlier[rows] = scores <= threshold
         n_as_low = np.searchsorted(np.sort(scores), scores, side="right")
@@ -208,8 +258,9 @@ def _notes_on_duplicates(scores: Vector, settings: OutlierSettings) -> list[str]
     """Warn of duplicate rows, which scikit-learn's LOF does not when it is fit for new rows."""
     if settings.method != "lof" or scores.min() > -_LOF_OF_DUPLICATES:
         return []
+    n_neighbors = 20 if settings.n_neighbors == "auto" else settings.n_neighbors[0]
     return [
-        f"Some rows have {settings.n_neighbors[0]} duplicates or more, which makes the factors of "
+        f"Some rows have {n_neighbors} duplicates or more, which makes the factors of "
         "rows beside them huge and meaningless. Use more neighbours, or the method rkof."
     ]
 
@@ -228,9 +279,9 @@ def _check_neighbor_numbers(settings: OutlierSettings) -> None:
     entry = detector_named(settings.method, "outliers")
     if "n_neighbors" in entry.parameters:
         checked_neighbor_numbers(settings.n_neighbors)
-        most = entry.max_neighbor_numbers
-        if most is not None and len(settings.n_neighbors) > most:
-            given = ", ".join(map(str, settings.n_neighbors))
+        most, numbers = entry.max_neighbor_numbers, settings.n_neighbors
+        if most is not None and numbers != "auto" and len(numbers) > most:
+            given = ", ".join(map(str, numbers))
             others = _methods_taking("n_neighbors", without=settings.method)
             raise InputError(
                 f"Method {settings.method} takes one number of neighbours; got {given}. Give one, "

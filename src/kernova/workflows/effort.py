@@ -1,0 +1,271 @@
+"""Effort of a study: rows to learn from, rows to explain, and the time that all will take.
+
+What is computed depends on the size of the tables only, never on a clock, so that every machine
+gives the same result. The clock serves the announcement alone.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from kernova._sklearn import num_samples, safe_indexing
+from kernova.progress import announce, track
+from kernova.text import plural, quantity
+from kernova.typing import Indices, Vector
+from kernova.workflows.detectors import Detector
+
+# Fewer rows say too little about the others, however many there are.
+_FEWEST_FITTED = 1000
+# Rows that are scored at once: progress is reported between them.
+_BLOCK_ROWS = 1 << 14
+
+# About how many hypothetical rows explain one row, and the ordinary rows it is compared with.
+_BUDGET, _FEWEST = 1000, 100
+_NEAREST, _FEWEST_NEAREST = 5, 3
+# Explaining takes no longer than judging, or a few seconds: this fraction of a detector's pairs,
+# and so many nanoseconds for detectors without and for making and encoding cells.
+_PAIRS_FRACTION = 1 / 64
+_EXPLAINING_TIME = 5e9
+_SCORING_A_ROW, _MAKING_A_CELL = 20_000, 500
+# A hypothetical row costs as much as twice a judged one at most, and sixteen times where trees
+# search the neighbours of a row far from all others (measured).
+_COST, _COST_IN_TREES = 2, 16
+_MOST_COLUMNS_IN_TREES = 15
+
+# Fewer rows to judge take a few seconds with any detector.
+_ROWS_WORTH_TIMING = 20_000
+_TIMED_ROWS, _TIMED_SCORES = 1000, 500
+_SECONDS_WORTH_SAYING = 10.0
+
+
+class SampledDetector(OutlierMixin, BaseEstimator):
+    """Detector that learns from a random sample of the rows, and scores all.
+
+    For detectors whose time grows with the number of pairs of rows.
+
+    Parameters
+    ----------
+    detector : estimator
+        A detector that scores new rows.
+    most_fitted : int
+        The detector learns from so many rows at most.
+    training_scores : str, default=None
+        Attribute of the detector with the scores of the rows that it learnt from, each among the
+        others.
+    random_state : int, RandomState or None, default=None
+        Seed of the sample.
+
+    Attributes
+    ----------
+    detector_ : estimator
+        The detector, fitted on the sample.
+    sample_indices_ : ndarray of int
+        The rows of the sample.
+    offset_ : float
+        That of the detector, or 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import LocalOutlierFactor
+    >>> from kernova.workflows.effort import SampledDetector
+    >>> X = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> detector = SampledDetector(LocalOutlierFactor(novelty=True), 200, random_state=0).fit(X)
+    >>> len(detector.sample_indices_), detector.predict([[0, 0], [9, 9]])
+    (200, array([ 1, -1]))
+    """
+
+    def __init__(
+        self,
+        detector: Any,
+        most_fitted: int = _FEWEST_FITTED,
+        training_scores: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.detector = detector
+        self.most_fitted = most_fitted
+        self.training_scores = training_scores
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Draw the sample and fit the detector on it."""
+        n_rows = num_samples(X)
+        random = check_random_state(self.random_state)
+        drawn = random.choice(n_rows, min(self.most_fitted, n_rows), replace=False)
+        self.sample_indices_: Indices = np.sort(drawn)
+        self.detector_ = clone(self.detector).fit(safe_indexing(X, self.sample_indices_))
+        self.offset_ = float(getattr(self.detector_, "offset_", 0.0))
+        return self
+
+    def score_samples(self, X: Any) -> Vector:
+        """Return the detector's scores; high is ordinary."""
+        check_is_fitted(self, "detector_")
+        n_rows = num_samples(X)
+        scores = np.empty(n_rows)
+        for start in track(range(0, n_rows, _BLOCK_ROWS), "scoring"):
+            block = np.arange(start, min(start + _BLOCK_ROWS, n_rows))
+            scores[block] = self.detector_.score_samples(safe_indexing(X, block))
+        return scores
+
+    def score_training_rows(self, X: Any) -> Vector:
+        """Return the scores of the rows of ``fit``: those of the sample among the others of it."""
+        scores = self.score_samples(X)
+        if self.training_scores is not None:
+            scores[self.sample_indices_] = getattr(self.detector_, self.training_scores)
+        return scores
+
+    def decision_function(self, X: Any) -> Vector:
+        """Return the scores minus ``offset_``."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Vector:
+        """Return -1 for outliers and +1 for others, by the detector's own threshold."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+
+def last_detector(chain: Pipeline) -> Any:
+    """Return the fitted detector at the end of a chain, behind the sample that it learnt from."""
+    last = chain[-1]
+    return last.detector_ if isinstance(last, SampledDetector) else last
+
+
+def most_fitted_rows(entry: Detector, n_fitted: int, n_judged: int) -> int | None:
+    """Return the size of the sample to learn from; None stands for all rows.
+
+    Parameters
+    ----------
+    entry : Detector
+        The method.
+    n_fitted : int
+        Number of rows that it could learn from.
+    n_judged : int
+        Number of rows that it scores, its own included.
+
+    Examples
+    --------
+    >>> from kernova.workflows.detectors import detector_named
+    >>> from kernova.workflows.effort import most_fitted_rows
+    >>> depth = detector_named("depth", "novelty")
+    >>> most_fitted_rows(depth, 5000, 10_000), most_fitted_rows(depth, 250_000, 500_000)
+    (None, 2000)
+    """
+    if entry.most_pairs is None:
+        return None
+    most = max(_FEWEST_FITTED, int(entry.most_pairs // max(n_judged, 1)))
+    return most if most < n_fitted else None
+
+
+def sample_note(most_fitted: int, n_rows: int) -> str:
+    """Return the sentence that a detector learnt from a sample.
+
+    Examples
+    --------
+    >>> from kernova.workflows.effort import sample_note
+    >>> sample_note(2000, 250_000)
+    'The detector learnt from 2,000 of 250,000 rows, drawn at random: all would take too long.'
+    """
+    return (
+        f"The detector learnt from {most_fitted:,} of {quantity(n_rows, 'row')}, drawn at random: "
+        "all would take too long."
+    )
+
+
+class Effort(NamedTuple):
+    """Number of rows to explain, and the hypothetical rows to spend on each."""
+
+    n_rows: int
+    n_nearest: int
+    budget: int
+
+
+def explaining_effort(
+    entry: Detector, n_wanted: int, n_columns: int, n_fitted: int, n_judged: int
+) -> Effort:
+    """Plan to explain all rows asked for if that takes no longer than judging, or a few seconds.
+
+    First fewer hypothetical rows are spent on each, then fewer rows are explained: with d
+    columns, at least 2 d hypothetical rows lie between a row and each ordinary one.
+    """
+    if n_wanted == 0:
+        return Effort(0, _NEAREST, _BUDGET)
+    in_trees = "n_neighbors" in entry.parameters and n_columns <= _MOST_COLUMNS_IN_TREES
+    affordable = _EXPLAINING_TIME / (_SCORING_A_ROW + _MAKING_A_CELL * n_columns)
+    if entry.most_pairs is not None:
+        affordable = min(affordable, _PAIRS_FRACTION * entry.most_pairs / n_fitted)
+    affordable = int(max(affordable, n_judged // (_COST_IN_TREES if in_trees else _COST)))
+    budget = int(np.clip(affordable // n_wanted, _FEWEST, _BUDGET))
+    n_nearest = int(np.clip(budget // (2 * n_columns), _FEWEST_NEAREST, _NEAREST))
+    needed = n_nearest * min(2 * n_columns, 2 ** min(n_columns, 20))
+    return Effort(max(1, min(n_wanted, affordable // needed)), n_nearest, budget)
+
+
+def announce_duration(
+    make_chain: Callable[[], Pipeline],
+    features: pd.DataFrame,
+    method: str,
+    *,
+    n_fitted: int,
+    n_judged: int,
+) -> None:
+    """Announce how long a study will take, if that is long."""
+    if n_judged < _ROWS_WORTH_TIMING:
+        return
+
+    def sentence() -> str | None:
+        seconds = _estimated_seconds(make_chain, features, n_fitted, n_judged)
+        if seconds < _SECONDS_WORTH_SAYING:
+            return None
+        return (
+            f"Judging {quantity(n_judged, 'row')} of {quantity(features.shape[1], 'column')} by "
+            f"the method {method} will take about {in_words(seconds)}."
+        )
+
+    announce(sentence)
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration, rounded.
+
+    Examples
+    --------
+    >>> from kernova.workflows.effort import in_words
+    >>> in_words(14), in_words(80), in_words(130), in_words(9000)
+    ('20 seconds', '2 minutes', '3 minutes', '2.5 hours')
+    """
+    if seconds <= 55:
+        return f"{10 * max(1, int(np.ceil(seconds / 10)))} seconds"
+    if seconds <= 5400:
+        n_minutes = int(np.ceil(seconds / 60))
+        return f"{n_minutes} {plural(n_minutes, 'minute')}"
+    return f"{seconds / 3600:.1f} hours"
+
+
+def _estimated_seconds(
+    make_chain: Callable[[], Pipeline], features: pd.DataFrame, n_fitted: int, n_judged: int
+) -> float:
+    """Extrapolate from the times of two small samples, the second twice as large."""
+    random = np.random.default_rng(0)
+    n_timed = min(2 * _TIMED_ROWS, n_fitted, len(features))
+    rows = features.iloc[np.sort(random.choice(len(features), n_timed, replace=False))]
+    fits, scores = [], []
+    for timed in (rows.iloc[: n_timed // 2], rows):
+        started = time.perf_counter()
+        chain = make_chain().fit(timed)
+        fitted = time.perf_counter()
+        if hasattr(chain, "score_samples"):
+            chain.score_samples(rows.iloc[:_TIMED_SCORES])
+        fits.append(fitted - started)
+        scores.append((time.perf_counter() - fitted) / min(_TIMED_SCORES, n_timed))
+    growth = np.log2(n_fitted / n_timed)
+    # Fitting takes at least as long as reading the rows, and scoring at most as long as comparing.
+    fit_power = np.clip(np.log2(fits[1] / fits[0]), 1, 2)
+    score_power = np.clip(np.log2(max(scores[1], 1e-9) / max(scores[0], 1e-9)), 0, 1)
+    fitting = fits[1] * 2 ** (fit_power * growth)
+    return float(fitting + n_judged * scores[1] * 2 ** (score_power * growth))
