@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import kernova
 from kernova import (
     CalibratedDetector,
+    DetectorEnsemble,
     GaussianMeanShift,
     GeneralizedProcrustes,
     HierarchicalLinearDynamics,
@@ -51,6 +52,8 @@ ESTIMATORS = [
     ),
     RobustKernelOutlierFactor(kernel="epanechnikov", algorithm="brute"),
     RobustKernelOutlierFactor(kernel="gaussian", sigma=float("inf"), gamma="dimension"),
+    DetectorEnsemble(),
+    DetectorEnsemble(members=["nearest-ranks", IsolationForest(n_estimators=5)]),
     HierarchicalMeanShift(),
     HierarchicalMeanShift(reference="weighted", standardize="zscore", precision="double"),
     HierarchicalMeanShift(coreset=5, n_components=2),

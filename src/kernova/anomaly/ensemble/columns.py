@@ -18,13 +18,17 @@ from kernova.tables.columns import (
     column_names,
     split_columns,
 )
+from kernova.tables.fill_values import core_range
 from kernova.text import listed, plural
 from kernova.typing import Indices, Mask, Matrix, Vector
 
 # Stands for a missing category. A text in a file cannot hold it.
 _MISSING_LEVEL = "\x00"
-# Columns whose numbers agree to so many digits of their range repeat each other.
-_DIGITS = 9
+# Columns whose numbers agree to this fraction of their range repeat each other. Values of columns
+# are often fractions of their range with few digits; none of these lies between two steps.
+_STEP = 1e-9 * np.pi
+# A constant column varies by this times its numbers at most: by rounding.
+_ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 class Rows(NamedTuple):
@@ -32,7 +36,8 @@ class Rows(NamedTuple):
 
     numbers: Matrix  # columns of numbers that vary; missing values are filled
     # Position of each value among the levels of its category; the number of levels stands for a
-    # value that is not among them. Constant columns of numbers are categories of one level.
+    # value that is not among them. Constant columns of numbers are categories of one level, and so
+    # is the last column: 1 where a number is missing whose column has no missing value.
     codes: Indices
 
 
@@ -41,7 +46,7 @@ class Columns(NamedTuple):
 
     is_category: Mask
     fill: Vector  # median of each column of numbers
-    has_indicator: Mask  # columns of numbers with missing values: these get a column of their own
+    has_indicator: Mask  # columns of numbers with missing values: each gets another column
     is_constant: Mask  # of columns of numbers and indicators; they have one value
     is_repeated: Mask
     constants: Vector
@@ -51,7 +56,7 @@ class Columns(NamedTuple):
     @property
     def n_levels(self) -> list[int]:
         """Number of levels for each column of ``Rows.codes``."""
-        return [len(levels) for levels in self.levels] + [1] * int(self.is_constant.sum())
+        return [len(levels) for levels in self.levels] + [1] * (int(self.is_constant.sum()) + 1)
 
 
 def learn_columns(table: pd.DataFrame | Matrix) -> Columns:
@@ -67,7 +72,7 @@ def learn_columns(table: pd.DataFrame | Matrix) -> Columns:
     is_category = category_columns(table)
     split = split_columns(table, is_category)
     is_missing = np.isnan(split.numbers)
-    has_indicator = np.asarray(is_missing.any(axis=0) & ~is_missing.all(axis=0))
+    has_indicator = np.asarray(is_missing.any(axis=0))
     fill = _medians(split.numbers)
     numbers = _filled(split.numbers, fill, has_indicator)
     is_constant = _are_constant(numbers)
@@ -75,6 +80,7 @@ def learn_columns(table: pd.DataFrame | Matrix) -> Columns:
     names = np.array(column_names(table), dtype=object)
     of_numbers = names[~is_category]
     named = np.array([*of_numbers, *(f"{name} (missing)" for name in of_numbers[has_indicator])])
+    names_of_constants = [name for name in named[is_constant].tolist() if name in set(of_numbers)]
     levels = tuple(_levels(texts) for texts in split.texts)
     single = [
         name for name, of_one in zip(names[is_category], levels, strict=True) if len(of_one) == 1
@@ -88,7 +94,7 @@ def learn_columns(table: pd.DataFrame | Matrix) -> Columns:
         numbers[0, is_constant],
         levels,
         (
-            *_note([*named[is_constant].tolist(), *single], *_CONSTANT),
+            *_note([*names_of_constants, *single], *_CONSTANT),
             *_note(named[is_repeated].tolist(), *_REPEATED),
         ),
     )
@@ -102,11 +108,12 @@ def prepared_rows(table: pd.DataFrame | Matrix, columns: Columns) -> Rows:
         category_indices(texts, levels, _MISSING_LEVEL)
         for texts, levels in zip(split.texts, columns.levels, strict=True)
     ]
-    differs = numbers[:, columns.is_constant] != columns.constants
+    differs = _differ(numbers[:, columns.is_constant], columns.constants)
+    is_unexpected = np.isnan(split.numbers[:, ~columns.has_indicator]).any(axis=1)
     is_used = ~(columns.is_constant | columns.is_repeated)
     return Rows(
         np.ascontiguousarray(numbers[:, is_used]),
-        np.column_stack([*codes, differs.astype(np.intp)]).astype(np.intp),
+        np.column_stack([*codes, differs, is_unexpected]).astype(np.intp),
     )
 
 
@@ -134,9 +141,13 @@ def _levels(texts: Texts) -> NDArray[np.object_]:
 def _are_constant(numbers: Matrix) -> Mask:
     """Return which columns vary by rounding at most."""
     highest, lowest = numbers.max(axis=0, initial=-np.inf), numbers.min(axis=0, initial=np.inf)
-    extent = np.maximum(np.abs(highest), np.abs(lowest))
-    is_constant: Mask = highest / 2 - lowest / 2 <= 2 * np.finfo(np.float64).eps * extent
-    return is_constant
+    return ~_differ(highest, lowest)
+
+
+def _differ(numbers: NDArray[np.float64], others: Vector) -> Mask:
+    extent = np.maximum(np.abs(numbers), np.abs(others))
+    differs: Mask = np.abs(numbers / 2 - others / 2) > _ROUNDING / 2 * extent
+    return differs
 
 
 def _are_repeated(numbers: Matrix, is_constant: Mask) -> Mask:
@@ -151,12 +162,29 @@ def _are_repeated(numbers: Matrix, is_constant: Mask) -> Mask:
 
 
 def _digest(column: Vector) -> bytes:
+    # Beside one cell of 1e12, the others of any two columns would agree: they are compared twice.
+    low, high = core_range(column)
+    parts = [_within_range(column)]
+    if low > -np.inf or high < np.inf:
+        parts.append(_within_range(np.clip(column, low, high)))
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(part.tobytes())
+    return digest.digest()
+
+
+def _within_range(column: Vector) -> NDArray[np.int64]:
+    """Return the numbers in steps of the range, the same for a column and its negative."""
     lowest, highest = column.min(), column.max()
+    if not _differ(highest, lowest):
+        return np.zeros(len(column), dtype=np.int64)
     within = (column / 2 - lowest / 2) / (highest / 2 - lowest / 2)
-    if within[0] > 0.5:  # a column and its negative repeat each other too
+    # The first number that is not in the middle says which of the two this is.
+    is_off_middle = np.abs(within - 0.5) > 0.25 * _STEP
+    if within[is_off_middle.argmax()] > 0.5:
         within = 1 - within
-    rounded = np.round(within, _DIGITS) + 0.0
-    return hashlib.blake2b(rounded.tobytes(), digest_size=16).digest()
+    steps: NDArray[np.int64] = np.round(within / _STEP).astype(np.int64)
+    return steps
 
 
 _CONSTANT = (

@@ -92,7 +92,7 @@ class DetectorEnsemble(OutlierMixin, BaseEstimator):
     >>> ensemble = DetectorEnsemble().fit(fish)
     >>> new = pd.DataFrame({"size": [20.3, 31.0, 20.3], "sex": ["f", "m", "unknown"]})
     >>> ensemble.score_samples(new).round(1)
-    array([-0.2, -4.9, -4.3])
+    array([-0.2, -5. , -4.4])
     """
 
     def __init__(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 
 from kernova.anomaly.ensemble.columns import Rows
-from kernova.anomaly.ensemble.views import RANKS, STANDARD, SeenRows, decorrelating_rotation
+from kernova.anomaly.ensemble.views import RANKS, STANDARD, SeenRows, decorrelated
 from kernova.neighbors.index import NeighborIndex, build_index
 from kernova.neighbors.neighborhoods import kth_distances
 from kernova.typing import Indices, Matrix, Vector
@@ -53,7 +53,8 @@ class NeighborDistance:
         """Return the distances."""
         k = self.n_among if among else self.n_neighbors
         left_out = np.where(own >= 0, self.index.inverse[np.maximum(own, 0)], _NOT_THERE)
-        return kth_distances(self.index, [k], seen.under(self.view), left_out)[:, 0]
+        distances = kth_distances(self.index, [k], seen.under(self.view), left_out)[:, 0]
+        return np.hypot(distances, seen.departure(self.view))
 
 
 def fit_neighbor_distance(
@@ -73,17 +74,19 @@ class LinearStructure:
 
     center: Vector
     rotation: Matrix
+    shrinkage: float
     n_rows: int
 
     def novelty(self, seen: SeenRows, own: Indices, *, among: bool) -> Vector:
         """Return the squared distances."""
         rotated = (seen.under(RANKS) - self.center) @ self.rotation
         squares = np.einsum("ij,ij->i", rotated, rotated)
-        # A row pulls mean and covariance towards itself: without it, the squared distance d
-        # would be about d / (1 - 1/n - d/(n-1)), the hat matrix's correction.
-        leverage = 1 / self.n_rows + squares / max(self.n_rows - 1, 1)
+        # A row pulls mean and covariance towards itself: without it, the squared distance d would
+        # be d / (1 - 1/n - d/n), the hat matrix's correction; exactly so without shrinkage, while
+        # of a shrunken covariance matrix only the other part depends on the rows.
+        leverage = (1 + (1 - self.shrinkage) * squares) / self.n_rows
         without = squares / (1 - np.minimum(leverage, _MOST_LEVERAGE))
-        return np.where(own >= 0, without, squares)
+        return np.where(own >= 0, without, squares) + seen.departure(RANKS) ** 2
 
 
 # --- single columns ------------------------------------------------------------------------------
@@ -199,4 +202,5 @@ def fit_isolation(seen: SeenRows, random: np.random.RandomState) -> Isolation:
 def fit_linear_structure(seen: SeenRows) -> LinearStructure:
     """Learn mean and covariance of the Gaussian ranks."""
     X = seen.under(RANKS)
-    return LinearStructure(X.mean(axis=0), decorrelating_rotation(X), len(X))
+    rotation, shrinkage = decorrelated(X)
+    return LinearStructure(X.mean(axis=0), rotation, shrinkage, len(X))

@@ -12,7 +12,8 @@
 
 A category is a set of indicators which together have the mean variance of the view's columns of
 numbers: 400 levels weigh no more than one number. Only frequent levels have an indicator of their
-own; all others share one.
+own; all others share one, so that rows of a level which is not rare are never farther from the
+others than rows of a rare one.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,8 @@ RANGE: Final = "range"
 RANKS: Final = "ranks"
 DECORRELATED: Final = "decorrelated"
 
-_MOST_INDICATORS = 20
+# A level of at least this fraction of the rows has an indicator of its own.
+_FREQUENT = 0.05
 # Ranks are interpolated between so many values of a column.
 _MOST_QUANTILES = 10_000
 # Numbers beyond this many standard deviations are drawn in, in order, so that squares stay exact.
@@ -68,6 +70,8 @@ class Views:
     range_spread: float  # root mean variance of the columns in the view "range"
     ranks: tuple[RankScaling, ...]
     indicators: tuple[Indicators, ...]
+    single: Indices  # columns of ``Rows.codes`` with one level
+    n_rows: int
     center: Vector  # of the standard view
     rotation: Matrix | None  # None if there are too many columns
 
@@ -92,6 +96,17 @@ class SeenRows:
         if view not in self._computed:
             self._computed[view] = self._compute(view)
         return self._computed[view]
+
+    def departure(self, view: str) -> Vector:
+        """Return how far rows are from all reference rows in columns in which those are equal.
+
+        Such a column has no scale. One row in n that differs would give it the variance 1/n, so
+        that it were sqrt(n) standard deviations away from the others.
+        """
+        n_departures = np.sum(self.rows.codes[:, self._views.single] != 0, axis=1)
+        spread = self._views.range_spread if view == RANGE else 1.0
+        departure: Vector = spread * np.sqrt(self._views.n_rows * n_departures)
+        return departure
 
     def _compute(self, view: str) -> Matrix:
         views, numbers = self._views, self.rows.numbers
@@ -122,25 +137,35 @@ def learn_views(rows: Rows, n_levels: list[int]) -> Views:
             for j, (codes, n) in enumerate(zip(rows.codes.T, n_levels, strict=True))
             if n > 1
         ),
+        np.flatnonzero(np.array(n_levels) == 1),
+        len(rows.codes),
         np.zeros(0),
         None,
     )
     seen = partial.seen(rows).under(STANDARD)
     return Views(
         *(partial.standard, partial.range, partial.range_spread, partial.ranks),
-        partial.indicators,
+        *(partial.indicators, partial.single, partial.n_rows),
         seen.mean(axis=0),
-        decorrelating_rotation(seen) if seen.shape[1] <= MOST_CORRELATED_COLUMNS else None,
+        decorrelated(seen).rotation if seen.shape[1] <= MOST_CORRELATED_COLUMNS else None,
     )
 
 
-def decorrelating_rotation(X: Matrix) -> Matrix:
-    """Return the matrix that makes columns uncorrelated, each of variance 1."""
-    covariance = np.atleast_2d(ledoit_wolf(X)[0])
-    variances, directions = np.linalg.eigh(covariance)
+class Decorrelation(NamedTuple):
+    """The matrix that makes columns uncorrelated, each of variance 1."""
+
+    rotation: Matrix
+    shrinkage: float  # the fraction of the covariance matrix that is not from the rows
+
+
+def decorrelated(X: Matrix) -> Decorrelation:
+    """Return the rotation that belongs to the shrunken covariance matrix of some rows."""
+    if not X.shape[1]:
+        return Decorrelation(np.empty((0, 0)), 0.0)
+    covariance, shrinkage = ledoit_wolf(X)
+    variances, directions = np.linalg.eigh(np.atleast_2d(covariance))
     floor = _SMALLEST_VARIANCE * max(float(variances[-1]), np.finfo(np.float64).tiny)
-    rotation: Matrix = directions / np.sqrt(np.maximum(variances, floor))
-    return rotation
+    return Decorrelation(directions / np.sqrt(np.maximum(variances, floor)), float(shrinkage))
 
 
 def _drawn_in(X: Matrix) -> Matrix:
@@ -182,7 +207,7 @@ def _gaussian_ranks(numbers: Matrix, scalings: tuple[RankScaling, ...]) -> Matri
 
 def _indicators(position: int, codes: Indices, n_levels: int) -> Indicators:
     fractions = np.bincount(codes, minlength=n_levels)[:n_levels] / len(codes)
-    frequent = np.sort(np.argsort(-fractions, kind="stable")[:_MOST_INDICATORS])
+    frequent = np.flatnonzero(fractions >= _FREQUENT)
     # The variances of all indicators sum to 1 - sum(p²), whether a level shares one or not.
     variance = 1 - float(np.sum(fractions**2))
     return Indicators(position, frequent, 1 / np.sqrt(max(variance, 1 / len(codes))))
