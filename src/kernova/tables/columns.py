@@ -251,7 +251,7 @@ def split_columns(table: pd.DataFrame | Matrix, is_category: Mask) -> Columns:
 
 def category_indices(texts: Texts, categories: NDArray[np.object_], fill: str) -> Indices:
     """Return each row's index among the categories; all others get the index after the last."""
-    known = pd.Index(categories)
+    known = pd.Index(categories, dtype=object)  # texts of Arrow hold no lone surrogates
     index_of = known.get_indexer(pd.Index([*texts.distinct, fill], dtype=known.dtype))
     index_of[index_of < 0] = len(categories)
     # The code -1 of a missing text selects the fill, which is last.
@@ -289,7 +289,13 @@ def _numbers_in(column: "pd.Series[Any]") -> Matrix:
         column = column.astype(object)
     if not pd.api.types.is_bool_dtype(column.dtype) and _is_category(column):
         raise _text_among_numbers(column)
-    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    try:
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except OverflowError as error:  # Python's whole numbers have no limit
+        raise InputError(
+            f"Column {quoted(str(column.name))} holds a number of more than 308 digits; correct it "
+            "or drop the column."
+        ) from error
 
 
 def _text_among_numbers(column: "pd.Series[Any]") -> InputError:

@@ -5,12 +5,13 @@ repeats another one is left out; a column that is constant counts only where a r
 """
 
 import hashlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from kernova.errors import InputError, quoted
 from kernova.tables.columns import (
     Texts,
     category_columns,
@@ -18,6 +19,7 @@ from kernova.tables.columns import (
     column_names,
     split_columns,
 )
+from kernova.tables.encoding import frame_of
 from kernova.tables.fill_values import core_range
 from kernova.text import listed, plural
 from kernova.typing import Indices, Mask, Matrix, Vector
@@ -57,6 +59,15 @@ class Columns(NamedTuple):
     def n_levels(self) -> list[int]:
         """Number of levels for each column of ``Rows.codes``."""
         return [len(levels) for levels in self.levels] + [1] * (int(self.is_constant.sum()) + 1)
+
+
+def frame_or_array(data: Any) -> Any:
+    """Return a frame of Arrow or polars as one of pandas; raise for tables that cannot be used."""
+    given = data if isinstance(data, pd.Series) else frame_of(data)
+    if isinstance(given, pd.DataFrame) and given.columns.has_duplicates:
+        name = given.columns[given.columns.duplicated()][0]
+        raise InputError(f"Two columns are named {quoted(name)}; give each a name of its own.")
+    return given
 
 
 def learn_columns(table: pd.DataFrame | Matrix) -> Columns:

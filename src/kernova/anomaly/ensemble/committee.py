@@ -102,7 +102,7 @@ def fit_members(
             fitted[name] = (
                 _builtin(name)(reference, random)
                 if detector is None
-                else fit_foreign_detector(detector, reference.seen, random)
+                else fit_foreign_detector(detector, name, reference.seen, random)
             )
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             left_out[name] = str(error)

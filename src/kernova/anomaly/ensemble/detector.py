@@ -11,7 +11,13 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernova._sklearn import validate_data
-from kernova.anomaly.ensemble.columns import Columns, Rows, learn_columns, prepared_rows
+from kernova.anomaly.ensemble.columns import (
+    Columns,
+    Rows,
+    frame_or_array,
+    learn_columns,
+    prepared_rows,
+)
 from kernova.anomaly.ensemble.committee import (
     FOR_NEW_ROWS,
     FOR_OWN_ROWS,
@@ -153,7 +159,7 @@ class DetectorEnsemble(OutlierMixin, BaseEstimator):
     def training_scores_(self) -> Vector:
         """Scores of the training rows, each among the others; high is usual."""
         check_is_fitted(self, "offset_")
-        return -self._own_bits(self._rows, np.arange(len(self._rows.codes)))
+        return -self._own_bits(self._rows, self._places.of(self._rows))
 
     def score_samples(self, X: "pd.DataFrame | ArrayLike") -> Vector:
         """Return minus the surprise of each row in bits; high is usual."""
@@ -191,10 +197,24 @@ class DetectorEnsemble(OutlierMixin, BaseEstimator):
         -------
         DataFrame of shape (n_samples, n_members)
             High is strange; NaN where a member does not judge such rows (see ``members``).
+
+        See Also
+        --------
+        kernova.explain.explain : which features make a row strange.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kernova import DetectorEnsemble
+        >>> X = np.random.default_rng(0).normal(size=(200, 2)) @ [[1.0, 1.0], [0.0, 0.2]]
+        >>> ensemble = DetectorEnsemble(members=["linear", "columns"]).fit(X)
+        >>> ensemble.member_scores([[1.0, -1.0]]).round(1)  # only together are these values strange
+           linear  columns
+        0    12.9      2.0
         """
         check_is_fitted(self, "offset_")
         if X is None:
-            rows, places = self._rows, np.arange(len(self._rows.codes))
+            rows, places = self._rows, self._places.of(self._rows)
         else:
             rows, places = self._judged(X)
         index = X.index if isinstance(X, pd.DataFrame) else None
@@ -209,25 +229,26 @@ class DetectorEnsemble(OutlierMixin, BaseEstimator):
         return table if index is None else table.set_axis(index, axis=0)
 
     def _table(self, X: "pd.DataFrame | ArrayLike", *, reset: bool) -> "pd.DataFrame | Matrix":
-        if isinstance(X, pd.DataFrame) and not _is_all_float(X):
-            if 0 in X.shape:
-                raise InputError(
-                    f"The table has {X.shape[0]} rows and {X.shape[1]} columns; at least one of "
-                    "each is needed."
-                )
+        least = 2 if reset else 1
+        X = frame_or_array(X)
+        if isinstance(X, pd.DataFrame):
+            _check_size(X, least)
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
         if not reset and self._columns.is_category.any():
             cells = validate_data(self, X, reset=False, dtype=object, ensure_all_finite=False)
-            return pd.DataFrame(cells)
-        numbers: Matrix = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            ensure_all_finite="allow-nan",
-            ensure_min_samples=2 if reset else 1,
-        )
+            return pd.DataFrame(cells, columns=getattr(self, "feature_names_in_", None))
+        try:
+            numbers: Matrix = validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=np.float64,
+                ensure_all_finite="allow-nan",
+                ensure_min_samples=least,
+            )
+        except (ValueError, OverflowError) as error:
+            raise _as_input_error(error) from error
         return numbers
 
     def _judged(self, X: "pd.DataFrame | ArrayLike") -> tuple[Rows, Indices]:
@@ -335,5 +356,22 @@ def _is_auto(members: Any) -> bool:
     return isinstance(members, str) and members == "auto"
 
 
-def _is_all_float(table: pd.DataFrame) -> bool:
-    return bool((table.dtypes == np.float64).all())
+def _check_size(table: pd.DataFrame, least: int) -> None:
+    if len(table) < least or not table.shape[1]:
+        raise InputError(
+            f"The table has {quantity(len(table), 'row')} and "
+            f"{quantity(table.shape[1], 'column')}; at least {quantity(least, 'row')} and 1 column "
+            "are needed."
+        )
+
+
+def _as_input_error(error: ValueError | OverflowError) -> Exception:
+    """Return what to do about an array of other things than numbers; other errors say it."""
+    if isinstance(error, OverflowError):
+        return InputError(f"The array holds a number that is too large ({error}); correct it.")
+    if "could not convert string" in str(error):
+        return InputError(
+            f"The array holds text ({error}). Pass a DataFrame, whose columns of text are "
+            "categories."
+        )
+    return error

@@ -1,9 +1,11 @@
 """Detectors of other libraries, or a user's own, as members of an ensemble.
 
 They see the standard view. What ordinary rows look like to them is learnt in folds: each row is
-scored by a copy of the detector that was fitted on the other folds.
+scored by a copy of the detector that was fitted on the other folds. Depths leave a row of their own
+out when they score it and need no folds, between which their lowest values would differ.
 """
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +14,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from kernova.anomaly.ensemble.views import STANDARD, SeenRows
+from kernova.anomaly.spatial_depth import KernelSpatialDepth, SpatialDepth
 from kernova.errors import InputError
 from kernova.typing import Indices, Matrix, Vector
 
@@ -22,6 +25,7 @@ _N_FOLDS = 5
 class ForeignDetector:
     """A fitted detector, and the novelties of the reference rows from copies fitted in folds."""
 
+    name: str
     detector: Any
     of_reference: Vector
 
@@ -31,23 +35,45 @@ class ForeignDetector:
         is_own = own >= 0
         novelty[is_own] = self.of_reference[own[is_own]]
         if not is_own.all():
-            novelty[~is_own] = novelty_by(self.detector, seen.under(STANDARD)[~is_own])
+            try:
+                novelty[~is_own] = novelty_by(self.detector, seen.under(STANDARD)[~is_own])
+            except Exception as error:
+                raise InputError(
+                    f"Member {self.name} cannot score these rows: {_reason(error)}"
+                ) from error
         return novelty
 
 
 def fit_foreign_detector(
-    detector: Any, seen: SeenRows, random: np.random.RandomState
+    detector: Any, name: str, seen: SeenRows, random: np.random.RandomState
 ) -> ForeignDetector:
-    """Fit a detector on all reference rows, and copies of it on folds."""
-    X = seen.under(STANDARD)
+    """Fit a detector on all reference rows, and copies of it on folds.
+
+    Raises
+    ------
+    InputError
+        If the detector raises an error of any kind; the message repeats it.
+    """
+    try:
+        return _fitted_in_folds(detector, name, seen.under(STANDARD), random)
+    except Exception as error:
+        raise InputError(_reason(error)) from error
+
+
+def _fitted_in_folds(
+    detector: Any, name: str, X: Matrix, random: np.random.RandomState
+) -> ForeignDetector:
     seeded = _seeded(detector, int(random.randint(np.iinfo(np.int32).max)))
+    fitted = _fitted(seeded, X)
+    if isinstance(last_step(fitted), SpatialDepth | KernelSpatialDepth):
+        return ForeignDetector(name, fitted, novelty_by(fitted, X))
     fold_of = random.permutation(len(X)) % min(_N_FOLDS, len(X))
     of_reference = np.empty(len(X))
     for fold in range(int(fold_of.max()) + 1):
         is_in = fold_of == fold
         learnt = _fitted(seeded, X[~is_in] if not is_in.all() else X)
         of_reference[is_in] = novelty_by(learnt, X[is_in])
-    return ForeignDetector(_fitted(seeded, X), of_reference)
+    return ForeignDetector(name, fitted, of_reference)
 
 
 def novelty_by(detector: Any, X: Matrix) -> Vector:
@@ -67,6 +93,8 @@ def novelty_by(detector: Any, X: Matrix) -> Vector:
 
 def check_can_score(detector: Any, name: str) -> None:
     """Raise InputError unless this is a detector that scores new rows."""
+    if isinstance(detector, type):
+        raise InputError(f"{detector.__name__} is a class; pass an object of it as a member.")
     methods = ("score_samples", "decision_function")
     if not hasattr(detector, "fit") or not any(hasattr(detector, one) for one in methods):
         raise InputError(
@@ -86,11 +114,24 @@ def scores_outliers_high(detector: Any) -> bool:
     return any(hasattr(last_step(detector), mark) for mark in marks)
 
 
+def _reason(error: Exception) -> str:
+    text = str(error)
+    return text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}"
+
+
 def _fitted(detector: Any, X: Matrix) -> Any:
-    return clone(detector).fit(X)
+    unfitted = _copy(detector)
+    unfitted.fit(X)  # a user's own class need not return itself
+    return unfitted
+
+
+def _copy(detector: Any) -> Any:
+    return clone(detector) if hasattr(detector, "get_params") else copy.deepcopy(detector)
 
 
 def _seeded(detector: Any, seed: int) -> Any:
+    if not hasattr(detector, "get_params"):
+        return detector
     parameters = detector.get_params(deep=True)
     unseeded = [
         name
