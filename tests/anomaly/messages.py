@@ -39,6 +39,51 @@ NO_OTHER_ROW = (
     "LocalPeculiarityFactor: 9 neighbours were asked for, but each row has no other; all are taken."
 )
 
+ENSEMBLE_SPARSE = (
+    "The table is a sparse matrix, whose zeros would be scaled to other numbers; pass X.toarray() "
+    "if there is memory for all of it."
+)
+ENSEMBLE_TEXT = (
+    "The array holds text (could not convert string to float: 'a'). Pass a DataFrame, whose "
+    "columns of text are categories."
+)
+ENSEMBLE_TOO_LARGE = (
+    "The array holds a number that is too large (int too large to convert to float); correct it."
+)
+ENSEMBLE_DIGITS = (
+    "Column 'a' holds a number of more than 308 digits; correct it or drop the column."
+)
+ENSEMBLE_SAME_NAMES = "Two columns are named 'a'; give each a name of its own."
+ENSEMBLE_INFINITE = "Column 'a' holds an infinite number in row 2; correct it or drop the column."
+ENSEMBLE_DATES = (
+    "Column 'a' holds datetime64 values; features are numbers, true/false or text. Drop it or "
+    "turn it into numbers."
+)
+ENSEMBLE_WAS_NUMBER = (
+    "Column 'length' held numbers in fit, but row 2 now holds 'long'; correct it or drop the "
+    "column."
+)
+ENSEMBLE_MEMBERS = (
+    'members must be "auto" or a list of names, detectors or pairs of a name and a detector; got '
+)
+ENSEMBLE_CLASS = "IsolationForest is a class; pass an object of it as a member."
+ENSEMBLE_TWICE = "Two members are named 'linear'; give pairs with other names."
+ENSEMBLE_NAME = (
+    "There is no member named 'forest'. Use 'nearest-standard', 'nearest-range', "
+    "'nearest-decorrelated', 'nearest-ranks', 'linear', 'columns', 'isolation', or a detector."
+)
+
+
+def ensemble_size(rows, columns, least):
+    return f"The table has {rows} and {columns}; at least {least} and 1 column are needed."
+
+
+def ensemble_cannot_score(name):
+    return (
+        f"Member {name} cannot score new rows: it needs fit, and score_samples or "
+        "decision_function (LocalOutlierFactor: with novelty=True)."
+    )
+
 
 def contamination(value):
     return f'The contamination must be "auto" or a number above 0 and at most 0.5; got {value!r}.'
