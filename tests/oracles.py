@@ -445,16 +445,22 @@ def hierarchical_states(Y, layers, factor=1.0, state_noise=None, H=None):
 
 
 def surprise_bits(value, reference):
-    """-log2 of the fraction of reference values that are as high; ties count half.
+    """-log2 of the fraction of reference values that are as high; ties (to 1e-12) count half.
 
     Linear between two reference values; beyond the highest one a Pareto tail, as wide as the mean
     excess of the distinct values above the 0.9 quantile.
     """
-    distinct = sorted(set(reference))
+    ordered = sorted(reference)
+    groups = [[ordered[0]]]
+    for low, high in pairwise(ordered):
+        if high - low > 1e-12 * abs(high):
+            groups.append([])
+        groups[-1].append(high)
+    distinct = [group[0] for group in groups]
 
     def bits(known):
-        above = sum(other > known for other in reference)
-        equal = sum(other == known for other in reference)
+        above = sum(len(group) for group in groups if group[0] > known)
+        equal = len(groups[distinct.index(known)])
         return -math.log2((above + equal / 2) / len(reference))
 
     if value <= distinct[0]:

@@ -91,9 +91,9 @@ class Literal:
             square = oracles.squared_mahalanobis(self.seen("ranks", row, levels), X, covariance)
             return square if own is None else square / (1 - (1 + (1 - a) * square) / len(X))
         view = name.removeprefix("nearest-")
-        member = self.members[name]
-        k = member.n_among if among else member.n_neighbors
-        return oracles.kth_distance(self.seen(view, row, levels), self.views[view], k, own)
+        numbers = self.members[name].among if among else self.members[name].for_new
+        x, X = self.seen(view, row, levels), self.views[view]
+        return sum(oracles.kth_distance(x, X, k, own) for k in numbers) / len(numbers)
 
     def bits(self, names, rows, *, among):
         """Return the surprise of each row; each is its numbers, levels and number, or None."""
@@ -134,8 +134,6 @@ def test_each_members_surprise_of_new_rows_is_the_literal_one(name, fitted):
 def test_each_members_surprise_of_own_rows_is_the_literal_one(name, fitted):
     table, ensemble, literal = fitted
     known = [literal.novelty(name, *pair, i, True) for i, pair in enumerate(literal.pairs(table))]
-    # Sums in another order would separate tied rows.
-    known = np.round(known, 10).tolist()
     expected = [oracles.surprise_bits(value, known) for value in known]
     np.testing.assert_allclose(ensemble.member_scores()[name], expected, atol=1e-9)
 
@@ -143,8 +141,8 @@ def test_each_members_surprise_of_own_rows_is_the_literal_one(name, fitted):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_whole_score_is_the_literal_one(seed):
     table, new = mixed_table(40, seed), mixed_table(8, seed + 10)
-    # Of members with tied rows, rounding decides in which order these are.
-    names = [name for name in LITERAL_MEMBERS if name != "columns"]
+    table.iloc[:5] = table.iloc[5:10]  # copies
+    names = LITERAL_MEMBERS
     ensemble = DetectorEnsemble(members=names).fit(table)
     literal = Literal(table, ensemble)
     of_new = literal.bits(names, [(pair, None) for pair in literal.pairs(new)], among=False)
@@ -162,6 +160,7 @@ def test_the_whole_score_is_the_literal_one(seed):
         np.array([1.0, 1.0, 1.0]),
         np.array([0.0]),
         np.array([0.0, 0.0, 5.0]),
+        np.array([0.1, 0.3, 0.1 + 0.2, 0.7]),
     ],
 )
 def test_surprise_is_the_literal_one(reference):
@@ -345,4 +344,5 @@ def merchants(seed, n_rows=2000):
 def test_ten_gross_errors_beside_a_column_of_400_levels_rank_first(seed):
     table, wrong = merchants(seed)
     order = np.argsort(DetectorEnsemble().fit(table).training_scores_)
-    assert set(order[:8]) < set(wrong) < set(order[:12])
+    assert set(wrong) < set(order[:15])
+    assert len(set(order[:10]) & set(wrong)) >= 9

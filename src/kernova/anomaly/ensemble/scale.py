@@ -12,10 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernova.typing import Vector
+from kernova.typing import Indices, Vector
 
 # The tail is as wide as the mean excess of the highest tenth.
 _TAIL = 0.9
+# Copies of a row, or two rows at one distance from each other, may differ by rounding, which
+# depends on the processor: novelties this near to each other, relative to themselves, are tied.
+_TIE = 1e-12
 
 
 class Surprise(NamedTuple):
@@ -44,7 +47,7 @@ def learn_surprise(novelty: Vector) -> Surprise:
     >>> scale.of(np.array([-1.0, 49.5, 99.0, 1e6])).round(1)
     array([ 0. ,  1. ,  7.6, 25.4])
     """
-    values, counts = np.unique(novelty, return_counts=True)
+    values, counts = _distinct(novelty)
     n_above = len(novelty) - np.cumsum(counts)
     bits = -np.log2((n_above + counts / 2) / len(novelty))
     high = values[values > np.quantile(novelty, _TAIL)]
@@ -52,3 +55,16 @@ def learn_surprise(novelty: Vector) -> Surprise:
     if not tail > 0:
         tail = float(np.ptp(values)) or max(abs(float(values[-1])), 1.0)
     return Surprise(values, bits, tail)
+
+
+class _Distinct(NamedTuple):
+    values: Vector
+    counts: Indices
+
+
+def _distinct(novelty: Vector) -> _Distinct:
+    """Return the lowest of each group of tied novelties, and how many there are of each."""
+    ordered = np.sort(novelty)
+    is_first = np.append(True, np.diff(ordered) > _TIE * np.abs(ordered[1:]))
+    starts = np.flatnonzero(is_first)
+    return _Distinct(ordered[starts], np.diff(np.append(starts, len(ordered))))
