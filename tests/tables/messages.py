@@ -5,8 +5,10 @@ import gzip
 import io
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
+import scipy.sparse
 
 
 def encoded(write, *arguments, **keywords):
@@ -33,6 +35,14 @@ def arrow_codes(values):
     return encoded(write)
 
 
+def units(number, unit, other):
+    """Return text with a column of numbers of this unit, in which the third is another text."""
+    cells = [f"{number + i} {unit}".strip() for i in range(6)]
+    cells[2] = other
+    return ("a,b\n" + "\n".join(f"{cell},{i}" for i, cell in enumerate(cells)) + "\n").encode()
+
+
+NOT_KNOWN = "which is not a known table format; save the table as one of .csv, .csv.gz, .tsv, .tsv.gz, .txt, .parquet, .arrow, .feather, .npy, .npz."
 CODES_OF_LISTS = arrow_codes(pa.array([[1.0], [2.0, 3.0]]))
 CODES_OF_VIEWS = arrow_codes(pa.array(["f", "m"], pa.string_view()))
 CODED_LISTS = "Column 'a' of v.arrow holds dictionary<values=list<item: double>, indices=int64, ordered=0> values"
@@ -134,6 +144,27 @@ BAD_FILES = [
     ("v.csv", b"a,b\n1,2\n", {"reading": "loose"}, "reading is 'loose'; it must be 'auto' or 'strict'."),
     ("v.csv", b"a,b\n1,2\n", {"keep": "c"}, "v.csv has no column 'c' to keep. Its columns are 'a', 'b'."),
     ("v.csv", f"name\n{ROWS}\n".replace(",", "").encode(), {}, "v.csv has no column that can be a feature: 'name' (60 different texts in 60 rows). To use one all the same, pass keep='name'."),
+    # tables as people keep them
+    ("j.jsonl", b'{"a": 1}\n', {}, f"j.jsonl ends in .jsonl, {NOT_KNOWN}"),
+    ("j.csv", b'[{"a": 1}, {"a": 2}]\n', {}, "j.csv holds JSON, not separated text; save the table as CSV."),
+    ("j.csv", b'{"a": 1}\n{"a": 2}\n', {}, "j.csv holds JSON, not separated text; save the table as CSV."),
+    ("w.csv", b"<html><table><tr><td>1</td></tr></table>\n", {}, "w.csv holds HTML or XML, not separated text; save the table as CSV."),
+    ("z.csv", gzip.compress(b"a,b\n1,2\n"), {}, "z.csv holds binary data, not text; save the table as text, or give the file the extension of its format."),
+    ("v.csv", units(70.1, "kg", "heavy"), {}, "Column 'a' of v.csv is a column of numbers, but row 3 holds 'heavy'; correct it or drop the column."),
+    ("v.csv", units(7, "%", "high"), {}, "Column 'a' of v.csv is a column of numbers, but row 3 holds 'high'; correct it or drop the column."),
+    ("v.csv", units(7, "", "<0.05"), {}, "Column 'a' of v.csv is a column of numbers, but row 3 holds '<0.05'; correct it or drop the column."),
+    ("v.csv", b"a,b\n" + b"1,2\n2,3\n" * 150 + b"see note,4\n", {}, "Column 'a' of v.csv is a column of numbers, but row 301 holds 'see note'; correct it or drop the column."),
+    ("v.csv", b"a,b\n31.12.2024,1\n30.12.2024,1\n2024-12-29,2\n", {}, "Column 'a' of v.csv writes dates or times in different forms: '31.12.2024' in row 1, '2024-12-29' in row 3; use one form, such as 2024-12-31, or drop the column."),
+    ("v.csv", b"a,b\n2024-02-29,1\n2024-02-30,1\n2024-02-28,2\n", {}, "Column 'a' of v.csv is a column of dates or times, but row 2 holds '2024-02-30'; correct it or drop the column."),
+    ("v.csv", b"a,b\n1 kg,u1\n2 lb,u2\n3 kg,u3\n".replace(b",u", b",w") + b"".join(b"4 lb,w%d\n" % i for i in range(9, 30)), {}, "v.csv has no column that can be a feature: 'a' (mixes the units lb, kg), 'b' (24 different texts in 24 rows). To use one all the same, pass keep='a'."),
+    ("v.parquet", parquet(a=[b"x", b"y"]), {}, "Column 'a' of v.parquet holds binary values; features are numbers or text. Drop it or turn it into numbers."),
+    ("v.parquet", parquet(a=pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int64()))), {}, "Column 'a' of v.parquet holds map<string, int64 ('a')> values; features are numbers or text. Drop it or turn it into numbers."),
+    ("r.npy", encoded(np.save, np.zeros(3, [("a", "f8"), ("b", "i4")])), {}, "r.npy holds records with the fields a, b; save them as one array of numbers, or the table as Parquet."),
+    ("t.npy", encoded(np.save, np.zeros((3, 2), "M8[D]")), {}, "t.npy holds values of type datetime64[D]; save numbers."),
+    *[
+        ("s.npz", encoded(scipy.sparse.save_npz, scipy.sparse.eye(6, format=kind)), {}, f"s.npz holds a sparse matrix in the format {kind}; convert it to one of csr, csc, coo with asformat.")
+        for kind in ("bsr", "dia")
+    ],
     # what a strict reading rejects
     ("d.csv", b"a,b,a\n1,2,3\n", {"reading": "strict"}, "d.csv has two columns named 'a'; rename one."),
     ("u.csv", b",b\nx,2\ny,3\n", {"reading": "strict"}, "u.csv has no name for column 1; name it in the header line."),
@@ -147,3 +178,68 @@ BAD_FILES = [
     ("v.csv", b"a,b\n1,\n,2\n", {"missing": "drop"}, "Every row of v.csv has a missing value, so none is left once they are dropped; missing values, counted by column: 'a' 1, 'b' 1."),
 ]
 # fmt: on
+
+# Tables in memory, and why they cannot be used.
+BAD_OBJECTS = {
+    "rows of different lengths": (
+        [[1, 2], [3]],
+        "the table has rows of different lengths; give each row as many values.",
+    ),
+    "a series": (
+        pd.Series([1, 2]),
+        "A table is a file, a data frame of pandas, Arrow or polars, or a matrix; got a Series.",
+    ),
+    "a dictionary": (
+        {"a": [1]},
+        "A table is a file, a data frame of pandas, Arrow or polars, or a matrix; got a dict.",
+    ),
+    "one dimension": (
+        np.zeros(5),
+        "the table holds an array of shape (5,); a table needs two dimensions, rows and columns.",
+    ),
+    "one sparse dimension": (
+        scipy.sparse.coo_array(np.ones(5)),
+        "the table holds an array of shape (5,); a table needs two dimensions, rows and columns.",
+    ),
+    "complex sparse numbers": (
+        scipy.sparse.csr_matrix(np.eye(5) * 1j),
+        "the table holds values of type complex128; save numbers.",
+    ),
+    "lists": (
+        pd.DataFrame({"a": [[1, 2], [3, 4]]}),
+        "Column 'a' of the table holds list<item: int64> values; features are numbers or text. Drop it or turn it into numbers.",
+    ),
+    "no rows": (
+        pd.DataFrame({"a": []}),
+        "the table has column names but no rows; add at least one row.",
+    ),
+    "infinity": (
+        pd.DataFrame({"a": [1.0, np.inf]}),
+        "Column 'a' of the table holds an infinite number in row 2; correct it or drop the column.",
+    ),
+}
+
+# Sentences of notes: a column of texts "a", and what is said about it.
+IDS = "Columns of the table that are not used as features: {}. To use one all the same, pass keep='a'."
+NUMBERS = "Texts of the table were read as numbers: 'a' {}."
+WRITTEN = "Texts of the table that begin with numbers are used as categories, which are equal or different: 'a' ({}). To compare them as numbers, write these alone."
+CODES = "Digits of the table with zeros before them are codes, used as categories: 'a' ({})."
+CAPITALS = "Categories of the table that differ in capitals only count as different: 'a' ({})."
+RISING = "Whole numbers of the table that rise from row to row are used as features: 'a'. If they number the rows, drop them."
+DATES = "Column 'a' of the table holds {}; used as 'a ({})'."
+MISSING_WORDS = "Texts of the table were read as missing values: 'a' ({})."
+NO_BETTER = "the table has no better features, so these columns are used: {}."
+
+# New rows that are not like known ones in column "a".
+OTHER_UNIT = (
+    "Column 'a' of new.csv has the unit {}, but the known rows have {}; convert one of them."
+)
+NO_UNIT = "Column 'a' of new.csv has no unit; its numbers were taken to be in kg, the unit of the known rows."
+CONVERTED = "Column 'a' of new.csv was converted from g to kg, the unit of the known rows."
+OTHER_MARK = "Column 'a' of new.csv was read with decimal commas, unlike the known rows."
+OTHER_KIND = "Column 'a' of new.csv holds dates or times of another kind than the known rows; correct it or drop the column."
+OTHER_ORDER = "Column 'a' of new.csv has dates of the form %m/%d/%Y, but those of the known rows were read as %d/%m/%Y; write all as year-month-day, such as 2024-12-31."
+NO_DATES = "Column 'a' of new.csv holds numbers, but the known rows have dates or times there; correct it or drop the column."
+NOT_SUCH = (
+    "Column 'a' of new.csv is a column of {}, but row 2 holds {}; correct it or drop the column."
+)

@@ -12,6 +12,7 @@ from kernova import InputError, read_table
 from kernova.tables.dates import Moments, moment_columns, plan_of
 from kernova.tables.quantities import conversion, quantities
 from kernova.workflows.novelty import read_known_and_new
+from tests.tables.messages import BAD_OBJECTS, IDS
 from tests.tables.test_encoding import PolarsLike
 
 N = 40
@@ -35,7 +36,13 @@ def column(texts, name="a", **arguments):
         (["1 234,5", "2,25"], [1234.5, 2.25], "'a' with decimal commas"),
         (["1.234,56", "7"], [1234.56, 7], "'a' with decimal commas"),
         (["0,125", "0,250"], [0.125, 0.25], "'a' with decimal commas"),
-        (["(300)", "2.5e3"], [-300, 2500], None),
+        (["(300)", "2.5e3"], [-300, 2500], "'a' with parentheses for negative numbers"),
+        (["$(1,200)", "$5"], [-1200, 5], "'a' in $ with commas between thousands with paren"),
+        (["1.5k", "900"], [1500, 900], "'a' with k for thousands, millions or billions"),
+        (["$1.5M", "$900k"], [1.5e6, 9e5], "'a' in $"),
+        (["300 K", "310.5 K"], [300, 310.5], "'a' in K"),
+        (["1'234.5", "7"], [1234.5, 7], "'a' with blanks or apostrophes between thousands"),
+        (["70 kg", "71"], [70, 71], "'a' of the table has 1 number without a unit, taken to be in"),
         (["-3 °C", "\u22125 °C"], [-3, -5], "'a' in °C"),
         ([" 1.5 ", "n.d.", "-"], [1.5, np.nan, np.nan], "'a' ('n.d.' 1, '-' 1)"),
     ],
@@ -55,11 +62,11 @@ def test_a_comma_is_read_as_in_the_rest_of_the_file():
 def test_units_are_converted_only_where_that_is_safe():
     table = column(["1 kg", "500 g", "2 kg"])
     assert table.features["a"].tolist() == [1, 0.5, 2]
-    assert "mixes the units kg, g; all numbers were converted to kg." in " ".join(table.notes) or (
-        "mixes the units g, kg; all numbers were converted to kg." in " ".join(table.notes)
-    )
-    table = column(["1 kg", "3 lb", "2 kg"])
-    assert table.features["a"].tolist() == ["1 kg", "3 lb", "2 kg"]
+    assert "mixes the units kg, g; all numbers were converted to kg." in " ".join(table.notes)
+    texts = ["1 kg", "3 lb", "2 kg"]
+    assert column(texts).notes == (IDS.format("'a' (mixes the units kg, lb)"),)
+    table = column(texts, keep="a")
+    assert table.features["a"].tolist() == texts
     assert "so its texts are not used as numbers" in " ".join(table.notes)
     assert conversion({"mW": 1, "MW": 1}).factors["MW"] == pytest.approx(1e9)
 
@@ -163,6 +170,18 @@ MESSY_FILES = {
     "bars": ("p.txt", b"a|b\n1|2\n3|5\n", "p.txt is separated by vertical bars"),
     "Latin-1": ("l.csv", "a,\u00e9\n1,2\n2,7\n".encode("latin-1"), "read as Windows-1252"),
     "UTF-16": ("u.csv", "a,\u00e9\n1,2\n2,7\n".encode("utf-16"), None),
+    "blanks": ("b.txt", b"a  b\n1 2\n 3  5\n", "b.txt is separated by blanks, and was read so."),
+    "comments": ("c.csv", b"# x\n# y\na,b\n1,2\n3,5\n", "2 lines of c.csv that begin with # left"),
+    "last comment": ("c.csv", b"a,b\n1,2\n3,5\n# end\n", "1 line of c.csv that begins with # left"),
+    "marked header": ("c.csv", b"# x\n#a,b\n1,2\n3,5\n", "1 line of c.csv that begins with # left"),
+    "Excel": ("x.csv", b"sep=;\na;b\n1;2\n3;5\n", None),
+    "last commas": ("x.csv", b"a,b\n1,2,\n3,5,\n", None),
+    "codes": (
+        "z.csv",
+        b"a,b\n01067,1\n10115,2\n",
+        "Digits of z.csv with zeros before them are codes",
+    ),
+    "lines in quotation marks": ("q.csv", b'a,b\n"x\ny",1\nz,2\n', None),
     "names": ("n.csv", b"a,,a\n1,2,3\n2,4,1\n", "'column 2' (without a name), 'a (2)'"),
     "empty rows": ("e.csv", b"a,b\n1,2\n3,5\n,\n,\n", "2 empty rows at the end of e.csv left out."),
 }
@@ -182,6 +201,12 @@ def test_odd_files_are_read_with_a_sentence(tmp_path, monkeypatch, name):
 def test_frames_in_memory_and_sparse_matrices_are_tables(tmp_path):
     frame = pd.DataFrame({"a": [1.0, 0.0, 3.0], "k": ["u", "v", "u"]})
     arrow = pa.Table.from_pandas(frame)
+    cells = frame.set_axis(["x0", "x1"], axis=1).to_numpy(dtype=object)
+    assert read_table(cells).features["x1"].tolist() == ["u", "v", "u"]
+    masked = np.ma.masked_equal([[1.0, 2.0], [3.0, 0.0]], 0.0)
+    np.testing.assert_array_equal(
+        read_table(masked, missing="keep").features, [[1, 2], [3, np.nan]]
+    )
     for given_frame in (frame, arrow, PolarsLike(arrow), frame.convert_dtypes()):
         assert read_table(given_frame).features.to_dict("list") == frame.to_dict("list")
     matrix = scipy.sparse.random(30, 4, 0.5, "csr", random_state=0)
@@ -191,6 +216,14 @@ def test_frames_in_memory_and_sparse_matrices_are_tables(tmp_path):
     huge = scipy.sparse.csr_matrix((10**6, 10**6))
     with pytest.raises(InputError, match="needs at least"):
         read_table(huge)
+
+
+@pytest.mark.parametrize("name", BAD_OBJECTS)
+def test_objects_that_are_no_tables(name):
+    given, message = BAD_OBJECTS[name]
+    with pytest.raises(InputError) as caught:
+        read_table(given)
+    assert str(caught.value) == message
 
 
 def write_pair(folder, known, new):

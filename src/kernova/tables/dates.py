@@ -18,7 +18,7 @@ import pyarrow.compute as compute
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
-from kernova.errors import quoted
+from kernova.errors import quoted, shortened
 from kernova.typing import Mask, Vector
 
 Kind = Literal["date", "time", "duration"]
@@ -31,9 +31,21 @@ _DAYS: Final = (
     *("%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%d-%b-%y"),
 )
 _CLOCKS: Final = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", "T%H:%M:%S")
-_DATE_FORMATS: Final = ("ISO8601", *(day + clock for day, clock in product(_DAYS, _CLOCKS)))
+_MONTHS: Final = ("%b %Y", "%B %Y", "%m/%Y", "%b-%y", "%b-%Y")
+_DATE_FORMATS: Final = (
+    "ISO8601",
+    *(day + clock for day, clock in product(_DAYS, _CLOCKS)),
+    *("%a, %d %b %Y %H:%M:%S %z", "%a, %d %b %Y %H:%M:%S", "%a %b %d %H:%M:%S %Y"),
+    *_MONTHS,
+)
+# Whole numbers such as 20241231, in columns of at least ten rows.
+COMPACT: Final = "%Y%m%d"
+_FIRST_COMPACT, _LAST_COMPACT, _FEWEST_COMPACT = 1900_01_01, 2100_12_31, 10
+_LONG_CLOCK: Final = "H:MM:SS"  # the "format" of durations
+_ZONE: Final = r"[0-9]:[0-9]{2}.*(?:Z|UTC|GMT|[-+][0-9]{2}:?[0-9]{2})$"
 _TIME_FORMATS: Final = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
-_SWAPPED: Final = {"%d/%m/": "%m/%d/", "%d-%m-": "%m-%d-"}
+_SWAPPED: Final = {"%d/%m/": "%m/%d/", "%d-%m-": "%m-%d-"}  # both can read a text
+_UTC: Final = ("", " +0000")  # in place of the zone's name
 _SAMPLE: Final = 60  # texts that decide which formats are tried
 _LONGEST: Final = 40
 _SHORTEST: Final = 4
@@ -55,6 +67,7 @@ class Moments(NamedTuple):
     cells: Values
     pattern: str = ""  # the format of texts
     is_ambiguous: bool = False  # day and month could be exchanged
+    zone: str = ""  # whose clock the hours are read on, if the column has a time zone
 
 
 @dataclass(frozen=True)
@@ -85,10 +98,36 @@ def moments_of(column: pa.ChunkedArray) -> Moments:
         return Moments("duration", _divided(column.cast(pa.int64()), _per_second(kind.unit)))
     if types.is_time(kind):
         return Moments("time", _divided(column.cast(_whole(kind)), 3600 * _per_second(kind.unit)))
-    if types.is_timestamp(kind) and kind.tz is not None:
+    zone = kind.tz if types.is_timestamp(kind) and kind.tz is not None else ""
+    if zone:
         column = _on_local_clock(column)
     instants = column.cast(pa.timestamp("us"), safe=False)
-    return Moments("date", instants.to_numpy().astype("datetime64[us]"))
+    return Moments("date", instants.to_numpy().astype("datetime64[us]"), zone=zone)
+
+
+def compact_dates(numbers: pa.ChunkedArray, *, is_known: bool) -> Moments | None:
+    """Return the dates of whole numbers such as 20241231; None if some are no dates.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from kernova.tables.dates import compact_dates
+    >>> compact_dates(pa.chunked_array([[20240229, None]]), is_known=True).cells.tolist()[0]
+    datetime.datetime(2024, 2, 29, 0, 0)
+    >>> compact_dates(pa.chunked_array([[20240230] * 10]), is_known=False) is None
+    True
+    """
+    ends = compute.min_max(numbers).as_py()
+    if ends["min"] is None or (len(numbers) < _FEWEST_COMPACT and not is_known):
+        return None
+    if ends["min"] < _FIRST_COMPACT or ends["max"] > _LAST_COMPACT:
+        return None
+    try:
+        texts = numbers.cast(pa.int64()).cast(pa.string()).to_pandas()
+        days = pd.to_datetime(texts, format=COMPACT)
+    except (pa.ArrowException, ValueError):
+        return None
+    return Moments("date", days.to_numpy().astype("datetime64[us]"), COMPACT)
 
 
 def _whole(kind: pa.DataType) -> pa.DataType:
@@ -135,6 +174,8 @@ def parsed_moments(texts: "pd.Series[str]", pattern: str = "") -> Moments | None
     sample = texts.iloc[:: max(1, len(texts) // _SAMPLE)]
     if not _may_be_moments(sample):
         return None
+    if pattern == _LONG_CLOCK:
+        return _durations(texts)
     patterns = [*((pattern,) if pattern else ()), *_TIME_FORMATS, *_DATE_FORMATS]
     for tried in patterns:
         if _read(sample, tried) is None:
@@ -142,16 +183,32 @@ def parsed_moments(texts: "pd.Series[str]", pattern: str = "") -> Moments | None
         values = _read(texts, tried)
         if values is not None:
             return _moments(values, tried, texts, known=tried == pattern)
-    return None
+    return _durations(texts)
+
+
+def _durations(texts: "pd.Series[str]") -> Moments | None:
+    """Read texts such as 35:12:08 as hours, minutes and seconds beyond one day."""
+    parts = texts.str.extract(r"^\s*([0-9]{1,5}):([0-5][0-9]):([0-5][0-9](?:\.[0-9]+)?)\s*$")
+    if parts.isna().to_numpy().any():
+        return None
+    seconds = parts.astype(np.float64).to_numpy() @ np.array([3600.0, 60.0, 1.0])
+    return Moments("duration", seconds, _LONG_CLOCK)
+
+
+def is_any_date(text: str) -> bool:
+    """Return whether a single text is a date or a time in any form."""
+    return parsed_moments(pd.Series([text])) is not None
 
 
 def _may_be_moments(sample: "pd.Series[str]") -> bool:
     lengths = sample.str.len()
-    has_mark = sample.str.contains(r"[0-9].*[-/.: T]", regex=True)
+    has_mark = sample.str.contains(r"[0-9].*[-/.: T]|[-/. ].*[0-9]", regex=True)
     return bool(len(sample) and lengths.between(_SHORTEST, _LONGEST).all() and has_mark.all())
 
 
 def _read(texts: "pd.Series[str]", pattern: str) -> "pd.Series[pd.Timestamp] | None":
+    if pattern.endswith(("%z", "%S", "ISO8601")):
+        texts = texts.str.replace(r"\s*(?:UTC|GMT)\s*$", _UTC[pattern.endswith("%z")], regex=True)
     try:
         return pd.to_datetime(texts, format=pattern, utc=True)
     except (ValueError, TypeError, OverflowError):
@@ -165,11 +222,23 @@ def _moments(
     if pattern in _TIME_FORMATS:
         clock = instants - instants.astype("datetime64[D]")
         return Moments("time", clock / np.timedelta64(1, "h"), pattern)
-    start = next((one for one in _SWAPPED if pattern.startswith(one)), None)
-    is_ambiguous = False
-    if start is not None and not known:
-        is_ambiguous = _read(texts, pattern.replace(start, _SWAPPED[start])) is not None
-    return Moments("date", instants, pattern, is_ambiguous)
+    others = [] if known else swapped(pattern)
+    is_ambiguous = any(_read(texts, other) is not None for other in others)
+    zone = "UTC" if texts.str.contains(_ZONE, regex=True).any() else ""
+    return Moments("date", instants, pattern, is_ambiguous, zone)
+
+
+def swapped(pattern: str) -> list[str]:
+    """Return the format in which day and month are exchanged, if there is one.
+
+    Examples
+    --------
+    >>> from kernova.tables.dates import swapped
+    >>> swapped("%d/%m/%Y"), swapped("%m/%d/%Y %H:%M"), swapped("ISO8601")
+    (['%m/%d/%Y'], ['%d/%m/%Y %H:%M'], [])
+    """
+    pairs = [*_SWAPPED.items(), *((second, first) for first, second in _SWAPPED.items())]
+    return [pattern.replace(start, other) for start, other in pairs if pattern.startswith(start)]
 
 
 def fraction_of_dates(texts: "pd.Series[str]", n_rows: NDArray[Any]) -> tuple[float, Mask]:
@@ -263,6 +332,8 @@ def moments_note(name: str, moments: Moments, columns: list[str], source: str) -
     note = f"Column {quoted(name)} of {source} holds {what}; used as {features}."
     if moments.is_ambiguous:
         note += " Day and month could be exchanged in all of them; the day was read first."
+    if moments.zone:
+        note += f" Hours are those of {shortened(moments.zone)}."
     return note
 
 

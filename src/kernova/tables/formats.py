@@ -25,7 +25,7 @@ from kernova.files import check_ending, replacing
 from kernova.tables.columnar import read_arrow, read_parquet, table_bytes
 from kernova.tables.separated import empty_file, read_separated, reading_as
 from kernova.tables.spreadsheets import save_separated
-from kernova.text import first_few, is_missing
+from kernova.text import first_few, is_missing, listed
 from kernova.textfiles import open_file
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}  # of files that are written
@@ -33,6 +33,7 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}  # of files that are written
 _BYTES_PER_LETTER = 20
 _BESIDE_FEATURES = ("y", "ids", "feature_names")  # in an NPZ archive
 _SPARSE_PARTS = {"format", "shape", "data"}  # in an archive of a sparse matrix
+_SPARSE_FORMATS: dict[str, Any] = {"csr": csr_matrix, "csc": csc_matrix, "coo": coo_matrix}
 IN_MEMORY = "the table"  # the source of a table that is no file, for messages
 
 
@@ -51,10 +52,17 @@ class RawTable(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def read_raw(source: str, id_column: str | None = None, texts: Collection[str] = ()) -> RawTable:
+def read_raw(
+    source: str,
+    id_column: str | None = None,
+    texts: Collection[str] = (),
+    *,
+    codes: bool = False,
+) -> RawTable:
     r"""Read the file named ``source``; a column named ``id_column`` is text, as written.
 
-    So are the columns ``texts`` of a file of separated text.
+    So are the columns ``texts`` of a file of separated text, and with ``codes`` its columns of
+    digits with zeros before them.
 
     Examples
     --------
@@ -70,7 +78,7 @@ def read_raw(source: str, id_column: str | None = None, texts: Collection[str] =
     if not first_byte:
         raise empty_file(source)
     if read is _read_text:
-        return _read_text(source, id_column, texts)
+        return _read_text(source, id_column, texts, codes=codes)
     return read(source, id_column)
 
 
@@ -85,6 +93,8 @@ def raw_of(data: object) -> RawTable:
     {'length': [1.5, 2.5]}
     """
     if issparse(data):
+        if len(data.shape) != 2:  # type: ignore[attr-defined]
+            raise _no_table(data.shape, IN_MEMORY)  # type: ignore[attr-defined]
         n_rows, n_columns = data.shape  # type: ignore[attr-defined]
         Budget(IN_MEMORY, _sparse_bytes(data)).check(table_bytes(n_rows, n_columns))
         data = data.toarray()  # type: ignore[attr-defined]
@@ -93,8 +103,8 @@ def raw_of(data: object) -> RawTable:
     if isinstance(data, pa.Table):
         return RawTable(data)
     if isinstance(data, np.ndarray | list):
-        return RawTable(_table_of(np.asarray(data), None, IN_MEMORY))
-    if hasattr(data, "__arrow_c_stream__"):
+        return RawTable(_arrow_of_array(_array_of(data)))
+    if hasattr(data, "__arrow_c_stream__") and not isinstance(data, pd.Series):
         return RawTable(pa.table(data))
     if hasattr(data, "to_arrow"):
         return RawTable(data.to_arrow())
@@ -102,6 +112,25 @@ def raw_of(data: object) -> RawTable:
         f"A table is a file, a data frame of pandas, Arrow or polars, or a matrix; got a "
         f"{type(data).__name__}."
     )
+
+
+def _array_of(data: "NDArray[Any] | list[Any]") -> NDArray[Any]:
+    """Return an array with two dimensions; masked numbers are missing."""
+    if isinstance(data, np.ma.MaskedArray):
+        return np.ma.filled(np.ma.asarray(data, dtype=np.float64), np.nan)
+    try:
+        return np.asarray(data)
+    except ValueError as error:
+        raise InputError(
+            f"{IN_MEMORY} has rows of different lengths; give each row as many values."
+        ) from error
+
+
+def _arrow_of_array(array: NDArray[Any]) -> pa.Table:
+    if array.dtype.kind not in "OU" or array.ndim != 2:
+        return _table_of(array, None, IN_MEMORY)
+    names = [f"x{j}" for j in range(array.shape[1])]
+    return _arrow_of_frame(pd.DataFrame(array, columns=names).infer_objects())
 
 
 def _sparse_bytes(matrix: Any) -> int:
@@ -113,11 +142,18 @@ def _arrow_of_frame(frame: pd.DataFrame) -> pa.Table:
     columns = []
     for position in range(frame.shape[1]):
         column = frame.iloc[:, position]
-        if isinstance(column.dtype, pd.SparseDtype):
+        kind = column.dtype
+        if isinstance(kind, pd.CategoricalDtype):
+            kind = kind.categories.dtype
+        if isinstance(kind, pd.SparseDtype):
             column = pd.Series(np.asarray(column), name=column.name)
+        elif isinstance(kind, pd.PeriodDtype):
+            column = column.astype(kind).dt.to_timestamp()
+        elif isinstance(kind, pd.IntervalDtype):
+            column = column.astype(object).map(_text_or_none)
         try:
             columns.append(pa.array(column, from_pandas=True))
-        except (pa.ArrowException, ValueError, TypeError):
+        except (pa.ArrowException, ValueError, TypeError, OverflowError):
             columns.append(pa.array(column.astype(object).map(_text_or_none), pa.string()))
     return pa.Table.from_arrays(columns, names=[str(name) for name in frame.columns])
 
@@ -177,9 +213,11 @@ def _reader_for(source: str) -> Callable[..., RawTable]:
     )
 
 
-def _read_text(source: str, id_column: str | None, texts: Collection[str] = ()) -> RawTable:
+def _read_text(
+    source: str, id_column: str | None, texts: Collection[str] = (), *, codes: bool = False
+) -> RawTable:
     separator = "," if source.lower().removesuffix(".gz").endswith(".csv") else "\t"
-    found = read_separated(source, separator, id_column, texts)
+    found = read_separated(source, separator, id_column, texts, codes=codes)
     return RawTable(
         found.columns, aside=frozenset({""} if found.has_index else ()), notes=found.notes
     )
@@ -190,20 +228,21 @@ def _read_text(source: str, id_column: str | None, texts: Collection[str] = ()) 
 
 def _read_parquet(source: str, _id_column: str | None) -> RawTable:
     with reading_as(source, "Parquet"):
-        return _without_index(read_parquet(source, budget_of(source)))
+        return _without_index(read_parquet(source, budget_of(source)), source)
 
 
 def _read_arrow(source: str, _id_column: str | None) -> RawTable:
     with reading_as(source, "Arrow"):
-        return _without_index(read_arrow(source, budget_of(source)))
+        return _without_index(read_arrow(source, budget_of(source)), source)
 
 
-def _without_index(table: pa.Table) -> RawTable:
+def _without_index(table: pa.Table, source: str) -> RawTable:
     """Set a saved pandas index aside: it was not a column there."""
     stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
     # A range that was not stored as a column is described by a dictionary.
-    index = {name for name in stored if isinstance(name, str)}
-    return RawTable(table, aside=frozenset(table.column_names) & index)
+    index = [name for name in stored if name in table.column_names]
+    note = f"The index of {source} is not used as features: {listed(index)}."
+    return RawTable(table, aside=frozenset(index), notes=(note,) if index else ())
 
 
 # --- NumPy --------------------------------------------------------------------------------------
@@ -246,12 +285,16 @@ def _read_sparse(archive: Any, source: str) -> RawTable:
     kind = kind.decode() if isinstance(kind, bytes) else str(kind)
     n_rows, n_columns = (int(size) for size in archive["shape"])
     budget_of(source).check(table_bytes(n_rows, n_columns) + 8 * n_rows * n_columns)
+    if kind not in _SPARSE_FORMATS:
+        raise InputError(
+            f"{source} holds a sparse matrix in the format {kind}; convert it to one of "
+            f"{', '.join(_SPARSE_FORMATS)} with asformat."
+        )
     if kind == "coo":
         parts: Any = (archive["data"], (archive["row"], archive["col"]))
     else:
         parts = (archive["data"], archive["indices"], archive["indptr"])
-    make = {"csr": csr_matrix, "csc": csc_matrix, "coo": coo_matrix}[kind]
-    matrix = make(parts, shape=(n_rows, n_columns))
+    matrix = _SPARSE_FORMATS[kind](parts, shape=(n_rows, n_columns))
     if kind != "coo":
         matrix.check_format()
     return RawTable(_table_of(matrix.toarray(), None, source))
@@ -308,11 +351,13 @@ def _name_of_features(names: list[str], source: str) -> str:
 
 
 def _table_of(array: NDArray[Any], names: NDArray[Any] | None, source: str) -> pa.Table:
-    if array.ndim != 2:
+    if array.dtype.names is not None:
         raise InputError(
-            f"{source} holds an array of shape {array.shape}; a table needs two dimensions, "
-            "rows and columns."
+            f"{source} holds records with the fields {first_few(array.dtype.names)}; save them as "
+            "one array of numbers, or the table as Parquet."
         )
+    if array.ndim != 2:
+        raise _no_table(array.shape, source)
     native = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64}.get(array.dtype.kind)
     if native is None:
         raise InputError(f"{source} holds values of type {array.dtype}; save numbers.")
@@ -327,6 +372,12 @@ def _table_of(array: NDArray[Any], names: NDArray[Any] | None, source: str) -> p
     columns: NDArray[Any] = array.astype(native, order="F", copy=False)
     return pa.Table.from_arrays(
         [pa.array(columns[:, j]) for j in range(columns.shape[1])], names=texts
+    )
+
+
+def _no_table(shape: tuple[int, ...], source: str) -> InputError:
+    return InputError(
+        f"{source} holds an array of shape {shape}; a table needs two dimensions, rows and columns."
     )
 
 

@@ -15,47 +15,59 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as compute
-from numpy.typing import NDArray
 
 from kernova.errors import InputError, quoted
 from kernova.tables.columns import (
     FEW_CATEGORIES,
     decoded,
     number_or_text,
-    reject_complex,
     reject_infinite_columns,
 )
 from kernova.tables.dates import (
+    COMPACT,
     DatePlan,
     Moments,
-    fraction_of_dates,
+    compact_dates,
     is_moment,
     moment_columns,
-    moments_note,
     moments_of,
     parsed_moments,
     plan_of,
+    swapped,
 )
-from kernova.tables.quantities import (
-    Conversion,
-    Decimal,
-    Quantities,
-    conversion,
-    missing_words,
-    quantities,
+from kernova.tables.quantities import Conversion, Decimal, Quantities, are_units, conversion
+from kernova.tables.remarks import Remarks
+from kernova.tables.texts import (
+    ColumnTexts,
+    are_codes,
+    are_levels,
+    decimals_of,
+    missing_categories,
+    quantities_of,
+    reject_damaged,
+    reject_others,
+    texts_of,
+    truth_values,
 )
-from kernova.text import first_few, format_value, plural, quantity
-from kernova.typing import Indices, Mask, Vector
+from kernova.text import first_few, format_value, quantity
+from kernova.typing import Vector
 
 Kind = Literal["number", "truth", "moment", "category", "left out"]
 
-_TRUTH_WORDS: Final = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("off", "on"))
 # With more different texts than this, and than half of the rows, a column names the rows.
 _FEW_NAMES: Final = 10
 _FEWEST_ROWS: Final = 10  # of which numbers in order are taken for row numbers
-_NAME_OF_IDS: Final = re.compile(r"(?:^|[\W_])(?:id|ids|uuid|guid)$|[a-z](?:Id|ID)$", re.IGNORECASE)
+_NAME_OF_IDS: Final = re.compile(
+    r"(?i:(?:^|[\W_])(?:ids?|uuid|guid|ssn|isbn|iban|ean|upc|imei|phone|zip|plz|postcode"
+    r"|(?:zip|postal|post|product|item)[\W_]*code"
+    r"|(?:account|card|case|contract|customer|invoice|item|member|order|part|passport|patient"
+    r"|phone|policy|product|record|reference|serial|ticket|transaction)[\W_]*(?:no|nr|num|number))"
+    r"\.?)$|[a-z](?:Id|ID)$"  # customerId, but not valid
+)
 _COLUMNS_AT_ONCE: Final = 256
-_MOSTLY: Final = 0.5  # of the rows, from which on a column is one of damaged numbers or dates
+_ISO: Final = "year-month-day, such as 2024-12-31"
+_MARKS: Final = "[0-9][.,][0-9]"
+_LARGEST_WHOLE: Final = 2**53  # beyond, a float does not hold each whole number
 
 
 @dataclass(frozen=True)
@@ -134,115 +146,77 @@ def interpreted(
 # --- texts ---------------------------------------------------------------------------------------
 
 
-class _Texts(NamedTuple):
-    """The different texts of a column, the index of each row's text (-1: missing), and rows."""
-
-    column: pa.ChunkedArray
-    distinct: pa.Array
-    codes: Indices
-    n_rows: NDArray[np.int64]
-    is_missing: Mask  # of the words for "no value"
-
-    def spread(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:
-        """Return each row's value, from the values of the different texts."""
-        return np.append(np.where(self.is_missing, missing, values), missing)[self.codes]
-
-    def first_row(self, mask: Mask) -> int:
-        """Return the first row whose text is in the mask."""
-        return int(np.append(mask, False)[self.codes].argmax())
-
-    def words(self) -> dict[str, int]:
-        """Return the words for "no value" with their numbers of rows."""
-        found = np.flatnonzero(self.is_missing)
-        return {str(self.distinct[i].as_py()): int(self.n_rows[i]) for i in found.tolist()}
-
-
 def _read_texts(texts: dict[str, pa.ChunkedArray], study: "_Study") -> None:
     names = list(texts)
-    undecided: list[tuple[str, _Texts, Quantities]] = []
+    undecided: list[tuple[str, ColumnTexts, Quantities]] = []
     for start in range(0, len(names), _COLUMNS_AT_ONCE):
         some = names[start : start + _COLUMNS_AT_ONCE]
-        columns = [_texts_of(texts[name]) for name in some]
-        for name, found, parsed in zip(some, columns, _quantities_of(columns), strict=True):
-            decimals = _decimals(found, parsed)
-            if decimals == {"point", "comma"} and _has_marks(found):
+        columns = [texts_of(texts[name]) for name in some]
+        for name, found, parsed in zip(some, columns, quantities_of(columns), strict=True):
+            decimals = decimals_of(found, parsed)
+            if decimals == {"point", "comma"} and found.has(_MARKS):
                 undecided.append((name, found, parsed))
             else:
                 _read_text(name, found, parsed, decimals, study)
     # 1,234 is read as the rest of the file suggests.
     decimal: Decimal = "comma" if study.decimals == {"comma"} else "point"
     for name, found, parsed in undecided:
-        _read_text(name, found, parsed, {decimal}, study)
-
-
-def _texts_of(column: pa.ChunkedArray) -> _Texts:
-    distinct = column.unique().drop_null()
-    codes = compute.index_in(column, value_set=distinct).fill_null(-1).to_numpy().astype(np.intp)
-    n_rows = np.bincount(codes + 1, minlength=len(distinct) + 1)[1:]
-    return _Texts(column, distinct, codes, n_rows, missing_words(distinct))
-
-
-def _quantities_of(columns: list[_Texts]) -> list[Quantities]:
-    """Read the texts of several columns at once."""
-    joined = pa.concat_arrays([one.distinct for one in columns])
-    found = quantities(joined)
-    ends = np.cumsum([len(one.distinct) for one in columns])[:-1]
-    return [
-        Quantities(*parts) for parts in zip(*(np.split(part, ends) for part in found), strict=True)
-    ]
-
-
-def _decimals(texts: _Texts, parsed: Quantities) -> set[Decimal]:
-    """Return the decimal marks with which all texts of a column are numbers."""
-    rest = ~texts.is_missing
-    marks: tuple[Decimal, ...] = ("point", "comma")
-    return {mark for mark in marks if np.isfinite(parsed.numbers(mark)[rest]).all() and rest.any()}
-
-
-def _has_marks(texts: _Texts) -> bool:
-    return bool(
-        compute.any(compute.match_substring_regex(texts.distinct, "[0-9][.,][0-9]")).as_py()
-    )
+        known = study.like.get(name)
+        chosen = decimal if known is None else known.decimal
+        _read_text(name, found, parsed, {chosen}, study)
 
 
 def _read_text(
-    name: str, texts: _Texts, parsed: Quantities, decimals: set[Decimal], study: "_Study"
+    name: str, texts: ColumnTexts, parsed: Quantities, decimals: set[Decimal], study: "_Study"
 ) -> None:
     """Decide what a column of text holds."""
     known = study.like.get(name)
-    if known is not None and known.kind in ("category", "left out"):
-        study.add_category(name, texts)
+    is_code = known is None and are_codes(texts)
+    if is_code or (known is not None and known.kind in ("category", "left out")):
+        study.add_category(name, texts, is_code=is_code)
         return
     rest = ~texts.is_missing
     if decimals or not rest.any():
         if not _read_quantities(name, texts, parsed, decimals, study):
             study.add_category(name, texts)
         return
-    truth = _truth_values(texts, known)
+    truth = truth_values(texts, is_known=known is not None and known.kind == "truth")
     if truth is not None:
         study.add_truth(name, texts, truth)
         return
-    values = texts.distinct.to_pandas()[rest]
-    pattern = known.dates.pattern if known is not None and known.dates is not None else ""
-    moments = parsed_moments(values, pattern)
+    moments = _moments_in(name, texts, study)
     if moments is not None:
-        cells = (
-            np.full(len(rest), np.nan, dtype=moments.cells.dtype)
-            if moments.kind != "date"
-            else np.full(len(rest), np.datetime64("NaT"), dtype="datetime64[us]")
-        )
-        cells[rest] = moments.cells
-        missing = np.datetime64("NaT") if moments.kind == "date" else np.nan
-        study.note_words(name, texts)
-        study.add_moments(name, moments._replace(cells=texts.spread(cells, missing)))
+        study.remarks.add_words(name, texts.words())
+        study.add_moments(name, moments)
         return
-    if known is None and name not in study.keep:
-        _reject_damaged(name, texts, parsed, values, study.source)
+    if known is not None:
+        reject_others(name, texts, parsed, known.kind, study.source)
+    elif name not in study.keep and not are_levels(texts, parsed):
+        reject_damaged(name, texts, parsed, study.source)
     study.add_category(name, texts)
 
 
+def _moments_in(name: str, texts: ColumnTexts, study: "_Study") -> Moments | None:
+    """Return the dates or times of a column of text, if all of its texts are such."""
+    known = study.like.get(name)
+    pattern = known.dates.pattern if known is not None and known.dates is not None else ""
+    rest = ~texts.is_missing
+    moments = parsed_moments(texts.distinct.to_pandas()[rest], pattern)
+    if moments is None:
+        return None
+    if pattern and moments.pattern in swapped(pattern):
+        raise InputError(
+            f"Column {quoted(name)} of {study.source} has dates of the form {moments.pattern}, but "
+            f"those of the known rows were read as {pattern}; write all as {_ISO}."
+        )
+    missing = np.datetime64("NaT") if moments.kind == "date" else np.nan
+    cells = np.full(len(rest), missing, dtype=moments.cells.dtype)
+    cells[rest] = moments.cells
+    return moments._replace(cells=texts.spread(cells, missing))
+
+
 def _read_quantities(
-    name: str, texts: _Texts, parsed: Quantities, decimals: set[Decimal], study: "_Study"
+    name: str, texts: ColumnTexts, parsed: Quantities, decimals: set[Decimal], study: "_Study"
 ) -> bool:
     """Add a column of numbers, unless its units cannot be compared."""
     known = study.like.get(name)
@@ -260,62 +234,16 @@ def _read_quantities(
             f"have {known.unit or 'no unit'}; convert one of them."
         )
     if found is None:
-        study.notes_on_units.append(
-            f"Column {quoted(name)} of {study.source} mixes the units "
-            f"{first_few(filter(None, counts))}, so its texts are not used as numbers; convert "
-            "them to one unit."
-        )
-        return False
+        named = sorted(filter(None, counts), key=lambda unit: (-counts[unit], unit))
+        if not are_units(named):  # but parts of codes, such as 12A
+            return False
+        study.leave_out_units(name, texts, named)
+        return True
     factors = np.array([found.factors.get(unit, 1.0) for unit in parsed.units], dtype=np.float64)
-    study.note_words(name, texts)
     study.note_quantities(name, texts, counts, found, decimal)
     numbers = texts.spread(parsed.numbers(decimal) * factors, np.nan)
     study.add_array(name, numbers, ColumnReading("number", found.unit, decimal))
     return True
-
-
-def _truth_values(texts: _Texts, known: ColumnReading | None) -> Vector | None:
-    """Return 1 and 0 for words such as yes and no; both must occur, unless known rows have them."""
-    lower = [str(text).strip().lower() for text in texts.distinct.slice(0, 50).to_pylist()]
-    present = {
-        word for word, is_missing in zip(lower, texts.is_missing, strict=False) if not is_missing
-    }
-    if len(texts.distinct) > len(lower) or not present:
-        return None
-    is_known = known is not None and known.kind == "truth"
-    for pair in _TRUTH_WORDS:
-        if present == set(pair) or (is_known and present <= set(pair)):
-            return np.array([float(word == pair[1]) for word in lower])
-    words = set().union(*_TRUTH_WORDS[:3])
-    if present <= words and len(present) > 2:  # yes and Y in one column
-        true_words = {pair[1] for pair in _TRUTH_WORDS[:3]}
-        return np.array([float(word in true_words) for word in lower])
-    return None
-
-
-def _reject_damaged(
-    name: str, texts: _Texts, parsed: Quantities, values: "pd.Series[str]", source: str
-) -> None:
-    """Raise for a column of numbers or dates in which some texts are neither."""
-    rest = ~texts.is_missing
-    n_rows = texts.n_rows
-    is_plain = parsed.is_quantity & (parsed.units == "")
-    if n_rows[is_plain & rest].sum() >= _MOSTLY * n_rows[rest].sum():
-        raise _damaged(name, texts, rest & ~is_plain, "numbers", source)
-    fraction, is_date = fraction_of_dates(values, n_rows[rest])
-    if fraction >= _MOSTLY:
-        is_other = rest.copy()
-        is_other[rest] = ~is_date
-        raise _damaged(name, texts, is_other, "dates or times", source)
-    reject_complex(texts.distinct.to_pylist(), name, source)
-
-
-def _damaged(name: str, texts: _Texts, is_other: Mask, what: str, source: str) -> InputError:
-    row = texts.first_row(is_other if is_other.any() else ~texts.is_missing)
-    return InputError(
-        f"Column {quoted(name)} of {source} is a column of {what}, but row {row + 1} "
-        f"holds {quoted(texts.column[row].as_py())}; correct it or drop the column."
-    )
 
 
 # --- gathering -----------------------------------------------------------------------------------
@@ -332,35 +260,66 @@ class _Study:
     arrow: dict[str, pa.ChunkedArray] = field(default_factory=dict)
     arrays: dict[str, dict[str, Any]] = field(default_factory=dict)
     readings: dict[str, ColumnReading] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
     decimals: set[Decimal] = field(default_factory=set)
-    notes_on_units: list[str] = field(default_factory=list)
-    numbers_in_text: list[str] = field(default_factory=list)
-    truths: list[str] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
-    moments: list[str] = field(default_factory=list)
-    many: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.remarks = Remarks(self.source)
 
     def add_numbers(self, name: str, column: pa.ChunkedArray) -> None:
         """Add a column that the file stores as numbers or true and false."""
         known = self.like.get(name)
+        column = _without_nan(column)
+        if pa.types.is_integer(column.type) or (known is not None and known.kind == "moment"):
+            moments = self._numbers_as_moments(name, column)
+            if moments is not None:
+                self.add_moments(name, moments)
+                return
         self.arrow[name] = column
         self.readings[name] = self._as_known(known, column) or ColumnReading("number")
         if known is None:
             self._consider_numbers(name, column)
+        elif known.unit and column.null_count < len(column):
+            self.remarks.add_sentence(
+                "units", name,
+                f"has no unit; its numbers were taken to be in {known.unit}, the unit of the known "
+                "rows.",
+            )  # fmt: skip
 
     def add_array(self, name: str, numbers: Vector, reading: ColumnReading) -> None:
         """Add a column of numbers that were read from texts."""
+        column = pa.chunked_array([pa.array(numbers, from_pandas=True)])
+        moments = None if reading.unit else self._numbers_as_moments(name, column)
+        if moments is not None:
+            self.add_moments(name, moments)
+            return
         self.arrays[name] = {name: numbers}
         self.readings[name] = self.like.get(name) or reading
         if name not in self.like:
-            self._consider_numbers(name, pa.chunked_array([pa.array(numbers, from_pandas=True)]))
+            self._consider_numbers(name, column, has_unit=bool(reading.unit))
 
-    def add_truth(self, name: str, texts: _Texts, truth: Vector) -> None:
+    def _numbers_as_moments(self, name: str, column: pa.ChunkedArray) -> Moments | None:
+        """Return the dates of whole numbers such as 20241231, or of known dates without values."""
+        known = self.like.get(name)
+        if known is None:
+            return compact_dates(column, is_known=False)
+        if known.kind != "moment" or known.dates is None:
+            return None
+        if column.null_count == len(column):
+            is_date = known.dates.kind == "date"
+            cells: Any = np.full(len(column), "NaT", "M8[us]") if is_date else np.nan
+            return Moments(known.dates.kind, np.broadcast_to(cells, len(column)))
+        found = compact_dates(column, is_known=True) if known.dates.pattern == COMPACT else None
+        if found is None:
+            raise InputError(
+                f"Column {quoted(name)} of {self.source} holds numbers, but the known rows have "
+                "dates or times there; correct it or drop the column."
+            )
+        return found
+
+    def add_truth(self, name: str, texts: ColumnTexts, truth: Vector) -> None:
         """Add a column of words such as yes and no."""
-        self.note_words(name, texts)
-        shown = first_few([quoted(text) for text in texts.distinct.to_pylist()], 4)
-        self.truths.append(f"{quoted(name)} ({shown})")
+        self.remarks.add_words(name, texts.words())
+        self.remarks.add_truth(name, texts)
         self.add_array(name, texts.spread(truth, np.nan), ColumnReading("truth"))
 
     def add_moments(self, name: str, moments: Moments) -> None:
@@ -382,13 +341,16 @@ class _Study:
         if known is None and not self._is_constant(
             name, pa.chunked_array([pa.array(first, from_pandas=True)]), moments
         ):
-            self.moments.append(moments_note(name, moments, list(columns), self.source))
+            self.remarks.add_moments(name, moments, list(columns))
 
-    def add_category(self, name: str, texts: _Texts) -> None:
+    def add_category(self, name: str, given: ColumnTexts, *, is_code: bool = False) -> None:
         """Add a column of text as it is, without blanks around the texts."""
-        self.arrow[name] = _trimmed(texts)
+        texts = given.as_category()
+        as_missing = given._replace(is_missing=missing_categories(given))
+        self.remarks.add_words(name, as_missing.words())
+        self.arrow[name] = texts.column
         known = self.like.get(name)
-        self.readings[name] = self._as_known(known, self.arrow[name]) or ColumnReading("category")
+        self.readings[name] = self._as_known(known, texts.column) or ColumnReading("category")
         if known is not None:
             return
         n_distinct, n_present = len(texts.distinct), int(texts.n_rows.sum())
@@ -396,42 +358,49 @@ class _Study:
             return
         if n_distinct > max(_FEW_NAMES, n_present / 2) and name not in self.keep:
             self._leave_out(name, f"{n_distinct:,} different texts in {quantity(n_present, 'row')}")
-        elif n_distinct > FEW_CATEGORIES:
-            self.many.append(f"{quoted(name)} ({n_distinct:,})")
+            return
+        self.remarks.add_category(name, texts, is_code=is_code)
 
-    def note_words(self, name: str, texts: _Texts) -> None:
-        """Write down which words stand for missing values in a column."""
-        found = {word.strip(): n for word, n in texts.words().items() if word.strip()}
-        if found:
-            cells = first_few([f"{quoted(word)} {n}" for word, n in found.items()], 4)
-            self.words.append(f"{quoted(name)} ({cells})")
+    def leave_out_units(self, name: str, texts: ColumnTexts, units: list[str]) -> None:
+        """Leave out a column whose units cannot be converted, unless it is to be kept as text."""
+        mixed = f"mixes the units {first_few(units)}"
+        if name not in self.keep:
+            self.arrow[name] = texts.column
+            self._leave_out(name, mixed)
+            return
+        self.add_category(name, texts)
+        self.remarks.add_sentence(
+            "units", name,
+            f"{mixed}, so its texts are not used as numbers; convert them to one unit.",
+        )  # fmt: skip
 
     def note_quantities(
         self,
         name: str,
-        texts: _Texts,
+        texts: ColumnTexts,
         counts: Mapping[str, int],
         found: Conversion,
         decimal: Decimal,
     ) -> None:
         """Write down how the numbers of a column of text were read."""
-        if decimal == "comma" or _has_marks(texts):
+        if decimal == "comma" or texts.has(_MARKS):
             self.decimals.add(decimal)
-        if name in self.like:
+        self.remarks.add_words(name, texts.words())
+        known = self.like.get(name)
+        if known is None:
+            self.remarks.add_quantities(name, texts, counts, found, decimal)
             return
-        how = [f"in {found.unit}"] if found.unit else []
-        if decimal == "comma":
-            how.append("with decimal commas")
-        elif compute.any(compute.match_substring(texts.distinct, ",")).as_py():
-            how.append("with commas between thousands")
-        if how:
-            self.numbers_in_text.append(f"{quoted(name)} {' '.join(how)}")
-        named = [unit for unit in counts if unit]
-        if len(named) > 1:
-            self.notes_on_units.append(
-                f"Column {quoted(name)} of {self.source} mixes the units {first_few(named)}; all "
-                f"numbers were converted to {found.unit}."
+        if decimal != known.decimal and texts.has(_MARKS):
+            self.remarks.add_sentence(
+                "units", name, f"was read with decimal {decimal}s, unlike the known rows."
             )
+        others = [unit for unit in counts if unit not in ("", known.unit)]
+        if others and found.unit:
+            self.remarks.add_sentence(
+                "units", name,
+                f"was converted from {first_few(others)} to {found.unit}, the unit of the known "
+                "rows.",
+            )  # fmt: skip
 
     def _as_known(
         self, known: ColumnReading | None, column: pa.ChunkedArray
@@ -444,7 +413,7 @@ class _Study:
         return known if is_same else replace(known, value=None)
 
     def _leave_out(self, name: str, why: str, value: object = None) -> None:
-        self.reasons[name] = why
+        self.remarks.reasons[name] = why
         self.readings[name] = ColumnReading("left out", value=value)
 
     def _is_constant(
@@ -466,21 +435,30 @@ class _Study:
         self._leave_out(name, f"always {shown}", None if moments is not None else first)
         return True
 
-    def _consider_numbers(self, name: str, column: pa.ChunkedArray) -> None:
+    def _consider_numbers(
+        self, name: str, column: pa.ChunkedArray, *, has_unit: bool = False
+    ) -> None:
         """Leave out a column of numbers that is constant, or that numbers or names the rows."""
         if name in self.keep or self._is_constant(name, column):
             return
-        if column.null_count or self.n_rows < _FEWEST_ROWS:
+        if has_unit or column.null_count or self.n_rows < _FEWEST_ROWS:
             return
         ends = compute.min_max(column).as_py()
         is_named = _NAME_OF_IDS.search(name.strip()) is not None
         is_whole = pa.types.is_integer(column.type)
         if ends["max"] - ends["min"] == self.n_rows - 1 and _are_consecutive(column, ends["min"]):
             self._leave_out(name, "numbers the rows")
-        elif is_named and is_whole and ends["max"] - ends["min"] > FEW_CATEGORIES:
-            n_distinct = compute.count_distinct(column).as_py()
-            if n_distinct > FEW_CATEGORIES:
-                self._leave_out(name, f"an id by its name, with {n_distinct:,} values")
+            return
+        if not is_whole or ends["max"] - ends["min"] <= FEW_CATEGORIES:
+            return
+        is_huge = ends["min"] > _LARGEST_WHOLE
+        n_distinct = compute.count_distinct(column).as_py() if is_named or is_huge else 0
+        if is_named and n_distinct > FEW_CATEGORIES:
+            self._leave_out(name, f"an id by its name, with {n_distinct:,} values")
+        elif is_huge and n_distinct == self.n_rows:
+            self._leave_out(name, "whole numbers of 16 digits or more, different in all rows")
+        elif bool(np.all((numbers := column.to_numpy())[1:] > numbers[:-1])):
+            self.remarks.add("rising", name)
 
     # -- results ----------------------------------------------------------------------------------
 
@@ -498,7 +476,7 @@ class _Study:
                     columns[_free_name(part, name, {*columns, *used})] = values
             frame = pd.DataFrame(columns, copy=False)
         reject_infinite_columns(frame, f" of {self.source}")
-        return Interpretation(frame, self.readings, self.notes())
+        return Interpretation(frame, self.readings, self.remarks.sentences(is_new=bool(self.like)))
 
     def _keep_something(self, names: list[str]) -> None:
         """Use columns of numbers all the same if nothing else is left."""
@@ -507,63 +485,37 @@ class _Study:
         possible = [
             name
             for name in names
-            if self.reasons.get(name) != "no values" and self._is_number(name)
+            if self.remarks.reasons.get(name) != "no values" and self._is_number(name)
         ]
         if not possible:
             why = first_few(
-                [f"{quoted(name)} ({self.reasons.get(name, 'left out')})" for name in names]
+                [f"{quoted(name)} ({self.remarks.reasons.get(name, 'left out')})" for name in names]
             )
             raise InputError(
                 f"{self.source} has no column that can be a feature: {why}. To use one all the "
                 f"same, pass keep={quoted(names[0])}."
             )
         for name in possible:
-            del self.reasons[name]
+            self.remarks.add("used", name, self.remarks.reasons.pop(name))
             self.readings[name] = ColumnReading("number")
 
     def _is_number(self, name: str) -> bool:
-        return name in self.reasons and not (
+        return name in self.remarks.reasons and not (
             name in self.arrow and pa.types.is_string(self.arrow[name].type)
         )
 
-    def notes(self) -> list[str]:
-        """Return the sentences on the columns."""
-        source = self.source
-        notes = []
-        if self.numbers_in_text:
-            notes.append(
-                f"Texts of {source} were read as numbers: {first_few(self.numbers_in_text)}."
-            )
-        notes += self.notes_on_units
-        if self.truths and not self.like:
-            notes.append(f"Texts of {source} were read as 1 and 0: {first_few(self.truths)}.")
-        notes += self.moments
-        if self.words:
-            notes.append(f"Texts of {source} were read as missing values: {first_few(self.words)}.")
-        if self.many:
-            verb = plural(len(self.many), "has", "have")
-            notes.append(
-                f"Of the columns of {source}, {first_few(self.many)} {verb} more than "
-                f"{FEW_CATEGORIES} different texts; rows are compared by how often theirs occurs."
-            )
-        if self.reasons:
-            reasons = [f"{quoted(name)} ({why})" for name, why in self.reasons.items()]
-            notes.append(
-                f"Columns of {source} that are not used as features: {first_few(reasons)}. To use "
-                f"one all the same, pass keep={quoted(next(iter(self.reasons)))}."
-            )
-        return notes
 
-
-def _trimmed(texts: _Texts) -> pa.ChunkedArray:
-    trimmed = compute.utf8_trim_whitespace(texts.distinct)
-    if trimmed.equals(texts.distinct):
-        return texts.column
-    return compute.utf8_trim_whitespace(texts.column)
+def _without_nan(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column in which NaN, as arrays have it, is a missing value."""
+    if not pa.types.is_floating(column.type) or not compute.any(compute.is_nan(column)).as_py():
+        return column
+    return compute.if_else(compute.is_nan(column), None, column)
 
 
 def _are_consecutive(column: pa.ChunkedArray, lowest: float) -> bool:
     """Return whether the numbers are whole, and each from the lowest to the highest occurs."""
+    if lowest != np.floor(lowest):
+        return False
     numbers = column.to_numpy()
     if np.all(np.diff(numbers) == 1):
         return True

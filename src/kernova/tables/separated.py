@@ -7,7 +7,6 @@ own.
 """
 
 import codecs
-import csv
 import gzip
 import re
 from collections.abc import Collection, Iterator
@@ -22,6 +21,7 @@ import pyarrow.csv
 from kernova.budget import Budget, budget_of
 from kernova.errors import InputError
 from kernova.tables.columnar import held_bytes, table_bytes
+from kernova.tables.first_lines import codes_in, comment_note, find_header, names_in
 
 # The texts that pandas reads as missing values, too.
 _MISSING_TEXTS = [
@@ -29,11 +29,6 @@ _MISSING_TEXTS = [
     *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 ]
 
-_SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-# Separators that need no remark, by the one that a file's extension stands for.
-_EXPECTED = {",": ",;", "\t": "\t"}
-_FIRST_LINES = 20  # that must have as many separators as the header
-_LONGEST_START = 1 << 20
 _BLOCK_BYTES = 1 << 24  # the longest line that can be read
 # Measured: Arrow has lists of missing and true values for each column while it reads text, so wide
 # tables are read some columns at a time, in a few passes.
@@ -53,7 +48,12 @@ class SeparatedText(NamedTuple):
 
 
 def read_separated(
-    source: str, separator: str, id_column: str | None = None, texts: Collection[str] = ()
+    source: str,
+    separator: str,
+    id_column: str | None = None,
+    texts: Collection[str] = (),
+    *,
+    codes: bool = False,
 ) -> SeparatedText:
     """Read text with a header line.
 
@@ -67,18 +67,22 @@ def read_separated(
         A column that stays text exactly as written.
     texts : collection of str
         Further columns of text, such as categories whose names are numbers.
+    codes : bool
+        Whether columns of digits with zeros before them, such as 01067, are texts, too.
     """
     budget = budget_of(source)
     content, notes = _utf8_content(source, budget)
-    header = _first_line(content)
-    chosen = _separator_of(content, header, separator)
-    if chosen not in _EXPECTED[separator]:
-        notes.append(f"{source} is separated by {_SEPARATOR_NAMES[chosen]}, and was read so.")
-    passes = _passes(header, chosen)
-    _check_separated(content, header, chosen, budget, len(passes))
+    header = find_header(content, separator, source)
+    chosen = header.separator
+    passes = _passes(header.line, chosen)
+    _check_separated(content, header.line, chosen, budget, len(passes))
     wanted = {name.strip() for name in (id_column, *texts) if name is not None}
-    as_written = [name for name in _names_in(header, chosen) if name.strip() in wanted]
-    table = _parsed(content, chosen, as_written, source, passes)
+    wanted.update(name.strip() for name in (codes_in(content, header) if codes else ()))
+    as_written = [name for name in header.names if name.strip() in wanted]
+    table, n_comments = _parsed(content, chosen, as_written, source, passes)
+    notes += header.notes
+    if n_comments + header.n_comments:
+        notes.append(comment_note(n_comments + header.n_comments, source))
     budget.check(held_bytes(table))
     _reject_open_quote(table, content, source)
     _reject_numbers_as_names(table.column_names, source)
@@ -202,61 +206,18 @@ def _whole_characters(content: bytearray, start: int) -> Iterator[tuple[int, int
         start = end
 
 
-# --- header and separator -----------------------------------------------------------------------
-
-
-def _first_line(content: bytearray) -> str:
-    found = re.match(rb"[\r\n]*([^\r\n]*)", content)
-    return found[1].decode() if found else ""
-
-
-def _separator_of(content: bytearray, header: str, expected: str) -> str:
-    """Return the separator that the first lines have as often as the header.
-
-    Where several do, or none, it is the one that the extension stands for, or else the first that
-    the header has.
-    """
-    order = [expected, *(mark for mark in _SEPARATOR_NAMES if mark != expected)]
-    counts = {mark: _count_outside(header, mark) for mark in order}
-    present = [mark for mark in order if counts[mark]]
-    if not present:
-        return expected
-    if len(present) == 1 and present[0] in _EXPECTED[expected]:
-        return present[0]
-    start = bytes(content[:_LONGEST_START]).decode("utf-8", "ignore")
-    lines = [line for line in re.split(r"[\r\n]+", start.strip("\r\n")) if line]
-    lines = lines[1 : _FIRST_LINES + 1]
-    for mark in present:
-        if lines and all(_count_outside(line, mark) == counts[mark] for line in lines):
-            return mark
-    return present[0] if present[0] != "|" else expected
-
-
-def _count_outside(line: str, mark: str) -> int:
-    """Count a separator outside of quotation marks."""
-    return re.sub(r'"[^"]*"', "", line).count(mark)
-
-
-def _names_in(header: str, separator: str) -> list[str]:
-    """Return the names of the columns, none if the header ends inside quotation marks."""
-    try:
-        return next(csv.reader([header], delimiter=separator, strict=True), [])
-    except csv.Error:
-        return []
+# --- parsing -------------------------------------------------------------------------------------
 
 
 def _passes(header: str, separator: str) -> list[list[str]]:
     """Return the names of columns that are read at once; one empty list stands for all columns."""
     if header.count(separator) + 1 <= _COLUMNS_AT_ONCE:
         return [[]]
-    names = _names_in(header, separator)
+    names = names_in(header, separator)
     if not names or len(set(names)) < len(names):
         return [[]]
     size = max(_COLUMNS_AT_ONCE, -(-len(names) // _MOST_PASSES))
     return [names[start : start + size] for start in range(0, len(names), size)]
-
-
-# --- parsing -------------------------------------------------------------------------------------
 
 
 def _check_separated(
@@ -293,24 +254,33 @@ def _parsed(
     texts: list[str],
     source: str,
     passes: list[list[str]],
-) -> pa.Table:
+) -> "_Parsed":
     parts = [_parsed_columns(content, separator, texts, source, names) for names in passes]
-    columns = [column for part in parts for column in part.columns]
-    names = [name for part in parts for name in part.column_names]
-    return pa.Table.from_arrays(columns, names=names)
+    columns = [column for part in parts for column in part.table.columns]
+    names = [name for part in parts for name in part.table.column_names]
+    return _Parsed(pa.Table.from_arrays(columns, names=names), parts[0].n_comments)
+
+
+class _Parsed(NamedTuple):
+    table: pa.Table
+    n_comments: int  # lines among the rows that begin with # and are none
 
 
 def _parsed_columns(
     content: bytearray, separator: str, texts: list[str], source: str, names: list[str]
-) -> pa.Table:
+) -> _Parsed:
     ragged: list[Any] = []
+    comments: list[Any] = []
 
     def remember(row: Any) -> str:
+        if row.text.startswith("#"):
+            comments.append(row)
+            return "skip"
         ragged.append(row)
         return "error"
 
     try:
-        return pyarrow.csv.read_csv(
+        table = pyarrow.csv.read_csv(
             pa.BufferReader(pa.py_buffer(content)),
             # One thread, so that the reader knows the number of a ragged row.
             read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
@@ -325,6 +295,7 @@ def _parsed_columns(
                 include_columns=names,
             ),
         )
+        return _Parsed(table, len(comments))
     except (pa.ArrowException, ValueError) as error:
         if not ragged:
             raise InputError(
@@ -374,7 +345,7 @@ def _within_range(table: pa.Table, content: bytearray, separator: str, source: s
     ][:_COLUMNS_AT_ONCE]
     if not names or len(set(table.column_names)) < table.num_columns:
         return table
-    written = _parsed_columns(content, separator, names, source, names)
+    written = _parsed_columns(content, separator, names, source, names).table
     largest = np.finfo(np.float64).max
     columns = dict(zip(table.column_names, table.columns, strict=True))
     for name, texts in zip(names, written.columns, strict=True):

@@ -152,7 +152,11 @@ def read_table(
     is_file = isinstance(path, str | os.PathLike)
     source = os.fspath(path) if isinstance(path, str | os.PathLike) else IN_MEMORY
     with memory_limit(memory_mb):
-        raw = read_raw(source, id_column, _text_columns(like)) if is_file else raw_of(path)
+        raw = (
+            read_raw(source, id_column, _text_columns(like), codes=reading == "auto")
+            if is_file
+            else raw_of(path)
+        )
     return table_of(
         raw,
         source,
