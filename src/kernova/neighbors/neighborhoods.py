@@ -1,6 +1,6 @@
 """Neighbourhoods N_k of rows: all other rows within the k-th distance, ties included."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -234,48 +234,6 @@ def find_neighborhoods(
         else:
             not_cached.append(block.numbers)
     return Neighborhoods(index, k, queries, left_out, tuple(cached), np.concatenate(not_cached))
-
-
-def kth_distances(
-    index: NeighborIndex,
-    numbers: Sequence[int],
-    queries: Matrix,
-    left_out: Indices | None = None,
-) -> Matrix:
-    """Return the distances of queries to their k-th nearest rows, a column for each number k.
-
-    Parameters
-    ----------
-    index : NeighborIndex
-        The rows among which to look.
-    numbers : sequence of int
-        The numbers k; those beyond the number of rows count as that number.
-    queries : ndarray of shape (n_queries, n_features)
-        Rows in the unit of the rows that the index was built from.
-    left_out : ndarray of shape (n_queries,), optional
-        A distinct row of which one occurrence is left out for each query; -1 to leave out none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernova.neighbors.index import build_index
-    >>> index = build_index(np.array([[0.0], [1.0], [1.0], [5.0]]))
-    >>> kth_distances(index, [1, 3], np.array([[1.0]]))
-    array([[0., 1.]])
-    >>> kth_distances(index, [1, 3], np.array([[1.0]]), index.inverse[[1]])
-    array([[0., 4.]])
-    """
-    queries, left_out = _completed(index, index.in_units(queries), left_out)
-    n_others = max(1, index.n_rows - int(left_out.max(initial=-1) >= 0))
-    n_wanted = min(max(numbers), n_others) + 1
-    distances = np.empty((len(queries), len(numbers)))
-    height = max(_BLOCK_QUERIES, _BLOCK_CANDIDATES // n_wanted)
-    for block in slices(len(queries), height):
-        found = index.nearest(queries[block], n_wanted)
-        weights = _weights(index, found.indices, left_out[block])
-        for column, k in enumerate(numbers):
-            distances[block, column] = _kth_distances(found.distances, weights, min(k, n_others))
-    return from_unit(distances, index.exponent)
 
 
 def nearest_distances(X: Matrix, *, skip_duplicates: bool = False) -> Vector:

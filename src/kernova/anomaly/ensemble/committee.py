@@ -11,9 +11,9 @@ from kernova.anomaly.ensemble.columns import Rows
 from kernova.anomaly.ensemble.foreign import check_can_score, fit_foreign_detector
 from kernova.anomaly.ensemble.members import (
     Member,
+    NeighborDistance,
     fit_isolation,
     fit_linear_structure,
-    fit_neighbor_distance,
     fit_single_columns,
 )
 from kernova.anomaly.ensemble.scale import Surprise, learn_surprise
@@ -31,20 +31,26 @@ from kernova.parallel import row_blocks
 from kernova.text import listed
 from kernova.typing import Indices, Matrix, Vector
 
-# New rows are compared with their nearest rows; under ranks, which spread rows evenly, with five.
-_N_NEIGHBORS: Final[Mapping[str, int]] = {STANDARD: 1, RANGE: 1, DECORRELATED: 1, RANKS: 5}
-# Rows of the table itself are compared with a tenth of the others, more than a group of outliers.
-_AMONG: Final = 0.1
+# New rows are compared with their nearest known row.
+_FOR_NEW: Final = (1,)
+# Rows of the table itself are compared with several others, and with a tenth of them, which is
+# more than a group of outliers.
+_SEVERAL: Final = 20
+_TENTH: Final = 0.1
 _NEAREST: Final = "nearest-"
 
-NEAREST_MEMBERS: Final = tuple(f"{_NEAREST}{view}" for view in _N_NEIGHBORS)
+NEAREST_MEMBERS: Final = tuple(
+    f"{_NEAREST}{view}" for view in (STANDARD, RANGE, DECORRELATED, RANKS)
+)
 LINEAR: Final = "linear"
 COLUMNS: Final = "columns"
 ISOLATION: Final = "isolation"
 MEMBER_NAMES: Final = (*NEAREST_MEMBERS, LINEAR, COLUMNS, ISOLATION)
 # Chosen on tables that are not those of the published figures (benchmarks/detector_ensemble.py).
 FOR_NEW_ROWS: Final = (*NEAREST_MEMBERS, LINEAR, COLUMNS)
-FOR_OWN_ROWS: Final = (*NEAREST_MEMBERS, COLUMNS, ISOLATION)
+FOR_OWN_ROWS: Final = tuple(
+    name for name in MEMBER_NAMES if name not in (LINEAR, f"{_NEAREST}{DECORRELATED}")
+)
 
 
 class Reference(NamedTuple):
@@ -53,6 +59,7 @@ class Reference(NamedTuple):
     seen: SeenRows
     views: Views
     n_levels: list[int]
+    is_of_large_table: bool
 
 
 class MemberError(InputError):
@@ -163,8 +170,9 @@ def _neighbor_distance(view: str, reference: Reference, random: np.random.Random
     n_rows = len(reference.seen)
     if not reference.seen.under(view).shape[1]:
         raise MemberError("No column varies.")
-    n_among = max(1, round(_AMONG * (n_rows - 1)))
-    return fit_neighbor_distance(reference.seen, view, min(_N_NEIGHBORS[view], n_rows), n_among)
+    among = (min(_SEVERAL, n_rows - 1), max(1, round(_TENTH * (n_rows - 1))))
+    is_large = reference.is_of_large_table
+    return NeighborDistance(view, reference.seen.under(view), _FOR_NEW, among, is_large)
 
 
 def _linear(reference: Reference, random: np.random.RandomState) -> Member:

@@ -36,9 +36,11 @@ from kernova.text import quantity
 from kernova.typing import Indices, Matrix, Vector
 
 # Beyond these numbers of rows, members are fitted on a sample: for new rows, and for the table's
-# own rows, whose distances to a tenth of the others a smaller sample estimates as well.
+# own rows, whose distances to a tenth of the others a smaller sample estimates as well; the more
+# rows are to be judged, the smaller.
 _MOST_ROWS = 10_000
-_MOST_OWN_ROWS = 2_000
+_MOST_OWN_ROWS, _FEWEST_OWN_ROWS = 2_000, 1_000
+_MOST_OWN_PAIRS = 40_000_000
 _AUTO_CONTAMINATION = 0.05
 _SEED = 0  # of ``random_state=None``: a detector without tuning should not need a seed either
 
@@ -98,7 +100,7 @@ class DetectorEnsemble(OutlierMixin, BaseEstimator):
     >>> ensemble = DetectorEnsemble().fit(fish)
     >>> new = pd.DataFrame({"size": [20.3, 31.0, 20.3], "sex": ["f", "m", "unknown"]})
     >>> ensemble.score_samples(new).round(1)
-    array([-0.2, -5. , -4.4])
+    array([-0.2, -4.6, -4.3])
     """
 
     def __init__(
@@ -142,7 +144,7 @@ class DetectorEnsemble(OutlierMixin, BaseEstimator):
         for_own = dict.fromkeys(FOR_OWN_ROWS) if wanted is None else wanted
         sampled = _sample(len(table), _MOST_ROWS, random)
         known = _learn(self._rows, self._columns, sampled, for_new, random)
-        few = sampled[_sample(len(sampled), _MOST_OWN_ROWS, random)]
+        few = sampled[_sample(len(sampled), _most_own_rows(len(table)), random)]
         own = _learn(self._rows, self._columns, few, for_own, random, known)
         self._views, self._of_new = known.views, known.committee(self._rows, sampled, among=False)
         self._own_sample = few
@@ -313,7 +315,8 @@ def _learn(
     """Fit members on a sample of the rows; those of an earlier, equal sample are taken over."""
     part = _part(rows, sample)
     views = learn_views(part, columns.n_levels) if earlier is None else earlier.views
-    reference = Reference(views.seen(part), views, columns.n_levels)
+    is_large = len(rows.codes) > _MOST_OWN_ROWS
+    reference = Reference(views.seen(part), views, columns.n_levels, is_large)
     is_same = earlier is not None and len(earlier.sample) == len(sample)
     taken = {
         name: earlier.members[name]
@@ -327,6 +330,10 @@ def _learn(
         reasons = " ".join(f"{name}: {reason}" for name, reason in left_out.items())
         raise InputError(f"No member of the ensemble can run on these rows. {reasons}")
     return _Learnt(views, sample, members, left_out)
+
+
+def _most_own_rows(n_rows: int) -> int:
+    return int(np.clip(_MOST_OWN_PAIRS // n_rows, _FEWEST_OWN_ROWS, _MOST_OWN_ROWS))
 
 
 def numbers_in(sample: Indices, places: Indices) -> Indices:

@@ -18,11 +18,9 @@ from sklearn.ensemble import IsolationForest
 
 from kernova.anomaly.ensemble.columns import Rows
 from kernova.anomaly.ensemble.views import RANKS, STANDARD, SeenRows, decorrelated
-from kernova.neighbors.index import NeighborIndex, build_index
-from kernova.neighbors.neighborhoods import kth_distances
+from kernova.neighbors.products import kth_distances
 from kernova.typing import Indices, Matrix, Vector
 
-_NOT_THERE = -1
 # Numbers are counted in so many bins of equal width; a column with fewer values needs none.
 _BINS = 10
 # Half a count for every bin, also for those without rows (Krichevsky and Trofimov).
@@ -42,27 +40,25 @@ class Member(Protocol):
 
 @dataclass(frozen=True)
 class NeighborDistance:
-    """Distance to the k-th nearest reference row, under one view."""
+    """Distance to the k-th nearest reference row, under one view; for several k, their mean."""
 
     view: str
-    index: NeighborIndex
-    n_neighbors: int  # for new rows
-    n_among: int  # for rows of the table itself
+    reference: Matrix  # the reference rows under the view
+    for_new: tuple[int, ...]  # the numbers k for new rows
+    among: tuple[int, ...]  # and for rows of the table itself
+    is_large: bool  # the table has so many rows that speed counts more than the last digits
 
     def novelty(self, seen: SeenRows, own: Indices, *, among: bool) -> Vector:
         """Return the distances."""
-        k = self.n_among if among else self.n_neighbors
-        left_out = np.where(own >= 0, self.index.inverse[np.maximum(own, 0)], _NOT_THERE)
-        distances = kth_distances(self.index, [k], seen.under(self.view), left_out)[:, 0]
-        return np.hypot(distances, seen.departure(self.view))
-
-
-def fit_neighbor_distance(
-    seen: SeenRows, view: str, n_neighbors: int, n_among: int
-) -> NeighborDistance:
-    """Index the reference rows under a view."""
-    index = build_index(seen.under(view), k=n_among)
-    return NeighborDistance(view, index, n_neighbors, n_among)
+        numbers = self.among if among else self.for_new
+        distances = kth_distances(
+            self.reference,
+            numbers,
+            seen.under(self.view),
+            own,
+            in_single_precision=self.is_large,
+        )
+        return np.hypot(distances.mean(axis=1), seen.departure(self.view))
 
 
 # --- linear structure ----------------------------------------------------------------------------
