@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import OneClassSVM
 
-from kernova.anomaly.spatial_depth import KernelSpatialDepth
+from kernova.anomaly.ensemble.detector import DetectorEnsemble
 from kernova.calibration.bounds import false_alarm_threshold
 from kernova.calibration.detector import CalibratedDetector, novelty_of, novelty_scale
 from kernova.errors import InputError, TooFewRowsError
@@ -138,12 +138,12 @@ def test_lists_and_sparse_rows_give_the_same_answer(rows):
         np.testing.assert_array_equal(calibrated.predict(X), expected)
 
 
-def test_without_a_detector_it_is_kernel_depth_which_follows_a_ring():
+def test_without_a_detector_it_is_the_ensemble_which_follows_a_ring():
     random = np.random.default_rng(2)
     angle, radius = random.uniform(0, 2 * np.pi, size=600), random.uniform(4, 5, size=600)
     ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
     calibrated = CalibratedDetector(random_state=0).fit(ring)
-    assert isinstance(calibrated.estimator_, KernelSpatialDepth)
+    assert isinstance(calibrated.estimator_, DetectorEnsemble)
     assert calibrated.predict([[0, 0], [0, 4.5], [-4.5, 0], [9, 9]]).tolist() == [-1, 1, 1, -1]
 
 

@@ -258,7 +258,7 @@ RECOGNIZE = {
 # --- outliers and simulate -------------------------------------------------------------------
 
 RANKED_ONLY = [
-    "120 rows ranked by robust kernel outlier factor, the most outlying first.",
+    "120 rows ranked by detector ensemble, the most outlying first.",
     "No row is called an outlier without a rule: --max-false-alarm 0.05 would set a threshold with "
     "a proven bound, --contamination 0.05 one by a fraction of the rows.",
 ]
@@ -497,7 +497,7 @@ COMMANDS = {
         "--holdout must be 'auto', a fraction of the rows above 0 and below 1, or a number of rows "
         "of at least 1; got 1.5."
     ),
-    "outliers rows.csv --neighbors 0": (
+    "outliers rows.csv --method rkof --neighbors 0": (
         "--neighbors must be a whole number of 1 or more, a list of such numbers, or "
         '"auto"; got (0,).'
     ),

@@ -130,7 +130,8 @@ def test_messages_of_commands_name_options(folder, line):
 
 
 def test_notes_name_options_in_text_and_json(folder):
-    words = ["outliers", "rows.csv", "--max-false-alarm", "0.2", "--top", "0"]
+    words = ["outliers", "rows.csv", "--method", "rkof", "--neighbors", "20"]
+    words += ["--max-false-alarm", "0.2", "--top", "0"]
     text = CliRunner().invoke(app, words).stdout
     notes = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)["notes"]
     assert notes == messages.OUTLIER_NOTES

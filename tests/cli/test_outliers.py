@@ -52,13 +52,14 @@ def test_text_for_people(folder):
 
 
 def test_notes_are_printed(folder):
-    text = run("--neighbors", "150", "--top", "0")
+    text = run("--method", "rkof", "--neighbors", "150", "--top", "0")
     assert messages.TOO_MANY_NEIGHBOURS in text
 
 
 def test_json_for_programs(folder):
-    words = ["--max-false-alarm", "0.1", "--neighbors", "5", "--neighbors", "10,20", "--top", "3",
-             "--json", "-o", "ranked.csv", "--report", "page.html"]  # fmt: skip
+    words = ["--method", "rkof", "--max-false-alarm", "0.1", "--neighbors", "5",
+             "--neighbors", "10,20", "--top", "3", "--json", "-o", "ranked.csv",
+             "--report", "page.html"]  # fmt: skip
     answer = json.loads(run(*words))
     assert answer["settings"]["n_neighbors"] == [5, 10, 20]
     assert answer["files"] == {"output": "ranked.csv", "report": "page.html"}
@@ -93,7 +94,7 @@ def test_ids_are_written_under_any_name(folder, name):
     rows.to_csv("named.csv", index=False)
     result = CliRunner().invoke(
         app, ["outliers", "named.csv", "--id-column", name, "--max-false-alarm", "0.1",
-              "--top", "4", "-o", "out.csv", "--report", "p.html"],
+              "--method", "rkof", "--top", "4", "-o", "out.csv", "--report", "p.html"],
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert all(one in result.stdout for one in ids[:4])
@@ -124,10 +125,10 @@ def test_an_interrupt_leaves_no_file_and_exit_code_130(folder):
 
 def test_all_methods_side_by_side(folder):
     text = run("--method", "all", "--top", "3", "-o", "ranks.csv", "--report", "page.html")
-    assert text.startswith("120 rows ranked by 6 methods; the order is that of the mean rank.\n")
+    assert text.startswith("120 rows ranked by 7 methods; the order is that of the mean rank.\n")
     assert "Correlation of the ranks over all rows" in text
     ranks = pd.read_csv("ranks.csv", dtype={"fish": str})
-    methods = ["rkof", "isolation-forest", "lof", "ldf", "lpf", "depth"]
+    methods = ["ensemble", "isolation-forest", "rkof", "lof", "ldf", "lpf", "depth"]
     assert list(ranks.columns) == ["fish", "rank", *methods, "agreeing", "kind"]
     assert ranks["fish"][0] == "000000000000000003"
     assert (ranks.loc[0, methods] == 1).all()

@@ -12,6 +12,7 @@ import warnings
 import pytest
 
 from kernova import KernelSpatialDepth
+from kernova.workflows.detectors import detector_named
 
 from .running import outcome_of, unlike, working_in
 from .scenes import prepare, scenes
@@ -27,15 +28,22 @@ RUNS_ALL = os.environ.get("KERNOVA_FROZEN_ALL") == "1"
 
 
 # Defaults that were changed on purpose: the landed ones are passed by name.
-LANDED_DEFAULTS = {
-    "outliers": {"--neighbors": "20", "--bandwidth": "nearest"},
-    "novelty": {"--bandwidth": "nearest"},
-}
+LANDED_METHOD = {"outliers": "rkof", "novelty": "depth"}
+LANDED_DEFAULTS = {"n_neighbors": {"--neighbors": "20"}, "bandwidth": {"--bandwidth": "nearest"}}
 
 
 def with_landed_defaults(words):
     """Add the options whose defaults have changed, unless they are given or it asks for help."""
-    given = LANDED_DEFAULTS.get(words[0], {}) if words and "--help" not in words else {}
+    if not words or words[0] not in LANDED_METHOD or "--help" in words or len(words) == 1:
+        return words
+    method = LANDED_METHOD[words[0]]
+    given = {"--method": method}
+    if "--method" in words:
+        method = words[words.index("--method") + 1]
+    for parameter in detector_named(method, words[0]).parameters:
+        # As before, the novelty by LOF takes no number of neighbours.
+        if words[0] == "outliers" or parameter == "bandwidth":
+            given |= LANDED_DEFAULTS.get(parameter, {})
     return [*words, *(word for pair in given.items() if pair[0] not in words for word in pair)]
 
 

@@ -33,8 +33,8 @@ def _body_lines():
                     yield body[-1].end_lineno - body[0].lineno + 1
 
 
-def test_there_are_at_most_256_modules():
-    assert len(MODULES) <= 256
+def test_there_are_at_most_266_modules():
+    assert len(MODULES) <= 266
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: _named(path) or "kernova")

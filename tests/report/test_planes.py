@@ -75,7 +75,8 @@ def test_a_row_far_out_neither_squeezes_the_picture_nor_vanishes():
 
 def test_names_come_from_the_table_the_model_or_the_caller():
     table = pd.DataFrame(CLOUD, columns=["$_$ in $", "width (mm)"])
-    model = CalibratedDetector(max_false_alarm=0.3, random_state=0).fit(table)
+    detector = KernelSpatialDepth()
+    model = CalibratedDetector(detector, max_false_alarm=0.3, random_state=0).fit(table)
     swapped = table[["width (mm)", "$_$ in $"]].assign(other=1.0)
     for X, names in (None, None), (swapped, None), (CLOUD, ["a", "b"]):
         ax = plot_depth_contours(model, X, unknown=swapped.head(3), grid=15, feature_names=names)

@@ -3,13 +3,23 @@
 from kernova.discover.strategies import STRATEGIES
 
 BAD_NOVELTY_METHOD = (
-    "There is no method named 'magic'. Use one of depth, spatial-depth, isolation-forest, "
-    "one-class-svm, lof."
+    "There is no method named 'magic'. Use one of ensemble, spatial-depth, isolation-forest, "
+    "one-class-svm, lof, depth."
 )
-BEYOND_THE_KERNEL = (
-    "1 new row is as deep as the most isolated held-out rows and therefore not called novel; "
-    "try a bandwidth above 0.167."
+UNUSED_NEIGHBORS = (
+    "n_neighbors was given, but the method ensemble does not use it; rkof, lof, ldf, lpf do."
 )
+MEMBERS_ON_A_SAMPLE = (
+    "Members of the ensemble are compared on 50 rows, drawn at random, and on the first ones."
+)
+LEFT_OUT = [
+    "Column 'twice' repeats another column and is not used.",
+    "The ensemble works without its member nearest-decorrelated: Correlations of 401 columns would "
+    "take long; the limit is 400.",
+    "The ensemble works without its member linear: Correlations of 401 columns would take long; "
+    "the limit is 400.",
+]
+UNUSED_BANDWIDTH = "bandwidth was given, but the method ensemble does not use it; depth does."
 
 DRIFT = (
     "Even without the rows called novel, the new rows differ from the known ones: a region with "
@@ -25,7 +35,7 @@ MANY_OUTLIERS = (
     "several kinds of rows is better split by kind."
 )
 COMPARED = (
-    "200 rows ranked by 6 methods; the order is that of the mean rank.",
+    "200 rows ranked by 7 methods; the order is that of the mean rank.",
     "The method all compares ranks and calls no row an outlier. Leave max_false_alarm and "
     "contamination out, or choose one method.",
 )
@@ -49,11 +59,10 @@ FEW_EXPLAINED = (
     "Reasons are given for 1 of 20 rows only: with 1,500 columns and 30 rows, more would take long."
 )
 BAD_OUTLIER_SETTINGS = {
-    "There is no method named 'magic'. Use one of rkof, isolation-forest, lof, ldf, lpf, depth.": {
-        "method": "magic"
-    },
+    "There is no method named 'magic'. Use one of ensemble, isolation-forest, rkof, lof, ldf, lpf, "
+    "depth.": {"method": "magic"},
     "n_neighbors must be a whole number of 1 or more, a list of such numbers, or "
-    '"auto"; got (0,).': {"n_neighbors": (0,)},
+    '"auto"; got (0,).': {"method": "rkof", "n_neighbors": (0,)},
     "Method lof takes one number of neighbours; got 5, 10. Give one, or use the method rkof or ldf "
     "or lpf.": {"method": "lof", "n_neighbors": (5, 10)},
     "Method lof cannot use these settings: The 'contamination' parameter of LocalOutlierFactor "

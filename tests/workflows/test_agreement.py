@@ -6,10 +6,13 @@ import pytest
 from scipy.stats import spearmanr
 
 from kernova import InputError
+from kernova.workflows import members
 from kernova.workflows.agreement import agreement_of, compare_methods, member_agreement
+from kernova.workflows.outliers import find_outliers
+from kernova.workflows.outliers_page import outliers_page
 from kernova.workflows.settings import OutlierSettings
-from kernova.workflows.verdicts import JudgedPart
-from tests.workflows.messages import COMPARED
+from kernova.workflows.verdicts import judge_rows
+from tests.workflows.messages import COMPARED, MEMBERS_ON_A_SAMPLE, UNUSED_NEIGHBORS
 from tests.workflows.test_outliers import table
 
 
@@ -46,23 +49,55 @@ def test_no_verdicts_from_all_methods(tmp_path):
     assert str(caught.value) == COMPARED[1]
 
 
-class Ensemble:
-    """Stands for an ensemble whose members each look at one column."""
+def test_members_of_two_halves_are_compared_together(tmp_path):
+    data = table(tmp_path)
+    result = find_outliers(data, OutlierSettings(max_false_alarm=0.1, top=3))
+    assert result.members.names == list(result.member_bits.dropna(axis=1).columns)
+    parts = judge_rows(data.features, result.settings).parts
+    for row in result.rows.index[:3]:
+        (part,) = [part for part in parts if row in part.row_indices]
+        bits = part.model[-1].member_scores(data.features.iloc[[row]]).iloc[0]
+        pd.testing.assert_series_equal(result.member_bits.loc[row], bits)
+    members = result.to_json_dict()["explanations"][0]["members"]
+    assert members == bits_of(result, result.explained[0])
 
-    def __init__(self, rows):
-        self.rows = rows
 
-    def member_scores(self, X=None):
-        return pd.DataFrame(self.rows if X is None else X).abs()
+def bits_of(result, row):
+    return result.member_bits.loc[row].dropna().round(6).to_dict()
 
 
-def test_members_of_two_halves_are_compared_together():
-    features = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "b"])
-    halves = [np.arange(0, 20, 2), np.arange(1, 20, 2)]
-    parts = [JudgedPart([Ensemble(features)], half, np.zeros(10), 0.0) for half in halves]
-    whole = JudgedPart([Ensemble(features)], np.arange(20), np.zeros(20), None)
-    shown = np.array([3, 8])
-    together, alone = (member_agreement(one, features, shown) for one in (parts, [whole]))
-    pd.testing.assert_frame_equal(together.ranks, alone.ranks)
-    pd.testing.assert_frame_equal(together.correlations, alone.correlations)
-    assert member_agreement([whole._replace(model=["no ensemble"])], features, shown) is None
+def test_members_that_judge_most_rows_are_compared():
+    bits = pd.DataFrame(
+        {"a": [9.0, 1.0, 2.0], "b": [8.0, 3.0, np.nan], "own": [np.nan, np.nan, 5.0]}
+    )
+    agreement = member_agreement(bits, np.array([0, 2]))
+    assert agreement.ranks.to_dict("list") == {"a": [1, 2], "b": [1, 2]}
+    assert member_agreement(None, np.array([0])) is None
+
+
+def test_the_planted_rows_have_all_members_and_the_right_columns(tmp_path):
+    result = find_outliers(table(tmp_path), OutlierSettings(top=3))
+    html = outliers_page(result)
+    for row in range(3):
+        assert {"nearest-standard", "columns"} <= set(result.members.agreeing(row))
+        spoken = (result.member_bits.loc[row] > np.log2(20)).sum()
+        assert spoken >= 4
+        assert result.members_sentence(row).startswith(f"{spoken} of 5 members find it more")
+        assert result.members_sentence(row) in html
+    other = find_outliers(table(tmp_path), OutlierSettings(method="rkof", top=3))
+    assert other.members is other.member_bits is None
+    assert "members" not in other.to_json_dict()["explanations"][0]
+
+
+def test_many_rows_are_compared_on_a_sample(tmp_path, monkeypatch):
+    monkeypatch.setattr(members, "_MOST_COMPARED", 50)
+    result = find_outliers(table(tmp_path), OutlierSettings(top=3))
+    assert result.notes == [MEMBERS_ON_A_SAMPLE]
+    assert 50 <= result.members.n_rows <= 53
+    assert all("nearest-standard" in result.members.agreeing(row) for row in range(3))
+
+
+def test_settings_of_other_methods_are_pointed_out(tmp_path):
+    asked = OutlierSettings(n_neighbors=(5, 20), top=3)
+    assert find_outliers(table(tmp_path), asked).notes == [UNUSED_NEIGHBORS]
+    assert compare_methods(table(tmp_path), asked).notes == []

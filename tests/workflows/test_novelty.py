@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernova import InputError, read_table
+from kernova import InputError, load_model, read_table, save_model
 from kernova.report.page import LARGEST_PAGE
 from kernova.workflows.detectors import detector_names
 from kernova.workflows.novelty import find_novelties, read_known_and_new
 from kernova.workflows.novelty_page import novelty_figures, novelty_page
 from kernova.workflows.settings import NoveltySettings
-from tests.workflows.messages import BAD_NOVELTY_METHOD, BEYOND_THE_KERNEL, DRIFT
+from tests.workflows.messages import BAD_NOVELTY_METHOD, DRIFT, LEFT_OUT, UNUSED_BANDWIDTH
 
 
 def tables(tmp_path, *, columns=3, n_known=300, with_text=False):
@@ -58,7 +58,7 @@ def test_the_same_seed_gives_the_same_answer(tmp_path):
 def test_scales_are_learnt_without_the_held_out_rows(tmp_path):
     """Otherwise held-out rows would look more ordinary than new ones, and the bound be false."""
     known, new = tables(tmp_path)
-    detector = find_novelties(known, new).detector
+    detector = find_novelties(known, new, NoveltySettings(method="depth")).detector
     encoder = detector.estimator_[0]
     reference = known.features.to_numpy()[detector.reference_indices_]
     np.testing.assert_allclose(
@@ -135,19 +135,20 @@ def test_ids_on_the_page_are_text_and_never_markup(tmp_path):
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
 
 
-def test_rows_beyond_the_reach_of_the_kernel_are_pointed_out(tmp_path):
-    """At a narrow bandwidth a row far out and an isolated known row have the same depth."""
+def test_rows_beyond_the_reach_of_the_kernel_are_found(tmp_path):
+    """At any bandwidth a row far out is less deep than an isolated known row."""
     rng = np.random.default_rng(0)
     known, new = rng.normal(size=(260, 2)), np.array([[0.0, 0.0], [9.0, -9.0]])
     np.save(tmp_path / "known.npy", known)
     np.save(tmp_path / "new.npy", new)
     pair = read_known_and_new(tmp_path / "known.npy", tmp_path / "new.npy")
-    narrow = find_novelties(*pair, NoveltySettings(bandwidth="nearest", holdout=0.5))
-    assert list(narrow.rows["verdict"]) == ["usual", "usual"]
-    assert narrow.notes == [BEYOND_THE_KERNEL]
-    wide = find_novelties(*pair, NoveltySettings(bandwidth="reach"))
-    assert list(wide.rows["verdict"]) == ["usual", "novel"]
-    assert wide.notes == []
+    for bandwidth in ("nearest", "reach"):
+        asked = NoveltySettings(method="depth", bandwidth=bandwidth, holdout=0.5)
+        found = find_novelties(*pair, asked)
+        assert list(found.rows["verdict"]) == ["usual", "novel"]
+        assert found.notes == []
+    (note,) = find_novelties(*pair, NoveltySettings(bandwidth="reach")).notes
+    assert note == UNUSED_BANDWIDTH
 
 
 def test_groups_are_read_from_a_column_and_held_out_whole(tmp_path):
@@ -211,3 +212,43 @@ def test_the_bound_on_false_discoveries_is_a_note(tmp_path):
     n_found = int(result.rows["discovery"].sum())
     assert n_found >= 10
     assert any(f"of the {n_found} discoveries" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("own", [{}, {"calibration": "cross"}, {"group_column": "site"}])
+def test_the_ensemble_says_which_members_spoke(tmp_path, own):
+    """Gaps, categories and far cells are input as any other; models are saved with all of it."""
+    rng = np.random.default_rng(0)
+    features = pd.DataFrame(rng.normal(size=(620, 3)), columns=["x", "y", "z"])
+    features["kind"] = rng.choice(["a", "b"], 620)
+    features.loc[::9, "y"] = np.nan
+    known = features.iloc[:600].assign(site=np.repeat(np.arange(150), 4))
+    new = features.iloc[600:].reset_index(drop=True)
+    new.loc[2, "x"] = 9.0
+    new.loc[5, "z"] = 1e12
+    known.to_csv(tmp_path / "known.csv", index=False)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    group = {"group_column": "site"} if "group_column" in own else {"drop": ["site"]}
+    pair = read_known_and_new(tmp_path / "known.csv", tmp_path / "new.csv", **group)
+    result = find_novelties(*pair, NoveltySettings(top=2, **own))
+    assert result.explained == [5, 2]
+    assert [text.split(" = ")[0] for text in result.rows["because"][[5, 2]]] == ["z", "x"]
+    html, explanations = novelty_page(result), result.to_json_dict()["explanations"]
+    for row, explanation in zip(result.explained, explanations, strict=True):
+        assert result.members_sentence(row) in html
+        spoken = sum(bits > np.log2(20) for bits in explanation["members"].values())
+        assert spoken >= 4
+        assert result.members_sentence(row).startswith(f"{spoken} of 6 members")
+    save_model(result.detector, tmp_path / "m.kernova")
+    again = load_model(tmp_path / "m.kernova")
+    np.testing.assert_array_equal(again.score_samples(pair.new.features), result.scores)
+
+
+def test_what_an_ensemble_left_out_is_noted(tmp_path):
+    rng = np.random.default_rng(0)
+    known = pd.DataFrame(rng.normal(size=(200, 401)), columns=[f"c{i}" for i in range(401)])
+    known["twice"] = 2 * known["c0"]
+    known.to_csv(tmp_path / "known.csv", index=False)
+    known.head(5).to_csv(tmp_path / "new.csv", index=False)
+    pair = read_known_and_new(tmp_path / "known.csv", tmp_path / "new.csv")
+    notes = find_novelties(*pair, NoveltySettings(top=0)).notes
+    assert notes[: len(LEFT_OUT)] == LEFT_OUT

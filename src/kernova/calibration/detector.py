@@ -109,7 +109,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     estimator : estimator, default=None
         A detector with ``score_samples`` (high is ordinary), or else ``decision_function``, such
         as those of kernova and scikit-learn and pipelines that end in one. None stands for
-        :class:`~kernova.KernelSpatialDepth`.
+        :class:`~kernova.DetectorEnsemble`.
     max_false_alarm : float, default=0.05
         Wanted limit on the probability that an ordinary row is called novel.
     confidence : float, default=0.95
@@ -551,9 +551,9 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     def _detector(self) -> Any:
         if self.estimator is not None:
             return self.estimator
-        from kernova.anomaly.spatial_depth import KernelSpatialDepth
+        from kernova.anomaly.ensemble.detector import DetectorEnsemble
 
-        return KernelSpatialDepth()
+        return DetectorEnsemble()
 
     def _fitted_detector(self) -> Any:
         if self.estimator is None:

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
+from sklearn.utils import get_tags
 
 from kernova.errors import InputError, quoted
 from kernova.explain.verdicts import Route
@@ -224,12 +225,15 @@ def comparable(route: Route, ordinary: Rows, others: Rows) -> tuple[Any, Any]:
 
     In a pipeline they are the output of its transformers. For a bare detector that measures
     distances between unscaled rows (kernova's own, LocalOutlierFactor, OneClassSVM) they are the
-    rows themselves. For any other, columns of numbers are divided by the interquartile range of
-    the ordinary rows, and a differing category counts as much as one such range.
+    rows themselves. For any other, and for one that takes categories as they are, columns of
+    numbers are divided by the interquartile range of the ordinary rows, and a differing category
+    counts as much as one such range.
     """
-    if route.transformers:
-        return _plain(route.transformed(ordinary)), _plain(route.transformed(others))
-    if _compares_unscaled_rows(route.detector):
+    ordinary, others = route.transformed(ordinary), route.transformed(others)
+    detector = route.detector
+    if not _takes_categories(detector) and (
+        route.transformers or _compares_unscaled_rows(detector)
+    ):
         return _plain(ordinary), _plain(others)
     return _on_common_scale(ordinary, others)
 
@@ -275,6 +279,11 @@ def _distances(row: Matrix, ordinary: Matrix) -> Vector:
 
 def _plain(rows: Any) -> Any:
     return rows.tocsr() if issparse(rows) else np.asarray(rows, dtype=np.float64)
+
+
+def _takes_categories(detector: Any) -> bool:
+    has_tags = hasattr(detector, "__sklearn_tags__")
+    return has_tags and bool(get_tags(detector).input_tags.categorical)
 
 
 def _compares_unscaled_rows(detector: Any) -> bool:

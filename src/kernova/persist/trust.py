@@ -38,10 +38,14 @@ _PACKAGES_OF_MODELS = (
     "discover",
     "calibration",
 )
-# Of higher packages, single modules only: a note finder is made of several packages' parts.
-_MODULES_OF_MODELS = tuple(
-    f"notes.{name}"
-    for name in ("finder", "engines", "features", "description", "candidates", "verification")
+# Of higher packages, single modules only: a note finder is made of several packages' parts, and
+# the detector of a large study learns from a sample.
+_MODULES_OF_MODELS = (
+    *(
+        f"notes.{name}"
+        for name in ("finder", "engines", "features", "description", "candidates", "verification")
+    ),
+    "workflows.effort",
 )
 
 _SPARSE = ("csr", "csc")

@@ -6,7 +6,7 @@ their ranks correlate over all rows (Spearman), and as far as they have the same
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,9 +17,6 @@ from kernova.tables.table import Table
 from kernova.text import quantity
 from kernova.typing import Indices, Matrix
 from kernova.workflows.settings import OutlierSettings
-
-if TYPE_CHECKING:
-    from kernova.workflows.verdicts import JudgedPart
 
 
 @dataclass(frozen=True)
@@ -90,15 +87,15 @@ class Agreement:
         }
 
 
-def agreement_of(strangeness: pd.DataFrame, shown: Indices, n_first: int) -> Agreement:
+def agreement_of(scores: pd.DataFrame, shown: Indices, n_first: int) -> Agreement:
     """Compare the ranks that several detectors give to the same rows.
 
     Parameters
     ----------
-    strangeness : DataFrame of shape (n_rows, n_detectors)
+    scores : DataFrame of shape (n_rows, n_detectors)
         Scores, high for unusual rows; each column may have a scale of its own.
     shown : ndarray of int
-        The rows whose ranks are kept.
+        The rows whose ranks are kept, by their labels.
     n_first : int
         Number of rows that count as first.
 
@@ -117,22 +114,22 @@ def agreement_of(strangeness: pd.DataFrame, shown: Indices, n_first: int) -> Agr
     >>> agreement.correlations.loc["a", "b"], agreement.shared.loc["a", "c"]
     (np.float64(0.5), np.int64(1))
     """
-    ranks = strangeness.rank(ascending=False, method="min").astype(np.intp)
+    ranks = scores.rank(ascending=False, method="min").astype(np.intp)
     n_first = min(n_first, len(ranks))
     is_first = (ranks.to_numpy() <= n_first).astype(np.int64)
-    names = strangeness.columns
+    names = scores.columns
     return Agreement(
-        ranks.iloc[shown],
-        pd.DataFrame(_rank_correlations(strangeness), names, names),
+        ranks.loc[shown],
+        pd.DataFrame(_rank_correlations(scores), names, names),
         pd.DataFrame(is_first.T @ is_first, names, names),
         n_first,
         len(ranks),
     )
 
 
-def _rank_correlations(strangeness: pd.DataFrame) -> Matrix:
+def _rank_correlations(scores: pd.DataFrame) -> Matrix:
     """Return Spearman's correlations; 0 with a detector to which all rows are alike."""
-    ranks = strangeness.rank(method="average").to_numpy()
+    ranks = scores.rank(method="average").to_numpy()
     centred = ranks - ranks.mean(axis=0)
     lengths = np.sqrt((centred**2).sum(axis=0))
     is_flat = lengths == 0
@@ -141,33 +138,19 @@ def _rank_correlations(strangeness: pd.DataFrame) -> Matrix:
     return np.clip(correlations, -1.0, 1.0)
 
 
-def member_agreement(
-    parts: "Sequence[JudgedPart]", features: pd.DataFrame, shown: Indices
-) -> Agreement | None:
-    """Return how far the members of an ensemble agree on the rows that it judged.
+def member_agreement(bits: pd.DataFrame | None, shown: Indices) -> Agreement | None:
+    """Return how far the members of an ensemble agree on rows, by the surprise of each.
 
-    None for a detector without members. The members' scores have one scale, so that those of two
-    halves compare.
+    None for a detector without members. The surprises have one scale, so that those of two halves
+    compare. Rows that are in both halves, or have far cells, are judged by other members than
+    most; members that judge most rows are compared, and follow the others' mean on the rest.
     """
-    has_members = all(hasattr(part.model[-1], "member_scores") for part in parts)
-    if not has_members or not len(shown):
+    if bits is None:
         return None
-    scores = [_member_scores(part, features, is_whole=len(parts) == 1) for part in parts]
-    # A member that one half left out is not compared.
-    names = [name for name in scores[0] if all(name in one for one in scores)]
-    together = pd.concat([one[names] for one in scores]).sort_index()
-    return agreement_of(together, shown, n_first=len(shown)) if names else None
-
-
-def _member_scores(part: "JudgedPart", features: pd.DataFrame, *, is_whole: bool) -> pd.DataFrame:
-    """Return the scores of the judged rows: of the rows of fit, or of rows new to the model."""
-    chain = part.model
-    if is_whole:
-        scores = chain[-1].member_scores()
-    else:
-        rows = features.iloc[part.row_indices]
-        scores = chain[-1].member_scores(chain[:-1].transform(rows) if len(chain) > 1 else rows)
-    return pd.DataFrame(scores).set_axis(part.row_indices, axis=0)
+    kept = bits.loc[:, bits.notna().mean() > 0.5]
+    if not len(kept.columns):
+        return None
+    return agreement_of(kept.T.fillna(bits.mean(axis=1)).T, shown, n_first=len(shown))
 
 
 @dataclass(frozen=True)
@@ -241,13 +224,13 @@ def compare_methods(
             "The method all compares ranks and calls no row an outlier. Leave max_false_alarm and "
             "contamination out, or choose one method."
         )
-    strangeness, notes = {}, []
+    scores, notes = {}, []
     for name in detector_names("outliers") if methods is None else methods:
         result = find_outliers(table, replace(settings, **_own_settings(name, settings)))
         # Ranks, because rows with far cells come first whatever their factor is.
-        strangeness[name] = -result.rows["rank"].sort_index().to_numpy(dtype=np.float64)
+        scores[name] = -result.rows["rank"].sort_index().to_numpy(dtype=np.float64)
         notes += [(name, note) for note in result.notes]
-    ranks = -pd.DataFrame(strangeness)
+    ranks = -pd.DataFrame(scores)
     order = np.argsort(np.log(ranks.to_numpy()).mean(axis=1), kind="stable")
     agreement = agreement_of(-ranks, order[: settings.top], max(settings.top, 1))
     columns: dict[str, Any] = {
@@ -256,7 +239,7 @@ def compare_methods(
         "agreeing": (ranks.to_numpy() <= agreement.n_first).sum(axis=1),
     }
     rows = rows_with_ids(table, columns).iloc[order]
-    return MethodComparison(rows, agreement, table, settings, _merged(notes, len(strangeness)))
+    return MethodComparison(rows, agreement, table, settings, _merged(notes, len(scores)))
 
 
 def _own_settings(name: str, settings: OutlierSettings) -> dict[str, Any]:
@@ -264,9 +247,12 @@ def _own_settings(name: str, settings: OutlierSettings) -> dict[str, Any]:
     from kernova.workflows.detectors import detector_named
 
     own: dict[str, Any] = {"method": name, "top": 0, "path": ()}
-    most = detector_named(name, "outliers").max_neighbor_numbers
-    if most is not None and len(settings.n_neighbors) > most:
-        own["n_neighbors"] = settings.n_neighbors[:most]
+    entry = detector_named(name, "outliers")
+    for parameter in {"n_neighbors", "kernel", "bandwidth"} - entry.parameters:
+        own[parameter] = getattr(OutlierSettings, parameter)
+    numbers = own.get("n_neighbors", settings.n_neighbors)
+    if entry.max_neighbor_numbers is not None and numbers != "auto":
+        own["n_neighbors"] = numbers[: entry.max_neighbor_numbers]
     return own
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from kernova.errors import InputError, quoted
-from kernova.text import first_few
+from kernova.text import first_few, plural
 from kernova.workflows.settings import (
     NoveltySettings,
     OutlierSettings,
@@ -51,8 +51,12 @@ class Detector:
     # The estimator takes tables with columns of numbers and categories as they are, so that no
     # encoder stands before it.
     takes_tables: bool = False
+    # Rows of the table itself are explained by a copy that has not learnt from them: new rows are
+    # compared with so few rows that one of them decides.
+    is_explained_apart: bool = False
     # Largest number of pairs of a row to learn from and a row to score that takes one or two
-    # minutes; with more, the estimator learns from a sample. None: time does not grow with pairs.
+    # minutes; with more, the estimator learns from a sample. None: time does not grow with pairs,
+    # or the estimator draws samples itself.
     most_pairs: float | None = None
 
     def offered_by(self, command: Command) -> bool:
@@ -72,7 +76,7 @@ def detector_names(command: Command) -> tuple[str, ...]:
     --------
     >>> from kernova.workflows.detectors import detector_names
     >>> detector_names("outliers")
-    ('rkof', 'isolation-forest', 'lof', 'ldf', 'lpf', 'depth')
+    ('ensemble', 'isolation-forest', 'rkof', 'lof', 'ldf', 'lpf', 'depth')
     """
     names = [detector.name for detector in _DETECTORS if detector.offered_by(command)]
     return tuple(sorted(names, key=lambda name: name != _DEFAULT[command]))
@@ -84,8 +88,8 @@ def detector_help(command: Command) -> str:
     Examples
     --------
     >>> from kernova.workflows.detectors import detector_help
-    >>> detector_help("outliers")[:46]
-    'Score of the rows: rkof (robust kernel outlier'
+    >>> detector_help("outliers")[:48]
+    'Score of the rows: ensemble (detector ensemble),'
     """
     titles = [f"{name} ({detector_named(name, command).title})" for name in detector_names(command)]
     return f"Score of the rows: {', '.join(titles)}."
@@ -99,6 +103,32 @@ def detector_named(name: str, command: Command) -> Detector:
     raise InputError(
         f"There is no method named {quoted(name)}. Use one of {first_few(detector_names(command))}."
     )
+
+
+def unused_settings(settings: NoveltySettings | OutlierSettings, command: Command) -> list[str]:
+    """Return a note on each setting that was given although the method does not use it.
+
+    Examples
+    --------
+    >>> from kernova.workflows.detectors import unused_settings
+    >>> from kernova.workflows.settings import OutlierSettings
+    >>> unused_settings(OutlierSettings(kernel="gaussian"), "outliers")
+    ['kernel was given, but the method ensemble does not use it; rkof does.']
+    """
+    entry = detector_named(settings.method, command)
+    notes = []
+    for name in ("n_neighbors", "kernel", "bandwidth"):
+        default = getattr(type(settings), name, None)
+        if name in entry.parameters or getattr(settings, name, None) == default:
+            continue
+        users = [
+            one.name for one in _DETECTORS if one.offered_by(command) and name in one.parameters
+        ]
+        notes.append(
+            f"{name} was given, but the method {entry.name} does not use it; {first_few(users)} "
+            f"{plural(len(users), 'does', 'do')}."
+        )
+    return notes
 
 
 def novelty_estimator(
@@ -177,6 +207,18 @@ def _chain(
 
 
 # Factories
+
+
+def _novelty_ensemble(settings: NoveltySettings) -> "BaseEstimator":
+    from kernova.anomaly.ensemble.detector import DetectorEnsemble
+
+    return DetectorEnsemble(random_state=settings.seed)
+
+
+def _outlier_ensemble(settings: OutlierSettings, for_new_rows: bool) -> "BaseEstimator":
+    from kernova.anomaly.ensemble.detector import DetectorEnsemble
+
+    return DetectorEnsemble(contamination=settings.contamination, random_state=settings.seed)
 
 
 def _kernel_depth(settings: NoveltySettings) -> "BaseEstimator":
@@ -273,6 +315,15 @@ _PAIRS_OF_DISTANCES: Final = 5e9
 _PAIRS_OF_KERNELS: Final = 1e9
 
 _DETECTORS: Final = (
+    Detector(
+        name="ensemble",
+        title="detector ensemble",
+        for_novelty=_novelty_ensemble,
+        for_outliers=_outlier_ensemble,
+        training_scores="training_scores_",
+        takes_tables=True,
+        is_explained_apart=True,
+    ),
     Detector(
         name="spatial-depth",
         title="spatial depth",

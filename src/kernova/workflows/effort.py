@@ -201,7 +201,8 @@ def explaining_effort(
         affordable = min(affordable, _PAIRS_FRACTION * entry.most_pairs / n_fitted)
     affordable = int(max(affordable, n_judged // (_COST_IN_TREES if in_trees else _COST)))
     budget = int(np.clip(affordable // n_wanted, _FEWEST, _BUDGET))
-    n_nearest = int(np.clip(budget // (2 * n_columns), _FEWEST_NEAREST, _NEAREST))
+    n_nearest = affordable // n_wanted // (2 * n_columns)
+    n_nearest = int(np.clip(n_nearest, _FEWEST_NEAREST, _NEAREST))
     needed = n_nearest * min(2 * n_columns, 2 ** min(n_columns, 20))
     return Effort(max(1, min(n_wanted, affordable // needed)), n_nearest, budget)
 
@@ -224,19 +225,19 @@ def announce_duration(
             return None
         return (
             f"Judging {quantity(n_judged, 'row')} of {quantity(features.shape[1], 'column')} by "
-            f"the method {method} will take about {in_words(seconds)}."
+            f"the method {method} will take about {_in_words(seconds)}."
         )
 
     announce(sentence)
 
 
-def in_words(seconds: float) -> str:
+def _in_words(seconds: float) -> str:
     """Return a duration, rounded.
 
     Examples
     --------
-    >>> from kernova.workflows.effort import in_words
-    >>> in_words(14), in_words(80), in_words(130), in_words(9000)
+    >>> from kernova.workflows.effort import _in_words
+    >>> _in_words(14), _in_words(80), _in_words(130), _in_words(9000)
     ('20 seconds', '2 minutes', '3 minutes', '2.5 hours')
     """
     if seconds <= 55:

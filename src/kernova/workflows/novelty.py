@@ -26,16 +26,21 @@ from kernova.tables.encoding import align_columns
 from kernova.tables.fill_values import FarCells, far_cell_notes, far_cells, with_moved_cells
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table, read_table
-from kernova.text import listed, percent, plural, quantity
+from kernova.text import listed, percent
 from kernova.typing import Mask, Vector
-from kernova.workflows.detectors import detector_named, novelty_estimator, table_encoder
+from kernova.workflows.detectors import (
+    detector_named,
+    novelty_estimator,
+    table_encoder,
+    unused_settings,
+)
 from kernova.workflows.effort import (
     announce_duration,
     explaining_effort,
-    last_detector,
     most_fitted_rows,
     sample_note,
 )
+from kernova.workflows.members import chains_of, detector_notes, member_bits
 from kernova.workflows.reasons import ExplainedRows, ModelRows, explain_rows, reason_texts
 from kernova.workflows.settings import Missing, NoveltySettings, missing_when_reading
 from kernova.workflows.verdicts import NOVEL, USUAL
@@ -48,8 +53,6 @@ __all__ = [
     "read_known_and_new",
 ]
 
-# Rows that no kernel value reaches all have one depth; below this, differences are rounding.
-_SAME_DEPTH = 1e-12
 # A warning of drift is false in one of a hundred tables at most; so many rows are compared.
 _DRIFT_LEVEL = 0.01
 _MOST_COMPARED = 2000
@@ -74,6 +77,7 @@ class NoveltyResult(ExplainedRows):
     # Cells far beyond their columns, samples, false discoveries, drift, and what could not be
     # explained.
     remarks: list[str] = field(default_factory=list)
+    member_bits: pd.DataFrame | None = None
 
     @property
     def is_novel(self) -> Mask:
@@ -105,18 +109,8 @@ class NoveltyResult(ExplainedRows):
 
     @property
     def notes(self) -> list[str]:
-        """Remarks for readers of the result: rows left out, rows that depth cannot separate."""
-        notes = dropped_rows_notes(self.known, self.new) + self.remarks
-        lowest = self.detector.holdout_scores_[0]
-        n_hidden = int(np.sum((self.scores <= lowest + _SAME_DEPTH) & ~self.is_novel))
-        is_depth = self.settings.method == "depth" and self.settings.calibration == "holdout"
-        if is_depth and n_hidden:
-            notes.append(
-                f"{quantity(n_hidden, 'new row')} {plural(n_hidden, 'is', 'are')} as deep as the "
-                "most isolated held-out rows and therefore not called novel; try a bandwidth above "
-                f"{last_detector(self.detector.estimator_).bandwidth_:.3g}."
-            )
-        return notes
+        """Remarks for readers of the result, rows left out first."""
+        return dropped_rows_notes(self.known, self.new) + self.remarks
 
     def to_json_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers and texts, for programs."""
@@ -286,7 +280,8 @@ def find_novelties(
     known_rows = known.features.reset_index(drop=True)
     new_rows = _with_known_columns(known, new).reset_index(drop=True)
     cells, new_cells = far_cells(known_rows), far_cells(new_rows, beside=known_rows)
-    notes = _far_cell_notes(known, cells, new, new_cells)
+    notes = unused_settings(settings, "novelty")
+    notes += _far_cell_notes(known, cells, new, new_cells)
     most_fitted = _most_fitted(known_rows, new_rows, settings)
     if most_fitted is not None:
         notes.append(f"{sample_note(most_fitted, len(known_rows))} {_BOUND_STAYS}")
@@ -295,6 +290,8 @@ def find_novelties(
     )
     groups = None if settings.group_column is None else known.labels
     detector = _calibrated_detector(settings, chain).fit(known_rows, groups=groups)
+    chains = chains_of(detector)
+    notes += detector_notes(chains)
     judgement = detector.judge(new_rows)
     columns: dict[str, Any] = {
         "novelty": judgement.novelty,
@@ -309,8 +306,18 @@ def find_novelties(
     tables = _Features(known_rows, new_rows, cells, new_cells)
     explanation = _explained(detector, tables, judgement.novelty, settings, most_fitted, notes)
     columns["because"] = reason_texts(explanation, len(new_rows))
-    rows = rows_with_ids(new, columns)
-    return NoveltyResult(rows, explanation, judgement.scores, detector, known, new, settings, notes)
+    explained = new_rows.loc[explanation["row"].astype(np.intp).unique()]
+    return NoveltyResult(
+        rows_with_ids(new, columns),
+        explanation,
+        judgement.scores,
+        detector,
+        known,
+        new,
+        settings,
+        notes,
+        member_bits(chains, explained),
+    )
 
 
 def _discovery_note(

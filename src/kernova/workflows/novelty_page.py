@@ -32,7 +32,7 @@ from kernova.text import truncate_middle
 from kernova.workflows.detectors import table_encoder
 from kernova.workflows.effort import last_detector
 from kernova.workflows.novelty import NoveltyResult
-from kernova.workflows.outliers_page import feature_bars, nearest_sentence
+from kernova.workflows.outliers_page import feature_bars, foot_of_card
 from kernova.workflows.verdicts import NOVEL
 
 _ROWS_SHOWN = 25
@@ -192,7 +192,7 @@ def _card(result: NoveltyResult, rank: int, row_index: int) -> Card:
         f"{rank}. {truncate_middle(str(result.id_of(row_index)), 60)}",
         f"novelty {row['novelty']:z.3f} · p = {row['p_value']:.3g} · {row['verdict']}",
         feature_bars(result, row_index),
-        nearest_sentence(result, row_index),
+        foot_of_card(result, row_index),
         marked=bool(row["verdict"] == NOVEL),
     )
 

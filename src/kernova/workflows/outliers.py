@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
+from kernova.explain.explanation import MAX_ORDINARY
 from kernova.tables.fill_values import far_cell_notes, single_rows, with_moved_cells
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table, read_table
@@ -16,6 +19,7 @@ from kernova.typing import Indices, Mask, Vector
 from kernova.workflows.agreement import Agreement, member_agreement
 from kernova.workflows.detectors import detector_named
 from kernova.workflows.effort import SampledDetector, explaining_effort
+from kernova.workflows.members import bits_of_parts
 from kernova.workflows.reasons import ExplainedRows, ModelRows, explain_rows, reason_texts
 from kernova.workflows.settings import Missing, OutlierSettings, missing_when_reading
 from kernova.workflows.verdicts import OUTLIER, USUAL, Proof, Verdicts, judge_rows
@@ -26,6 +30,8 @@ __all__ = ["OutlierResult", "OutlierSettings", "find_outliers", "read_rows"]
 _SMALLEST = 1e-6
 # A larger fraction of outliers is worth a note.
 _MANY_OUTLIERS = 0.1
+# A copy that explains rows is fitted on so many others at least.
+_FEWEST_TO_LEARN_FROM = 5
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,8 @@ class OutlierResult(ExplainedRows):
     settings: OutlierSettings  # method, scaling and what sets the threshold
     notes: list[str]  # remarks for readers of the result
     # How far the members of an ensemble agree on the rows; None for other methods.
-    members: Agreement | None = field(default=None)
+    members: Agreement | None = None
+    member_bits: pd.DataFrame | None = None
 
     @property
     def has_rule(self) -> bool:
@@ -185,6 +192,8 @@ def find_outliers(table: Table, settings: OutlierSettings | None = None) -> Outl
     notes = dropped_rows_notes(table) + _far_cell_notes(table, verdicts) + verdicts.notes
     notes += _many_outliers(verdicts.is_outlier)
     explanation = _explained(features, verdicts, ranking.order, settings, notes)
+    first = ranking.order[: settings.top]
+    bits = bits_of_parts(verdicts.parts, features, first, notes)
     columns = _columns(ranking.ranks, factors, verdicts)
     columns["because"] = reason_texts(explanation, len(factors))
     return OutlierResult(
@@ -195,7 +204,8 @@ def find_outliers(table: Table, settings: OutlierSettings | None = None) -> Outl
         table,
         settings,
         notes,
-        member_agreement(verdicts.parts, features, ranking.order[: settings.top]),
+        member_agreement(bits, first),
+        None if bits is None else bits.loc[first],
     )
 
 
@@ -280,10 +290,11 @@ def _explained(
 ) -> pd.DataFrame:
     """Explain the first rows, each by the model that scored it; append what was left out."""
     n_rows, n_columns = features.shape
+    entry = detector_named(settings.method, "outliers")
     last = verdicts.parts[0].model[-1]
     is_sampled = isinstance(last, SampledDetector)
     effort = explaining_effort(
-        detector_named(settings.method, "outliers"),
+        entry,
         n_wanted=min(settings.top, n_rows),
         n_columns=n_columns,
         n_fitted=len(last.sample_indices_) if is_sampled else n_rows // len(verdicts.parts),
@@ -292,11 +303,26 @@ def _explained(
     if effort.n_rows == 0:
         return explain_rows([], order[:0], effort, [], settings.seed, notes)
     moved = with_moved_cells(features, verdicts.far_cells)
-    parts = [
-        ModelRows(part.model, moved.iloc[part.row_indices], None)
-        if len(verdicts.parts) > 1
-        else ModelRows(part.model, moved, None)
-        for part in verdicts.parts
-    ]
     first = order[: min(settings.top, n_rows)]
+    if len(verdicts.parts) > 1:
+        parts = [
+            ModelRows(part.model, moved.iloc[part.row_indices], None) for part in verdicts.parts
+        ]
+    else:
+        model = verdicts.parts[0].model
+        if entry.is_explained_apart:
+            model = _fitted_without(model, moved, first[: effort.n_rows], settings.seed)
+        parts = [ModelRows(model, moved, None)]
     return explain_rows(parts, first, effort, verdicts.far_cells, settings.seed, notes)
+
+
+def _fitted_without(model: Pipeline, features: pd.DataFrame, rows: Indices, seed: int) -> Pipeline:
+    """Fit a copy on the other rows, or on as many of them as rows are compared with.
+
+    Hypothetical rows between an outlier and an ordinary row are near the outlier. To a detector
+    that knows the outlier itself they would look ordinary.
+    """
+    others = features.drop(pd.Index(rows[: len(features) // 2]))
+    if len(others) < _FEWEST_TO_LEARN_FROM:
+        return model
+    return clone(model).fit(others.sample(min(len(others), MAX_ORDINARY), random_state=seed))

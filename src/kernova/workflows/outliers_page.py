@@ -58,7 +58,7 @@ def outliers_page(result: OutlierResult) -> str:
             *(
                 []
                 if result.members is None
-                else [agreement_section("How the members agree", result.members, result.id_of)]
+                else [_agreement_section("How the members agree", result.members, result.id_of)]
             ),
             _how_it_was_decided(result),
         ],
@@ -92,7 +92,7 @@ def comparison_page(result: MethodComparison) -> str:
                     table(rows, f"The first {len(rows)} of {len(result.rows)} rows"),
                 ],
             ),
-            agreement_section(
+            _agreement_section(
                 "How the methods agree", result.agreement, lambda row: result.table.ids.iloc[row]
             ),
         ],
@@ -101,7 +101,7 @@ def comparison_page(result: MethodComparison) -> str:
     )
 
 
-def agreement_section(title: str, agreement: Agreement, id_of: Callable[[int], Any]) -> Section:
+def _agreement_section(title: str, agreement: Agreement, id_of: Callable[[int], Any]) -> Section:
     """Return the section of detectors side by side: who agrees on each row, and how far in all."""
     agreeing = {
         "row": [str(id_of(row)) for row in agreement.rows],
@@ -194,7 +194,7 @@ def _card(result: OutlierResult, row_index: int) -> Card:
         f"{row['rank']}. {truncate_middle(str(result.ids[row_index]), 60)}",
         f"factor {row['factor']:.4g}{p_value}{verdict}",
         feature_bars(result, row_index),
-        nearest_sentence(result, row_index) + _agreeing(result, row_index),
+        foot_of_card(result, row_index),
         marked=bool(result.has_rule and row["verdict"] == OUTLIER),
     )
 
@@ -212,22 +212,11 @@ def feature_bars(result: ExplainedRows, row_index: int) -> list[Bar]:
     ]
 
 
-def nearest_sentence(result: ExplainedRows, row_index: int) -> str:
-    """Name a few of the ordinary rows that a row was compared with."""
+def foot_of_card(result: ExplainedRows, row_index: int) -> str:
+    """Name ordinary rows that a row was compared with, and the members that speak for it."""
     nearest = [truncate_middle(one) for one in result.nearest_ids(row_index)[:_NEAREST_ON_CARD]]
-    return f"Nearest ordinary rows: {', '.join(nearest)}"
-
-
-def _agreeing(result: OutlierResult, row_index: int) -> str:
-    """Return the members of an ensemble that have the row among their first, as a sentence."""
-    if result.members is None or row_index not in result.members.ranks.index:
-        return ""
-    members, agreeing = result.members, result.members.agreeing(row_index)
-    who = ", ".join(agreeing) or "none"
-    return (
-        f". Among the first {members.n_first} of {len(agreeing)} of {len(members.names)} members: "
-        f"{who}"
-    )
+    sentences = [f"Nearest ordinary rows: {', '.join(nearest)}", result.members_sentence(row_index)]
+    return ". ".join(one for one in sentences if one)
 
 
 def _ranking(figures: dict[str, Figure]) -> Iterator[str]:

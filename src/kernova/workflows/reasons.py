@@ -14,6 +14,7 @@ from kernova.tables.records import json_rows, json_value, warnings_as_notes
 from kernova.text import quantity
 from kernova.typing import Indices
 from kernova.workflows.effort import Effort
+from kernova.workflows.members import speaking_sentence
 
 _FEATURES_NAMED = 3
 # Features with less than this fraction of the largest contribution are not named.
@@ -33,6 +34,8 @@ class ExplainedRows:
 
     # Result of :func:`kernova.explain.explain` for the first rows, by their indices.
     explanation: pd.DataFrame
+    # Surprise of the explained rows for each member of an ensemble, in bits; None without members.
+    member_bits: pd.DataFrame | None
 
     def id_of(self, row: int) -> Any:
         """Return the id of a judged row."""
@@ -56,6 +59,21 @@ class ExplainedRows:
         nearest = self.explanation.loc[self.explanation["row"] == row, "nearest"]
         return [str(self.reference_id_of(other)) for other in nearest.iloc[0]]
 
+    def members_sentence(self, row: int) -> str:
+        """Return which members of an ensemble speak for an explained row; empty without any."""
+        if self.member_bits is None or row not in self.member_bits.index:
+            return ""
+        return speaking_sentence(self._bits_of(row))
+
+    def _json_members(self, row: int) -> dict[str, Any]:
+        if self.member_bits is None:
+            return {}
+        return {"members": self._bits_of(row).round(6).to_dict()}
+
+    def _bits_of(self, row: int) -> "pd.Series[float]":
+        assert self.member_bits is not None
+        return self.member_bits.loc[[row]].iloc[0].dropna()
+
     def explained_in(self, order: "pd.Index[Any]") -> list[int]:
         """Return the indices of the rows that are explained, in the order of an index."""
         explained = pd.Index(self.explanation["row"].astype(np.intp).unique())
@@ -69,6 +87,7 @@ class ExplainedRows:
                 "id": json_value(self.id_of(row)),
                 "features": json_rows(self.contributing_features(row)[columns]),
                 "nearest": self.nearest_ids(row),
+                **self._json_members(row),
             }
             for row in rows
         ]

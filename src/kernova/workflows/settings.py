@@ -31,7 +31,7 @@ class NoveltySettings:
     """Settings of :func:`~kernova.workflows.novelty.find_novelties`."""
 
     # Name of a detector; see :func:`~kernova.workflows.detectors.detector_names`.
-    method: str = "depth"
+    method: str = "ensemble"
     # Kernel width of the method "depth", a rule's name or a number.
     bandwidth: "str | float" = "half-nearest"
     scaling: Scaling = "standard"  # scaling of number columns
@@ -55,7 +55,7 @@ class OutlierSettings:
     """Settings of :func:`~kernova.workflows.outliers.find_outliers`."""
 
     # Name of a detector; see :func:`~kernova.workflows.detectors.detector_names`.
-    method: str = "rkof"
+    method: str = "ensemble"
     # Numbers of neighbours; of several, the factor is the geometric mean. "auto" is the method's
     # own choice.
     n_neighbors: "tuple[int, ...] | Literal['auto']" = "auto"

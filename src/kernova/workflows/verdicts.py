@@ -44,13 +44,19 @@ from kernova.tables.fill_values import FarCells, far_cells, single_rows
 from kernova.tables.records import warnings_as_notes
 from kernova.text import percent, plural
 from kernova.typing import Indices, Mask, Vector
-from kernova.workflows.detectors import detector_named, detector_names, outlier_estimator
+from kernova.workflows.detectors import (
+    detector_named,
+    detector_names,
+    outlier_estimator,
+    unused_settings,
+)
 from kernova.workflows.effort import (
     SampledDetector,
     announce_duration,
     most_fitted_rows,
     sample_note,
 )
+from kernova.workflows.members import detector_notes
 from kernova.workflows.settings import OutlierSettings
 
 # The values of the column "verdict" (of "recognized", for UNKNOWN) in result tables.
@@ -113,6 +119,7 @@ class Verdicts(NamedTuple):
 def judge_rows(features: pd.DataFrame, settings: OutlierSettings) -> Verdicts:
     """Judge each row among the others; in two halves if a bound is to be proven."""
     _check_settings(settings)
+    unused = unused_settings(settings, "outliers")
     if len(features) < 2:
         raise InputError(
             f"Outliers are found by comparing rows; the table has {len(features)}. Give at least 2."
@@ -120,8 +127,11 @@ def judge_rows(features: pd.DataFrame, settings: OutlierSettings) -> Verdicts:
     cells = far_cells(features)
     most_fitted = _most_fitted(features, settings)
     if settings.max_false_alarm is None:
-        return _among_all(features, settings, cells, most_fitted)
-    return _by_halves(features, settings, settings.max_false_alarm, cells, most_fitted)
+        verdicts = _among_all(features, settings, cells, most_fitted)
+    else:
+        rate = settings.max_false_alarm
+        verdicts = _by_halves(features, settings, rate, cells, most_fitted)
+    return verdicts._replace(notes=unused + verdicts.notes)
 
 
 def _most_fitted(features: pd.DataFrame, settings: OutlierSettings) -> int | None:
@@ -156,6 +166,7 @@ def _among_all(
         _fit(chain, features, settings)
     if most_fitted is not None:
         notes.append(sample_note(most_fitted, len(features)))
+    notes += detector_notes([chain])
     scores = _training_scores(chain, features, settings)
     notes += _notes_on_duplicates(scores, settings)
     far = single_rows(cells)
@@ -222,6 +233,7 @@ def _by_halves(
     kept = [f"In each half: {note}" for note in notes[:1]]
     if most_fitted is not None:
         kept.append(f"In each half: {sample_note(most_fitted, n_rows // 2)}")
+    kept += [f"In each half: {note}" for note in detector_notes([parts[0].model])]
     kept += _notes_on_duplicates(verdicts.scores, settings)
     fractions = [
         allowed_false_alarms(len(part.scores), max_false_alarm, confidence, _BOUND)
