@@ -29,6 +29,11 @@ ADDED: dict[str, str] = {
     "settings/calibration": "hold-out or folds",
     "settings/n_folds": "their number",
     "settings/group_column": "rows that belong together",
+    "json/explanations": "reasons for novel rows",
+    "rows/because": "the same in short",
+    "columns/because": "the same in tables",
+    "settings/top": "number of rows to explain",
+    "json/members": "agreement of the members of an ensemble",
 }
 
 _ADDED = tuple(f"/{end}" for end in ADDED)

@@ -37,7 +37,7 @@ def with_landed_defaults(words):
     if not words or words[0] not in LANDED_METHOD or "--help" in words or len(words) == 1:
         return words
     method = LANDED_METHOD[words[0]]
-    given = {"--method": method}
+    given = {"--method": method, "--missing": "refuse"}
     if "--method" in words:
         method = words[words.index("--method") + 1]
     for parameter in detector_named(method, words[0]).parameters:
