@@ -162,7 +162,7 @@ BAD_INPUT = {
             make_pipeline(TableEncoder(), SpatialDepth()).fit(TABLE), TABLE.replace(8.0, np.nan)
         ),
         "The table has missing values (NaN), counted by column: 'b' 1. Fill them in, drop those "
-        "rows, or encode with missing='fill'.",
+        "rows, or encode with missing='auto' or missing='fill'.",
     ),
     "scores of two kinds": (
         lambda: explain(Odd([[1.0, 2.0]]).fit(X), X),

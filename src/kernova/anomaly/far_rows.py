@@ -74,7 +74,8 @@ def with_far_rows_ordered(
 ) -> Vector:
     """Replace the depths of rows beyond the horizon by those that fall with the distance."""
     index = build_index(reference)
-    horizon = np.ldexp(plateau.horizon, -index.exponent)
+    with np.errstate(over="ignore"):  # an infinite horizon: no row is beyond it
+        horizon = np.ldexp(plateau.horizon, -index.exponent)
     is_far = (nearest := _distances_to_others(index, index.in_units(queries))) > horizon
     logs = np.log(nearest[is_far] / horizon)
     extended = depths.copy()
