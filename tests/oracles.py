@@ -444,11 +444,12 @@ def hierarchical_states(Y, layers, factor=1.0, state_noise=None, H=None):
     return kalman(Y, F, H, Q, R, np.zeros(len(F)), np.eye(len(F)))[0]
 
 
-def surprise_bits(value, reference):
+def surprise_bits(value, reference, has_outliers=False):
     """-log2 of the fraction of reference values that are as high; ties (to 1e-12) count half.
 
     Linear between two reference values; beyond the highest one a Pareto tail, as wide as the mean
-    excess of the distinct values above the 0.9 quantile.
+    excess of the distinct values above the 0.9 quantile. With outliers, that quantile q has
+    log2(10) bits, and each median excess above it adds one up to 10 bits, fewer beyond.
     """
     ordered = sorted(reference)
     groups = [[ordered[0]]]
@@ -461,7 +462,8 @@ def surprise_bits(value, reference):
     def bits(known):
         above = sum(len(group) for group in groups if group[0] > known)
         equal = len(groups[distinct.index(known)])
-        return -math.log2((above + equal / 2) / len(reference))
+        by_rank = -math.log2((above + equal / 2) / len(reference))
+        return _bits_in_the_tail(known, reference, by_rank) if has_outliers else by_rank
 
     if value <= distinct[0]:
         return bits(distinct[0])
@@ -472,6 +474,19 @@ def surprise_bits(value, reference):
     tail = sum(known - highest[0] for known in highest) / len(highest) if highest else 0
     tail = tail or (distinct[-1] - distinct[0]) or max(abs(distinct[-1]), 1)
     return bits(distinct[-1]) + math.log2(1 + (value - distinct[-1]) / tail)
+
+
+def _bits_in_the_tail(known, reference, by_rank):
+    q = np.quantile(reference, 0.9)
+    excess = [x - q for x in reference if x > q]
+    if not excess:
+        return by_rank
+    if known <= q:
+        return min(by_rank, math.log2(10))
+    widths, steady = (known - q) / np.median(excess), 10 - math.log2(10)
+    if widths > steady:
+        widths = steady + steady * math.log(widths / steady)
+    return math.log2(10) + widths
 
 
 def kth_distance(x, X, k, own=None):

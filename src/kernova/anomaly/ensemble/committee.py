@@ -122,7 +122,7 @@ def committee_of(
     """Learn the scales from rows that are ordinary, or at least mostly so, each without itself."""
     seen = views.seen(rows)
     novelties = [member.novelty(seen, own, among=among) for member in members.values()]
-    scales = tuple(learn_surprise(novelty) for novelty in novelties)
+    scales = tuple(learn_surprise(novelty, has_outliers=among) for novelty in novelties)
     surprises = [scale.of(novelty) for scale, novelty in zip(scales, novelties, strict=True)]
     total = learn_surprise(np.mean(surprises, axis=0))
     return Committee(tuple(members), tuple(members.values()), scales, total, among)
