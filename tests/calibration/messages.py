@@ -37,6 +37,11 @@ CROSS = (
     "all 2 detectors must agree, each calibrated on at least 200 rows that it was not fitted to; "
     "of 400 rows, each judged by its own, 8 were)."
 )
+FEW_ROWS_CROSS = (
+    "With 95 % confidence, at most 5.82 % of ordinary rows are called novel (5 % was asked for, "
+    "which takes 59 rows in each fold; all 2 detectors must agree, each calibrated on at least 50 "
+    "rows that it was not fitted to; of 100 rows, each judged by its own, none was)."
+)
 GROUPED = (
     "With 95 % confidence, at most 4.96 % of ordinary rows of other groups are called novel (5 % "
     "was asked for; of 59 rows, one from each held-out group, none was)."
@@ -96,10 +101,22 @@ BAD_DETECTORS = [
         "learn from, that takes 84 rows in all; there are 40.",
     ),
     (
-        {"calibration": "cross"},
+        {"calibration": "cross", "n_folds": 2},
         100,
-        "2 folds of 100 rows cannot prove a rate of 0.05: every fold needs 59 rows. Set fewer "
+        "2 folds of 100 rows cannot prove a rate of 0.05: every fold needs 59 rows. Set a higher "
+        "max_false_alarm, or calibration='holdout'.",
+    ),
+    (
+        {"calibration": "cross", "n_folds": 4},
+        200,
+        "4 folds of 200 rows cannot prove a rate of 0.05: every fold needs 59 rows. Set fewer "
         "folds, a higher max_false_alarm, or calibration='holdout'.",
+    ),
+    (
+        {"calibration": "cross", "max_false_alarm": 0.04},
+        100,
+        "2 folds of 100 rows cannot prove a rate of 0.04: every fold needs 74 rows. Set a higher "
+        "max_false_alarm, or calibration='holdout'.",
     ),
     (
         {"calibration": "cross", "n_folds": 1},

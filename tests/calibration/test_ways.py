@@ -19,6 +19,7 @@ from tests.calibration.messages import (
     BAD_GROUPS,
     CROSS,
     FEW_ROWS,
+    FEW_ROWS_CROSS,
     GROUPED,
     GROUPS_NEEDED,
     ONE_FRAME,
@@ -95,6 +96,18 @@ def test_a_row_is_novel_if_all_detectors_say_so(rows):
         literal += [np.sum(fold.holdout_scores_ <= score) for score in scores]
     np.testing.assert_allclose(judgement.p_values, literal / 401)
     assert calibrated.holdout_scores_.shape == (400,)
+
+
+def test_folds_of_few_rows_prove_the_smallest_rate_that_they_can(rows):
+    calibrated = CalibratedDetector(Closeness(), calibration="cross", random_state=0)
+    assert calibrated.fit(rows[:100]).guarantee() == FEW_ROWS_CROSS
+    assert calibrated.false_alarm_bound_ == pytest.approx(binomial_upper_bound(0, 50, 0.95))
+    assert calibrated.predict([[0, 0, 0], [50, 50, 50]]).tolist() == [1, -1]
+    # Of 117 rows one fold has 59, which is enough: the bound of any fold holds for all.
+    assert calibrated.fit(rows[:117]).false_alarm_bound_ <= 0.05
+    assert "which takes" not in calibrated.guarantee()
+    calibrated.fit(rows[:100]).recalibrate(rows[100:120])
+    assert calibrated.false_alarm_bound_ <= 0.05
 
 
 def test_every_row_is_held_out_of_one_fold_and_of_no_detector_twice():

@@ -294,13 +294,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
             self._folds_share_rows = True
             self._combine_folds()
             return self
-        is_first = not hasattr(self, "estimator_")
-        detector = self._fitted_detector() if is_first else self.estimator_
-        validate_data(self, X_holdout, reset=is_first, skip_check_array=True)
-        self._calibrate(detector, self._held_out(detector, X_holdout, groups))
-        if hasattr(self, "holdout_indices_"):
-            del self.holdout_indices_  # the rows held out are no longer rows of fit's X
-        return self
+        return self._calibrate_on(X_holdout, groups)
 
     def recalibrate(self, X_ordinary: Any, groups: Any = None) -> Self:
         """Add rows known to be ordinary to the held-out ones, and set the threshold again.
@@ -461,9 +455,8 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
                 detector, self.max_false_alarm, self.confidence, self.bound, random_state=seed
             )
             held_out = safe_indexing(rows, split.holdout)
-            folds.append(
-                fold.calibrate(held_out, None if labels is None else labels[split.holdout])
-            )
+            groups = None if labels is None else labels[split.holdout]
+            folds.append(fold._calibrate_on(held_out, groups, accepts_more=self.n_folds == AUTO))
         self.folds_, self._folds_share_rows = folds, False
         self._combine_folds()
         self.reference_indices_, self.holdout_indices_ = splits[0]
@@ -489,6 +482,9 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         is_grouped = folds[0]._drawn_scores is not None
         unit = "groups" if is_grouped else "rows"
         rows = "rows, one from each group," if is_grouped else "rows, each judged by its own,"
+        wanted = Wanted(self.max_false_alarm, self.confidence, self.bound)
+        is_above = self.false_alarm_bound_ > self.max_false_alarm
+        needs = f", which takes {wanted.units_needed()} {unit} in each fold" if is_above else ""
         self._guarantee = guarantee_sentence(
             FalseAlarmThreshold(
                 0.0, self.false_alarm_bound_, self.observed_false_alarm_, sum(sizes)
@@ -496,8 +492,8 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
             self.max_false_alarm,
             self.confidence,
             of=_OF_GROUPS if is_grouped else "ordinary rows",
-            by=f"; all {len(folds)} detectors must agree, each calibrated on at least {min(sizes)} "
-            f"{unit} that it was not fitted to",
+            by=f"{needs}; all {len(folds)} detectors must agree, each "
+            f"calibrated on at least {min(sizes)} {unit} that it was not fitted to",
             held_out=f"{sum(sizes)} {rows}",
         )
 
@@ -509,6 +505,15 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     def _held_out_novelty(self) -> Vector:
         scale = novelty_scale(self.holdout_scores_, self.threshold_)
         return novelty_of(self.holdout_scores_, self.threshold_, scale)
+
+    def _calibrate_on(self, X_holdout: Any, groups: Any, accepts_more: bool = False) -> Self:
+        is_first = not hasattr(self, "estimator_")
+        detector = self._fitted_detector() if is_first else self.estimator_
+        validate_data(self, X_holdout, reset=is_first, skip_check_array=True)
+        self._calibrate(detector, self._held_out(detector, X_holdout, groups), accepts_more)
+        if hasattr(self, "holdout_indices_"):
+            del self.holdout_indices_  # the rows held out are no longer rows of fit's X
+        return self
 
     def _held_out(self, detector: Any, X: Any, groups: Any) -> HeldOut:
         n_rows = num_samples(X)

@@ -247,14 +247,15 @@ def _check_enough(n_units: int, n_holdout: int, holdout: float, wanted: Wanted) 
 def fold_number(n_units: int, n_folds: Any, wanted: Wanted, unit: str = "row") -> int:
     """Return the number of folds; each of them must be able to prove the wanted rate.
 
-    "auto" has folds that are large enough for a threshold near the wanted rate.
+    "auto" has folds that are large enough for a threshold near the wanted rate. If even halves
+    cannot prove the default rate there are two folds, which prove the smallest that they can.
 
     Examples
     --------
     >>> from kernova.calibration.splits import Wanted, fold_number
     >>> wanted = Wanted(0.05, 0.95, "binomial")
-    >>> [fold_number(n, "auto", wanted) for n in (120, 600, 1000)]
-    [2, 3, 5]
+    >>> [fold_number(n, "auto", wanted) for n in (80, 120, 600, 1000)]
+    [2, 2, 3, 5]
     """
     is_auto = isinstance(n_folds, str) and n_folds == AUTO
     if not is_auto and not (_is_row_number(n_folds) and n_folds >= 2):
@@ -265,16 +266,25 @@ def fold_number(n_units: int, n_folds: Any, wanted: Wanted, unit: str = "row") -
     if is_auto:
         size = _size_of_close_rate(wanted, needed, n_units // 2, _CLOSE_IN_A_FOLD)
         folds = 2 if size is None else min(_MOST_FOLDS, n_units // size)
+        if size is None and wanted.max_false_alarm == MAX_FALSE_ALARM:
+            return folds
     else:
         folds = int(n_folds)
+    _check_folds(n_units, folds, wanted, unit)
+    return folds
+
+
+def _check_folds(n_units: int, folds: int, wanted: Wanted, unit: str) -> None:
+    """Raise before the fit if a fold is too small to prove the rate."""
     try:
         wanted.allowed(n_units // folds)
     except TooFewRowsError as error:
+        needed = error.rows_needed
+        fewer = "fewer folds, " if folds > 2 else ""
         raise TooFewRowsError(
             f"{folds} folds of {n_units} {unit}s cannot prove a rate of "
             f"{Decimal(f'{wanted.max_false_alarm:.12g}'):f}: every fold needs {needed} {unit}s. "
-            "Set fewer folds, a higher max_false_alarm, or calibration='holdout'.",
+            f"Set {fewer}a higher max_false_alarm, or calibration='holdout'.",
             rows_needed=folds * needed,
             smallest_provable=error.smallest_provable,
         ) from None
-    return folds
