@@ -13,6 +13,7 @@ from sklearn.utils._openmp_helpers import (
     _openmp_effective_n_threads as openmp_effective_n_threads,
 )
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.parallel import _get_threadpool_controller as threadpool_controller
 from sklearn.utils.validation import _num_samples as num_samples
 
 from kernova.errors import InputError
@@ -26,6 +27,7 @@ __all__ = [
     "openmp_effective_n_threads",
     "reject_complex",
     "safe_indexing",
+    "threadpool_controller",
     "validate_data",
 ]
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from threading import Lock
+from typing import Any, Final, TypeVar
 
 from sklearn import get_config
 
-from kernova._sklearn import openmp_effective_n_threads
+from kernova._sklearn import openmp_effective_n_threads, threadpool_controller
 
 _Block = TypeVar("_Block")
 
@@ -55,3 +56,29 @@ def in_threads(
     with ThreadPoolExecutor(n_threads) as pool:
         for _ in pool.map(work, blocks):
             pass
+
+
+class _SharedLimit:
+    """The limit on BLAS threads for all threads that want it: the last one lifts it."""
+
+    def __init__(self) -> None:
+        self._lock, self._n_users = Lock(), 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_users == 0:
+                self._limit = threadpool_controller().limit(limits=1, user_api="blas")
+            self._n_users += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._n_users -= 1
+            if self._n_users == 0:
+                self._limit.restore_original_limits()
+
+
+# A block under it lets matrix products run in the thread that asks for them. Thin products gain
+# nothing from more threads, and on a busy machine they take twenty times as long: each waits until
+# all of its threads have had their turn.
+single_blas_thread: Final = _SharedLimit()

@@ -1,10 +1,14 @@
 """Distances to the k-th nearest rows by products, against sorted distances."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from kernova.neighbors.products import kth_distances
+from kernova.parallel import single_blas_thread
 
 RANDOM = np.random.default_rng(0)
 TABLES = {
@@ -50,3 +54,21 @@ def test_copies_are_at_distance_zero_in_single_precision():
     own = np.arange(len(rows))
     found = kth_distances(rows, [1], rows, own, in_single_precision=True)
     assert np.all(found == 0)
+
+
+def blas_threads():
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+
+def test_threads_that_share_the_limit_on_products_lift_it_together():
+    with threadpool_limits(2, user_api="blas"):
+        with single_blas_thread:
+            with single_blas_thread:
+                pass
+            assert blas_threads() == {1}
+        with ThreadPoolExecutor(4) as pool:
+            jobs = [
+                pool.submit(kth_distances, TABLES["cloud"], [1], TABLES["cloud"]) for _ in range(40)
+            ]
+        assert all(job.exception() is None for job in jobs)
+        assert blas_threads() == {2}

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kernova.parallel import slices
+from kernova.parallel import in_threads, single_blas_thread, slices
 from kernova.typing import Indices, Matrix
 
 # Products of a block stay in the processor's cache.
@@ -59,13 +59,17 @@ def kth_distances(
     dtype = np.float32 if in_single_precision else np.float64
     centre, factor = rows.mean(axis=0), _right_factor(rows, dtype)
     distances = np.empty((len(queries), len(places)))
-    for block in slices(len(queries), max(1, _BLOCK_PRODUCTS // len(rows))):
+
+    def search(block: slice) -> None:
         products = _products(queries[block] - centre, factor)
         is_own = left_out[block] >= 0
         products[is_own, left_out[block][is_own]] = np.inf
         for column, chosen in enumerate(_kth_smallest(products, places)):
             difference = queries[block] - rows[chosen]
             distances[block, column] = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+
+    with single_blas_thread:
+        in_threads(search, slices(len(queries), max(1, _BLOCK_PRODUCTS // len(rows))))
     return distances
 
 
@@ -86,6 +90,10 @@ def _kth_smallest(products: NDArray[np.floating], places: list[int]) -> list[Ind
     """Return the columns with the smallest, second smallest, ... number of each row."""
     if places == [0]:
         return [products.argmin(axis=1)]
-    # Partitioning values and finding them again is faster than partitioning positions.
-    parts = np.partition(products, sorted(set(places)), axis=1)
-    return [(products == parts[:, place, None]).argmax(axis=1) for place in places]
+    # Partitioning values and finding them again is faster than partitioning positions, and from
+    # the largest place on each one has only the smaller values to look at.
+    part, values = products, {}
+    for place in sorted(set(places), reverse=True):
+        part = np.partition(part, place, axis=1)[:, : place + 1]
+        values[place] = part[:, place, None]
+    return [(products == values[place]).argmax(axis=1) for place in places]
