@@ -1,17 +1,20 @@
 """Samples to learn from, announcements of long studies: never silent, never without end."""
 
 import dataclasses
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
 
 from kernova import load_model, save_model
 from kernova.progress import announcing
 from kernova.tables.table import Table
 from kernova.workflows import detectors, effort
-from kernova.workflows.effort import SampledDetector, most_fitted_rows
+from kernova.workflows.effort import SampledDetector, Study, most_fitted_rows
 from kernova.workflows.novelty import find_novelties
 from kernova.workflows.novelty_page import novelty_page
 from kernova.workflows.outliers import find_outliers
@@ -81,16 +84,72 @@ def test_the_size_alone_decides():
     assert most_fitted_rows(forest, 10**9, 10**9) is None
 
 
-def test_long_studies_are_announced(monkeypatch):
-    table, said = table_of(400, 0, "many.csv"), []
+@pytest.fixture
+def small_is_long(monkeypatch):
+    """Announce every study of 300 rows or more."""
     monkeypatch.setattr(effort, "_SECONDS_WORTH_SAYING", 0.0)
+    monkeypatch.setattr(effort, "_FEWEST_WITH_SAMPLES", 300)
+    monkeypatch.setattr(effort, "_FEWEST_WITH_PAIRS", 300)
+
+
+def test_long_studies_are_announced(small_is_long):
+    table, said = table_of(400, 0, "many.csv"), []
     with announcing(said.append):
-        find_outliers(table, OutlierSettings(top=0))
+        find_outliers(table_of(299, 0, "few.csv"), OutlierSettings(top=0))
         assert said == []
-        monkeypatch.setattr(effort, "_ROWS_WORTH_TIMING", 300)
         find_outliers(table, OutlierSettings(top=0))
+        find_outliers(table, OutlierSettings(top=0, method="lof", max_false_alarm=0.1))
         find_novelties(table, table, NoveltySettings(top=0))
     assert [one.rpartition(" about ")[0] for one in said] == [
         "Judging 400 rows of 3 columns by the method ensemble will take",
+        "Judging 400 rows of 3 columns by the method lof will take",
         "Judging 800 rows of 3 columns by the method ensemble will take",
     ]
+
+
+def test_a_table_whose_sample_cannot_be_timed_is_judged_in_silence(small_is_long, monkeypatch):
+    monkeypatch.setattr(effort, "_TIMED_ROWS", 1)  # no neighbour
+    table, said = table_of(400, 0, "many.csv"), []
+    with announcing(said.append):
+        result = find_outliers(table, OutlierSettings(method="lof", top=0))
+    assert len(result.rows) == 400
+    assert said == []
+
+
+class Sleeper(OutlierMixin, BaseEstimator):
+    """Detector whose time is known."""
+
+    def __init__(self, fit_row=0.0, score_row=0.0, most_fitted=10**9):
+        self.fit_row, self.score_row, self.most_fitted = fit_row, score_row, most_fitted
+
+    def fit(self, X, y=None):
+        self.n_ = min(len(X), self.most_fitted)
+        time.sleep(self.fit_row * self.n_)
+        return self
+
+    def score_samples(self, X):
+        time.sleep(0.01 + self.score_row * len(X))
+        return np.zeros(len(X))
+
+
+def estimate(sleeper, method, n_fitted, n_judged, **options):
+    entry = detectors.detector_named(method, "outliers")
+    study = Study(entry, n_fitted, n_judged, **options)
+    features = pd.DataFrame(np.zeros((50_000, 1)))
+    return effort.estimated_seconds(lambda: make_pipeline(sleeper), features, study)
+
+
+def test_the_estimate_extrapolates_what_grows_and_no_more():
+    grows, constant = Sleeper(2e-5), Sleeper(2e-5, most_fitted=10_000)
+    assert estimate(grows, "lof", 40_000, 10) == pytest.approx(0.8, rel=0.3)
+    # Its fit takes no longer for a million rows, since it draws a sample.
+    assert estimate(constant, "ensemble", 10**6, 10) == pytest.approx(0.2, rel=0.3)
+    scores = Sleeper(0.0, 5e-6)
+    assert estimate(scores, "ensemble", 10**6, 10**6) == pytest.approx(5.0, rel=0.3)
+    assert estimate(scores, "lof", 4000, 10**6) == pytest.approx(5.0, rel=0.3)
+    # Scores of the rows of fit are computed there, and halves are fitted twice.
+    both = Sleeper(2e-5, 5e-6)
+    among = estimate(both, "lof", 40_000, 40_000, is_among=True)
+    assert among == pytest.approx(0.8, rel=0.3)
+    halves = estimate(both, "lof", 20_000, 40_000, n_fits=2)
+    assert halves == pytest.approx(2 * 0.4 + 0.2, rel=0.3)

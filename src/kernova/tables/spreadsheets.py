@@ -124,7 +124,11 @@ def save_separated(
 
 
 def _has_carriage_return(rows: "pd.DataFrame") -> bool:
-    texts = (rows.iloc[:, i] for i, kind in enumerate(rows.dtypes) if not _is_without_text(kind))
+    texts = (
+        _distinct(rows.iloc[:, i])
+        for i, kind in enumerate(rows.dtypes)
+        if not _is_without_text(kind)
+    )
     values = (value for column in (rows.columns, *texts) for value in column)
     return any("\r" in (value if isinstance(value, str) else str(value)) for value in values)
 
@@ -136,12 +140,23 @@ def _with_texts(rows: "pd.DataFrame", change: Callable[[str], str]) -> "pd.DataF
     for number, dtype in enumerate(rows.dtypes):
         if not _is_without_text(dtype):
             column = rows.iloc[:, number]
+            if isinstance(dtype, pd.StringDtype) and all(
+                _changed(value, change) is value for value in _distinct(column)
+            ):
+                continue
             values = [_changed(value, change) for value in column]
             # A changed value need not be one of a column's categories.
             kept = dtype if isinstance(dtype, pd.StringDtype) else object
             changed.isetitem(number, pd.array(values, dtype=kept))
     changed.columns = pd.Index([_changed(name, change) for name in rows.columns])
     return changed
+
+
+def _distinct(column: "pd.Series[Any]") -> Any:
+    """Return values among which is each text of a column: of a million verdicts few differ."""
+    import pandas as pd
+
+    return column.unique() if isinstance(column.dtype, pd.StringDtype) else column
 
 
 def _is_without_text(dtype: Any) -> bool:

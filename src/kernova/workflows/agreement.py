@@ -150,7 +150,8 @@ def member_agreement(bits: pd.DataFrame | None, shown: Indices) -> Agreement | N
     kept = bits.loc[:, bits.notna().mean() > 0.5]
     if not len(kept.columns):
         return None
-    return agreement_of(kept.T.fillna(bits.mean(axis=1)).T, shown, n_first=len(shown))
+    means = bits.mean(axis=1)
+    return agreement_of(kept.apply(lambda one: one.fillna(means)), shown, n_first=len(shown))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ gives the same result. The clock serves the announcement alone.
 """
 
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
@@ -39,9 +40,12 @@ _SCORING_A_ROW, _MAKING_A_CELL = 20_000, 500
 _COST, _COST_IN_TREES = 2, 16
 _MOST_COLUMNS_IN_TREES = 15
 
-# Fewer rows to judge take a few seconds with any detector.
-_ROWS_WORTH_TIMING = 20_000
-_TIMED_ROWS, _TIMED_SCORES = 1000, 500
+# Fewer rows to judge take a few seconds.
+_FEWEST_WITH_PAIRS, _FEWEST_WITH_SAMPLES = 20_000, 100_000
+# Rows of the timed fits; from the second number on, ensembles draw samples of the same sizes.
+_TIMED_ROWS, _TIMED_ROWS_OF_SAMPLES = 4000, 40_000
+_FEWEST_TIMED_SCORES, _MOST_TIMED_SCORES = 500, 32_000
+_SECONDS_TIMED, _SHORTEST = 0.2, 1e-9
 _SECONDS_WORTH_SAYING = 10.0
 
 
@@ -207,25 +211,48 @@ def explaining_effort(
     return Effort(max(1, min(n_wanted, affordable // needed)), n_nearest, budget)
 
 
+class Study(NamedTuple):
+    """The size of a study: what is fitted how often, and what is scored."""
+
+    entry: Detector
+    n_fitted: int  # rows that each fit learns from
+    n_judged: int
+    n_fits: int = 1
+    is_among: bool = False  # rows are scored among the others of their table
+
+    @property
+    def is_sampling(self) -> bool:
+        """Whether the estimator draws samples itself, so that the fit hardly takes longer."""
+        return self.entry.most_pairs is None
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether a fit on all rows has computed their scores."""
+        is_whole = self.is_among and self.n_fitted == self.n_judged
+        return is_whole and not self.is_sampling and self.entry.training_scores is not None
+
+
 def announce_duration(
-    make_chain: Callable[[], Pipeline],
-    features: pd.DataFrame,
-    method: str,
-    *,
-    n_fitted: int,
-    n_judged: int,
+    make_chain: Callable[[], Pipeline], features: pd.DataFrame, study: Study
 ) -> None:
     """Announce how long a study will take, if that is long."""
-    if n_judged < _ROWS_WORTH_TIMING:
+    fewest = _FEWEST_WITH_SAMPLES if study.is_sampling else _FEWEST_WITH_PAIRS
+    if study.n_judged < fewest:
         return
 
     def sentence() -> str | None:
-        seconds = _estimated_seconds(make_chain, features, n_fitted, n_judged)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                seconds = estimated_seconds(make_chain, features, study)
+        except (ValueError, ArithmeticError):  # a small sample may not do where the table does
+            return None
         if seconds < _SECONDS_WORTH_SAYING:
             return None
         return (
-            f"Judging {quantity(n_judged, 'row')} of {quantity(features.shape[1], 'column')} by "
-            f"the method {method} will take about {_in_words(seconds)}."
+            f"Judging {quantity(study.n_judged, 'row')} of "
+            f"{quantity(features.shape[1], 'column')} by the method {study.entry.name} will take "
+            f"about {_in_words(seconds)}."
         )
 
     announce(sentence)
@@ -248,25 +275,54 @@ def _in_words(seconds: float) -> str:
     return f"{seconds / 3600:.1f} hours"
 
 
-def _estimated_seconds(
-    make_chain: Callable[[], Pipeline], features: pd.DataFrame, n_fitted: int, n_judged: int
+def estimated_seconds(
+    make_chain: Callable[[], Pipeline], features: pd.DataFrame, study: Study
 ) -> float:
-    """Extrapolate from the times of two small samples, the second twice as large."""
-    random = np.random.default_rng(0)
-    n_timed = min(2 * _TIMED_ROWS, n_fitted, len(features))
-    rows = features.iloc[np.sort(random.choice(len(features), n_timed, replace=False))]
-    fits, scores = [], []
-    for timed in (rows.iloc[: n_timed // 2], rows):
-        started = time.perf_counter()
-        chain = make_chain().fit(timed)
-        fitted = time.perf_counter()
-        if hasattr(chain, "score_samples"):
-            chain.score_samples(rows.iloc[:_TIMED_SCORES])
-        fits.append(fitted - started)
-        scores.append((time.perf_counter() - fitted) / min(_TIMED_SCORES, n_timed))
-    growth = np.log2(n_fitted / n_timed)
+    """Return about how long a study takes, from the times of samples of its rows.
+
+    An estimator that draws samples is timed with as many rows as it draws at most; the times of
+    any other are extrapolated from two sizes, the second twice the first.
+    """
+    n_timed = min(study.n_fitted, _TIMED_ROWS_OF_SAMPLES if study.is_sampling else _TIMED_ROWS)
+    order = np.random.default_rng(0).permutation(len(features))
+    learnt = features.iloc[order[:n_timed]]
+    others = features.iloc[order[n_timed : n_timed + _MOST_TIMED_SCORES]]
+    scored = learnt if study.is_among or len(others) == 0 else others
+    whole = _timed(make_chain, learnt, scored)
+    if study.is_sampling or n_timed == study.n_fitted:
+        return study.n_fits * whole.fit + study.n_judged * whole.score
+    half = _timed(make_chain, learnt.iloc[: n_timed // 2], scored)
+    n_doublings = np.log2(study.n_fitted / n_timed)
     # Fitting takes at least as long as reading the rows, and scoring at most as long as comparing.
-    fit_power = np.clip(np.log2(fits[1] / fits[0]), 1, 2)
-    score_power = np.clip(np.log2(max(scores[1], 1e-9) / max(scores[0], 1e-9)), 0, 1)
-    fitting = fits[1] * 2 ** (fit_power * growth)
-    return float(fitting + n_judged * scores[1] * 2 ** (score_power * growth))
+    fit_power = np.clip(np.log2(whole.fit / half.fit), 1, 2)
+    score_power = np.clip(np.log2(whole.score / half.score), 0, 1)
+    fitting = study.n_fits * whole.fit * 2 ** (fit_power * n_doublings)
+    scoring = study.n_judged * whole.score * 2 ** (score_power * n_doublings)
+    return float(fitting if study.has_scores else fitting + scoring)
+
+
+class _Timed(NamedTuple):
+    """Seconds of one fit, and of scoring one row."""
+
+    fit: float
+    score: float
+
+
+def _timed(
+    make_chain: Callable[[], Pipeline], learnt: pd.DataFrame, scored: pd.DataFrame
+) -> _Timed:
+    """Time a fit, and the scoring of more and more rows until that takes long enough to tell."""
+    started = time.perf_counter()
+    chain = make_chain().fit(learnt)
+    fit = time.perf_counter() - started
+    n_rows, before = min(_FEWEST_TIMED_SCORES, len(scored)), 0.0
+    while True:
+        started = time.perf_counter()
+        chain.score_samples(scored.iloc[:n_rows])
+        elapsed = time.perf_counter() - started
+        if elapsed > _SECONDS_TIMED or 2 * n_rows > len(scored):
+            break
+        n_rows, before = 2 * n_rows, elapsed
+    # What half of the rows took includes what any call takes, such as starting threads.
+    of_half = elapsed - before if 0 < before < elapsed else elapsed / 2
+    return _Timed(max(fit, _SHORTEST), max(of_half / max(n_rows // 2, 1), _SHORTEST))

@@ -35,6 +35,7 @@ from kernova.workflows.detectors import (
     unused_settings,
 )
 from kernova.workflows.effort import (
+    Study,
     announce_duration,
     explaining_effort,
     most_fitted_rows,
@@ -420,9 +421,7 @@ def _most_fitted(known: pd.DataFrame, new: pd.DataFrame, settings: NoveltySettin
     announce_duration(
         lambda: novelty_estimator(settings),
         known,
-        settings.method,
-        n_fitted=most_fitted or n_fitted,
-        n_judged=n_judged,
+        Study(entry, most_fitted or n_fitted, n_judged),
     )
     return most_fitted
 

@@ -52,6 +52,7 @@ from kernova.workflows.detectors import (
 )
 from kernova.workflows.effort import (
     SampledDetector,
+    Study,
     announce_duration,
     most_fitted_rows,
     sample_note,
@@ -144,9 +145,7 @@ def _most_fitted(features: pd.DataFrame, settings: OutlierSettings) -> int | Non
     announce_duration(
         lambda: outlier_estimator(settings, for_new_rows=True),
         features,
-        settings.method,
-        n_fitted=most_fitted or n_fitted,
-        n_judged=n_rows,
+        Study(entry, most_fitted or n_fitted, n_rows, 2 if has_halves else 1, not has_halves),
     )
     return most_fitted
 

@@ -28,6 +28,7 @@ from kernova.anomaly.ensemble.views import (
 )
 from kernova.errors import InputError, quoted
 from kernova.parallel import row_blocks
+from kernova.progress import track
 from kernova.text import listed
 from kernova.typing import Indices, Matrix, Vector
 
@@ -38,6 +39,8 @@ _FOR_NEW: Final = (1,)
 _SEVERAL: Final = 20
 _TENTH: Final = 0.1
 _NEAREST: Final = "nearest-"
+# Numbers in memory that a row counts for at least: progress is reported between blocks of rows.
+_LEAST: Final = 512
 
 NEAREST_MEMBERS: Final = tuple(
     f"{_NEAREST}{view}" for view in (STANDARD, RANGE, DECORRELATED, RANKS)
@@ -79,7 +82,7 @@ class Committee:
     def surprises(self, views: Views, rows: Rows, own: Indices) -> Matrix:
         """Return the surprise of each row for each member, in bits."""
         found = np.empty((len(own), len(self.members)))
-        for block in row_blocks(len(own), 12 * _width(rows)):
+        for block in track(row_blocks(len(own), max(12 * _width(rows), _LEAST)), "scoring"):
             seen = views.seen(Rows(rows.numbers[block], rows.codes[block]))
             for j, (member, scale) in enumerate(zip(self.members, self.scales, strict=True)):
                 novelty = member.novelty(seen, own[block], among=self.among)
