@@ -37,6 +37,11 @@ CROSS = (
     "all 2 detectors must agree, each calibrated on at least 200 rows that it was not fitted to; "
     "of 400 rows, each judged by its own, 8 were)."
 )
+CROSS_AGAIN = (
+    "With 95 % confidence, at most 4.77 % of ordinary rows are called novel (5 % was asked for; "
+    "all 2 detectors must agree, each calibrated on at least 300 rows that it was not fitted to; "
+    "of 600 verdicts of single detectors on such rows 16 were)."
+)
 FEW_ROWS_CROSS = (
     "With 95 % confidence, at most 5.82 % of ordinary rows are called novel (5 % was asked for, "
     "which takes 59 rows in each fold; all 2 detectors must agree, each calibrated on at least 50 "
@@ -47,7 +52,7 @@ GROUPED = (
     "was asked for; of 59 rows, one from each held-out group, none was)."
 )
 ONE_FRAME = (
-    "frames must be an iterable of tables; got one ndarray. Put a single table into a list, or use "
+    "frames must be an iterable of tables; got one {}. Put a single table into a list, or use "
     "judge."
 )
 GROUPS_NEEDED = "groups must be given to recalibrate if they were given before, and only then."

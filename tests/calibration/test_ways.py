@@ -18,6 +18,7 @@ from tests.calibration.detectors import Closeness, FirstColumn
 from tests.calibration.messages import (
     BAD_GROUPS,
     CROSS,
+    CROSS_AGAIN,
     FEW_ROWS,
     FEW_ROWS_CROSS,
     GROUPED,
@@ -129,6 +130,7 @@ def test_calibrating_folds_again_keeps_p_values_valid(rows):
     calibrated.recalibrate(rows[:100] * 1.1)
     assert [fold.holdout_scores_.size for fold in calibrated.folds_] == [300, 300]
     assert calibrated.false_alarm_bound_ != before
+    assert calibrated.guarantee() == CROSS_AGAIN
     far = np.full((1, 3), 99.0)
     # The mean of the folds' p-values: they share rows, whose number must not be counted twice.
     assert calibrated.p_values(far) == pytest.approx(1 / 301)
@@ -263,8 +265,9 @@ def test_batches_are_judged_one_at_a_time(rows):
     for name in whole._fields:
         parts = np.concatenate([getattr(one, name) for one in found])
         np.testing.assert_array_equal(parts, getattr(whole, name))
-    with pytest.raises(InputError, match=f"^{re.escape(ONE_FRAME)}$"):
-        calibrated.score_batches(rows)
+    for one, name in ((rows, "ndarray"), (5, "int"), ("rows.csv", "str")):
+        with pytest.raises(InputError, match=f"^{re.escape(ONE_FRAME.format(name))}$"):
+            calibrated.score_batches(one)
 
 
 def test_batches_may_be_frames_and_record_batches(rows):
@@ -288,3 +291,7 @@ def test_calibrating_again_adds_to_the_held_out_rows(rows):
     together.calibrate(np.vstack([rows[200:], rows[:200]])).recalibrate(rows[:7])
     assert together.holdout_scores_.size == 407
     assert not hasattr(calibrated, "holdout_indices_")
+    # A batch in which nothing was labelled changes nothing.
+    before, sentence = calibrated.holdout_scores_, calibrated.guarantee()
+    assert calibrated.recalibrate(rows[:0]).holdout_scores_ is before
+    assert calibrated.guarantee() == sentence

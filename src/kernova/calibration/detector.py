@@ -16,8 +16,10 @@ from kernova.calibration import BOUND, CALIBRATION, CONFIDENCE, HOLDOUT, MAX_FAL
 from kernova.calibration.bounds import FalseAlarmThreshold, false_alarm_threshold
 from kernova.calibration.p_values import conformal_p_values, select_discoveries
 from kernova.calibration.scoring import (
+    OF_GROUPS,
     OVERFLOW,
     HeldOut,
+    folds_sentence,
     guarantee_sentence,
     last_step,
     scores_by,
@@ -53,8 +55,6 @@ __all__ = [
     "scores_outliers_high",
     "split_rows",
 ]
-
-_OF_GROUPS = "ordinary rows of other groups"
 
 
 class Judgement(NamedTuple):
@@ -307,7 +307,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         Parameters
         ----------
         X_ordinary : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Ordinary rows that the detector has not seen.
+            Ordinary rows that the detector has not seen. Without rows nothing changes.
         groups : array-like of shape (n_rows,), optional
             The group of each row; needed if and only if there were groups before. All rows
             must be of new groups.
@@ -317,6 +317,8 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         self
         """
         check_is_fitted(self, "threshold_")
+        if num_samples(X_ordinary) == 0:
+            return self
         if hasattr(self, "folds_"):
             for fold in self.folds_:
                 fold.recalibrate(X_ordinary, groups)
@@ -386,7 +388,8 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         [1, 5, 3, 1, 1]
         """
         check_is_fitted(self, "threshold_")
-        if hasattr(frames, "shape") or isinstance(frames, str | bytes | dict):
+        is_one = hasattr(frames, "shape") or isinstance(frames, str | bytes | dict)
+        if is_one or not isinstance(frames, Iterable):
             raise InputError(
                 f"frames must be an iterable of tables; got one {type(frames).__name__}. "
                 "Put a single table into a list, or use judge."
@@ -479,22 +482,14 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         self.false_alarm_bound_ = min(fold.false_alarm_bound_ for fold in folds)
         rates = [fold.observed_false_alarm_ for fold in folds]
         self.observed_false_alarm_ = float(np.average(rates, weights=sizes))
-        is_grouped = folds[0]._drawn_scores is not None
-        unit = "groups" if is_grouped else "rows"
-        rows = "rows, one from each group," if is_grouped else "rows, each judged by its own,"
-        wanted = Wanted(self.max_false_alarm, self.confidence, self.bound)
-        is_above = self.false_alarm_bound_ > self.max_false_alarm
-        needs = f", which takes {wanted.units_needed()} {unit} in each fold" if is_above else ""
-        self._guarantee = guarantee_sentence(
+        self._guarantee = folds_sentence(
             FalseAlarmThreshold(
                 0.0, self.false_alarm_bound_, self.observed_false_alarm_, sum(sizes)
             ),
-            self.max_false_alarm,
-            self.confidence,
-            of=_OF_GROUPS if is_grouped else "ordinary rows",
-            by=f"{needs}; all {len(folds)} detectors must agree, each "
-            f"calibrated on at least {min(sizes)} {unit} that it was not fitted to",
-            held_out=f"{sum(sizes)} {rows}",
+            Wanted(self.max_false_alarm, self.confidence, self.bound),
+            sizes,
+            is_grouped=folds[0]._drawn_scores is not None,
+            share_rows=self._folds_share_rows,
         )
 
     @property
@@ -545,7 +540,7 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         words: dict[str, Any] = {}
         if held_out.drawn is not None:
             words = {
-                "of": _OF_GROUPS,
+                "of": OF_GROUPS,
                 "held_out": f"{result.n} rows, one from each held-out group,",
             }
         # Written now: parameters changed later do not change what was proven.

@@ -10,10 +10,12 @@ from sklearn.pipeline import Pipeline
 
 from kernova._sklearn import safe_indexing
 from kernova.calibration.bounds import FalseAlarmThreshold, finite_scores, percent_rounded_up
+from kernova.calibration.splits import Wanted
 from kernova.errors import InputError
 from kernova.text import percent, plural
 from kernova.typing import Indices, Vector
 
+OF_GROUPS = "ordinary rows of other groups"
 # Detectors of other libraries overflow at 1e308; their scores are checked instead.
 OVERFLOW: dict[str, Any] = {"over": "ignore", "invalid": "ignore", "divide": "ignore"}
 
@@ -82,6 +84,32 @@ def guarantee_sentence(
         f"With {percent(confidence, '.12g')} confidence, at most "
         f"{percent_rounded_up(result.bound)} of {of} are called novel "
         f"({percent(max_false_alarm, '.12g')} was asked for{by}; of {rows} {called})."
+    )
+
+
+def folds_sentence(
+    result: FalseAlarmThreshold,
+    wanted: Wanted,
+    sizes: list[int],
+    is_grouped: bool,
+    share_rows: bool,
+) -> str:
+    """Return the guarantee of detectors that must agree, each calibrated on so many units."""
+    unit = "groups" if is_grouped else "rows"
+    needs = f", which takes {wanted.units_needed()} {unit} in each fold"
+    if share_rows:  # the number of verdicts is larger than that of rows
+        held_out = f"{result.n} verdicts of single detectors on such rows"
+    else:
+        by = "one from each group" if is_grouped else "each judged by its own"
+        held_out = f"{result.n} rows, {by},"
+    return guarantee_sentence(
+        result,
+        wanted.max_false_alarm,
+        wanted.confidence,
+        of=OF_GROUPS if is_grouped else "ordinary rows",
+        by=f"{needs if result.bound > wanted.max_false_alarm else ''}; all {len(sizes)} detectors "
+        f"must agree, each calibrated on at least {min(sizes)} {unit} that it was not fitted to",
+        held_out=held_out,
     )
 
 
