@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn.ensemble import IsolationForest
@@ -43,11 +43,17 @@ def rows():
     st.sampled_from([0.5, 0.95, 0.999]),
     st.sampled_from(["binomial", "hoeffding"]),
 )
+@example(3, 0.3, 0.5, "binomial")
 def test_the_automatic_hold_out_proves_the_rate_and_wastes_no_row(n_rows, rate, confidence, bound):
     wanted = Wanted(rate, confidence, bound)
-    if n_rows < wanted.units_needed() + 10 and wanted.units_needed() > n_rows // 2 and rate != 0.05:
-        with pytest.raises(TooFewRowsError):
+    if not wanted.is_provable(n_rows - min(n_rows // 2, 10)) and rate != 0.05:
+        with pytest.raises(TooFewRowsError) as raised:
             holdout_size(n_rows, "auto", wanted)
+        # As many rows as the message asks for are enough, and one fewer is not.
+        in_all = int(re.findall(r"takes (\d+) rows in all", str(raised.value))[0])
+        assert holdout_size(in_all, "auto", wanted) == wanted.units_needed()
+        with pytest.raises(TooFewRowsError):
+            holdout_size(in_all - 1, "auto", wanted)
         return
     size = holdout_size(n_rows, "auto", wanted)
     assert 1 <= size < n_rows

@@ -182,11 +182,10 @@ def _automatic_size(n_units: int, wanted: Wanted, unit: str) -> int:
     """
     half, needed = n_units // 2, wanted.units_needed()
     if needed > half:
-        if needed <= n_units - _FEWEST_TO_LEARN_FROM:
-            return needed
-        if wanted.max_false_alarm != MAX_FALSE_ALARM:
-            raise _too_few(n_units, wanted, needed, unit)
-        return n_units - min(half, _FEWEST_TO_LEARN_FROM)
+        most = n_units - min(half, _FEWEST_TO_LEARN_FROM)
+        if needed > most and wanted.max_false_alarm != MAX_FALSE_ALARM:
+            raise _too_few(n_units, most, wanted, unit)
+        return min(needed, most)
     most = half
     enough = _size_of_close_rate(wanted, needed, half, _CLOSE)
     if enough is not None:
@@ -212,14 +211,15 @@ def _smallest_with_as_many_alarms(size: int, wanted: Wanted, needed: int) -> int
     return low
 
 
-def _too_few(n_units: int, wanted: Wanted, needed: int, unit: str) -> TooFewRowsError:
+def _too_few(n_units: int, n_holdout: int, wanted: Wanted, unit: str) -> TooFewRowsError:
     try:
-        wanted.allowed(max(n_units - _FEWEST_TO_LEARN_FROM, n_units - n_units // 2))
+        wanted.allowed(n_holdout)
     except TooFewRowsError as error:
-        in_all = needed + _FEWEST_TO_LEARN_FROM
+        needed = error.rows_needed
+        n_learnt = min(_FEWEST_TO_LEARN_FROM, needed - 1)
         return TooFewRowsError(
-            f"{error} With {_FEWEST_TO_LEARN_FROM} {unit}s to learn from, that takes {in_all} "
-            f"{unit}s in all; there are {n_units}.",
+            f"{error} With {quantity(n_learnt, unit)} to learn from, that takes "
+            f"{needed + n_learnt} {unit}s in all; there are {n_units}.",
             rows_needed=needed,
             smallest_provable=error.smallest_provable,
         )
