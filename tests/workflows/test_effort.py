@@ -1,7 +1,6 @@
 """Samples to learn from, announcements of long studies: never silent, never without end."""
 
 import dataclasses
-import time
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from kernova import load_model, save_model
 from kernova.progress import announcing
 from kernova.tables.table import Table
-from kernova.workflows import detectors, effort
+from kernova.workflows import detectors, effort, outliers_page
 from kernova.workflows.effort import SampledDetector, Study, most_fitted_rows
 from kernova.workflows.novelty import find_novelties
 from kernova.workflows.novelty_page import novelty_page
@@ -103,7 +102,7 @@ def test_long_studies_are_announced(small_is_long):
     assert [one.rpartition(" about ")[0] for one in said] == [
         "Judging 400 rows of 3 columns by the method ensemble will take",
         "Judging 400 rows of 3 columns by the method lof will take",
-        "Judging 800 rows of 3 columns by the method ensemble will take",
+        "Judging 581 rows of 3 columns by the method ensemble will take",
     ]
 
 
@@ -116,40 +115,57 @@ def test_a_table_whose_sample_cannot_be_timed_is_judged_in_silence(small_is_long
     assert said == []
 
 
-class Sleeper(OutlierMixin, BaseEstimator):
-    """Detector whose time is known."""
+class Worker(OutlierMixin, BaseEstimator):
+    """Detector that takes a known time, by a clock of its own."""
+
+    seconds = 0.0
 
     def __init__(self, fit_row=0.0, score_row=0.0, most_fitted=10**9):
         self.fit_row, self.score_row, self.most_fitted = fit_row, score_row, most_fitted
 
     def fit(self, X, y=None):
         self.n_ = min(len(X), self.most_fitted)
-        time.sleep(self.fit_row * self.n_)
+        Worker.seconds += self.fit_row * self.n_
         return self
 
     def score_samples(self, X):
-        time.sleep(0.01 + self.score_row * len(X))
+        Worker.seconds += 0.02 + self.score_row * len(X)
         return np.zeros(len(X))
 
 
-def estimate(sleeper, method, n_fitted, n_judged, **options):
-    entry = detectors.detector_named(method, "outliers")
-    study = Study(entry, n_fitted, n_judged, **options)
-    features = pd.DataFrame(np.zeros((50_000, 1)))
-    return effort.estimated_seconds(lambda: make_pipeline(sleeper), features, study)
+@pytest.fixture
+def estimate(monkeypatch):
+    monkeypatch.setattr(effort.time, "perf_counter", lambda: Worker.seconds)
+
+    def estimate(worker, method, n_fitted, n_judged, **options):
+        study = Study(detectors.detector_named(method, "outliers"), n_fitted, n_judged, **options)
+        features = pd.DataFrame(np.zeros((50_000, 1)))
+        return effort.estimated_seconds(lambda: make_pipeline(worker), features, study)
+
+    return estimate
 
 
-def test_the_estimate_extrapolates_what_grows_and_no_more():
-    grows, constant = Sleeper(2e-5), Sleeper(2e-5, most_fitted=10_000)
-    assert estimate(grows, "lof", 40_000, 10) == pytest.approx(0.8, rel=0.3)
+def test_the_estimate_extrapolates_what_grows_and_no_more(estimate):
+    assert estimate(Worker(1e-3), "lof", 40_000, 0) == pytest.approx(40)
     # Its fit takes no longer for a million rows, since it draws a sample.
-    assert estimate(constant, "ensemble", 10**6, 10) == pytest.approx(0.2, rel=0.3)
-    scores = Sleeper(0.0, 5e-6)
-    assert estimate(scores, "ensemble", 10**6, 10**6) == pytest.approx(5.0, rel=0.3)
-    assert estimate(scores, "lof", 4000, 10**6) == pytest.approx(5.0, rel=0.3)
+    drawing = Worker(1e-3, most_fitted=10_000)
+    assert estimate(drawing, "ensemble", 10**6, 0) == pytest.approx(10)
+    # What every call of score_samples takes is no time of its rows.
+    scores = Worker(0.0, 5e-6)
+    assert estimate(scores, "ensemble", 10**6, 10**6) == pytest.approx(5)
+    assert estimate(scores, "lof", 4000, 10**6) == pytest.approx(5)
     # Scores of the rows of fit are computed there, and halves are fitted twice.
-    both = Sleeper(2e-5, 5e-6)
-    among = estimate(both, "lof", 40_000, 40_000, is_among=True)
-    assert among == pytest.approx(0.8, rel=0.3)
-    halves = estimate(both, "lof", 20_000, 40_000, n_fits=2)
-    assert halves == pytest.approx(2 * 0.4 + 0.2, rel=0.3)
+    both = Worker(1e-3, 5e-4)
+    assert estimate(both, "lof", 40_000, 40_000, is_among=True) == pytest.approx(40)
+    assert estimate(both, "lof", 20_000, 40_000, n_fits=2) == pytest.approx(60, rel=0.03)
+
+
+def test_the_map_of_very_many_rows_shows_a_sample_and_says_so(monkeypatch):
+    result = find_outliers(table_of(400, 0, "many.csv"), OutlierSettings(top=3))
+    assert "All rows on their first two" in outliers_page.outliers_page(result)
+    monkeypatch.setattr(outliers_page, "_MOST_ON_MAP", 100)
+    assert "A sample of 100 rows on their first two" in outliers_page.outliers_page(result)
+    figure = outliers_page.outliers_figures(result)["map"]
+    drawn = [len(one.get_offsets()) for one in figure.axes[0].collections]
+    assert drawn == [sum(drawn) - 3, 3]
+    assert 100 <= sum(drawn) <= 103

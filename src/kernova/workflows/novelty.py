@@ -421,7 +421,7 @@ def _most_fitted(known: pd.DataFrame, new: pd.DataFrame, settings: NoveltySettin
     announce_duration(
         lambda: novelty_estimator(settings),
         known,
-        Study(entry, most_fitted or n_fitted, n_judged),
+        Study(entry, most_fitted or n_fitted, len(known) - n_fitted + len(new)),
     )
     return most_fitted
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernova._version import __version__
@@ -26,6 +27,7 @@ from kernova.report.page import (
 )
 from kernova.tables.fill_values import far_cells, with_moved_cells
 from kernova.text import format_value, truncate_middle
+from kernova.typing import Indices, Mask, Matrix, Vector
 from kernova.workflows.agreement import Agreement, MethodComparison
 from kernova.workflows.detectors import detector_named, table_encoder
 from kernova.workflows.outliers import OutlierResult
@@ -33,6 +35,7 @@ from kernova.workflows.reasons import ExplainedRows
 from kernova.workflows.verdicts import OUTLIER
 
 _MOST_CARDS = 100
+_MOST_ON_MAP = 50_000
 _RULES = {
     "fraction": "Each row was compared with all others. The threshold was set by the fraction of "
     "rows to call outliers; it does not say how many ordinary rows are above it. Set a largest "
@@ -53,7 +56,7 @@ def outliers_page(result: OutlierResult) -> str:
             _answer(result),
             _rows_to_look_at(result),
             Section("The ranking", list(_ranking(figures))),
-            _where_they_lie(figures["map"]),
+            _where_they_lie(figures["map"], len(result.rows)),
             _all_of_them(result),
             *(
                 []
@@ -127,9 +130,6 @@ def _agreement_section(title: str, agreement: Agreement, id_of: Callable[[int], 
 def outliers_figures(result: OutlierResult) -> dict[str, Figure]:
     """Return the figures of the page by name, to be saved as files."""
     settings = result.settings
-    encoder = table_encoder(settings.scaling, settings.missing, "auto")
-    features = result.table.features
-    encoded = encoder.fit_transform(with_moved_cells(features, far_cells(features)))
     ids = result.table.ids.tolist()
     # With two thresholds, factors are divided by their own one, so that one line serves both.
     factors = result.rows["factor"].sort_index().to_numpy()
@@ -139,18 +139,45 @@ def outliers_figures(result: OutlierResult) -> dict[str, Figure]:
     is_marked = np.zeros(len(factors), dtype=np.bool_)
     order = result.rows.index
     is_marked[order[result.is_outlier] if result.has_rule else order[: result.n_top]] = True
-    kinds = ("usual", "outlier") if result.has_rule else ("other", "row ranked first")
     ranking = plot_ranking(factors, threshold=threshold, labels=ids, name="outlier factor" + unit)
-    on_map = plot_outlier_map(encoded, factors, is_marked, labels=ids, kinds=kinds)
-    figures = {"ranking": figure_of(ranking), "map": figure_of(on_map)}
+    figures = {
+        "ranking": figure_of(ranking),
+        "map": figure_of(_map_of_rows(result, factors, is_marked)),
+    }
     numbers = settings.path or settings.n_neighbors
     has_path = "path" in detector_named(settings.method, "outliers").parameters
     if has_path and numbers != "auto" and (settings.path or len(set(numbers)) > 1):
+        encoded = _encoded(result, np.arange(len(factors)))
         path = outlier_factor_path(
             pd.DataFrame(encoded, index=ids), numbers, kernel=settings.kernel
         )
         figures["stability"] = rank_stability_figure(path)
     return figures
+
+
+def _map_of_rows(result: OutlierResult, factors: Vector, is_marked: Mask) -> Axes:
+    """Draw all rows, or of very many those that are marked and a random sample."""
+    drawn = np.arange(len(factors))
+    if len(factors) > _MOST_ON_MAP:
+        sampled = np.random.default_rng(0).choice(len(factors), _MOST_ON_MAP, replace=False)
+        drawn = np.union1d(sampled, np.flatnonzero(is_marked))
+    kinds = ("usual", "outlier") if result.has_rule else ("other", "row ranked first")
+    return plot_outlier_map(
+        _encoded(result, drawn),
+        factors[drawn],
+        is_marked[drawn],
+        labels=result.table.ids.iloc[drawn].tolist(),
+        kinds=kinds,
+    )
+
+
+def _encoded(result: OutlierResult, chosen: Indices) -> Matrix:
+    """Return rows as numbers, with far cells moved to the others."""
+    settings = result.settings
+    encoder = table_encoder(settings.scaling, settings.missing, "auto")
+    features = result.table.features.iloc[chosen].reset_index(drop=True)
+    encoded: Matrix = encoder.fit_transform(with_moved_cells(features, far_cells(features)))
+    return encoded
 
 
 def _answer(result: OutlierResult) -> Section:
@@ -234,13 +261,14 @@ def _ranking(figures: dict[str, Figure]) -> Iterator[str]:
         )
 
 
-def _where_they_lie(of_rows: Figure) -> Section:
+def _where_they_lie(of_rows: Figure, n_rows: int) -> Section:
+    shown = "All rows" if n_rows <= _MOST_ON_MAP else f"A sample of {_MOST_ON_MAP:,} rows"
     return Section(
         "Where they lie",
         [
             picture(
                 of_rows,
-                "All rows on their first two principal components, some of them marked.",
+                f"{shown} on their first two principal components, some of them marked.",
                 "A projection onto two dimensions: a row that looks ordinary here may be outlying "
                 "among its neighbours, or in dimensions that the map does not show.",
             )
