@@ -16,7 +16,7 @@ from kernova.cli.app import app
 from kernova.workflows.novelty import find_novelties, read_known_and_new
 from kernova.workflows.outliers import find_outliers, read_rows
 from kernova.workflows.settings import NoveltySettings
-from tests.tables.messages import BAD_FILES
+from tests.tables.messages import AUTO, BAD_FILES
 
 HOW_TO_FILL = "Fill them in, or pass --missing auto, --missing drop or --missing fill."
 OPTION_OF = {
@@ -59,7 +59,7 @@ def library(known, new):
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
-    [case[:2] + case[3:] for case in BAD_FILES if not case[2]],
+    [case[:2] + case[3:] for case in BAD_FILES if case[2] in ({}, AUTO)],
     ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
 )
 @pytest.mark.parametrize("role", ["known", "new"])
@@ -73,7 +73,7 @@ def test_bad_files(folder, name, content, message, role):
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
-    [case[:2] + case[3:] for case in BAD_FILES if not case[2]],
+    [case[:2] + case[3:] for case in BAD_FILES if case[2] in ({}, AUTO)],
     ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
 )
 def test_bad_files_for_outliers(folder, name, content, message):

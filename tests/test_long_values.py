@@ -208,7 +208,7 @@ CALLS = {
     "id column": lambda f, x: kernova.read_table(table(f, "a", "b", "c"), id_column=x),
     "column to drop": lambda f, x: kernova.read_table(table(f, "a", "b", "c"), drop=[x]),
     "label column": lambda f, x: kernova.read_table(table(f, "a", "b", "c"), label_column=x),
-    "two columns": lambda f, x: kernova.read_table(table(f, x, x, "c")),
+    "two columns": lambda f, x: kernova.read_table(table(f, x, x, "c"), reading="strict"),
     "its columns": lambda f, x: kernova.read_table(table(f, x, "b", "c"), id_column="d"),
     "ids": lambda f, x: kernova.read_table(
         table(f, "id", "b", "c", rows=[f"{x},1,2"] * 2), id_column="id"

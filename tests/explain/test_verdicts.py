@@ -213,7 +213,7 @@ def test_features_are_the_users_own_columns(novelty):
     table = fish()
     table.loc[0, "colour"] = "violet"
     table.loc[1, "rings"] = 40
-    detector = RobustKernelOutlierFactor(novelty=novelty)
+    detector = RobustKernelOutlierFactor(20, novelty=novelty)
     model = make_pipeline(TableEncoder(category_weight=3.0), detector).fit(table)
     explanation = explain(model, table, [0, 1])
     top = explanation.groupby("row").first()

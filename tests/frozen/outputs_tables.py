@@ -330,5 +330,5 @@ def table_encoder():
         found[scaling] = [model.transform(table), model.get_feature_names_out()]
     table.loc[3, "length"] = np.nan
     table.loc[5, "place"] = None
-    found["filled"] = kernova.TableEncoder(missing="fill").fit_transform(table)
+    found["filled"] = kernova.TableEncoder(missing="fill", category_weight=1.0).fit_transform(table)
     return found

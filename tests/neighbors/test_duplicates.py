@@ -44,14 +44,14 @@ COARSE_HASHES = {
 @settings(max_examples=100, deadline=None)
 def test_different_rows_with_one_hash_stay_different(name, X):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index, "_hashes", COARSE_HASHES[name])
+        patch.setattr(index, "row_hashes", COARSE_HASHES[name])
         assert_is_what_a_loop_finds(X, distinct_rows(X))
 
 
 def test_rows_of_small_whole_numbers_have_different_hashes():
     grid = np.stack(np.meshgrid(*[np.arange(40.0)] * 3), axis=-1).reshape(-1, 3)
-    assert len(np.unique(index._hashes(grid))) == len(grid)
-    assert len(np.unique(index._hashes(np.eye(300)))) == 300
+    assert len(np.unique(index.row_hashes(grid))) == len(grid)
+    assert len(np.unique(index.row_hashes(np.eye(300)))) == 300
 
 
 def test_the_callers_rows_are_left_alone():

@@ -70,6 +70,8 @@ OTHER_COLUMNS = (
     "The columns of the new table are not those of the known one: {}. Give both tables the same "
     "columns."
 )
+# A strict reading takes such values as categories, or rejects them by another sentence.
+AUTO = {"reading": "auto"}
 # fmt: off
 BAD_FILES = [
     # the file itself
@@ -134,7 +136,7 @@ BAD_FILES = [
     ("v.csv", b"a\n1\n2\noops\nNA\n4\n", {}, "Column 'a' of v.csv is a column of numbers, but row 3 holds 'oops'; correct it or drop the column."),
     ("v.csv", b"a,b\n1,x\n2,3\n", {}, "Column 'b' of v.csv is a column of numbers, but row 1 holds 'x'; correct it or drop the column."),
     ("v.parquet", parquet(a=["1", None, "inf"]), {}, "Column 'a' of v.parquet is a column of numbers, but row 3 holds 'inf'; correct it or drop the column."),
-    ("v.parquet", parquet(a=["2024-02-29", "soon"]), {}, "Column 'a' of v.parquet is a column of dates or times, but row 2 holds 'soon'; correct it or drop the column."),
+    ("v.parquet", parquet(a=["2024-02-29", "soon"]), AUTO, "Column 'a' of v.parquet is a column of dates or times, but row 2 holds 'soon'; correct it or drop the column."),
     ("v.parquet", parquet(a=[[1.0, 2.0]]), {}, "Column 'a' of v.parquet holds list<element: double> values; features are numbers or text. Drop it or turn it into numbers."),
     ("v.arrow", CODES_OF_LISTS, {}, f"{CODED_LISTS}; features are numbers or text. Drop it or turn it into numbers."),
     ("v.arrow", CODES_OF_VIEWS, {}, f"{CODED_VIEWS}; features are numbers or text. Drop it or turn it into numbers."),
@@ -143,20 +145,20 @@ BAD_FILES = [
     ("v.parquet", parquet(a=LONG_STRUCT), {}, f"Column 'a' of v.parquet holds {SHORT_STRUCT} values; features are numbers or text. Drop it or turn it into numbers."),
     ("v.csv", b"a,b\n1,2\n", {"reading": "loose"}, "reading is 'loose'; it must be 'auto' or 'strict'."),
     ("v.csv", b"a,b\n1,2\n", {"keep": "c"}, "v.csv has no column 'c' to keep. Its columns are 'a', 'b'."),
-    ("v.csv", f"name\n{ROWS}\n".replace(",", "").encode(), {}, "v.csv has no column that can be a feature: 'name' (60 different texts in 60 rows). To use one all the same, pass keep='name'."),
+    ("v.csv", f"name\n{ROWS}\n".replace(",", "").encode(), AUTO, "v.csv has no column that can be a feature: 'name' (60 different texts in 60 rows). To use one all the same, pass keep='name'."),
     # tables as people keep them
     ("j.jsonl", b'{"a": 1}\n', {}, f"j.jsonl ends in .jsonl, {NOT_KNOWN}"),
     ("j.csv", b'[{"a": 1}, {"a": 2}]\n', {}, "j.csv holds JSON, not separated text; save the table as CSV."),
     ("j.csv", b'{"a": 1}\n{"a": 2}\n', {}, "j.csv holds JSON, not separated text; save the table as CSV."),
     ("w.csv", b"<html><table><tr><td>1</td></tr></table>\n", {}, "w.csv holds HTML or XML, not separated text; save the table as CSV."),
     ("z.csv", gzip.compress(b"a,b\n1,2\n"), {}, "z.csv holds binary data, not text; save the table as text, or give the file the extension of its format."),
-    ("v.csv", units(70.1, "kg", "heavy"), {}, "Column 'a' of v.csv is a column of numbers, but row 3 holds 'heavy'; correct it or drop the column."),
-    ("v.csv", units(7, "%", "high"), {}, "Column 'a' of v.csv is a column of numbers, but row 3 holds 'high'; correct it or drop the column."),
+    ("v.csv", units(70.1, "kg", "heavy"), AUTO, "Column 'a' of v.csv is a column of numbers, but row 3 holds 'heavy'; correct it or drop the column."),
+    ("v.csv", units(7, "%", "high"), AUTO, "Column 'a' of v.csv is a column of numbers, but row 3 holds 'high'; correct it or drop the column."),
     ("v.csv", units(7, "", "<0.05"), {}, "Column 'a' of v.csv is a column of numbers, but row 3 holds '<0.05'; correct it or drop the column."),
     ("v.csv", b"a,b\n" + b"1,2\n2,3\n" * 150 + b"see note,4\n", {}, "Column 'a' of v.csv is a column of numbers, but row 301 holds 'see note'; correct it or drop the column."),
-    ("v.csv", b"a,b\n31.12.2024,1\n30.12.2024,1\n2024-12-29,2\n", {}, "Column 'a' of v.csv writes dates or times in different forms: '31.12.2024' in row 1, '2024-12-29' in row 3; use one form, such as 2024-12-31, or drop the column."),
-    ("v.csv", b"a,b\n2024-02-29,1\n2024-02-30,1\n2024-02-28,2\n", {}, "Column 'a' of v.csv is a column of dates or times, but row 2 holds '2024-02-30'; correct it or drop the column."),
-    ("v.csv", b"a,b\n1 kg,u1\n2 lb,u2\n3 kg,u3\n".replace(b",u", b",w") + b"".join(b"4 lb,w%d\n" % i for i in range(9, 30)), {}, "v.csv has no column that can be a feature: 'a' (mixes the units lb, kg), 'b' (24 different texts in 24 rows). To use one all the same, pass keep='a'."),
+    ("v.csv", b"a,b\n31.12.2024,1\n30.12.2024,1\n2024-12-29,2\n", AUTO, "Column 'a' of v.csv writes dates or times in different forms: '31.12.2024' in row 1, '2024-12-29' in row 3; use one form, such as 2024-12-31, or drop the column."),
+    ("v.csv", b"a,b\n2024-02-29,1\n2024-02-30,1\n2024-02-28,2\n", AUTO, "Column 'a' of v.csv is a column of dates or times, but row 2 holds '2024-02-30'; correct it or drop the column."),
+    ("v.csv", b"a,b\n1 kg,u1\n2 lb,u2\n3 kg,u3\n".replace(b",u", b",w") + b"".join(b"4 lb,w%d\n" % i for i in range(9, 30)), AUTO, "v.csv has no column that can be a feature: 'a' (mixes the units lb, kg), 'b' (24 different texts in 24 rows). To use one all the same, pass keep='a'."),
     ("v.parquet", parquet(a=[b"x", b"y"]), {}, "Column 'a' of v.parquet holds binary values; features are numbers or text. Drop it or turn it into numbers."),
     ("v.parquet", parquet(a=pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int64()))), {}, "Column 'a' of v.parquet holds map<string, int64 ('a')> values; features are numbers or text. Drop it or turn it into numbers."),
     ("r.npy", encoded(np.save, np.zeros(3, [("a", "f8"), ("b", "i4")])), {}, "r.npy holds records with the fields a, b; save them as one array of numbers, or the table as Parquet."),

@@ -61,7 +61,7 @@ def find_header(content: bytearray, expected: str, source: str) -> Header:
     if declared:
         return Header(header, declared, n_comments, ())
     if _is_separated_by_blanks(content, header):
-        content[:] = re.sub(rb"[ \t]+", b"\t", re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", content))
+        content[:] = b"\n".join(b"\t".join(line.split()) for line in content.split(b"\n"))
         note = f"{source} is separated by blanks, and was read so."
         return Header(_first_line(content), "\t", n_comments, (note,))
     chosen = _separator_of(content, header, expected)

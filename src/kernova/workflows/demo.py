@@ -113,7 +113,7 @@ def _outliers_chapter(folder: Path) -> Chapter:
     data = folder / "wines.csv"
     _write_wines(data)
     table = read_rows(data, id_column="wine", label_column="cultivar")
-    settings = OutlierSettings(top=5, path=(5, 10, 20, 40), seed=_SEED)
+    settings = OutlierSettings(top=5, seed=_SEED)
     result = find_outliers(table, settings)
     results = _save_results(
         folder / "outliers.html", outliers_page(result), folder / "outliers.csv", result.rows
