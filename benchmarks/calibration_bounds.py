@@ -29,7 +29,7 @@ choices. ``python -m benchmarks.calibration_bounds`` prints everything, ``--quic
 import argparse
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -100,15 +100,19 @@ def populations(n_rows: int = _POPULATION) -> dict[str, Matrix]:
     }
 
 
-def simulate(way: str, number: int) -> Simulated:
+def simulate(
+    way: str,
+    number: int,
+    n_population: int = _POPULATION,
+    sizes: tuple[int, ...] = _SIMULATED_ROWS,
+) -> Simulated:
     """Run one repetition; its number gives the detector, the population and the rows."""
-    warnings.simplefilter("ignore")
-    made, drawn = detectors(), populations()
+    made, drawn = detectors(), populations(n_population)
     name = list(made)[number % len(made)]
-    n_rows = _SIMULATED_ROWS[number // 3 % len(_SIMULATED_ROWS)]
-    kind = list(drawn)[number // 9 % len(drawn)]
+    n_rows = sizes[number // len(made) % len(sizes)]
+    kind = list(drawn)[number // (len(made) * len(sizes)) % len(drawn)]
     random = np.random.default_rng([number, WAYS.index(way)])
-    rows = drawn[kind][random.integers(0, _POPULATION, size=n_rows)]
+    rows = drawn[kind][random.integers(0, n_population, size=n_rows)]
     calibrated = CalibratedDetector(made[name], calibration=way, random_state=number).fit(rows)
     rate = float(np.mean(calibrated.judge(drawn[kind]).is_novel))
     return Simulated(way, name, n_rows, kind, calibrated.false_alarm_bound_, rate)
@@ -204,18 +208,17 @@ def large_tables(folder: Path) -> list[Ordinary]:
 
 def split_table(table: Ordinary, number: int) -> list[Split]:
     """Draw known rows once, and judge the remainder and the novel rows in all ways."""
-    warnings.simplefilter("ignore")
+    return [split_once(table, number, name, way) for name in detectors() for way in WAYS]
+
+
+def split_once(table: Ordinary, number: int, name: str, way: str) -> Split:
+    """Draw known rows, and judge the remainder and the novel rows by one detector."""
     random = np.random.default_rng(number)
     shuffled = table.ordinary[random.permutation(len(table.ordinary))]
     n_rows = _KNOWN_ROWS[number % len(_KNOWN_ROWS)]
     rows, rest = shuffled[:n_rows], shuffled[n_rows:]
-    found = []
-    for name, detector in detectors().items():
-        for way in WAYS:
-            calibrated = CalibratedDetector(detector, calibration=way, random_state=number)
-            calibrated.fit(rows)
-            found.append(_measured(calibrated, name, table, rows, rest))
-    return found
+    calibrated = CalibratedDetector(detectors()[name], calibration=way, random_state=number)
+    return _measured(calibrated.fit(rows), name, table, rows, rest)
 
 
 def _measured(
@@ -295,7 +298,6 @@ class Called(NamedTuple):
 
 def few_rows(table: Ordinary, number: int) -> Called:
     """Draw 200 known rows, and judge all other rows of the table."""
-    warnings.simplefilter("ignore")
     random = np.random.default_rng(number)
     shuffled = table.ordinary[random.permutation(len(table.ordinary))]
     rows, rest = shuffled[:_FEW_ROWS], shuffled[_FEW_ROWS:]
@@ -338,13 +340,21 @@ def few_rows_summary(found: list[Called]) -> list[dict[str, object]]:
 # --- all of it -----------------------------------------------------------------------------------
 
 
+def quietly(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Run work without warnings, such as those of duplicate rows."""
+    with warnings.catch_warnings(action="ignore"):
+        return work(*arguments)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of all repetitions")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     options = parser.parse_args()
     part, parallel = 10 if options.quick else 1, Parallel(options.jobs)
-    tasks = [delayed(simulate)(way, number) for way in WAYS for number in range(1000 // part)]
+    tasks = [
+        delayed(quietly)(simulate, way, number) for way in WAYS for number in range(1000 // part)
+    ]
     report("calibration bounds simulated", simulated_summary(parallel(tasks)))
     folder = DATA / "novelty_tables"
     if not folder.is_dir():
@@ -352,12 +362,14 @@ def main() -> None:
         return
     large = large_tables(folder)
     splits = parallel(
-        delayed(split_table)(large[number % len(large)], number) for number in range(300 // part)
+        delayed(quietly)(split_table, large[number % len(large)], number)
+        for number in range(300 // part)
     )
     report("calibration bounds real", split_summary([one for split in splits for one in split]))
     tables = [table for table in even_tables(folder) if len(table.ordinary) > 2 * _FEW_ROWS]
     called = parallel(
-        delayed(few_rows)(tables[number % len(tables)], number) for number in range(300 // part)
+        delayed(quietly)(few_rows, tables[number % len(tables)], number)
+        for number in range(300 // part)
     )
     report("calibration few rows", few_rows_summary(called))
 
