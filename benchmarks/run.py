@@ -9,6 +9,7 @@ BENCHMARKS = (
     "bandwidth_rules",
     "neighbor_engines",
     "outlier_factor",
+    "million_rows",
     "hierarchy",
     "description",
     "linear_dynamics",
