@@ -243,7 +243,7 @@ def ensemble_and_forest(sizes: Sequence[tuple[int, int]], repeats: int = 3) -> N
     report("ensemble against isolation forest", rows)
 
 
-def growth(smallest: int, repeats: int = 2) -> None:
+def growth(smallest: int, repeats: int = 1) -> None:
     """Bar: no worse than n^1.2 from n to 8 n known and new rows."""
     from kernova import DetectorEnsemble
 
@@ -308,7 +308,7 @@ def main() -> None:
         if given.only in (None, "ensemble"):
             large = min(100_000, given.rows)
             ensemble_and_forest([(2_000, 3_000), (large, large)])
-            growth(max(given.rows // 80, 1_000))
+            growth(max(given.rows // 8, 1_000))
         if given.only in (None, "methods"):
             methods([min(100_000, given.rows), given.rows])
 

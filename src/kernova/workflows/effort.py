@@ -43,9 +43,9 @@ _MOST_COLUMNS_IN_TREES = 15
 # Fewer rows to judge take a few seconds.
 _FEWEST_WITH_PAIRS, _FEWEST_WITH_SAMPLES = 20_000, 100_000
 # Rows of the timed fits; from the second number on, ensembles draw samples of the same sizes.
-_TIMED_ROWS, _TIMED_ROWS_OF_SAMPLES = 4000, 40_000
-_FEWEST_TIMED_SCORES, _MOST_TIMED_SCORES = 500, 32_000
-_SECONDS_TIMED, _SHORTEST = 0.2, 1e-9
+_FEWEST_TIMED_ROWS, _MOST_TIMED_ROWS = 1000, 40_000
+_TIMED_SCORES = (500, 2000, 8000, 32_000)
+_SECONDS_OF_FIT, _SECONDS_OF_SCORES, _SHORTEST = 1.0, 0.2, 1e-9
 _SECONDS_WORTH_SAYING = 10.0
 
 
@@ -280,49 +280,93 @@ def estimated_seconds(
 ) -> float:
     """Return about how long a study takes, from the times of samples of its rows.
 
-    An estimator that draws samples is timed with as many rows as it draws at most; the times of
-    any other are extrapolated from two sizes, the second twice the first.
+    Times of the processor are extrapolated, which other programs hardly disturb, and then
+    multiplied by how long it took for each second of them.
     """
-    n_timed = min(study.n_fitted, _TIMED_ROWS_OF_SAMPLES if study.is_sampling else _TIMED_ROWS)
+    started, used = time.perf_counter(), time.process_time()
+    total = _processor_seconds(make_chain, features, study)
+    used = time.process_time() - used
+    return total * (time.perf_counter() - started) / max(used, _SHORTEST)
+
+
+def _processor_seconds(
+    make_chain: Callable[[], Pipeline], features: pd.DataFrame, study: Study
+) -> float:
+    """Extrapolate from two sizes; an estimator that draws samples is timed with as many rows."""
+    most = min(study.n_fitted, _MOST_TIMED_ROWS)
     order = np.random.default_rng(0).permutation(len(features))
-    learnt = features.iloc[order[:n_timed]]
-    others = features.iloc[order[n_timed : n_timed + _MOST_TIMED_SCORES]]
-    scored = learnt if study.is_among or len(others) == 0 else others
-    whole = _timed(make_chain, learnt, scored)
-    if study.is_sampling or n_timed == study.n_fitted:
-        return study.n_fits * whole.fit + study.n_judged * whole.score
-    half = _timed(make_chain, learnt.iloc[: n_timed // 2], scored)
-    n_doublings = np.log2(study.n_fitted / n_timed)
+    learnt = features.iloc[order[:most]]
+    others = features.iloc[order[most : most + _TIMED_SCORES[-1]]]
+    fits = _timed_fits(make_chain, learnt, [most] if study.is_sampling else _sizes(most))
+    # Two doublings, if there were so many, say more about the growth than one.
+    last, earlier = fits[-1], fits[max(0, len(fits) - 3)]
+    # Ensembles judge rows that they know in another way.
+    is_own = len(others) == 0 or (study.is_among and study.is_sampling)
+    scored = learnt if is_own else others
+    fitting = study.n_fits * last.seconds
+    scoring = 0.0 if study.has_scores else study.n_judged * _seconds_per_row(last.chain, scored)
+    if study.is_sampling or last.n_rows == study.n_fitted:
+        return fitting + scoring
+    n_doublings = np.log2(study.n_fitted / last.n_rows)
+    n_timed_doublings = np.log2(last.n_rows / earlier.n_rows)
     # Fitting takes at least as long as reading the rows, and scoring at most as long as comparing.
-    fit_power = np.clip(np.log2(whole.fit / half.fit), 1, 2)
-    score_power = np.clip(np.log2(whole.score / half.score), 0, 1)
-    fitting = study.n_fits * whole.fit * 2 ** (fit_power * n_doublings)
-    scoring = study.n_judged * whole.score * 2 ** (score_power * n_doublings)
-    return float(fitting if study.has_scores else fitting + scoring)
+    fit_growth = np.log2(last.seconds / earlier.seconds) / n_timed_doublings
+    fitting *= 2 ** (np.clip(fit_growth, 1, 2) * n_doublings)
+    if not scoring:
+        return float(fitting)
+    earlier_scoring = study.n_judged * _seconds_per_row(earlier.chain, scored)
+    score_growth = np.log2(scoring / earlier_scoring) / n_timed_doublings
+    return float(fitting + scoring * 2 ** (np.clip(score_growth, 0, 1) * n_doublings))
 
 
-class _Timed(NamedTuple):
-    """Seconds of one fit, and of scoring one row."""
+class _TimedFit(NamedTuple):
+    chain: Pipeline
+    n_rows: int
+    seconds: float
 
-    fit: float
-    score: float
+
+def _sizes(most: int) -> list[int]:
+    """Return the sizes of the fits, each twice the one before."""
+    sizes = [min(_FEWEST_TIMED_ROWS, most)]
+    while sizes[-1] < most:
+        sizes.append(min(2 * sizes[-1], most))
+    return sizes
 
 
-def _timed(
-    make_chain: Callable[[], Pipeline], learnt: pd.DataFrame, scored: pd.DataFrame
-) -> _Timed:
-    """Time a fit, and the scoring of more and more rows until that takes long enough to tell."""
-    started = time.perf_counter()
-    chain = make_chain().fit(learnt)
-    fit = time.perf_counter() - started
-    n_rows, before = min(_FEWEST_TIMED_SCORES, len(scored)), 0.0
-    while True:
-        started = time.perf_counter()
-        chain.score_samples(scored.iloc[:n_rows])
-        elapsed = time.perf_counter() - started
-        if elapsed > _SECONDS_TIMED or 2 * n_rows > len(scored):
+def _timed_fits(
+    make_chain: Callable[[], Pipeline], learnt: pd.DataFrame, sizes: list[int]
+) -> list[_TimedFit]:
+    """Time fits on more and more rows, two at least, until one takes a second."""
+    fits: list[_TimedFit] = []
+    for n_rows in sizes:
+        started = time.process_time()
+        chain = make_chain().fit(learnt.iloc[:n_rows])
+        elapsed = time.process_time() - started
+        fits.append(_TimedFit(chain, n_rows, max(elapsed, _SHORTEST)))
+        if elapsed > _SECONDS_OF_FIT and len(fits) > 1:
             break
-        n_rows, before = 2 * n_rows, elapsed
-    # What half of the rows took includes what any call takes, such as starting threads.
-    of_half = elapsed - before if 0 < before < elapsed else elapsed / 2
-    return _Timed(max(fit, _SHORTEST), max(of_half / max(n_rows // 2, 1), _SHORTEST))
+    return fits
+
+
+def _seconds_per_row(chain: Pipeline, scored: pd.DataFrame) -> float:
+    """Time the scoring of more and more rows until the difference tells what a row takes.
+
+    What any call takes, such as the kernels among the rows of the fit, is no time of its rows.
+    """
+    n_rows, elapsed = 0, 0.0
+    per_row = _SHORTEST
+    for n_next in _TIMED_SCORES:
+        if n_rows and n_next > len(scored):
+            break
+        n_next = min(n_next, len(scored))
+        started = time.process_time()
+        chain.score_samples(scored.iloc[:n_next])
+        before, elapsed = elapsed, time.process_time() - started
+        per_row = elapsed / n_next
+        if elapsed > before:
+            per_row = (elapsed - before) / (n_next - n_rows)
+        is_told = n_rows > 0 and elapsed - before > _SECONDS_OF_SCORES
+        n_rows = n_next
+        if is_told:
+            break
+    return max(per_row, _SHORTEST)
