@@ -44,6 +44,8 @@ _MOST_COLUMNS_IN_TREES = 15
 _FEWEST_WITH_PAIRS, _FEWEST_WITH_SAMPLES = 20_000, 100_000
 # Rows of the timed fits; from the second number on, ensembles draw samples of the same sizes.
 _FEWEST_TIMED_ROWS, _MOST_TIMED_ROWS = 1000, 40_000
+# A fit on so few rows is timed as it is: the depth takes another way from some size on.
+_FITTED_WHOLE = 10_000
 _TIMED_SCORES = (500, 2000, 8000, 32_000)
 _SECONDS_OF_FIT, _SECONDS_OF_SCORES, _SHORTEST = 1.0, 0.2, 1e-9
 _SECONDS_WORTH_SAYING = 10.0
@@ -265,9 +267,9 @@ def _in_words(seconds: float) -> str:
     --------
     >>> from kernova.workflows.effort import _in_words
     >>> _in_words(14), _in_words(80), _in_words(130), _in_words(9000)
-    ('20 seconds', '2 minutes', '3 minutes', '2.5 hours')
+    ('20 seconds', '80 seconds', '3 minutes', '2.5 hours')
     """
-    if seconds <= 55:
+    if seconds <= 110:
         return f"{10 * max(1, int(np.ceil(seconds / 10)))} seconds"
     if seconds <= 5400:
         n_minutes = int(np.ceil(seconds / 60))
@@ -292,12 +294,13 @@ def estimated_seconds(
 def _processor_seconds(
     make_chain: Callable[[], Pipeline], features: pd.DataFrame, study: Study
 ) -> float:
-    """Extrapolate from two sizes; an estimator that draws samples is timed with as many rows."""
+    """Time a fit that is short or draws samples as it is; extrapolate any other from two."""
     most = min(study.n_fitted, _MOST_TIMED_ROWS)
     order = np.random.default_rng(0).permutation(len(features))
     learnt = features.iloc[order[:most]]
     others = features.iloc[order[most : most + _TIMED_SCORES[-1]]]
-    fits = _timed_fits(make_chain, learnt, [most] if study.is_sampling else _sizes(most))
+    is_timed_whole = study.is_sampling or most <= _FITTED_WHOLE
+    fits = _timed_fits(make_chain, learnt, [most] if is_timed_whole else _sizes(most))
     # Two doublings, if there were so many, say more about the growth than one.
     last, earlier = fits[-1], fits[max(0, len(fits) - 3)]
     # Ensembles judge rows that they know in another way.
