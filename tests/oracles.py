@@ -518,6 +518,17 @@ def shrunken_covariance(X):
     return (1 - a) * S + a * m * np.eye(p), a
 
 
+def central_half(X):
+    """The half of the rows nearest to its own mean by its own covariance, found step by step."""
+    n_half = max(len(X) // 2, min(len(X), X.shape[1] + 1))
+    distances = [math.dist(x, np.median(X, axis=0)) for x in X]
+    for _ in range(10):
+        half = X[sorted(np.argsort(distances, kind="stable")[:n_half])]
+        covariance = shrunken_covariance(half)[0]
+        distances = [squared_mahalanobis(x, half, covariance) for x in X]
+    return half
+
+
 def squared_mahalanobis(x, X, covariance):
     """(x - mean)' C⁻¹ (x - mean)."""
     difference = x - X.mean(axis=0)

@@ -70,7 +70,8 @@ ENSEMBLE_CLASS = "IsolationForest is a class; pass an object of it as a member."
 ENSEMBLE_TWICE = "Two members are named 'linear'; give pairs with other names."
 ENSEMBLE_NAME = (
     "There is no member named 'forest'. Use 'nearest-standard', 'nearest-range', "
-    "'nearest-decorrelated', 'nearest-ranks', 'linear', 'columns', 'isolation', or a detector."
+    "'nearest-decorrelated', 'nearest-ranks', 'linear', 'central-half', 'columns', 'isolation', or "
+    "a detector."
 )
 
 

@@ -90,6 +90,12 @@ class Literal:
             covariance, a = oracles.shrunken_covariance(X)
             square = oracles.squared_mahalanobis(self.seen("ranks", row, levels), X, covariance)
             return square if own is None else square / (1 - (1 + (1 - a) * square) / len(X))
+        if name == "central-half":
+            n_numbers = len(NUMBERS)
+            half = oracles.central_half(self.views["range"][:, :n_numbers])
+            covariance = oracles.shrunken_covariance(half)[0]
+            x = np.array(self.seen("range", row, levels)[:n_numbers])
+            return oracles.squared_mahalanobis(x, half, covariance)
         view = name.removeprefix("nearest-")
         numbers = self.members[name].among if among else self.members[name].for_new
         x, X = self.seen(view, row, levels), self.views[view]

@@ -12,6 +12,7 @@ from kernova.anomaly.ensemble.foreign import check_can_score, fit_foreign_detect
 from kernova.anomaly.ensemble.members import (
     Member,
     NeighborDistance,
+    fit_central_half,
     fit_isolation,
     fit_linear_structure,
     fit_single_columns,
@@ -46,9 +47,10 @@ NEAREST_MEMBERS: Final = tuple(
     f"{_NEAREST}{view}" for view in (STANDARD, RANGE, DECORRELATED, RANKS)
 )
 LINEAR: Final = "linear"
+CENTRAL_HALF: Final = "central-half"
 COLUMNS: Final = "columns"
 ISOLATION: Final = "isolation"
-MEMBER_NAMES: Final = (*NEAREST_MEMBERS, LINEAR, COLUMNS, ISOLATION)
+MEMBER_NAMES: Final = (*NEAREST_MEMBERS, LINEAR, CENTRAL_HALF, COLUMNS, ISOLATION)
 # Chosen on tables that are not those of the published figures (benchmarks/detector_ensemble.py).
 FOR_NEW_ROWS: Final = (*NEAREST_MEMBERS, LINEAR, COLUMNS)
 FOR_OWN_ROWS: Final = tuple(
@@ -164,7 +166,12 @@ def _named(entry: Any) -> tuple[str, Any]:
 def _builtin(name: str) -> Callable[[Reference, np.random.RandomState], Member]:
     if name.startswith(_NEAREST):
         return partial(_neighbor_distance, name.removeprefix(_NEAREST))
-    return {LINEAR: _linear, COLUMNS: _columns, ISOLATION: _isolation}[name]
+    return {
+        LINEAR: _linear,
+        CENTRAL_HALF: _central_half,
+        COLUMNS: _columns,
+        ISOLATION: _isolation,
+    }[name]
 
 
 def _neighbor_distance(view: str, reference: Reference, random: np.random.RandomState) -> Member:
@@ -183,6 +190,11 @@ def _linear(reference: Reference, random: np.random.RandomState) -> Member:
     if not reference.seen.under(RANKS).shape[1]:
         raise MemberError("No column varies.")
     return fit_linear_structure(reference.seen)
+
+
+def _central_half(reference: Reference, random: np.random.RandomState) -> Member:
+    _check_width(reference)
+    return fit_central_half(reference.seen)
 
 
 def _columns(reference: Reference, random: np.random.RandomState) -> Member:

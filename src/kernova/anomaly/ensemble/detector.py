@@ -62,9 +62,10 @@ class DetectorEnsemble(OutlierMixin, BaseEstimator):
     ----------
     members : "auto" or list, default="auto"
         The members. A list holds names ("nearest-standard", "nearest-range",
-        "nearest-decorrelated", "nearest-ranks", "linear", "columns", "isolation"), detectors of
-        kernova, scikit-learn, PyOD or your own, or pairs of a name and a detector. "auto" takes
-        all but "isolation" for new rows, and all but "linear" for rows of the table itself.
+        "nearest-decorrelated", "nearest-ranks", "linear", "central-half", "columns",
+        "isolation"), detectors of kernova, scikit-learn, PyOD or your own, or pairs of a name and
+        a detector. "auto" takes all but "central-half" and "isolation" for new rows, and all but
+        "nearest-decorrelated" and "linear" for rows of the table itself.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Fraction of the training rows that ``predict`` calls outliers; "auto" is 0.05. For a
         threshold with a guarantee, wrap the detector in :class:`kernova.CalibratedDetector`.

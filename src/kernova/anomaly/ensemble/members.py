@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 
 from kernova.anomaly.ensemble.columns import Rows
-from kernova.anomaly.ensemble.views import RANKS, STANDARD, SeenRows, decorrelated
+from kernova.anomaly.ensemble.views import RANGE, RANKS, STANDARD, SeenRows, decorrelated
+from kernova.errors import InputError
 from kernova.neighbors.products import kth_distances
 from kernova.typing import Indices, Matrix, Vector
 
@@ -26,6 +27,12 @@ _BINS = 10
 # Half a count for every bin, also for those without rows (Krichevsky and Trofimov).
 _PRIOR = 0.5
 _MOST_LEVERAGE = 0.999
+# Halves that take longer to settle hardly change any more.
+_MOST_STEPS = 10
+# Directions in which half of the rows hardly vary have this part of the largest variance.
+_SMALLEST_OF_HALF = 1e-6
+# Rows with a smaller variance in units of the columns' ranges are alike, but for rounding.
+_ALIKE = 1e-30
 
 
 class Member(Protocol):
@@ -83,6 +90,69 @@ class LinearStructure:
         leverage = (1 + (1 - self.shrinkage) * squares) / self.n_rows
         without = squares / (1 - np.minimum(leverage, _MOST_LEVERAGE))
         return np.where(own >= 0, without, squares) + seen.departure(RANKS) ** 2
+
+
+def fit_linear_structure(seen: SeenRows) -> LinearStructure:
+    """Learn mean and covariance of the Gaussian ranks."""
+    X = seen.under(RANKS)
+    rotation, shrinkage = decorrelated(X)
+    return LinearStructure(X.mean(axis=0), rotation, shrinkage, len(X))
+
+
+@dataclass(frozen=True)
+class CentralHalf:
+    """Squared Mahalanobis distance by the half of the reference rows nearest to their centre.
+
+    Outliers in a table widen its covariance in their direction and hide themselves; half of the
+    rows, chosen so that it is compact, has few of them (Rousseeuw and van Driessen, 1999). The rows
+    of that half are a little too near, since they were fitted to. A column of which half of the
+    rows have one value would be constant in such a half, and any other value infinitely far: it is
+    not used, and neither are categories.
+    """
+
+    columns: Indices  # of the view
+    center: Vector
+    rotation: Matrix
+
+    def novelty(self, seen: SeenRows, own: Indices, *, among: bool) -> Vector:
+        """Return the squared distances."""
+        return self.squares(seen.under(RANGE)[:, self.columns]) + seen.departure(RANGE) ** 2
+
+    def squares(self, X: Matrix) -> Vector:
+        """Return the squared distances of rows in the columns that are used."""
+        rotated = (X - self.center) @ self.rotation
+        squares: Vector = np.einsum("ij,ij->i", rotated, rotated)
+        return squares
+
+
+def fit_central_half(seen: SeenRows) -> CentralHalf:
+    """Take mean and covariance of the half with the smallest distances, until it stays the same."""
+    columns = np.flatnonzero([_most_common(column) < 0.5 for column in seen.rows.numbers.T])
+    if not len(columns):
+        raise InputError("In all columns of numbers, half of the rows have one value.")
+    X = seen.under(RANGE)[:, columns]
+    n_half = max(len(X) // 2, min(len(X), X.shape[1] + 1))
+    distances = np.linalg.norm(X - np.median(X, axis=0), axis=1)
+    half = _nearest(distances, n_half)
+    for _ in range(_MOST_STEPS):
+        if np.var(X[half], axis=0).max() < _ALIKE:
+            raise InputError("Beside the others, half of the rows are alike.")
+        rotation = decorrelated(X[half], smallest=_SMALLEST_OF_HALF).rotation
+        found = CentralHalf(columns, X[half].mean(axis=0), rotation)
+        nearest = _nearest(found.squares(X), n_half)
+        if np.array_equal(nearest, half):
+            break
+        half = nearest
+    return found
+
+
+def _most_common(column: Vector) -> float:
+    """Return the fraction of rows that have the most common value."""
+    return float(np.unique(column, return_counts=True)[1].max() / len(column))
+
+
+def _nearest(distances: Vector, n: int) -> Indices:
+    return np.sort(np.argsort(distances, kind="stable")[:n])
 
 
 # --- single columns ------------------------------------------------------------------------------
@@ -193,10 +263,3 @@ def fit_isolation(seen: SeenRows, random: np.random.RandomState) -> Isolation:
     """Grow the forest."""
     seed = int(random.randint(np.iinfo(np.int32).max))
     return Isolation(IsolationForest(random_state=seed).fit(seen.under(STANDARD)))
-
-
-def fit_linear_structure(seen: SeenRows) -> LinearStructure:
-    """Learn mean and covariance of the Gaussian ranks."""
-    X = seen.under(RANKS)
-    rotation, shrinkage = decorrelated(X)
-    return LinearStructure(X.mean(axis=0), rotation, shrinkage, len(X))

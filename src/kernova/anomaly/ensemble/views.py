@@ -158,13 +158,13 @@ class Decorrelation(NamedTuple):
     shrinkage: float  # the fraction of the covariance matrix that is not from the rows
 
 
-def decorrelated(X: Matrix) -> Decorrelation:
+def decorrelated(X: Matrix, smallest: float = _SMALLEST_VARIANCE) -> Decorrelation:
     """Return the rotation that belongs to the shrunken covariance matrix of some rows."""
     if not X.shape[1]:
         return Decorrelation(np.empty((0, 0)), 0.0)
     covariance, shrinkage = ledoit_wolf(X)
     variances, directions = np.linalg.eigh(np.atleast_2d(covariance))
-    floor = _SMALLEST_VARIANCE * max(float(variances[-1]), np.finfo(np.float64).tiny)
+    floor = smallest * max(float(variances[-1]), np.finfo(np.float64).tiny)
     return Decorrelation(directions / np.sqrt(np.maximum(variances, floor)), float(shrinkage))
 
 
