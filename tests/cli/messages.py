@@ -251,7 +251,7 @@ RECOGNIZE = {
     ),
     "missing values": (
         "new.csv has missing values, counted by column: 'c' 1. Fill them in, or pass --missing "
-        "drop or --missing fill."
+        "auto, --missing drop or --missing fill."
     ),
 }
 

@@ -40,7 +40,7 @@ from kernova.typing import Indices, Mask, Matrix, Vector
 Scaling = Literal["standard", "minmax", "none"]
 Missing = Literal["refuse", "fill", "auto"]
 
-MISSING_CATEGORY: Final = "(missing)"
+_MISSING_CATEGORY: Final = "(missing)"
 # A value that was not seen counts as rarer than one that was seen once.
 _UNSEEN: Final = 0.5
 
@@ -321,12 +321,12 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _fit_categories(self, columns: Columns) -> None:
         is_auto = self.missing == "auto"
         with_missing = [
-            [*texts.distinct, *([MISSING_CATEGORY] if is_auto and (texts.codes < 0).any() else [])]
+            [*texts.distinct, *([_MISSING_CATEGORY] if is_auto and (texts.codes < 0).any() else [])]
             for texts in columns.texts
         ]
         self.categories_ = [np.unique(np.array(texts, dtype=object)) for texts in with_missing]
         fills = [
-            MISSING_CATEGORY if is_auto else most_frequent(texts, categories)
+            _MISSING_CATEGORY if is_auto else most_frequent(texts, categories)
             for texts, categories in zip(columns.texts, self.categories_, strict=True)
         ]
         self.category_fill_ = np.array(fills, dtype=object)

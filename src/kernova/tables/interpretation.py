@@ -40,7 +40,6 @@ from kernova.tables.remarks import Remarks
 from kernova.tables.texts import (
     ColumnTexts,
     are_codes,
-    are_levels,
     decimals_of,
     missing_categories,
     quantities_of,
@@ -191,7 +190,7 @@ def _read_text(
         return
     if known is not None:
         reject_others(name, texts, parsed, known.kind, study.source)
-    elif name not in study.keep and not are_levels(texts, parsed):
+    elif name not in study.keep:
         reject_damaged(name, texts, parsed, study.source)
     study.add_category(name, texts)
 

@@ -165,7 +165,10 @@ def first_with_other_capitals(texts: ColumnTexts) -> tuple[str, str] | None:
 
 
 def reject_damaged(name: str, texts: ColumnTexts, parsed: Quantities, source: str) -> None:
-    """Raise for a column of numbers or dates in which some texts are neither."""
+    """Raise for a column of numbers or dates in which some texts are neither, unless few recur."""
+    reject_complex(texts.distinct.to_pylist(), name, source)
+    if are_levels(texts, parsed):
+        return
     rest = ~texts.is_missing
     n_rows = texts.n_rows
     is_number = _numbers_of_one_unit(texts, parsed) & rest
@@ -178,7 +181,6 @@ def reject_damaged(name: str, texts: ColumnTexts, parsed: Quantities, source: st
         is_other[rest] = ~is_date
         _reject_other_forms(name, texts, is_other, source)
         raise _damaged(name, texts, is_other, "dates or times", source)
-    reject_complex(texts.distinct.to_pylist(), name, source)
 
 
 def reject_others(
