@@ -23,8 +23,6 @@ from scipy.stats import binomtest
 
 # Copies of one row on both sides of a split tie many distances, of which LOF warns.
 pytestmark = pytest.mark.filterwarnings("ignore:Duplicate values:UserWarning")
-# Of what the detector finds if it learns from all rows and its threshold is chosen on the truth.
-LEAST_OF_WHOLE = {"holdout": 0.9, "cross": 0.8}
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +71,7 @@ def test_the_bound_and_what_is_detected_on_real_rows(way, tables, long_bar):
     chance = max(expected / n_splits, 0.05)
     assert binomtest(n_broken, n_splits, chance, alternative="greater").pvalue > 1e-3
     assert detected >= 0.9 * same
-    assert detected >= LEAST_OF_WHOLE[way] * whole
+    assert detected >= 0.9 * whole  # which learns from all rows, at the same rate of false alarms
 
 
 @pytest.mark.soak
