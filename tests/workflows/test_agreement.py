@@ -82,7 +82,7 @@ def test_the_planted_rows_have_all_members_and_the_right_columns(tmp_path):
         assert {"nearest-standard", "columns"} <= set(result.members.agreeing(row))
         spoken = (result.member_bits.loc[row] > np.log2(20)).sum()
         assert spoken >= 4
-        assert result.members_sentence(row).startswith(f"{spoken} of 5 members find it more")
+        assert result.members_sentence(row).startswith(f"{spoken} of 6 members find it more")
         assert result.members_sentence(row) in html
     other = find_outliers(table(tmp_path), OutlierSettings(method="rkof", top=3))
     assert other.members is other.member_bits is None

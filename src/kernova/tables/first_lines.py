@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from kernova.errors import InputError
 from kernova.text import plural, quantity
 
-SEPARATOR_NAMES: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_SEPARATOR_NAMES: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 # Separators that need no remark, by the one that a file's extension stands for.
 EXPECTED: Final = {",": ",;", "\t": "\t"}
 _FIRST_LINES: Final = 20  # that must have as many separators as the header
@@ -68,7 +68,7 @@ def find_header(content: bytearray, expected: str, source: str) -> Header:
     header = _with_last_separator(content, header, chosen)
     if chosen in EXPECTED[expected]:
         return Header(header, chosen, n_comments, ())
-    note = f"{source} is separated by {SEPARATOR_NAMES[chosen]}, and was read so."
+    note = f"{source} is separated by {_SEPARATOR_NAMES[chosen]}, and was read so."
     return Header(header, chosen, n_comments, (note,))
 
 
@@ -157,9 +157,9 @@ def _remove_comments(content: bytearray) -> int:
 
 def _is_header(comment: str, row: str) -> bool:
     """Return whether a line that begins with # has the names of the next line's numbers."""
-    for mark in SEPARATOR_NAMES:
-        n_marks = count_outside(comment, mark)
-        if n_marks and n_marks == count_outside(row, mark):
+    for mark in _SEPARATOR_NAMES:
+        n_marks = _count_outside(comment, mark)
+        if n_marks and n_marks == _count_outside(row, mark):
             return any(map(_NUMBER.fullmatch, row.split(mark))) and not any(
                 map(_NUMBER.fullmatch, comment.split(mark))
             )
@@ -167,7 +167,7 @@ def _is_header(comment: str, row: str) -> bool:
 
 
 def _is_separated_by_blanks(content: bytearray, header: str) -> bool:
-    if any(mark in header for mark in SEPARATOR_NAMES) or '"' in header:
+    if any(mark in header for mark in _SEPARATOR_NAMES) or '"' in header:
         return False
     names = header.split()
     rows = [line.split() for line in _lines(content)[1:]]
@@ -183,8 +183,8 @@ def _separator_of(content: bytearray, header: str, expected: str) -> str:
     Where several do, or none, it is the one that the extension stands for, or else the first that
     the header has.
     """
-    order = [expected, *(mark for mark in SEPARATOR_NAMES if mark != expected)]
-    counts = {mark: count_outside(header, mark) for mark in order}
+    order = [expected, *(mark for mark in _SEPARATOR_NAMES if mark != expected)]
+    counts = {mark: _count_outside(header, mark) for mark in order}
     present = [mark for mark in order if counts[mark]]
     if not present:
         return expected
@@ -192,7 +192,7 @@ def _separator_of(content: bytearray, header: str, expected: str) -> str:
         return present[0]
     lines = _lines(content)[1:]
     for mark in present:
-        if lines and all(count_outside(line, mark) == counts[mark] for line in lines):
+        if lines and all(_count_outside(line, mark) == counts[mark] for line in lines):
             return mark
     return present[0] if present[0] != "|" else expected
 
@@ -200,11 +200,11 @@ def _separator_of(content: bytearray, header: str, expected: str) -> str:
 def _with_last_separator(content: bytearray, header: str, separator: str) -> str:
     """Add a separator to the header if all rows, but not the header, end in one."""
     lines = _lines(content)[1:]
-    wanted = count_outside(header, separator) + 1
+    wanted = _count_outside(header, separator) + 1
     if wanted == 1 or not lines:
         return header
     if all(
-        line.rstrip(" ").endswith(separator) and count_outside(line, separator) == wanted
+        line.rstrip(" ").endswith(separator) and _count_outside(line, separator) == wanted
         for line in lines
     ):
         end = content.index(header.encode()) + len(header.encode())
@@ -213,6 +213,6 @@ def _with_last_separator(content: bytearray, header: str, separator: str) -> str
     return header
 
 
-def count_outside(line: str, mark: str) -> int:
+def _count_outside(line: str, mark: str) -> int:
     """Count a separator outside of quotation marks."""
     return re.sub(r'"[^"]*"', "", line).count(mark)
