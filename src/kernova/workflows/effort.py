@@ -34,7 +34,7 @@ _NEAREST, _FEWEST_NEAREST = 5, 3
 # and so many nanoseconds for detectors without and for making and encoding cells.
 _PAIRS_FRACTION = 1 / 64
 _EXPLAINING_TIME = 5e9
-_SCORING_A_ROW, _MAKING_A_CELL = 20_000, 500
+_SCORING_A_ROW, _MAKING_A_CELL = 40_000, 500
 # A hypothetical row costs as much as twice a judged one at most, and sixteen times where trees
 # search the neighbours of a row far from all others (measured).
 _COST, _COST_IN_TREES = 2, 16
