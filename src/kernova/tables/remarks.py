@@ -91,7 +91,7 @@ class Remarks:
         decimal: Decimal,
     ) -> None:
         """Add how the numbers of a column of text were read; ``counts`` has their units."""
-        how = how_written(texts, found, decimal)
+        how = _how_written(texts, found, decimal)
         if how:
             self.phrases["numbers"].append(f"{quoted(name)} {' '.join(how)}")
         units = sorted(filter(None, counts), key=lambda unit: (-counts[unit], unit))
@@ -126,7 +126,7 @@ class Remarks:
         return said
 
 
-def how_written(texts: ColumnTexts, found: Conversion, decimal: Decimal) -> list[str]:
+def _how_written(texts: ColumnTexts, found: Conversion, decimal: Decimal) -> list[str]:
     """Return how the numbers of a column of text are written."""
     how = [f"in {found.unit}"] if found.unit else []
     if decimal == "comma":

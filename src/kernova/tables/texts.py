@@ -130,7 +130,7 @@ def are_codes(texts: ColumnTexts) -> bool:
     return bool(compute.all(compute.match_substring_regex(rest, r"^\s*[0-9]+\s*$")).as_py())
 
 
-def are_levels(texts: ColumnTexts, parsed: Quantities) -> bool:
+def _are_levels(texts: ColumnTexts, parsed: Quantities) -> bool:
     """Return whether whole numbers and other texts are the few values of a category.
 
     A text in one row of many is a typing error rather than a value.
@@ -167,7 +167,7 @@ def first_with_other_capitals(texts: ColumnTexts) -> tuple[str, str] | None:
 def reject_damaged(name: str, texts: ColumnTexts, parsed: Quantities, source: str) -> None:
     """Raise for a column of numbers or dates in which some texts are neither, unless few recur."""
     reject_complex(texts.distinct.to_pylist(), name, source)
-    if are_levels(texts, parsed):
+    if _are_levels(texts, parsed):
         return
     rest = ~texts.is_missing
     n_rows = texts.n_rows
