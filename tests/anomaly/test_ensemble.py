@@ -113,7 +113,8 @@ class Literal:
             of_reference.append([oracles.surprise_bits(value, known, among) for value in known])
             of_rows.append([oracles.surprise_bits(value, known, among) for value in found])
         totals = np.mean(of_reference, axis=0).tolist()
-        return [oracles.surprise_bits(v, totals) for v in np.mean(of_rows, axis=0).tolist()]
+        mean = np.mean(of_rows, axis=0).tolist()
+        return [oracles.surprise_bits(value, totals, among) for value in mean]
 
 
 @pytest.fixture(scope="module")

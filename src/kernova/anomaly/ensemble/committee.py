@@ -79,6 +79,7 @@ class Committee:
     members: tuple[Member, ...]
     scales: tuple[Surprise, ...]
     total: Surprise
+    of_reference: Vector  # the bits of the rows that the scales were learnt from
     among: bool
 
     def surprises(self, views: Views, rows: Rows, own: Indices) -> Matrix:
@@ -129,8 +130,9 @@ def committee_of(
     novelties = [member.novelty(seen, own, among=among) for member in members.values()]
     scales = tuple(learn_surprise(novelty, has_outliers=among) for novelty in novelties)
     surprises = [scale.of(novelty) for scale, novelty in zip(scales, novelties, strict=True)]
-    total = learn_surprise(np.mean(surprises, axis=0))
-    return Committee(tuple(members), tuple(members.values()), scales, total, among)
+    mean = np.mean(surprises, axis=0)
+    total = learn_surprise(mean, has_outliers=among)
+    return Committee(tuple(members), tuple(members.values()), scales, total, total.of(mean), among)
 
 
 def checked_members(members: Any) -> dict[str, Any]:

@@ -155,7 +155,7 @@ class DetectorEnsemble(OutlierMixin, BaseEstimator):
         self.notes_ = self._columns.notes
         self.sampled_ = _sampled_sentence(len(table), len(sampled), len(few))
         fraction = _AUTO_CONTAMINATION if contamination is None else contamination
-        self.offset_ = float(np.log2(fraction))
+        self.offset_ = -float(np.quantile(self._of_own.of_reference, 1 - fraction))
         return self
 
     @property
