@@ -51,8 +51,9 @@ class DetectorEnsemble(OutlierMixin, BaseEstimator):
     Few fast members look at the rows in different ways: distances to neighbours under four
     scalings, linear structure, rare values and tails of single columns, isolation. Each member's
     novelty becomes a *surprise* in bits, -log2 of the fraction of training rows that look at least
-    as novel without themselves, and the ensemble takes the mean. It needs no scaling and no
-    encoding: columns may be numbers or categories and may have missing values.
+    as novel without themselves, and the ensemble takes the mean. Among the table's own rows, the
+    highest tenth is extrapolated by how far out the rows are. It needs no scaling and no encoding:
+    columns may be numbers or categories and may have missing values.
 
     Rows that were in ``fit`` are judged among the other rows of the table, as an outlier detector
     does; any other row is judged as new, with all rows of the table known. Both are on the same
