@@ -175,7 +175,7 @@ def test_groups_are_read_from_a_column_and_held_out_whole(tmp_path):
     pair = read_known_and_new(*arguments, group_column="site", label_column="site")
     assert list(pair.new.labels) == ["a", "b"]
     assert list(read_known_and_new(*arguments, group_column="site").new.features) == ["x", "y"]
-    with pytest.raises(InputError, match="basin"):
+    with pytest.raises(InputError, match="no column 'basin' to use as group column"):
         read_known_and_new(*arguments, group_column="basin")
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from kernova.calibration.detector import CalibratedDetector
+from kernova.text import plural
 from kernova.typing import Indices
 from kernova.workflows.effort import last_detector
 
@@ -96,9 +97,20 @@ def detector_notes(chains: Iterable[Pipeline]) -> list[str]:
         sampled = getattr(detector, "sampled_", None)
         if sampled is not None:
             notes[sampled] = None
-        for name, reason in getattr(detector, "left_out_", {}).items():
-            notes[f"The ensemble works without its member {name}: {reason}"] = None
+        notes |= dict.fromkeys(_left_out_notes(getattr(detector, "left_out_", {})))
     return list(notes)
+
+
+def _left_out_notes(left_out: dict[str, str]) -> list[str]:
+    """Return one sentence for each reason."""
+    names: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        names.setdefault(reason, []).append(name)
+    return [
+        f"The ensemble works without its {plural(len(of_one), 'member')} {', '.join(of_one)}: "
+        f"{reason}"
+        for reason, of_one in names.items()
+    ]
 
 
 def _speaking(bits: "pd.Series[float]") -> "pd.Series[float]":

@@ -198,7 +198,15 @@ def read_known_and_new(
     reading = missing_when_reading(missing)
 
     def read_known(kept: Sequence[str]) -> Table:
-        return read_table(known, optional=how.named, keep=kept, missing=reading, **how.of_known())
+        roles = how.of_known()
+        try:
+            return read_table(known, optional=how.named, keep=kept, missing=reading, **roles)
+        except InputError as error:
+            # Groups are read as labels; users know them as groups.
+            label, group = "to use as label column", "to use as group column"
+            if group_column is None or label not in str(error):
+                raise
+            raise InputError(str(error).replace(label, group)) from None
 
     def read_new() -> Table:
         optional = [

@@ -1,5 +1,6 @@
 """Reasons of a study: the features that make its first rows unusual, and rows to compare with."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ class ModelRows(NamedTuple):
     known: pd.DataFrame | None  # ordinary rows by their indices; None: the others of ``rows``
 
 
-class ExplainedRows:
+class ExplainedRows(ABC):
     """Reasons for the first rows of a result, for its table, its JSON and its page."""
 
     # Result of :func:`kernova.explain.explain` for the first rows, by their indices.
@@ -37,13 +38,13 @@ class ExplainedRows:
     # Surprise of the explained rows for each member of an ensemble, in bits; None without members.
     member_bits: pd.DataFrame | None
 
+    @abstractmethod
     def id_of(self, row: int) -> Any:
         """Return the id of a judged row."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reference_id_of(self, row: int) -> Any:
         """Return the id of a row that others are compared with."""
-        raise NotImplementedError
 
     def contributing_features(self, row: int) -> pd.DataFrame:
         """Return the features that make a row unusual, the largest contribution first."""
