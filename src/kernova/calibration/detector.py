@@ -12,6 +12,7 @@ from sklearn.utils import Tags, check_random_state, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from kernova._sklearn import num_samples, reject_complex, safe_indexing, validate_data
+from kernova.anomaly.ensemble.foreign import last_step, scores_outliers_high
 from kernova.calibration import BOUND, CALIBRATION, CONFIDENCE, HOLDOUT, MAX_FALSE_ALARM
 from kernova.calibration.bounds import FalseAlarmThreshold, false_alarm_threshold
 from kernova.calibration.p_values import conformal_p_values, select_discoveries
@@ -21,9 +22,7 @@ from kernova.calibration.scoring import (
     HeldOut,
     folds_sentence,
     guarantee_sentence,
-    last_step,
     scores_by,
-    scores_outliers_high,
     scoring_method,
     seeded,
 )

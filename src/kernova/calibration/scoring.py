@@ -6,9 +6,9 @@ High scores are ordinary throughout; a detector that has it the other way round 
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from kernova._sklearn import safe_indexing
+from kernova.anomaly.ensemble.foreign import last_step, scores_outliers_high
 from kernova.calibration.bounds import FalseAlarmThreshold, finite_scores, percent_rounded_up
 from kernova.calibration.splits import Wanted
 from kernova.errors import InputError
@@ -111,17 +111,6 @@ def folds_sentence(
         f"must agree, each calibrated on at least {min(sizes)} {unit} that it was not fitted to",
         held_out=held_out,
     )
-
-
-def last_step(detector: Any) -> Any:
-    """Return the detector that a pipeline ends in; any other detector is its own last step."""
-    return last_step(detector.steps[-1][1]) if isinstance(detector, Pipeline) else detector
-
-
-def scores_outliers_high(detector: Any) -> bool:
-    """Return whether this is a PyOD detector, or ends in one: there high scores are outliers."""
-    marks = ("decision_scores_", "predict_confidence")  # PyOD's, after fit and before
-    return any(hasattr(last_step(detector), mark) for mark in marks)
 
 
 def scoring_method(detector: Any) -> Any:
