@@ -42,6 +42,7 @@ _NAMES_IN = {
     "kernova.anomaly.ensemble.detector": "DetectorEnsemble",
     "kernova.anomaly.baselines": "LocalDensityFactor LocalPeculiarityFactor",
     "kernova.description.multiclass": "MulticlassDataDescription",
+    "kernova.description.open_set.classifier": "OpenSetClassifier",
     "kernova.description.one_class": "OneClassGaussianProcess",
     "kernova.description.possibilistic": "PossibilisticNeighbors",
     "kernova.cluster.hierarchical_mean_shift": "HierarchicalMeanShift",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
     from kernova.description.multiclass import MulticlassDataDescription
     from kernova.description.one_class import OneClassGaussianProcess
+    from kernova.description.open_set.classifier import OpenSetClassifier
     from kernova.description.possibilistic import PossibilisticNeighbors
     from kernova.discover.session import CategoryDiscovery
     from kernova.discover.simulation import simulate

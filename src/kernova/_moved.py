@@ -19,6 +19,7 @@ _PACKAGES: Final = frozenset(
 )
 
 MODULES: Final[Mapping[str, str]] = {
+    "kernova.anomaly.ensemble.scale": "kernova.surprise",
     "kernova.audio.kalman": "kernova.audio.chains",
     "kernova.datasets": "kernova.media.opening",
     "kernova.blocks": "kernova.parallel",
@@ -93,6 +94,7 @@ NAMES: Final[Mapping[str, str]] = {
 
 # Classes that fitted estimators of version 0.1.0 are made of, by their old modules.
 _STORED: Final[dict[str, tuple[str, ...]]] = {
+    "kernova.anomaly.ensemble.scale": ("Surprise",),
     "kernova.decide.calibrated": ("CalibratedDetector",),
     "kernova.describe.centered_description": ("CenteredDescription",),
     "kernova.describe.class_description": ("ClassDescription",),

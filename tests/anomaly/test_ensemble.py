@@ -13,7 +13,7 @@ from kernova import DetectorEnsemble
 from kernova.anomaly.ensemble.columns import Rows, learn_columns, prepared_rows
 from kernova.anomaly.ensemble.committee import MEMBER_NAMES
 from kernova.anomaly.ensemble.members import fit_linear_structure
-from kernova.anomaly.ensemble.scale import learn_surprise
+from kernova.surprise import learn_surprise
 from kernova.anomaly.ensemble.views import RANKS, learn_views
 from tests import oracles
 

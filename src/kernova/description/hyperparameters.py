@@ -170,7 +170,9 @@ class FeatureScaling(NamedTuple):
         return np.clip(rows, -1e100, 1e100)
 
 
-def feature_scaling(X: Matrix, how: Scale, *, is_robust: bool = False) -> FeatureScaling:
+def feature_scaling(
+    X: Matrix, how: Scale, *, is_robust: bool = False, is_checked: bool = False
+) -> FeatureScaling:
     """Compute the centre and the scale of the columns.
 
     Parameters
@@ -181,6 +183,8 @@ def feature_scaling(X: Matrix, how: Scale, *, is_robust: bool = False) -> Featur
         columns of one unit; or none.
     is_robust : bool
         Median and median absolute deviation instead of mean and standard deviation.
+    is_checked : bool
+        The rows are part of others, of which it was checked that no cell hides the others.
 
     Examples
     --------
@@ -190,7 +194,7 @@ def feature_scaling(X: Matrix, how: Scale, *, is_robust: bool = False) -> Featur
     array([[-1., -1.],
            [ 1.,  1.]])
     """
-    if not is_robust:
+    if not (is_robust or is_checked):
         check_no_cell_hides_others(X)
     unit = _column_units(X)
     rows = X / unit

@@ -46,6 +46,7 @@ _MODULES_OF_MODELS = (
         for name in ("finder", "engines", "features", "description", "candidates", "verification")
     ),
     "workflows.effort",
+    "surprise",
 )
 
 _SPARSE = ("csr", "csc")

@@ -17,7 +17,7 @@ from kernova.anomaly.ensemble.members import (
     fit_linear_structure,
     fit_single_columns,
 )
-from kernova.anomaly.ensemble.scale import Surprise, learn_surprise
+from kernova.surprise import Surprise, learn_surprise
 from kernova.anomaly.ensemble.views import (
     DECORRELATED,
     MOST_CORRELATED_COLUMNS,

@@ -1,0 +1,84 @@
+"""Parts of the training rows that are held out in turn, and rows that are kept of very many."""
+
+from typing import Final
+
+import numpy as np
+from sklearn.model_selection import StratifiedGroupKFold
+
+from kernova.description.open_set.kernel_ridge import spread_out_rows
+from kernova.typing import Indices, Vector
+
+# Few rows are worth more fits.
+_FEW_ROWS: Final = 1000
+_FOLDS_OF_FEW: Final = 10
+_FOLDS_OF_MANY: Final = 5
+# Rows that are kept in all, and their memory.
+_MOST_ROWS: Final = 20_000
+_MOST_BYTES: Final = 4 * 2**20
+
+
+def n_folds_for(n_rows: int) -> int:
+    """Return the number of parts: ten of up to 1,000 rows, five of more."""
+    return min(_FOLDS_OF_FEW if n_rows <= _FEW_ROWS else _FOLDS_OF_MANY, n_rows)
+
+
+def folds(codes: Indices, groups: Indices | None, n_folds: int, seed: int) -> Indices:
+    """Return the part of each row: every class is spread over all parts, groups stay together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> parts = folds(np.array([0, 0, 0, 0, 1, 1]), None, 2, seed=0)
+    >>> [sorted(np.array([0, 0, 0, 0, 1, 1])[parts == part].tolist()) for part in (0, 1)]
+    [[0, 0, 1], [0, 0, 1]]
+    """
+    parts = np.empty(len(codes), dtype=np.intp)
+    if groups is not None:
+        n_folds = min(n_folds, len(np.unique(groups)))
+        if n_folds < 2:
+            return np.zeros(len(codes), dtype=np.intp)
+        splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+        # Without this, scikit-learn warns of classes with fewer rows than parts.
+        splits = splitter.split(np.zeros(len(codes)), _frequent(codes, n_folds), groups)
+        for part, (_, held_out) in enumerate(splits):
+            parts[held_out] = part
+        return parts
+    random = np.random.RandomState(seed)
+    start = 0
+    for code in np.unique(codes):
+        inside = random.permutation(np.flatnonzero(codes == code))
+        parts[inside] = (start + np.arange(len(inside))) % n_folds
+        start += len(inside)
+    return parts
+
+
+def _frequent(codes: Indices, n_folds: int) -> Indices:
+    """Return the codes with all classes of fewer rows than parts taken as one."""
+    is_rare = np.bincount(codes)[codes] < n_folds
+    return np.where(is_rare, -1, codes)
+
+
+def kept_rows(
+    codes: Indices, n_columns: int, most_per_class: int | str | None
+) -> tuple[Indices, Vector]:
+    """Return the rows to learn from, and what each stands for.
+
+    ``"auto"`` keeps 20,000 rows, or as many as 4 MB hold: small classes whole. A row kept of a
+    class stands for several rows of it, so that the class keeps its prior probability.
+    """
+    n_rows = len(codes)
+    if most_per_class is None:
+        return np.arange(n_rows), np.ones(n_rows)
+    if most_per_class == "auto":
+        kept = spread_out_rows(codes, max(1, min(_MOST_ROWS, _MOST_BYTES // (8 * n_columns))))
+    else:
+        parts = [np.flatnonzero(codes == code) for code in np.unique(codes)]
+        kept = np.sort(np.concatenate([_thinned(part, int(most_per_class)) for part in parts]))
+    weights = np.bincount(codes) / np.maximum(np.bincount(codes[kept], minlength=1), 1)
+    return kept, weights[codes[kept]]
+
+
+def _thinned(rows: Indices, most: int) -> Indices:
+    if len(rows) <= most:
+        return rows
+    return rows[np.linspace(0, len(rows), most, endpoint=False).astype(np.intp)]

@@ -1,0 +1,195 @@
+"""Kernel ridge classification: regression of class indicators with a Gaussian kernel.
+
+With K the kernel matrix of the rows and Y their class indicators minus the class priors, the
+scores of a row are prior + k' (K + ridge)^-1 Y: far from all rows they fall back to the priors.
+The left-out scores of the training rows follow from one decomposition, F_i - h_i Y_i over 1 - h_i
+with h the diagonal of K (K + ridge)^-1; they choose width and ridge, and the temperature at which
+scores become probabilities.
+
+With more rows than landmarks, scores are combinations of the kernels at the landmarks alone
+(Nystroem): the cost grows linearly with the rows.
+"""
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import log_softmax
+
+from kernova.kernels.functions import squared_distances
+from kernova.parallel import row_blocks
+from kernova.typing import Indices, Matrix, Vector
+
+# Widths in units of the root of the median squared distance, and ridges.
+_WIDTHS: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
+_RIDGES: Final = tuple(10.0**power for power in range(-5, 2))
+_TEMPERATURES: Final = tuple(np.exp(np.linspace(-1.0, 5.0, 25)).tolist())
+# Width and ridge are chosen on at most so many rows: the decomposition takes rows³.
+_MOST_TO_CHOOSE: Final = 1000
+MOST_LANDMARKS: Final = 2000
+# Added to the landmarks' kernel matrix, which copies of rows make singular.
+_JITTER: Final = 1e-10
+
+
+class RidgeSettings(NamedTuple):
+    """Width of the kernel, ridge, and factor of the scores in the softmax."""
+
+    gamma: float  # of exp(-gamma |a - b|^2)
+    ridge: float
+    sharpness: float
+
+
+@dataclass(frozen=True)
+class KernelMember:
+    """Scores of the classes from kernels at landmarks, whose softmax are probabilities."""
+
+    landmarks: Matrix
+    coefficients: Matrix
+    priors: Vector
+    settings: RidgeSettings
+
+    def log_probabilities(self, rows: Matrix) -> Matrix:
+        """Return the logarithm of the probability of each class."""
+        scores = np.empty((len(rows), len(self.priors)))
+        for block in row_blocks(len(rows), 2 * len(self.landmarks)):
+            scores[block] = self.affinities(rows[block]) @ self.coefficients
+        return _log_probabilities(scores + self.priors, self.settings.sharpness)
+
+    def affinities(self, rows: Matrix) -> Matrix:
+        """Return the kernel between rows and landmarks."""
+        return _kernel(squared_distances(rows, self.landmarks), self.settings.gamma)
+
+
+def _kernel(squared: Matrix, gamma: float) -> Matrix:
+    np.multiply(squared, -gamma, out=squared)
+    return np.asarray(np.exp(squared, out=squared))
+
+
+def _log_probabilities(scores: Matrix, sharpness: float) -> Matrix:
+    return np.asarray(log_softmax(sharpness * scores, axis=1))
+
+
+def _indicators(codes: Indices, n_classes: int) -> Matrix:
+    return np.eye(n_classes)[codes]
+
+
+class _Choice(NamedTuple):
+    error: float
+    gamma: float
+    ridge: float
+    left_out: Matrix
+
+
+def choose_ridge(rows: Matrix, codes: Indices, n_classes: int) -> RidgeSettings:
+    """Choose width and ridge by the squared error of left-out scores, then the sharpness."""
+    sample = spread_out_rows(codes, _MOST_TO_CHOOSE)
+    rows, codes = rows[sample], codes[sample]
+    squared = squared_distances(rows, rows)
+    apart = squared[np.triu_indices(len(rows), 1)]
+    apart = apart[apart > 0]
+    middle = float(np.median(apart)) if len(apart) else 1.0
+    targets = _indicators(codes, n_classes)
+    priors = targets.mean(axis=0)
+    best = min(
+        (
+            choice
+            for width in _WIDTHS
+            for choice in _left_out_scores(squared, 1 / (2 * middle * width**2), targets, priors)
+        ),
+        key=lambda choice: choice.error,
+    )
+    sharpness = min(
+        _TEMPERATURES, key=lambda factor: _smoothed_loss(best.left_out, codes, factor)
+    )
+    return RidgeSettings(best.gamma, best.ridge, float(sharpness))
+
+
+def _left_out_scores(
+    squared: Matrix, gamma: float, targets: Matrix, priors: Vector
+) -> list[_Choice]:
+    """Return the left-out scores at every ridge, from one decomposition."""
+    values, vectors = np.linalg.eigh(_kernel(squared.copy(), gamma))
+    values = np.maximum(values, 0.0)
+    centred = targets - priors
+    rotated = vectors.T @ centred
+    choices = []
+    for ridge in _RIDGES:
+        shrunken = values / (values + ridge)
+        leverage = np.minimum((vectors**2) @ shrunken, 1 - 1e-9)[:, None]
+        fitted = vectors @ (shrunken[:, None] * rotated)
+        left_out = (fitted - leverage * centred) / (1 - leverage) + priors
+        error = float(np.sum((left_out - targets) ** 2))
+        choices.append(_Choice(error, gamma, ridge, left_out))
+    return choices
+
+
+def _smoothed_loss(scores: Matrix, codes: Indices, sharpness: float) -> float:
+    """Return the log loss if each class had a small fraction of one row everywhere."""
+    n_rows, n_classes = scores.shape
+    p = np.exp(_log_probabilities(scores, sharpness)[np.arange(n_rows), codes])
+    return float(-np.mean(np.log((n_rows * p + 1 / n_classes) / (n_rows + 1))))
+
+
+def fit_kernel_ridge(
+    rows: Matrix, codes: Indices, weights: Vector, n_classes: int, settings: RidgeSettings
+) -> KernelMember:
+    """Fit the coefficients of the landmarks."""
+    targets = _indicators(codes, n_classes)
+    priors = np.average(targets, axis=0, weights=weights)
+    targets -= priors
+    landmarks = rows[spread_out_rows(codes, MOST_LANDMARKS)]
+    if len(landmarks) == len(rows):
+        K = _kernel(squared_distances(rows, rows), settings.gamma)
+        K[np.diag_indices_from(K)] = 1 + settings.ridge / weights
+        coefficients = cho_solve(cho_factor(K, lower=True, check_finite=False), targets)
+        return KernelMember(rows, coefficients, priors, settings)
+    A = settings.ridge * _kernel(squared_distances(landmarks, landmarks), settings.gamma)
+    toward = np.zeros((len(landmarks), n_classes))
+    for block in row_blocks(len(rows), 3 * len(landmarks)):
+        features = _kernel(squared_distances(rows[block], landmarks), settings.gamma)
+        weighted = features * weights[block, None]
+        A += features.T @ weighted
+        toward += weighted.T @ targets[block]
+    A[np.diag_indices_from(A)] += _JITTER * float(np.trace(A))
+    coefficients = cho_solve(cho_factor(A, lower=True, check_finite=False), toward)
+    return KernelMember(landmarks, coefficients, priors, settings)
+
+
+def spread_out_rows(codes: Indices, most: int) -> Indices:
+    """Return at most so many row numbers, evenly spread over the rows of every class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spread_out_rows(np.array([0, 0, 0, 0, 0, 0, 1, 1]), 4)
+    array([0, 4, 6, 7])
+    """
+    if len(codes) <= most:
+        return np.arange(len(codes))
+    counts = np.bincount(codes)
+    wanted = shares(counts, most)
+    kept = []
+    for code, n in enumerate(wanted.tolist()):
+        inside = np.flatnonzero(codes == code)
+        kept.append(inside[np.linspace(0, len(inside), n, endpoint=False).astype(np.intp)])
+    return np.sort(np.concatenate(kept))
+
+
+def shares(counts: Indices, most: int) -> Indices:
+    """Divide a number of rows among classes: small classes whole, the others equally.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shares(np.array([2, 100, 50]), 42)
+    array([ 2, 20, 20])
+    """
+    wanted = np.zeros(len(counts), dtype=np.intp)
+    left = most
+    order = np.argsort(counts, kind="stable")
+    for position, code in enumerate(order.tolist()):
+        share = max(1, left // (len(order) - position))
+        wanted[code] = min(int(counts[code]), share) if counts[code] else 0
+        left = max(0, left - int(wanted[code]))
+    return wanted
