@@ -1,14 +1,7 @@
-"""Open-set recognition of a table's rows: column encoder, class descriptions and training rows.
-
-A class claims a row whose membership reaches the threshold of the class. Where classes are known
-from a few atypical rows, such as those that an expert was asked about, thresholds are so low that
-several classes claim nearly every row. A row then counts as ambiguous unless the margin of its best
-class over the second is large enough. How large it must be is learnt from the training rows, each
-scored by descriptions without it.
-"""
+"""Open-set recognition of a table's rows: column encoder, classifier and training rows."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -17,15 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from kernova.description.multiclass import MulticlassDataDescription
+from kernova.description.open_set.classifier import Judgement, OpenSetClassifier
 from kernova.errors import InputError
 from kernova.kernels.functions import squared_distances
 from kernova.parallel import row_blocks
 from kernova.tables.columns import split_columns
 from kernova.tables.encoding import TableEncoder
 from kernova.typing import Indices, Matrix, Vector
-
-# The precision of fewer rows than these is too uncertain.
-_FEWEST: Final = 5
 
 
 def margins(log_membership: Matrix) -> Vector:
@@ -44,58 +35,18 @@ def margins(log_membership: Matrix) -> Vector:
     return np.where(np.isneginf(best), 0.0, best - np.where(np.isneginf(best), 0.0, second))
 
 
-def margin_for_precision(left_out: Matrix, codes: Indices, precision: float = 0.9) -> float:
-    """Return the smallest margin from which on rows are classified with a given precision.
-
-    Parameters
-    ----------
-    left_out : array of shape (n_rows, n_classes)
-        Leave-one-out memberships of rows whose class is known.
-    codes : array of int of shape (n_rows,)
-        Their classes.
-    precision : float
-        Fraction of the rows with at least this margin that must be classified correctly.
-
-    Returns
-    -------
-    float
-        The margin; infinite if no margin reaches the precision on at least five rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> of_first = np.array([0.9, 0.8, 0.2, 0.1, 0.2, 0.5])
-    >>> left_out = np.column_stack([of_first, [0.1, 0.1, 0.7, 0.9, 0.8, 0.6]])
-    >>> round(margin_for_precision(left_out, np.array([0, 0, 1, 1, 1, 0])), 3)
-    1.253
-    """
-    if left_out.shape[1] < 2:
-        return 0.0
-    with np.errstate(divide="ignore"):  # a membership of 0
-        logarithms = np.log(left_out)
-    margin = margins(logarithms)
-    largest_first = np.argsort(-margin, kind="stable")
-    is_correct = (logarithms.argmax(axis=1) == codes)[largest_first]
-    reached = np.cumsum(is_correct) / np.arange(1, len(codes) + 1)
-    margin = margin[largest_first]
-    # Rows with equal margins are accepted together or not at all.
-    is_last = np.append(margin[1:] < margin[:-1], True)
-    enough = np.flatnonzero((reached >= precision) & is_last)
-    return float(margin[enough[-1]]) if len(enough) and enough[-1] + 1 >= _FEWEST else float("inf")
-
-
 class TableRecognizer(ClassifierMixin, BaseEstimator):
     """Recognise the rows of a table as known classes, and list the nearest training rows.
 
-    It holds what a model file needs: the encoder of the columns, the description of the classes,
-    and the training rows.
+    It holds what a model file needs: the encoder of the columns, the classifier, and the training
+    rows.
 
     Parameters
     ----------
     encoder : TableEncoder, default=None
         Encoder of the columns; None takes numbers unscaled, and raises on missing values.
-    description : MulticlassDataDescription, default=None
-        Description of the classes; None takes the default.
+    description : OpenSetClassifier or MulticlassDataDescription, default=None
+        Classifier of the encoded rows; None takes :class:`~kernova.OpenSetClassifier`.
 
     Attributes
     ----------
@@ -103,15 +54,9 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         The fitted parts.
     classes_ : array of shape (n_classes,)
     ids_, labels_ : arrays of shape (n_rows,)
-    left_out_ : array of shape (n_rows, n_classes)
-        Memberships of the training rows; a row's own class is described without it.
-    is_outlier_ : array of shape (n_rows,)
-        Training rows that a robust description left out.
+        Ids and classes of the training rows that were kept.
     reader : object or None
         Reader that made the columns of files without columns, such as sounds; None for tables.
-    margin : float or None
-        Margin that the best class needs over the second, in logarithms of membership; set by
-        :meth:`fit_margin`. None means that thresholds alone decide.
 
     Examples
     --------
@@ -128,12 +73,12 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
 
     # Stored under these names in model files; files from before they existed have none.
     _reader: object | None = None
-    _lead: float | None = None
+    _lead: float | None = None  # margin that models of 0.1.0 want of the best class
 
     def __init__(
         self,
         encoder: TableEncoder | None = None,
-        description: MulticlassDataDescription | None = None,
+        description: OpenSetClassifier | MulticlassDataDescription | None = None,
     ) -> None:
         self.encoder = encoder
         self.description = description
@@ -145,6 +90,7 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         ids: Sequence[Any] | None = None,
         groups: ArrayLike | None = None,
         reader: object | None = None,
+        unlabelled: pd.DataFrame | None = None,
     ) -> Self:
         """Learn the classes of these rows.
 
@@ -157,48 +103,49 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         ids : sequence, optional
             The ids of the rows; by default, their numbers.
         groups : array of shape (n_rows,), optional
-            Rows that are left out together, such as a cluster that was labelled in one step.
+            Rows that are held out together, such as a cluster that was labelled in one step.
         reader : object, optional
             Reader that made the columns, stored so that new files can be read alike.
+        unlabelled : DataFrame, optional
+            Rows without a class, which help to scale the columns; an
+            :class:`~kernova.OpenSetClassifier` alone takes them.
         """
         if not isinstance(X, pd.DataFrame):
             raise InputError(
                 f"TableRecognizer learns from a DataFrame; got an object of type "
-                f"{type(X).__name__}. For an array, take MulticlassDataDescription."
+                f"{type(X).__name__}. For an array, take OpenSetClassifier."
             )
         encoder = TableEncoder(scaling="none") if self.encoder is None else clone(self.encoder)
-        description = (
-            MulticlassDataDescription() if self.description is None else clone(self.description)
-        )
-        self.labels_ = np.asarray(y)
-        self.ids_ = np.array([str(i) for i in (range(len(X)) if ids is None else ids)])
-        check_consistent_length(X, self.labels_, self.ids_)
-        self.encoder_ = encoder.fit(X)
+        labels = np.asarray(y)
+        names = np.array([str(i) for i in (range(len(X)) if ids is None else ids)])
+        check_consistent_length(X, labels, names)
+        every = X if unlabelled is None else pd.concat([X, unlabelled], ignore_index=True)
+        self.encoder_ = encoder.fit(every)
         self.n_features_in_, self.feature_names_in_ = len(X.columns), encoder.feature_names_in_
-        self._store_rows(X)
-        rows = encoder.transform(X)
-        self.description_ = description.fit(rows, self.labels_, groups)
-        self.classes_ = description.classes_
-        left_out = description.left_out_membership(rows, self.labels_)
+        rows = encoder.transform(every)
+        self.description_ = OpenSetClassifier() if self.description is None else clone(
+            self.description
+        )  # fmt: skip
+        kept = self._fit_description(rows[: len(X)], labels, groups, rows[len(X) :])
+        self.labels_, self.ids_ = labels[kept], names[kept]
+        self._store_rows(X.iloc[kept])
+        self.classes_ = self.description_.classes_
+        self._reader = reader
+        return self
+
+    def _fit_description(
+        self, rows: Matrix, labels: NDArray[Any], groups: ArrayLike | None, others: Matrix
+    ) -> Indices:
+        """Fit the classifier, and return the rows that it keeps."""
+        description = self.description_
+        if isinstance(description, OpenSetClassifier):
+            description.fit(rows, labels, groups, others if len(others) else None)
+            return description.cross_validated_.rows
+        description.fit(rows, labels, groups)
+        left_out = description.left_out_membership(rows, labels)
+        # Memberships of the training rows; a row's own class is described without it.
         self.left_out_, self.is_outlier_ = left_out.membership, left_out.is_outlier
-        self._reader, self._lead = reader, None
-        return self
-
-    def fit_margin(self, precision: float) -> Self:
-        """Learn from the training rows the margin that the best class needs over the second.
-
-        Rows with a smaller margin are ambiguous then, however many classes claim them.
-
-        Parameters
-        ----------
-        precision : float
-            Fraction of the training rows with at least this margin, each left out, that must be
-            classified correctly; see :func:`margin_for_precision`.
-        """
-        codes = np.searchsorted(self.classes_, self.labels_)
-        inside = ~self.is_outlier_
-        self._lead = margin_for_precision(self.left_out_[inside], codes[inside], precision)
-        return self
+        return np.arange(len(rows))
 
     @property
     def reader(self) -> object | None:
@@ -206,9 +153,9 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
         return self._reader
 
     @property
-    def margin(self) -> float | None:
-        """Margin that the best class needs over the second; None: thresholds alone decide."""
-        return self._lead
+    def is_published_method(self) -> bool:
+        """Whether classes are described by MDD-KM alone, as published."""
+        return isinstance(self.description_, MulticlassDataDescription)
 
     def _store_rows(self, X: pd.DataFrame) -> None:
         """Store the training rows, so that new ones can be compared with them by column."""
@@ -226,33 +173,36 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
             columns[name] = _decoded(*next(texts)) if is_category else next(numbers)
         return pd.DataFrame(columns, index=pd.Index(self.ids_.tolist(), dtype=object))
 
-    def membership(self, X: Any) -> Matrix:
-        """Return the membership of each row in each class, from 0 to 1."""
-        return self.description_.membership(self.encoded(X))
-
-    def recognize(self, X: Any, reject_label: Any = "unknown") -> NDArray[Any]:
-        """Return the class of each row, or ``reject_label`` where no class claims it."""
-        return self.description_.recognize(self.encoded(X), reject_label)
-
-    def ambiguous(self, X: Any) -> NDArray[np.bool_]:
-        """Return whether each row is claimed by several classes, or its margin is too small."""
-        return self.is_ambiguous(self.description_.log_membership(self.encoded(X)))
+    def judge(self, X: Any) -> Judgement:
+        """Return probabilities, novelties and p-values of rows, by an open-set classifier."""
+        description = self.description_
+        if not isinstance(description, OpenSetClassifier):
+            raise InputError(
+                "This model was learnt by the published method (MDD-KM), which has memberships "
+                "instead of probabilities. Learn it again with method='open-set'."
+            )
+        return description.judge(self.encoded(X))
 
     def is_ambiguous(self, log_membership: Matrix) -> NDArray[np.bool_]:
-        """Return whether rows with these log memberships are ambiguous."""
+        """Return whether rows with these memberships (MDD-KM) are claimed by several classes."""
+        assert isinstance(self.description_, MulticlassDataDescription)
         claims = np.exp(log_membership) >= self.description_.thresholds_
-        if self.margin is None:
+        if self._lead is None:
             return np.asarray(claims.sum(axis=1) > 1)
         best_claims = claims[np.arange(len(claims)), log_membership.argmax(axis=1)]
-        is_clear = best_claims & (margins(log_membership) >= self.margin)
+        is_clear = best_claims & (margins(log_membership) >= self._lead)
         return np.asarray(claims.any(axis=1) & ~is_clear)
+
+    def recognize(self, X: Any, reject_label: Any = "unknown") -> NDArray[Any]:
+        """Return the class of each row, or ``reject_label`` where it is of no known class."""
+        return self.description_.recognize(self.encoded(X), reject_label)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the best class of each row, without rejection."""
         return self.description_.predict(self.encoded(X))
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithm of each row's largest membership: high for rows of known classes."""
+        """Return how usual each row is: high for rows of known classes."""
         return self.description_.score_samples(self.encoded(X))
 
     def nearest_ids(self, X: Any, n: int = 3) -> NDArray[np.str_]:

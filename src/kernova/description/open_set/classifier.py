@@ -13,7 +13,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernova._sklearn import Interval, StrOptions, validate_data
-from kernova.description.fitting import REJECT_CONSTRAINT, SCALE_CONSTRAINT, group_codes, inlier_rows
+from kernova.description.fitting import (
+    REJECT_CONSTRAINT,
+    SCALE_CONSTRAINT,
+    group_codes,
+    inlier_rows,
+)
 from kernova.description.hyperparameters import Scale
 from kernova.description.open_set.evidence import (
     Evidence,
@@ -440,7 +445,10 @@ def _held_out_evidence(
         inside = parts == part
         others = ~inside if not inside.all() else inside
         evidence.append(
-            (inside, fit_evidence(training.part(others), n_classes, settings).of(training.X[inside]))
+            (
+                inside,
+                fit_evidence(training.part(others), n_classes, settings).of(training.X[inside]),
+            )
         )
         is_judged |= inside & others.any() & np.isin(training.codes, training.codes[~inside])
     n_members = min(len(one.novelties) for _, one in evidence)

@@ -99,9 +99,7 @@ def choose_ridge(rows: Matrix, codes: Indices, n_classes: int) -> RidgeSettings:
         ),
         key=lambda choice: choice.error,
     )
-    sharpness = min(
-        _TEMPERATURES, key=lambda factor: _smoothed_loss(best.left_out, codes, factor)
-    )
+    sharpness = min(_TEMPERATURES, key=lambda factor: _smoothed_loss(best.left_out, codes, factor))
     return RidgeSettings(best.gamma, best.ridge, float(sharpness))
 
 

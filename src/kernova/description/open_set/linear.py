@@ -46,9 +46,7 @@ def class_means(rows: Matrix, codes: Indices, weights: Vector, n_classes: int) -
     return sums / np.bincount(codes, weights, minlength=n_classes)[:, None]
 
 
-def within_classes(
-    rows: Matrix, codes: Indices, weights: Vector, n_classes: int
-) -> WithinClasses:
+def within_classes(rows: Matrix, codes: Indices, weights: Vector, n_classes: int) -> WithinClasses:
     """Learn the scale within classes: rows times the rotation have unit variance there.
 
     Examples
@@ -88,7 +86,5 @@ def logistic(rows: Matrix, codes: Indices, weights: Vector, n_classes: int) -> L
         model.fit(rows, codes, weights)
     if n_classes == 2:  # scikit-learn stores the second class's score alone
         zeros = np.zeros((rows.shape[1], 1))
-        return LinearMember(
-            np.hstack([zeros, model.coef_.T]), np.append(0.0, model.intercept_)
-        )
+        return LinearMember(np.hstack([zeros, model.coef_.T]), np.append(0.0, model.intercept_))
     return LinearMember(model.coef_.T, model.intercept_)
