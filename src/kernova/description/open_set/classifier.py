@@ -22,6 +22,7 @@ from kernova.description.fitting import (
 from kernova.description.hyperparameters import Scale
 from kernova.description.open_set.evidence import (
     Evidence,
+    EvidenceSettings,
     Training,
     choose_settings,
     fit_evidence,
@@ -78,6 +79,14 @@ class CrossValidated(NamedTuple):
     is_judged: Mask
     #: What each row stands for, if not all rows were kept.
     weights: Vector
+
+
+class TrainingRows(NamedTuple):
+    """Rows that were kept to learn from, with their class codes and groups."""
+
+    X: Matrix
+    codes: Indices
+    groups: Indices | None
 
 
 class OpenSetClassifier(ClassifierMixin, BaseEstimator):
@@ -227,7 +236,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         """Hold out every part once, learn pool and rejection from that, then fit to all rows."""
         n_classes = len(self.classes_)
         self._training, self._groups = training, groups
-        settings = choose_settings(
+        self._settings = settings = choose_settings(
             training, scale=self.scale, robust=self.robust, seed=int(self.random_state)
         )
         stands_for = training.weights
@@ -235,7 +244,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         weighted = training._replace(weights=weights)
         n_folds = n_folds_for(len(numbers)) if self.n_folds == "auto" else int(self.n_folds)
         parts = folds(training.codes, groups, n_folds, int(self.random_state))
-        held_out, is_judged = _held_out_evidence(weighted, parts, n_classes, settings)
+        together = np.arange(len(parts)) if groups is None else groups
+        held_out, is_judged = _held_out_evidence(weighted, parts, together, n_classes, settings)
         codes = training.codes
         self.weights_ = pool_weights(
             held_out.log_probabilities[:, is_judged], codes[is_judged], weights[is_judged]
@@ -420,6 +430,25 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         return self.judge(X).p_values
 
     @property
+    def training_rows(self) -> TrainingRows:
+        """The rows that were kept to learn from, with their classes and groups."""
+        check_is_fitted(self)
+        return TrainingRows(self._training.X, self._training.codes, self._groups)
+
+    def p_values_without(self, code: int) -> Vector:
+        """Return the p-values that a class's own rows would have, had it been left out."""
+        check_is_fitted(self)
+        inside = self._training.codes == code
+        model = fit_evidence(self._training.part(~inside), len(self.classes_), self._settings)
+        evidence = model.of(self._training.X[inside])
+        n_missing = len(self._scale.members) - len(evidence.novelties)
+        if n_missing:  # one class is left, which no member can prefer less than fully
+            surest = [np.full(int(inside.sum()), one.values[0]) for one in self._scale.members]
+            novelties = np.vstack([evidence.novelties, surest[-n_missing:]])
+            evidence = evidence._replace(novelties=novelties)
+        return self._judgement(evidence, np.zeros((int(inside.sum()), len(self.classes_)))).p_values
+
+    @property
     def threshold_(self) -> float:
         """Novelty from which on a row is called unknown."""
         check_is_fitted(self)
@@ -433,7 +462,11 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _held_out_evidence(
-    training: Training, parts: Indices, n_classes: int, settings: Any
+    training: Training,
+    parts: Indices,
+    groups: Indices,
+    n_classes: int,
+    settings: EvidenceSettings,
 ) -> tuple[Evidence, Mask]:
     """Judge every row by a model without its part; a lone part is judged by itself.
 
@@ -444,13 +477,9 @@ def _held_out_evidence(
     for part in track(np.unique(parts).tolist(), "cross-validation"):
         inside = parts == part
         others = ~inside if not inside.all() else inside
-        evidence.append(
-            (
-                inside,
-                fit_evidence(training.part(others), n_classes, settings).of(training.X[inside]),
-            )
-        )
-        is_judged |= inside & others.any() & np.isin(training.codes, training.codes[~inside])
+        model = fit_evidence(training.part(others), n_classes, settings)
+        evidence.append((inside, model.of(training.X[inside], groups[inside])))
+        is_judged |= inside & np.isin(training.codes, training.codes[~inside])
     n_members = min(len(one.novelties) for _, one in evidence)
     log_p = np.empty((len(evidence[0][1].log_probabilities), len(parts), n_classes))
     novelties = np.empty((n_members, len(parts)))

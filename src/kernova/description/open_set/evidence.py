@@ -108,19 +108,24 @@ class EvidenceModel:
     forests: tuple[ExtraTreesClassifier | RandomForestClassifier, ...]
     descriptions: tuple[ClassDescription, ...]
 
-    def of(self, X: Matrix) -> Evidence:
-        """Return what all members say of rows."""
+    def of(self, X: Matrix, held_out: Indices | None = None) -> Evidence:
+        """Return what all members say of rows.
+
+        Rows that were held out of a fit come with their groups: each may be the nearest row of
+        the others then, so that as many rows are near as there will be for new rows.
+        """
         scaled = self.scaling(X)
         reduced = _projected(scaled, self.projection)
+        turned = reduced @ self.rotation
         members = [member.log_probabilities(reduced) for member in self.linear]
         members.append(self.kernel.log_probabilities(scaled))
         parts = [_smoothed(log_p, self.n_rows) for log_p in members]
         parts += [self._by_forest(forest, X) for forest in self.forests]
-        novelties = [
-            nearest_distances(scaled, self.rows),
-            nearest_distances(reduced @ self.rotation, self.turned),
-            -self._log_memberships(scaled),
-        ]
+        nearest = [nearest_distances(scaled, self.rows), nearest_distances(turned, self.turned)]
+        if held_out is not None:
+            mates = [distances_between(rows, held_out) for rows in (scaled, turned)]
+            nearest = [np.minimum(*pair) for pair in zip(nearest, mates, strict=True)]
+        novelties = [*nearest, -self._log_memberships(scaled)]
         if len(self.present) > 1:
             # The first forest: its trees are grown from all rows, without repetitions.
             novelties += [-parts[2].max(axis=1), -parts[3].max(axis=1)]
@@ -161,6 +166,23 @@ def nearest_distances(rows: Matrix, known: Matrix) -> Vector:
     found = np.empty(len(rows))
     for block in row_blocks(len(rows), 2 * len(known)):
         found[block] = squared_distances(rows[block], known).min(axis=1)
+    return np.sqrt(found)
+
+
+def distances_between(rows: Matrix, groups: Indices) -> Vector:
+    """Return the distance of each row to the nearest of another group; infinite without one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> distances_between(np.array([[0.0], [1.0], [5.0]]), np.array([0, 0, 1]))
+    array([5., 4., 4.])
+    """
+    found = np.empty(len(rows))
+    for block in row_blocks(len(rows), 3 * len(rows)):
+        squared = squared_distances(rows[block], rows)
+        squared[groups[block, None] == groups] = np.inf
+        found[block] = squared.min(axis=1)
     return np.sqrt(found)
 
 
