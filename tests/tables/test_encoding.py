@@ -97,6 +97,20 @@ def test_numbers_of_any_size_are_scaled(scaling, X):
         assert (varied.max(axis=0) == 1).all()
 
 
+def test_robust_scaling_is_not_moved_by_a_few_gross_numbers():
+    rng = np.random.default_rng(0)
+    clean = rng.normal(5, 2, size=(200, 1))
+    spoiled = clean.copy()
+    spoiled[:20] += rng.uniform(5, 60, size=(20, 1))  # too many to be far cells
+    robust = TableEncoder(scaling="robust").fit(spoiled)
+    standard = TableEncoder().fit(clean)
+    assert robust.transform(clean).std() == pytest.approx(standard.transform(clean).std(), rel=0.3)
+    assert TableEncoder().fit(spoiled).transform(clean).std() < 0.3
+    # Most of the column is one value: the mean distance from it is the scale.
+    rare = np.array([[0.0]] * 9 + [[10.0]])
+    np.testing.assert_allclose(TableEncoder("robust").fit_transform(rare)[-1], 10.0)
+
+
 def test_without_scaling_numbers_are_untouched():
     X = np.array([[1e300, -1e-300], [0.1, 1e155]])
 
@@ -257,7 +271,11 @@ def test_tables_unlike_the_fitted_one_are_rejected(table, sentence):
 @pytest.mark.parametrize(
     ("parameters", "table", "sentence"),
     [
-        ({"scaling": "log"}, FISH, "scaling is 'log'; choose one of standard, minmax, none."),
+        (
+            {"scaling": "log"},
+            FISH,
+            "scaling is 'log'; choose one of standard, robust, minmax, none.",
+        ),
         ({"missing": "drop"}, FISH, "missing is 'drop'; choose one of refuse, fill, auto."),
         (
             {"category_weight": 0},

@@ -370,3 +370,15 @@ def test_numbers_beyond_the_floating_point_range_become_the_largest_in_it(tmp_pa
         InputError, match=r"'b' of .* holds an infinite number in row 2; correct it"
     ):
         read_table(path)
+
+
+def test_a_group_column_is_no_feature_and_loses_the_rows_that_are_dropped(tmp_path):
+    path = tmp_path / "fish.csv"
+    path.write_text("length,pond,kind\n1,a,x\n,a,x\n3,b,y\n")
+    table = read_table(path, label_column="kind", group_column="pond", missing="drop")
+    assert list(table.features) == ["length"]
+    assert table.groups.tolist() == ["a", "b"]
+    with pytest.raises(InputError, match="has no column 'lake' to use as group column"):
+        read_table(path, group_column="lake")
+    with pytest.raises(InputError, match="cannot be both label and group"):
+        read_table(path, label_column="kind", group_column="kind")

@@ -37,10 +37,12 @@ from kernova.tables.fill_values import without_far_cells
 from kernova.text import counted, listed
 from kernova.typing import Indices, Mask, Matrix, Vector
 
-Scaling = Literal["standard", "minmax", "none"]
+Scaling = Literal["standard", "robust", "minmax", "none"]
 Missing = Literal["refuse", "fill", "auto"]
 
 _MISSING_CATEGORY: Final = "(missing)"
+# The standard deviation of a normal column in units of its median absolute deviation.
+_NORMAL_SPREAD: Final = 1.4826
 # A value that was not seen counts as rarer than one that was seen once.
 _UNSEEN: Final = 0.5
 
@@ -63,8 +65,9 @@ class NumberScaling(NamedTuple):
 def number_scaling(numbers: Matrix, rule: Scaling) -> NumberScaling:
     """Learn the scaling of each column; NaN stands for a missing value and is left out.
 
-    "standard" gives mean 0 and (population) standard deviation 1, "minmax" the range from 0 to
-    1, "none" leaves numbers unchanged. Cells far beyond all others are left out. A constant
+    "standard" gives mean 0 and (population) standard deviation 1, "robust" median 0 and the same
+    spread by the median absolute deviation, "minmax" the range from 0 to 1, "none" leaves numbers
+    unchanged. Cells far beyond all others are left out. A constant
     column, or one that varies by rounding only, is moved to 0 and not scaled: a later value keeps
     its raw difference.
 
@@ -88,6 +91,9 @@ def number_scaling(numbers: Matrix, rule: Scaling) -> NumberScaling:
     is_constant = spread <= 4 * np.finfo(np.float64).eps
     if rule == "standard":
         center, scale = np.nanmean(near_one, axis=0), np.nanstd(near_one, axis=0)
+    elif rule == "robust":
+        center = np.nanmedian(near_one, axis=0)
+        scale = _robust_spread(near_one - center)
     else:
         center, scale = lowest, spread
     return NumberScaling(
@@ -95,6 +101,14 @@ def number_scaling(numbers: Matrix, rule: Scaling) -> NumberScaling:
         np.where(is_constant, np.nanmin(numbers, axis=0), center),
         np.where(is_constant, 1.0, scale),
     )
+
+
+def _robust_spread(away: Matrix) -> Vector:
+    """Return the spread of columns around their medians, by the median absolute deviation."""
+    distance = np.abs(away)
+    spread = _NORMAL_SPREAD * np.nanmedian(distance, axis=0)
+    # More than half of a column may be one value; then the mean distance from it is taken.
+    return np.where(spread > 0, spread, np.nanmean(distance, axis=0))
 
 
 def scaled_numbers(numbers: Matrix, scaling: NumberScaling) -> Matrix:
@@ -111,7 +125,7 @@ def _column_medians(numbers: Matrix) -> Vector:
 
 def _usual_spread(numbers: Matrix, scaling: NumberScaling, rule: Scaling) -> float:
     """Return the standard deviation of a usual column of scaled numbers."""
-    if rule == "standard":
+    if rule in ("standard", "robust"):
         return 1.0
     if rule == "none":  # no column is like another; a distance of 1 between categories
         return float(1 / np.sqrt(2))
@@ -212,9 +226,10 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    scaling : {"standard", "minmax", "none"}, default="standard"
-        For columns of numbers: mean 0 and standard deviation 1, range 0 to 1, or untouched. A
-        column that is constant in ``fit`` becomes 0; a new value there keeps its raw difference.
+    scaling : {"standard", "robust", "minmax", "none"}, default="standard"
+        For columns of numbers: mean 0 and standard deviation 1, the same by median and median
+        absolute deviation, range 0 to 1, or untouched. A column that is constant in ``fit`` becomes
+        0; a new value there keeps its raw difference.
     missing : {"refuse", "fill", "auto"}, default="refuse"
         Raise an error that names the columns; fill missing values with the median, or the
         most frequent category, of ``fit``; or fill numbers with the median, add an indicator for
@@ -222,10 +237,10 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         category of their own.
     category_weight : "auto" or float, default="auto"
         The distance between two rows that differ in one category. "auto" is the root mean square
-        distance of two rows in a column of numbers: the square root of 2 for "standard", that
-        times the median standard deviation of the scaled columns for "minmax", and 1 for "none";
-        and a category with more than 50 values is one number, the logarithm of the number of rows
-        that have a row's value, with the standard deviation of a column of numbers.
+        distance of two rows in a column of numbers: the square root of 2 for "standard" and
+        "robust", that times the median standard deviation of the scaled columns for "minmax", and 1
+        for "none"; and a category with more than 50 values is one number, the logarithm of the
+        number of rows that have a row's value, with the standard deviation of a column of numbers.
 
     Attributes
     ----------
@@ -435,7 +450,10 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        choices = {"scaling": ("standard", "minmax", "none"), "missing": ("refuse", "fill", "auto")}
+        choices = {
+            "scaling": ("standard", "robust", "minmax", "none"),
+            "missing": ("refuse", "fill", "auto"),
+        }
         for parameter, allowed in choices.items():
             value = getattr(self, parameter)
             if value not in allowed:

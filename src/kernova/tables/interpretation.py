@@ -28,6 +28,7 @@ from kernova.tables.dates import (
     DatePlan,
     Moments,
     compact_dates,
+    day_column,
     is_moment,
     moment_columns,
     moments_of,
@@ -100,6 +101,15 @@ class Interpretation(NamedTuple):
     features: pd.DataFrame
     readings: dict[str, ColumnReading]
     notes: list[str]
+
+
+def day_features(readings: Mapping[str, ColumnReading], keep: Collection[str]) -> list[str]:
+    """Return the features that count the days of dates, without columns that are to be kept."""
+    return [
+        day_column(name, reading.dates)
+        for name, reading in readings.items()
+        if reading.dates is not None and reading.dates.kind == "date" and name not in keep
+    ]
 
 
 def interpreted(

@@ -5,7 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -54,6 +54,8 @@ class Table:
         Sentences on what was assumed in reading: units, dates, columns that are no features.
     readings : mapping of str to ColumnReading
         How each column was read; another table is read alike with ``read_table(..., like=table)``.
+    groups : Series or None
+        The group column as it is, or None.
     """
 
     features: pd.DataFrame
@@ -66,6 +68,36 @@ class Table:
     reader: object | None = None
     notes: tuple[str, ...] = ()
     readings: Mapping[str, ColumnReading] = field(default_factory=dict)
+    groups: "pd.Series[Any] | None" = None
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """Columns of a training table, kept in its model so that new tables are read alike."""
+
+    readings: dict[str, ColumnReading]
+    id_column: str | None
+    label_column: str | None
+    aside: tuple[str, ...]  # columns that were dropped, or say which rows belong together
+    unused: tuple[str, ...]  # features that were read, but not learnt from
+
+
+def columns_of(table: Table, unused: Sequence[str] = ()) -> TableColumns:
+    """Return how the columns of a table were read, for the model that learns from it."""
+    # A value that all rows had is compared with new ones only where both tables are at hand.
+    readings = {name: replace(one, value=None) for name, one in table.readings.items()}
+    own_id = str(table.ids.name) if table.ids.name in table.columns else None
+    label = None if table.labels is None else str(table.labels.name)
+    aside = [name for name in table.columns if name not in {*readings, own_id, label}]
+    return TableColumns(readings, own_id, label, tuple(aside), tuple(unused))
+
+
+class _HasReadings(Protocol):
+    """A table, or what a model keeps of one."""
+
+    @property
+    def readings(self) -> Mapping[str, ColumnReading]:
+        """How each column was read."""
 
 
 def read_table(
@@ -73,12 +105,13 @@ def read_table(
     *,
     id_column: str | None = None,
     label_column: str | None = None,
+    group_column: str | None = None,
     drop: Sequence[str] = (),
     missing: Missing = "refuse",
     optional: Collection[str] = (),
     categories: Collection[str] = (),
     keep: str | Collection[str] = (),
-    like: Table | None = None,
+    like: _HasReadings | None = None,
     reading: Reading = "auto",
     memory_mb: float | None = None,
 ) -> Table:
@@ -105,6 +138,8 @@ def read_table(
     id_column, label_column : str, optional
         Columns with the ids and labels of the rows; they are not features. Ids stay text exactly
         as written, and must not be missing or repeated.
+    group_column : str, optional
+        Column whose equal values mark rows that belong together; it is not a feature.
     drop : sequence of str
         Further columns that are not features.
     missing : {"refuse", "drop", "keep", "auto"}
@@ -162,6 +197,7 @@ def read_table(
         source,
         id_column=id_column,
         label_column=label_column,
+        group_column=group_column,
         drop=drop,
         missing=missing,
         optional=optional,
@@ -180,10 +216,11 @@ def table_of(
     label_column: str | None,
     drop: Sequence[str],
     missing: Missing,
+    group_column: str | None = None,
     optional: Collection[str] = (),
     categories: Collection[str] = (),
     keep: str | Collection[str] = (),
-    like: Table | None = None,
+    like: _HasReadings | None = None,
     reading: Reading = "strict",
 ) -> Table:
     """Return the table of a file whose columns have been read already.
@@ -194,7 +231,7 @@ def table_of(
         Result of :func:`~kernova.tables.formats.read_raw`.
     source : str
         The path of the file, for messages.
-    id_column, label_column, drop, missing, optional, categories, keep, like, reading
+    id_column, label_column, drop, missing, group_column, optional, categories, keep, like, reading
         As for :func:`read_table`.
 
     Returns
@@ -214,6 +251,7 @@ def table_of(
         raw,
         None if id_column in absent else id_column,
         None if label_column in absent else label_column,
+        None if group_column in absent else group_column,
         [name for name in ([drop] if isinstance(drop, str) else drop) if name not in absent],
         [name for name in kept if name not in absent],
         source,
@@ -227,6 +265,7 @@ def table_of(
         columns=tuple(raw.columns.column_names),
         notes=(*raw.notes, *found.notes),
         readings=found.readings,
+        groups=_labels(raw.columns, roles.group_column, source),
     )
     return _without_missing(table, missing)
 
@@ -244,7 +283,7 @@ def _features(
     raw: RawTable,
     names: list[str],
     keep: Collection[str],
-    like: Table | None,
+    like: _HasReadings | None,
     reading: Reading,
     source: str,
 ) -> Interpretation:
@@ -254,7 +293,7 @@ def _features(
     return interpreted(raw.columns.select(names), source, keep, known)
 
 
-def _text_columns(like: Table | None) -> list[str]:
+def _text_columns(like: _HasReadings | None) -> list[str]:
     """Return the categories of a known table: "007" is not 7 in a new one."""
     readings = {} if like is None else like.readings
     return [name for name, one in readings.items() if one.kind == "category"]
@@ -329,6 +368,7 @@ def _is_empty(cell: Any) -> bool:
 class _Roles(NamedTuple):
     id_column: str | None
     label_column: str | None
+    group_column: str | None
     features: list[str]
 
 
@@ -348,19 +388,21 @@ def _roles(
     raw: RawTable,
     id_column: str | None,
     label_column: str | None,
+    group_column: str | None,
     drop: Sequence[str],
     keep: Sequence[str],
     source: str,
 ) -> _Roles:
     dropped, kept = list(dict.fromkeys(drop)), list(dict.fromkeys(keep))
-    asked = [("id", id_column), ("label", label_column), *(("dropped", name) for name in dropped)]
+    asked = [("id", id_column), ("label", label_column), ("group", group_column)]
+    asked += [("dropped", name) for name in dropped]
     asked += [("kept", name) for name in kept]
     _check_column_names(asked, raw.columns.column_names, source)
     if id_column is None and raw.own_id not in dropped:
         id_column = raw.own_id
     if label_column is None and raw.own_label not in dropped:
         label_column = raw.own_label
-    not_features = {id_column, label_column, *dropped, *raw.aside}
+    not_features = {id_column, label_column, group_column, *dropped, *raw.aside}
     features = [name for name in raw.columns.column_names if name not in not_features]
     if not features:
         raise InputError(
@@ -370,7 +412,7 @@ def _roles(
     if "" in features:
         position = raw.columns.column_names.index("") + 1
         raise InputError(f"{source} has no name for column {position}; name it in the header line.")
-    return _Roles(id_column, label_column, features)
+    return _Roles(id_column, label_column, group_column, features)
 
 
 def _check_column_names(asked: list[tuple[str, str | None]], names: list[str], source: str) -> None:
@@ -483,6 +525,7 @@ def _without_missing(table: Table, missing: Missing) -> Table:
         features=table.features[is_whole].reset_index(drop=True),
         ids=table.ids[is_whole].reset_index(drop=True),
         labels=None if table.labels is None else table.labels[is_whole].reset_index(drop=True),
+        groups=None if table.groups is None else table.groups[is_whole].reset_index(drop=True),
         n_dropped=int((~is_whole).sum()),
         places=np.flatnonzero(is_whole),
     )

@@ -21,9 +21,9 @@ from kernova.calibration.drift import drift_test
 from kernova.calibration.p_values import select_discoveries
 from kernova.calibration.splits import Wanted, check_holdout, fold_number, holdout_size
 from kernova.errors import InputError
-from kernova.tables.dates import day_column
 from kernova.tables.encoding import align_columns
 from kernova.tables.fill_values import FarCells, far_cell_notes, far_cells, with_moved_cells
+from kernova.tables.interpretation import day_features
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table, read_table
 from kernova.text import listed, percent
@@ -233,14 +233,9 @@ def read_known_and_new(
 
 def _without_later_dates(known: Table, new: Table, keep: Sequence[str]) -> KnownAndNew:
     """Leave out the days of a column whose new dates are all later, or all earlier, than known."""
-    days = [
-        day_column(name, reading.dates)
-        for name, reading in known.readings.items()
-        if reading.dates is not None and reading.dates.kind == "date" and name not in keep
-    ]
     later = [
         day
-        for day in days
+        for day in day_features(known.readings, keep)
         if day in known.features and day in new.features
         and (
             new.features[day].min() > known.features[day].max()
