@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from kernova import MulticlassDataDescription, SpatialDepth
+from kernova import MulticlassDataDescription, OpenSetClassifier, SpatialDepth
 
 _random = np.random.default_rng(3)
 X = _random.normal(size=(80, 3))
@@ -25,6 +25,7 @@ def fish(n=25, seed=0):
 
 KNOWN, KINDS = fish()
 CLASSES = MulticlassDataDescription().fit(KNOWN, KINDS)
+OPEN_SET = OpenSetClassifier().fit(KNOWN, KINDS)
 
 
 def one(**values):

@@ -8,9 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from kernova.description.multiclass import MulticlassDataDescription
 from kernova.errors import InputError, quoted
-from kernova.explain.classes import CLAIM_SCALE, ClassJudge
+from kernova.explain.classes import CLAIM_SCALE, ClassJudge, class_judge
 from kernova.explain.contributions import (
     Comparison,
     contributions_of,
@@ -87,10 +86,12 @@ def explain(
         A detector with ``decision_function`` or ``score_samples``: kernova's, scikit-learn's or
         PyOD's, pipelines that end in one (features are then the columns before the first
         step), and :class:`~kernova.CalibratedDetector`. An outlier factor with
-        ``novelty=False`` explains the rows it was fitted on, each among the others. For a
-        :class:`~kernova.MulticlassDataDescription`, an unknown row is compared with the closest
-        class, and a row of a class with the class that comes second; contributions are then to
-        the strength of the claims, the logarithm of membership over threshold.
+        ``novelty=False`` explains the rows it was fitted on, each among the others. For an
+        :class:`~kernova.OpenSetClassifier`, an unknown row is compared with the closest class, and
+        contributions are to its novelty; a row of a class is compared with the class that comes
+        second, and contributions are to the logarithm of the ratio of their probabilities. For a
+        :class:`~kernova.MulticlassDataDescription`, they are to the strength of the claims, the
+        logarithm of membership over threshold.
     X : DataFrame or array-like of shape (n_rows, n_features)
         The rows, as the model takes them.
     rows : array-like of int or bool, default=None
@@ -267,8 +268,7 @@ def _usually(line: Any) -> str:
 
 def _judge_of(model: Any) -> Judge:
     judge = judge_of(model)
-    is_of_classes = isinstance(judge.route.detector, MulticlassDataDescription)
-    return ClassJudge(judge.route) if is_of_classes else judge
+    return class_judge(judge.route) or judge
 
 
 class _Table(NamedTuple):

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernova.calibration.detector import CalibratedDetector, scores_outliers_high
 from kernova.description.multiclass import MulticlassDataDescription
+from kernova.description.open_set.classifier import OpenSetClassifier
 from kernova.description.recognizer import TableRecognizer
 from kernova.errors import InputError, quoted
 from kernova.typing import Indices, Vector
@@ -135,7 +136,8 @@ def judge_of(model: Any) -> NewRowJudge | InPlaceJudge:
             f"{name} takes distances, not features, so no feature can be explained. Fit it on the "
             "rows themselves."
         )
-    if hasattr(detector, "classes_") and not isinstance(detector, MulticlassDataDescription):
+    rejects = isinstance(detector, MulticlassDataDescription | OpenSetClassifier)
+    if hasattr(detector, "classes_") and not rejects:
         raise InputError(f"{name} is a classifier; explain takes an outlier detector.")
     if getattr(detector, "novelty", True) is False and hasattr(detector, "score_replaced"):
         return InPlaceJudge(route)
