@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from kernova.description.class_description import (
     ClassDescription,
@@ -38,6 +37,7 @@ from kernova.description.open_set.linear import (
     logistic,
     within_classes,
 )
+from kernova.description.open_set.trees import N_TREES, Forest, grow_forest
 from kernova.kernels.functions import squared_distances
 from kernova.parallel import row_blocks
 from kernova.typing import Indices, Matrix, Vector
@@ -48,8 +48,6 @@ NOVELTY_MEMBERS: Final = ("nearest", "nearest-within", "membership", "kernel", "
 
 _RIDGE: Final = 1e-4  # of the descriptions
 _MOST_DESCRIBED: Final = 500  # rows of a class that describe it
-_N_TREES: Final = 100
-_ROWS_PER_TREE: Final = 4000
 # The covariance matrix takes columns², its decomposition columns³.
 _MOST_DIRECTIONS: Final = 400
 
@@ -105,7 +103,7 @@ class EvidenceModel:
     turned: Matrix  # the same on the scale within classes
     linear: tuple[LinearMember, ...]
     kernel: KernelMember
-    forests: tuple[ExtraTreesClassifier | RandomForestClassifier, ...]
+    forests: tuple[Forest, Forest]
     descriptions: tuple[ClassDescription, ...]
 
     def of(self, X: Matrix, held_out: Indices | None = None) -> Evidence:
@@ -120,7 +118,10 @@ class EvidenceModel:
         members = [member.log_probabilities(reduced) for member in self.linear]
         members.append(self.kernel.log_probabilities(scaled))
         parts = [_smoothed(log_p, self.n_rows) for log_p in members]
-        parts += [self._by_forest(forest, X) for forest in self.forests]
+        with np.errstate(divide="ignore"):
+            by_trees = [np.log(forest.probabilities(X)) for forest in self.forests]
+        # No more extreme than one tree more could make them.
+        parts += [_smoothed(log_p, N_TREES) for log_p in by_trees]
         nearest = [nearest_distances(scaled, self.rows), nearest_distances(turned, self.turned)]
         if held_out is not None:
             mates = [distances_between(rows, held_out) for rows in (scaled, turned)]
@@ -134,11 +135,6 @@ class EvidenceModel:
             place[:, self.present] = part
         return Evidence(whole, np.array(novelties))
 
-    def _by_forest(self, forest: Any, X: Matrix) -> Matrix:
-        """Return log probabilities; no more extreme than one tree more could make them."""
-        with np.errstate(divide="ignore"):
-            return _smoothed(np.log(forest.predict_proba(_single(X))), forest.n_estimators)
-
     def _log_memberships(self, scaled: Matrix) -> Vector:
         """Return the logarithm of each row's largest membership."""
         return np.max([one.log_membership(scaled) for one in self.descriptions], axis=0)
@@ -147,12 +143,6 @@ class EvidenceModel:
 def _smoothed(log_p: Matrix, n: int) -> Matrix:
     """Return log probabilities as if one more of n rows had been of no class in particular."""
     return np.asarray(np.log((n * np.exp(log_p) + 1 / log_p.shape[1]) / (n + 1)))
-
-
-def _single(X: Matrix) -> Matrix:
-    """Return numbers within the range of 32 bits, which trees are limited to."""
-    limit = float(np.finfo(np.float32).max) / 2
-    return np.clip(X, -limit, limit)
 
 
 def _projected(scaled: Matrix, projection: Projection | None) -> Matrix:
@@ -228,7 +218,10 @@ def fit_evidence(training: Training, n_classes: int, settings: EvidenceSettings)
             logistic(reduced, codes, weights, len(present)),
         ),
         kernel=fit_kernel_ridge(rows, codes, weights, len(present), settings.ridge),
-        forests=_forests(_single(training.X), codes, weights, settings.seed),
+        forests=(
+            grow_forest("extra-trees", training.X, codes, weights, settings.seed),
+            grow_forest("random-forest", training.X, codes, weights, settings.seed),
+        ),
         descriptions=tuple(
             _description(rows[codes == code], settings.length_scale, random)
             for code in range(len(present))
@@ -242,22 +235,6 @@ def _projection(rows: Matrix, seed: int) -> Projection | None:
     n = min(_MOST_DIRECTIONS, len(rows))
     model = PCA(n, svd_solver="randomized", random_state=seed).fit(rows)
     return Projection(model.mean_, np.ascontiguousarray(model.components_.T))
-
-
-def _forests(
-    X: Matrix, codes: Indices, weights: Vector, seed: int
-) -> tuple[ExtraTreesClassifier | RandomForestClassifier, ...]:
-    """Grow both forests; trees of very many rows see a sample each, which keeps them small."""
-    is_large = len(X) > _ROWS_PER_TREE
-    drawn = {"bootstrap": True, "max_samples": _ROWS_PER_TREE / len(X)} if is_large else {}
-    settings: dict[str, Any] = {"n_estimators": _N_TREES, "random_state": seed, **drawn}
-    forests = (ExtraTreesClassifier(**settings), RandomForestClassifier(**settings))
-    for forest in forests:
-        forest.set_params(n_jobs=-1 if is_large else None)
-        forest.fit(X, codes, weights)
-        # Threads would add up the trees in any order, and round differently.
-        forest.set_params(n_jobs=None)
-    return forests
 
 
 def _description(
