@@ -26,6 +26,8 @@ from kernova.description.open_set.evidence import (
     Training,
     choose_settings,
     fit_evidence,
+    held_out_evidence,
+    left_out_by_kernel,
 )
 from kernova.description.open_set.folds import folds, kept_rows, n_folds_for
 from kernova.description.open_set.negatives import Negatives, vetoes
@@ -121,7 +123,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
     robust : bool, default=False
         Scale columns by medians, and leave out rows that lie far from all others of their class.
     n_folds : int or "auto", default="auto"
-        Parts of the rows that are held out in turn: by default ten of up to 1,000 rows, and five
+        Parts of the rows that are held out in turn: by default ten of up to 2,000 rows, and five
         of more.
     none_prior : float, default=0.05
         Probability, before a row is seen, that it is of none of the classes.
@@ -227,15 +229,17 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         inside = np.flatnonzero(is_inlier)
         kept, stands_for = kept_rows(codes[inside], X.shape[1], self.max_rows_per_class)
         kept = inside[kept]
-        training = Training(X[kept], codes[kept], stands_for, others)
+        self._has_groups = grouped is not None
+        together = np.arange(len(kept)) if grouped is None else grouped[kept]
+        training = Training(X[kept], codes[kept], stands_for, together, others)
         self._negatives = Negatives(np.empty((0, X.shape[1])), np.empty(0, dtype=np.intp))
-        self._learn(training, None if grouped is None else grouped[kept], kept)
+        self._learn(training, kept)
         return self
 
-    def _learn(self, training: Training, groups: Indices | None, numbers: Indices) -> None:
+    def _learn(self, training: Training, numbers: Indices) -> None:
         """Hold out every part once, learn pool and rejection from that, then fit to all rows."""
         n_classes = len(self.classes_)
-        self._training, self._groups = training, groups
+        self._training = training
         self._settings = settings = choose_settings(
             training, scale=self.scale, robust=self.robust, seed=int(self.random_state)
         )
@@ -243,9 +247,9 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         weights = stands_for * self._class_weights(training.codes, stands_for)
         weighted = training._replace(weights=weights)
         n_folds = n_folds_for(len(numbers)) if self.n_folds == "auto" else int(self.n_folds)
+        groups = training.groups if self._has_groups else None
         parts = folds(training.codes, groups, n_folds, int(self.random_state))
-        together = np.arange(len(parts)) if groups is None else groups
-        held_out, is_judged = _held_out_evidence(weighted, parts, together, n_classes, settings)
+        held_out, is_judged = _judged_by_others(weighted, parts, n_classes, settings)
         codes = training.codes
         self.weights_ = pool_weights(
             held_out.log_probabilities[:, is_judged], codes[is_judged], weights[is_judged]
@@ -318,7 +322,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _add_rows(self, X: Matrix, labels: NDArray[Any], groups: ArrayLike | None) -> None:
-        if (groups is None) != (self._groups is None):
+        if (groups is not None) != self._has_groups:
             raise InputError(
                 "Rows with groups cannot be added to rows without, or the other way round: the "
                 "groups say which rows are held out together. Give groups for both or for neither."
@@ -331,16 +335,17 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         self._negatives = self._negatives._replace(codes=np.asarray(moved, dtype=np.intp))
         self.classes_ = classes
         self.n_outliers_ = np.bincount([], minlength=len(classes)).astype(np.intp)
+        # Groups are known by their numbers; those of added rows are new ones.
+        new = np.arange(len(X)) if groups is None else group_codes(groups, len(X))
         training = Training(
-            np.vstack([old.X, X]), codes, np.append(old.weights, np.ones(len(X))), old.unlabelled
+            np.vstack([old.X, X]),
+            codes,
+            np.append(old.weights, np.ones(len(X))),
+            np.append(old.groups, new + old.groups.max() + 1),
+            old.unlabelled,
         )
-        grouped = None
-        if groups is not None and self._groups is not None:
-            # Groups are known by their numbers; those of added rows are new ones.
-            new = np.unique(np.asarray(groups), return_inverse=True)[1]
-            grouped = np.concatenate([self._groups, new + self._groups.max() + 1])
         first = int(numbers.max()) + 1
-        self._learn(training, grouped, np.append(numbers, first + np.arange(len(X))))
+        self._learn(training, np.append(numbers, first + np.arange(len(X))))
 
     # --- judging ---------------------------------------------------------------------------------
 
@@ -371,10 +376,10 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
     def _vetoes(self, X: Matrix) -> Matrix:
         """Return the fraction of each class's probability that its negatives take."""
         veto = np.zeros((len(X), len(self.classes_)))
-        scaling = self._model.scaling
+        scaling = self._model.learnt.scaling
         for code in np.unique(self._negatives.codes):
             negatives = self._negatives.X[self._negatives.codes == code]
-            members = self._model.rows[self._training.codes == code]
+            members = self._model.scaled[self._training.codes == code]
             veto[:, code] = vetoes(scaling(X), scaling(negatives), members)
         return veto
 
@@ -433,7 +438,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
     def training_rows(self) -> TrainingRows:
         """The rows that were kept to learn from, with their classes and groups."""
         check_is_fitted(self)
-        return TrainingRows(self._training.X, self._training.codes, self._groups)
+        groups = self._training.groups if self._has_groups else None
+        return TrainingRows(self._training.X, self._training.codes, groups)
 
     def p_values_without(self, code: int) -> Vector:
         """Return the p-values that a class's own rows would have, had it been left out."""
@@ -458,28 +464,25 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         """Return the rows on the scale on which they are compared."""
         check_is_fitted(self)
         rows = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
-        return self._model.scaling(rows)
+        return self._model.learnt.scaling(rows)
 
 
-def _held_out_evidence(
-    training: Training,
-    parts: Indices,
-    groups: Indices,
-    n_classes: int,
-    settings: EvidenceSettings,
+def _judged_by_others(
+    training: Training, parts: Indices, n_classes: int, settings: EvidenceSettings
 ) -> tuple[Evidence, Mask]:
-    """Judge every row by a model without its part; a lone part is judged by itself.
+    """Judge every row by a fit without its part; a lone part is judged by itself.
 
     Also return which rows could be judged: their class was present without them.
     """
-    evidence: list[tuple[Mask, Evidence]] = []
+    evidence: list[tuple[Indices, Evidence]] = []
     is_judged = np.zeros(len(parts), dtype=bool)
+    by_kernel = left_out_by_kernel(training, settings)
     for part in track(np.unique(parts).tolist(), "cross-validation"):
-        inside = parts == part
-        others = ~inside if not inside.all() else inside
-        model = fit_evidence(training.part(others), n_classes, settings)
-        evidence.append((inside, model.of(training.X[inside], groups[inside])))
-        is_judged |= inside & np.isin(training.codes, training.codes[~inside])
+        inside = np.flatnonzero(parts == part)
+        evidence.append(
+            (inside, held_out_evidence(training, inside, n_classes, settings, by_kernel))
+        )
+        is_judged[inside] = np.isin(training.codes[inside], training.codes[parts != part])
     n_members = min(len(one.novelties) for _, one in evidence)
     log_p = np.empty((len(evidence[0][1].log_probabilities), len(parts), n_classes))
     novelties = np.empty((n_members, len(parts)))

@@ -3,8 +3,11 @@
 Probabilities come from discriminant analysis, logistic regression, kernel ridge regression and two
 forests. Novelties come from the distance to the nearest known row, on the scale of the columns and
 on the scale within classes; from the largest membership in a class (MDD-KM); and from how little
-the trees and the kernel prefer one class. Everything is learnt from the rows given, scaling
-included, so that rows that were held out are judged as new ones will be.
+the trees and the kernel prefer one class.
+
+Training rows are judged as new ones will be. What is learnt, scaling included, is learnt without
+the part of the rows that they are in. Neighbours and descriptions need no learning: there only the
+row itself, or its group, is left out, so that as many others are near it as near a new row.
 """
 
 from dataclasses import dataclass
@@ -14,22 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from kernova.description.class_description import (
-    ClassDescription,
-    describe_class,
-    pivot_rows,
-)
+from kernova.description.class_description import CenteredDescription, ClassDescription
+from kernova.description.fitting import Described, described
 from kernova.description.hyperparameters import (
     FeatureScaling,
+    Hyperparameters,
     Scale,
     feature_scaling,
     fit_length_scale,
 )
 from kernova.description.open_set.kernel_ridge import (
+    MOST_LANDMARKS,
     KernelMember,
     RidgeSettings,
     choose_ridge,
     fit_kernel_ridge,
+    left_out_log_probabilities,
 )
 from kernova.description.open_set.linear import (
     LinearMember,
@@ -48,6 +51,7 @@ NOVELTY_MEMBERS: Final = ("nearest", "nearest-within", "membership", "kernel", "
 
 _RIDGE: Final = 1e-4  # of the descriptions
 _MOST_DESCRIBED: Final = 500  # rows of a class that describe it
+_LEAST: Final = 1e-300  # membership that a left-out row keeps
 # The covariance matrix takes columns², its decomposition columns³.
 _MOST_DIRECTIONS: Final = 400
 
@@ -68,11 +72,14 @@ class Training(NamedTuple):
     X: Matrix
     codes: Indices
     weights: Vector
+    groups: Indices  # rows with one number are left out together
     unlabelled: Matrix  # rows that only help to scale the columns
 
     def part(self, rows: Any) -> "Training":
         """Return some of the rows."""
-        return Training(self.X[rows], self.codes[rows], self.weights[rows], self.unlabelled)
+        return Training(
+            self.X[rows], self.codes[rows], self.weights[rows], self.groups[rows], self.unlabelled
+        )
 
 
 class Evidence(NamedTuple):
@@ -90,54 +97,84 @@ class Projection(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EvidenceModel:
-    """Fitted members; see the module."""
+class Learnt:
+    """What is learnt from rows: scales, linear members and forests."""
 
-    n_classes: int
-    present: Indices  # codes of the classes in the training rows
+    present: Indices  # codes of the classes in the rows
     n_rows: int
     scaling: FeatureScaling
     projection: Projection | None
     rotation: Matrix  # to the scale within classes
-    rows: Matrix  # the training rows, scaled
-    turned: Matrix  # the same on the scale within classes
     linear: tuple[LinearMember, ...]
-    kernel: KernelMember
     forests: tuple[Forest, Forest]
-    descriptions: tuple[ClassDescription, ...]
 
-    def of(self, X: Matrix, held_out: Indices | None = None) -> Evidence:
-        """Return what all members say of rows.
-
-        Rows that were held out of a fit come with their groups: each may be the nearest row of
-        the others then, so that as many rows are near as there will be for new rows.
-        """
+    def seen(self, X: Matrix) -> "SeenRows":
+        """Return rows on both scales."""
         scaled = self.scaling(X)
         reduced = _projected(scaled, self.projection)
-        turned = reduced @ self.rotation
-        members = [member.log_probabilities(reduced) for member in self.linear]
-        members.append(self.kernel.log_probabilities(scaled))
-        parts = [_smoothed(log_p, self.n_rows) for log_p in members]
-        with np.errstate(divide="ignore"):
-            by_trees = [np.log(forest.probabilities(X)) for forest in self.forests]
-        # No more extreme than one tree more could make them.
-        parts += [_smoothed(log_p, N_TREES) for log_p in by_trees]
-        nearest = [nearest_distances(scaled, self.rows), nearest_distances(turned, self.turned)]
-        if held_out is not None:
-            mates = [distances_between(rows, held_out) for rows in (scaled, turned)]
-            nearest = [np.minimum(*pair) for pair in zip(nearest, mates, strict=True)]
-        novelties = [*nearest, -self._log_memberships(scaled)]
-        if len(self.present) > 1:
-            # The first forest: its trees are grown from all rows, without repetitions.
-            novelties += [-parts[2].max(axis=1), -parts[3].max(axis=1)]
-        whole = np.full((len(parts), len(X), self.n_classes), -np.inf)
-        for place, part in zip(whole, parts, strict=True):
-            place[:, self.present] = part
-        return Evidence(whole, np.array(novelties))
+        return SeenRows(X, scaled, reduced, reduced @ self.rotation)
 
-    def _log_memberships(self, scaled: Matrix) -> Vector:
-        """Return the logarithm of each row's largest membership."""
-        return np.max([one.log_membership(scaled) for one in self.descriptions], axis=0)
+    def log_probabilities(self, rows: "SeenRows") -> list[Matrix]:
+        """Return the log probabilities of the linear members and of the forests."""
+        by_lines = [member.log_probabilities(rows.reduced) for member in self.linear]
+        with np.errstate(divide="ignore"):
+            by_trees = [np.log(forest.probabilities(rows.X)) for forest in self.forests]
+        # No more extreme than one row, or one tree, more could make them.
+        return [_smoothed(log_p, self.n_rows) for log_p in by_lines] + [
+            _smoothed(log_p, N_TREES) for log_p in by_trees
+        ]
+
+
+class SeenRows(NamedTuple):
+    """Rows as they are, on the scale of the columns, reduced, and on the scale within classes."""
+
+    X: Matrix
+    scaled: Matrix
+    reduced: Matrix
+    turned: Matrix
+
+
+@dataclass(frozen=True)
+class EvidenceModel:
+    """Fitted members; see the module."""
+
+    n_classes: int
+    learnt: Learnt
+    kernel: KernelMember
+    scaled: Matrix  # the training rows on the scale of the columns
+    turned: Matrix  # and on that within classes
+    descriptions: tuple[ClassDescription | CenteredDescription, ...]
+
+    def of(self, X: Matrix) -> Evidence:
+        """Return what all members say of new rows."""
+        rows = self.learnt.seen(X)
+        memberships = [one.log_membership(rows.scaled) for one in self.descriptions]
+        return _evidence(
+            self.n_classes,
+            self.learnt,
+            rows,
+            self.kernel.log_probabilities(rows.scaled),
+            [
+                nearest_distances(rows.scaled, self.scaled),
+                nearest_distances(rows.turned, self.turned),
+                -np.max(memberships, axis=0),
+            ],
+        )
+
+
+def _evidence(
+    n_classes: int, learnt: Learnt, rows: SeenRows, by_kernel: Matrix, novelties: list[Vector]
+) -> Evidence:
+    """Put the members in their places; classes that were not learnt have no probability."""
+    *by_lines, by_trees, by_forest = learnt.log_probabilities(rows)
+    by_kernel = _smoothed(by_kernel, learnt.n_rows)
+    parts = [*by_lines, by_kernel, by_trees, by_forest]
+    if len(learnt.present) > 1:
+        novelties = [*novelties, -by_kernel.max(axis=1), -by_trees.max(axis=1)]
+    whole = np.full((len(parts), len(rows.X), n_classes), -np.inf)
+    for place, part in zip(whole, parts, strict=True):
+        place[:, learnt.present] = part
+    return Evidence(whole, np.array(novelties))
 
 
 def _smoothed(log_p: Matrix, n: int) -> Matrix:
@@ -159,19 +196,20 @@ def nearest_distances(rows: Matrix, known: Matrix) -> Vector:
     return np.sqrt(found)
 
 
-def distances_between(rows: Matrix, groups: Indices) -> Vector:
-    """Return the distance of each row to the nearest of another group; infinite without one.
+def left_out_distances(rows: Matrix, chosen: Indices, groups: Indices) -> Vector:
+    """Return the distance of chosen rows to the nearest of another group; infinite without one.
 
     Examples
     --------
     >>> import numpy as np
-    >>> distances_between(np.array([[0.0], [1.0], [5.0]]), np.array([0, 0, 1]))
-    array([5., 4., 4.])
+    >>> rows = np.array([[0.0], [1.0], [5.0]])
+    >>> left_out_distances(rows, np.array([0, 2]), np.array([0, 0, 1]))
+    array([5., 4.])
     """
-    found = np.empty(len(rows))
-    for block in row_blocks(len(rows), 3 * len(rows)):
-        squared = squared_distances(rows[block], rows)
-        squared[groups[block, None] == groups] = np.inf
+    found = np.empty(len(chosen))
+    for block in row_blocks(len(chosen), 3 * len(rows)):
+        squared = squared_distances(rows[chosen[block]], rows)
+        squared[groups[chosen[block], None] == groups] = np.inf
         found[block] = squared.min(axis=1)
     return np.sqrt(found)
 
@@ -195,6 +233,64 @@ def _scaling(training: Training, scale: Scale, robust: bool) -> FeatureScaling:
 
 def fit_evidence(training: Training, n_classes: int, settings: EvidenceSettings) -> EvidenceModel:
     """Fit all members to some rows."""
+    learnt = _learn(training, settings)
+    rows = learnt.seen(training.X)
+    classes = _described_classes(rows.scaled, training, settings)
+    return EvidenceModel(
+        n_classes=n_classes,
+        learnt=learnt,
+        kernel=_kernel_of(rows.scaled, training, settings),
+        scaled=rows.scaled,
+        turned=rows.turned,
+        descriptions=tuple(one.description for one in classes),
+    )
+
+
+def left_out_by_kernel(training: Training, settings: EvidenceSettings) -> Matrix | None:
+    """Return what the kernel says of training rows left out; None if there are too many rows."""
+    if len(training.X) > MOST_LANDMARKS:
+        return None
+    rows = _scaling(training, settings.scale, settings.robust)(training.X)
+    present, codes = np.unique(training.codes, return_inverse=True)
+    weights = training.weights / training.weights.mean()
+    return left_out_log_probabilities(
+        rows, codes, weights, len(present), settings.ridge, training.groups
+    )
+
+
+def held_out_evidence(
+    training: Training,
+    chosen: Indices,
+    n_classes: int,
+    settings: EvidenceSettings,
+    by_kernel: Matrix | None,
+) -> Evidence:
+    """Return what all members say of some training rows, by a fit to the others."""
+    is_learnt = np.ones(len(training.X), dtype=bool)
+    is_learnt[chosen] = False
+    others = training.part(is_learnt if is_learnt.any() else chosen)
+    learnt = _learn(others, settings)
+    rows = learnt.seen(training.X)
+    present = np.unique(training.codes)
+    if by_kernel is None:
+        kernel = _kernel_of(rows.scaled[is_learnt], others, settings)
+        by_kernel = kernel.log_probabilities(rows.scaled[chosen])
+    else:
+        by_kernel = by_kernel[np.ix_(chosen, np.searchsorted(present, learnt.present))]
+    return _evidence(
+        n_classes,
+        learnt,
+        SeenRows(*(part[chosen] for part in rows)),
+        by_kernel,
+        [
+            left_out_distances(rows.scaled, chosen, training.groups),
+            left_out_distances(rows.turned, chosen, training.groups),
+            -_left_out_memberships(rows.scaled, training, chosen, settings),
+        ],
+    )
+
+
+def _learn(training: Training, settings: EvidenceSettings) -> Learnt:
     present, codes = np.unique(training.codes, return_inverse=True)
     weights = training.weights / training.weights.mean()
     scaling = _scaling(training, settings.scale, settings.robust)
@@ -203,30 +299,63 @@ def fit_evidence(training: Training, n_classes: int, settings: EvidenceSettings)
     reduced = _projected(rows, projection)
     within = within_classes(reduced, codes, weights, len(present))
     log_priors = np.log(np.bincount(codes, weights) / weights.sum())
-    random = np.random.RandomState(settings.seed)
-    return EvidenceModel(
-        n_classes=n_classes,
+    return Learnt(
         present=present,
         n_rows=len(rows),
         scaling=scaling,
         projection=projection,
         rotation=within.rotation,
-        rows=rows,
-        turned=reduced @ within.rotation,
         linear=(
             discriminant(within, log_priors),
             logistic(reduced, codes, weights, len(present)),
         ),
-        kernel=fit_kernel_ridge(rows, codes, weights, len(present), settings.ridge),
         forests=(
             grow_forest("extra-trees", training.X, codes, weights, settings.seed),
             grow_forest("random-forest", training.X, codes, weights, settings.seed),
         ),
-        descriptions=tuple(
-            _description(rows[codes == code], settings.length_scale, random)
-            for code in range(len(present))
-        ),
     )
+
+
+def _kernel_of(rows: Matrix, training: Training, settings: EvidenceSettings) -> KernelMember:
+    present, codes = np.unique(training.codes, return_inverse=True)
+    weights = training.weights / training.weights.mean()
+    return fit_kernel_ridge(rows, codes, weights, len(present), settings.ridge)
+
+
+def _described_classes(
+    rows: Matrix, training: Training, settings: EvidenceSettings
+) -> list[Described]:
+    """Describe every class by all of its rows, or by the most informative of very many."""
+    shared = Hyperparameters(settings.length_scale, 1.0, _RIDGE)
+    random = np.random.RandomState(settings.seed)
+    found = []
+    for code in np.unique(training.codes):
+        inside = training.codes == code
+        found.append(
+            described(
+                rows[inside], shared, max_rows=_MOST_DESCRIBED, groups=training.groups[inside],
+                random_state=random,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _left_out_memberships(
+    rows: Matrix, training: Training, chosen: Indices, settings: EvidenceSettings
+) -> Vector:
+    """Return the log of the largest membership of chosen rows, each left out of its own class."""
+    largest = np.full(len(chosen), -np.inf)
+    codes = np.unique(training.codes)
+    of_classes = _described_classes(rows, training, settings)
+    for code, one in zip(codes.tolist(), of_classes, strict=True):
+        is_own = training.codes[chosen] == code
+        log_q = np.empty(len(chosen))
+        log_q[~is_own] = one.description.log_membership(rows[chosen[~is_own]])
+        place = np.searchsorted(np.flatnonzero(training.codes == code), chosen[is_own])
+        # Without its only row, a class has no membership.
+        log_q[is_own] = np.log(np.maximum(np.nan_to_num(one.left_out[place]), _LEAST))
+        largest = np.maximum(largest, log_q)
+    return largest
 
 
 def _projection(rows: Matrix, seed: int) -> Projection | None:
@@ -235,11 +364,3 @@ def _projection(rows: Matrix, seed: int) -> Projection | None:
     n = min(_MOST_DIRECTIONS, len(rows))
     model = PCA(n, svd_solver="randomized", random_state=seed).fit(rows)
     return Projection(model.mean_, np.ascontiguousarray(model.components_.T))
-
-
-def _description(
-    rows: Matrix, length_scale: float, random: np.random.RandomState
-) -> ClassDescription:
-    if len(rows) > _MOST_DESCRIBED:
-        rows = rows[pivot_rows(rows, _MOST_DESCRIBED, length_scale, random)]
-    return describe_class(rows, length_scale, _RIDGE)

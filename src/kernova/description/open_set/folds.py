@@ -9,7 +9,7 @@ from kernova.description.open_set.kernel_ridge import spread_out_rows
 from kernova.typing import Indices, Vector
 
 # Few rows are worth more fits.
-_FEW_ROWS: Final = 1000
+_FEW_ROWS: Final = 2000
 _FOLDS_OF_FEW: Final = 10
 _FOLDS_OF_MANY: Final = 5
 # Rows that are kept in all, and their memory.
@@ -18,7 +18,7 @@ _MOST_BYTES: Final = 4 * 2**20
 
 
 def n_folds_for(n_rows: int) -> int:
-    """Return the number of parts: ten of up to 1,000 rows, five of more."""
+    """Return the number of parts: ten of up to 2,000 rows, five of more."""
     return min(_FOLDS_OF_FEW if n_rows <= _FEW_ROWS else _FOLDS_OF_MANY, n_rows)
 
 

@@ -154,6 +154,33 @@ def fit_kernel_ridge(
     return KernelMember(landmarks, coefficients, priors, settings)
 
 
+def left_out_log_probabilities(
+    rows: Matrix,
+    codes: Indices,
+    weights: Vector,
+    n_classes: int,
+    settings: RidgeSettings,
+    groups: Indices,
+) -> Matrix:
+    """Return the log probabilities of training rows, each by a fit without the rows of its group.
+
+    With A the inverse of K + ridge and g a group, the residuals of its rows without them are
+    A_gg^-1 a_g, with a the coefficients of all rows.
+    """
+    targets = _indicators(codes, n_classes)
+    priors = np.average(targets, axis=0, weights=weights)
+    K = _kernel(squared_distances(rows, rows), settings.gamma)
+    K[np.diag_indices_from(K)] = 1 + settings.ridge / weights
+    A = cho_solve(cho_factor(K, lower=True, check_finite=False), np.eye(len(K)))
+    coefficients = A @ (targets - priors)
+    residuals = coefficients / np.diag(A)[:, None]
+    shared = np.flatnonzero(np.bincount(groups) > 1)
+    for group in shared.tolist():
+        inside = np.flatnonzero(groups == group)
+        residuals[inside] = np.linalg.solve(A[np.ix_(inside, inside)], coefficients[inside])
+    return _log_probabilities(targets - residuals, settings.sharpness)
+
+
 def spread_out_rows(codes: Indices, most: int) -> Indices:
     """Return at most so many row numbers, evenly spread over the rows of every class.
 
