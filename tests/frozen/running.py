@@ -34,6 +34,13 @@ ADDED: dict[str, str] = {
     "columns/because": "the same in tables",
     "settings/top": "number of rows to explain",
     "json/members": "agreement of the members of an ensemble",
+    "json/accuracy": "of cross-validation",
+    "json/unknown": "fraction called unknown in it",
+    "json/reject": "the rate at which rows were judged",
+    "settings/reject": "the rate asked for, if not that of training",
+    "settings/method": "of learning",
+    "settings/per_class": "rejection class by class",
+    "settings/class_weight": "prior probabilities of classes",
 }
 
 _ADDED = tuple(f"/{end}" for end in ADDED)

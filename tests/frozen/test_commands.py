@@ -28,7 +28,7 @@ RUNS_ALL = os.environ.get("KERNOVA_FROZEN_ALL") == "1"
 
 
 # Defaults that were changed on purpose: the landed ones are passed by name.
-LANDED_METHOD = {"outliers": "rkof", "novelty": "depth"}
+LANDED_METHOD = {"outliers": "rkof", "novelty": "depth", "learn": "mddkm"}
 LANDED_DEFAULTS = {"n_neighbors": {"--neighbors": "20"}, "bandwidth": {"--bandwidth": "nearest"}}
 
 
@@ -38,9 +38,12 @@ def with_landed_defaults(words):
         return words
     method = LANDED_METHOD[words[0]]
     given = {"--method": method, "--missing": "refuse"}
+    if words[0] == "learn":
+        given["--max-rows-per-class"] = "1000"
     if "--method" in words:
         method = words[words.index("--method") + 1]
-    for parameter in detector_named(method, words[0]).parameters:
+    parameters = () if words[0] == "learn" else detector_named(method, words[0]).parameters
+    for parameter in parameters:
         # As before, the novelty by LOF takes no number of neighbours.
         if words[0] == "outliers" or parameter == "bandwidth":
             given |= LANDED_DEFAULTS.get(parameter, {})

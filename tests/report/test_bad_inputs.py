@@ -24,6 +24,7 @@ from kernova.report.figures import (
     plot_notes,
     plot_outlier_map,
     plot_p_values,
+    plot_probabilities,
     plot_ranking,
     plot_recognized,
     plot_score_distributions,
@@ -145,6 +146,11 @@ BAD_INPUTS = [
      "counts must hold a number from 0 on for each of 2 labels and 1 verdict; got shape (1, 2)."),
     (lambda: plot_confusion([[-1]], ["a"], ["a"]),
      "counts must hold a number from 0 on for each of 1 label and 1 verdict; got shape (1, 1)."),
+    (lambda: plot_probabilities([0.5, 1.5]),
+     "probabilities must hold a number from 0 to 1 for each row; got shape (2,) and values from "
+     "0.5 to 1.5."),
+    (lambda: plot_probabilities([0.5, 0.6], [True]),
+     "is_right must say of each of 2 rows whether it is right; got shape (1,)."),
     # Rankings.
     (lambda: plot_ranking([]),
      "The factors are empty. Give at least one row."),

@@ -4,7 +4,12 @@ import numpy as np
 from matplotlib.colors import to_hex
 
 from kernova.report.canvas import NEW
-from kernova.report.figures import picture_png, plot_confusion, plot_recognized
+from kernova.report.figures import (
+    picture_png,
+    plot_confusion,
+    plot_probabilities,
+    plot_recognized,
+)
 from tests.report.reading import legend_texts
 
 KNOWN = np.random.default_rng(0).normal(size=(60, 4)) * [5, 3, 1, 1]
@@ -49,3 +54,15 @@ def test_confusion_matrix_shows_fractions_and_counts():
     assert picture_png(ax.figure)
     many = plot_confusion(np.eye(30), range(30), range(30))
     assert not many.texts
+
+
+def test_probabilities_are_counted_and_compared_with_how_often_they_hold():
+    p = np.array([0.91, 0.99, 1.0, 0.95, 0.55, 0.51, 0.0])
+    ax = plot_probabilities(p)
+    assert [bar.get_height() for bar in ax.patches] == [1, 0, 0, 0, 0, 2, 0, 0, 0, 4]
+    assert ax.get_legend() is None
+    right = plot_probabilities(p, [True, True, True, False, True, False, False])
+    assert legend_texts(right) == ["right: 4", "wrong: 3"]
+    assert [text.get_text() for text in right.texts] == ["0 %", "50 %", "75 %"]
+    assert picture_png(right.figure)
+    assert picture_png(plot_probabilities([]).figure)

@@ -15,7 +15,14 @@ from kernova.cli.console import (
     reporting_errors,
     write_targets,
 )
-from kernova.workflows.settings import LearnSettings, Missing, RecognizeSettings, Scale
+from kernova.workflows.settings import (
+    ClassWeight,
+    LearnMethod,
+    LearnSettings,
+    Missing,
+    RecognizeSettings,
+    Scale,
+)
 
 if TYPE_CHECKING:
     from kernova.cli.terminal import EscapingConsole
@@ -38,11 +45,30 @@ def learn(
     ],
     output: options.ModelOutput,
     label_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column that holds the classes.")
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column that holds the classes. Rows without one only help to scale the columns.",
+        ),
     ] = None,
+    method: Annotated[
+        LearnMethod,
+        typer.Option(
+            help="open-set: probabilities from pooled classifiers, and a rate of rejection for "
+            "the table as a whole; mddkm: memberships, as published, and a threshold per class."
+        ),
+    ] = LearnSettings.method,
     reject: Annotated[
-        float, typer.Option(help="Fraction of its own rows that each class may reject.")
+        float,
+        typer.Option(
+            help="Fraction of the rows of known classes that is called unknown: a larger one finds "
+            "more rows of unknown classes. kernova recognize can change it."
+        ),
     ] = LearnSettings.reject,
+    per_class: Annotated[
+        bool,
+        typer.Option("--per-class", help="Reject this fraction of each class, not of all rows."),
+    ] = LearnSettings.per_class,
     scale: Annotated[
         Scale,
         typer.Option(
@@ -50,21 +76,43 @@ def learn(
             "columns such as pixels), or not."
         ),
     ] = LearnSettings.scale,
+    class_weight: Annotated[
+        ClassWeight | None,
+        typer.Option(
+            help="balanced: all classes are equally probable before a row is seen. By default a "
+            "class is as probable as it is frequent in LABELLED."
+        ),
+    ] = LearnSettings.class_weight,
     max_rows_per_class: Annotated[
-        int | None, typer.Option(min=1, help="Largest number of rows that describe a class.")
-    ] = LearnSettings.max_rows_per_class,
+        str,
+        typer.Option(
+            metavar="AUTO|NUMBER",
+            help="Largest number of rows of a class to learn from; auto keeps 20,000 rows in all, "
+            "or 4 MB.",
+        ),
+    ] = str(LearnSettings.max_rows_per_class),
     robust: Annotated[
-        bool, typer.Option("--robust", help="Leave out rows that lie far from their class.")
+        bool,
+        typer.Option(
+            "--robust", help="Leave out rows that lie far from their class; scale by medians."
+        ),
     ] = LearnSettings.robust,
+    group_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column whose equal values mark rows that belong together, such as a specimen, "
+            "recording or patient: they are held out together. It is not a feature.",
+        ),
+    ] = LearnSettings.group_column,
     missing: options.Missing = LearnSettings.missing,
     id_column: options.IdColumn = None,
     drop: options.Drop = None,
+    keep: options.Keep = None,
     seed: Annotated[
         int,
         typer.Option(
-            min=0,
-            max=options.MAX_SEED,
-            help="Random seed of the sample of rows that the kernel width is fitted to.",
+            min=0, max=options.MAX_SEED, help="Random seed of the splits and of the classifiers."
         ),
     ] = LearnSettings.seed,
     memory_mb: options.MemoryMb = None,
@@ -72,9 +120,10 @@ def learn(
 ) -> None:
     """Train a model of the classes in LABELLED that also detects rows of no known class.
 
-    All classes are described in one kernel space, so that kernova recognize can assign new rows
-    to one of them or call them unknown. No rows of unknown classes are needed. Every class is
-    tested on its own rows by leaving each out in turn.
+    kernova recognize assigns new rows to one of the classes or calls them unknown. No rows of
+    unknown classes are needed. The model is tested: every row is judged by a model that was
+    fitted without it, and every class is left out in turn, to see how many of its rows would be
+    called unknown if nobody had known it.
     """
     from kernova.files import check_ending
     from kernova.workflows.learn import learn_classes, read_labelled
@@ -82,12 +131,14 @@ def learn(
     check_ending(output, (".kernova",), "a model")
     options.check_targets(None, None, output, kept=[labelled])
     settings = LearnSettings(
-        reject=reject, scale=scale, max_rows_per_class=max_rows_per_class, robust=robust,
-        missing=missing, seed=seed,
+        method=method, reject=reject, per_class=per_class, scale=scale, class_weight=class_weight,
+        max_rows_per_class=options.whole_number_or_name(max_rows_per_class), robust=robust,
+        missing=missing, group_column=group_column, seed=seed,
     )  # fmt: skip
     table = read_labelled(
-        labelled, label_column, id_column=id_column, drop=drop or (), missing=missing
-    )
+        labelled, label_column, id_column=id_column, group_column=group_column, drop=drop or (),
+        keep=keep or (), missing=missing,
+    )  # fmt: skip
     with progress_bars():
         result = learn_classes(table, settings)
     written = write_targets({"model": model_target(output, result.model)})
@@ -95,12 +146,13 @@ def learn(
 
 
 def _show_classes(out: "EscapingConsole", result: "LearnResult") -> None:
-    out.print_lines(result.summary)
+    out.print_lines(*result.sentences)
     out.print_notes(result.notes)
     out.print()
-    # Thresholds are often within a thousandth of 1.
-    classes = result.classes.assign(threshold=result.classes["threshold"].map("{:.6f}".format))
-    out.print_table(classes, "Class by class, each row left out in turn")
+    classes = result.classes
+    if "threshold" in classes:  # thresholds are often within a thousandth of 1
+        classes = classes.assign(threshold=classes["threshold"].map("{:.6f}".format))
+    out.print_table(classes, "Class by class, each row judged without it")
 
 
 @reporting_errors
@@ -126,6 +178,13 @@ def recognize(
         typer.Option(metavar="COLUMN", help="Column of true classes, to compare verdicts with."),
     ] = None,
     drop: options.Drop = None,
+    reject: Annotated[
+        float | None,
+        typer.Option(
+            help="Fraction of the rows of known classes that is called unknown; by default as in "
+            "training."
+        ),
+    ] = RecognizeSettings.reject,
     audio: Annotated[
         Path | None,
         typer.Option(
@@ -146,20 +205,22 @@ def recognize(
 ) -> None:
     """Assign each row of NEW to one of the model's classes, or to none ("unknown").
 
-    Each row gets a class or "unknown", its membership in every class (from 0 to 1; they need not
-    sum to one), whether several classes accept it, and the nearest training rows. Unknown rows
-    that lie together are numbered as groups.
+    Each row gets a class or "unknown", the probability of every class, the probability that it is
+    of none, a p-value, a ranking of the classes, what would change the verdict, and the nearest
+    training rows. Unknown rows that lie together are numbered as groups. Columns that were no
+    features in training are none here; its id and label columns are used if NEW has them.
     """
     from kernova.workflows.recognize import load_recognizer, read_new, recognize_rows
 
     options.check_targets(output, report, kept=[model, new])
+    settings = RecognizeSettings(reject=reject, n_nearest=nearest, top=top)
     recognizer = load_recognizer(model)
     table = read_new(
         new, recognizer, id_column=id_column, label_column=label_column, drop=drop or (),
         missing=missing, audio=audio,
     )  # fmt: skip
     with progress_bars():
-        result = recognize_rows(recognizer, table, RecognizeSettings(n_nearest=nearest, top=top))
+        result = recognize_rows(recognizer, table, settings)
     finish_verdicts(
         result,
         output,

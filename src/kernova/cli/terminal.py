@@ -1,6 +1,7 @@
 """Rich console for text and tables, in which control characters are escaped."""
 
 import errno
+import math
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -54,4 +55,7 @@ class EscapingConsole(Console):
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    """Return the text of a cell; a number that does not exist is an empty one."""
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.4g}"
+    return str(value)

@@ -183,6 +183,24 @@ class TableRecognizer(ClassifierMixin, BaseEstimator):
             )
         return description.judge(self.encoded(X))
 
+    def membership(self, X: Any) -> Matrix:
+        """Return the membership of each row in each class (MDD-KM), from 0 to 1."""
+        return self._memberships.membership(self.encoded(X))
+
+    def ambiguous(self, X: Any) -> NDArray[np.bool_]:
+        """Return whether each row is claimed by several classes (MDD-KM)."""
+        return self.is_ambiguous(self._memberships.log_membership(self.encoded(X)))
+
+    @property
+    def _memberships(self) -> MulticlassDataDescription:
+        check_is_fitted(self)
+        if not isinstance(self.description_, MulticlassDataDescription):
+            raise InputError(
+                "This model has probabilities instead of memberships. Call judge, or learn it with "
+                "method='mddkm'."
+            )
+        return self.description_
+
     def is_ambiguous(self, log_membership: Matrix) -> NDArray[np.bool_]:
         """Return whether rows with these memberships (MDD-KM) are claimed by several classes."""
         assert isinstance(self.description_, MulticlassDataDescription)

@@ -13,7 +13,7 @@ from kernova.report.curves import (
 )
 from kernova.report.explanations import explanation_figure
 from kernova.report.hierarchies import plot_hierarchy
-from kernova.report.memberships import plot_confusion, plot_recognized
+from kernova.report.memberships import plot_confusion, plot_probabilities, plot_recognized
 from kernova.report.notes import plot_note_thresholds, plot_notes
 from kernova.report.planes import plot_depth_contours, plot_map
 from kernova.report.rankings import plot_outlier_map, plot_ranking, rank_stability_figure
@@ -41,6 +41,7 @@ __all__ = [
     "plot_notes",
     "plot_outlier_map",
     "plot_p_values",
+    "plot_probabilities",
     "plot_ranking",
     "plot_recognized",
     "plot_score_distributions",

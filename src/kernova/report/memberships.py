@@ -1,4 +1,4 @@
-"""Pictures of recognised rows: a map with the class of each row, and a confusion matrix."""
+"""Pictures of recognised rows: a map with their classes, a confusion matrix, probabilities."""
 
 import math
 from collections.abc import Sequence
@@ -20,8 +20,10 @@ from kernova.report.canvas import (
     Entry,
     View,
     axes_above_legend,
+    axes_or_new,
     finite_matrix,
     label_axes,
+    legend_below,
     new_axes,
 )
 from kernova.report.planes import (
@@ -32,13 +34,14 @@ from kernova.report.planes import (
     place_rows,
     plane_views,
 )
-from kernova.text import quantity, truncate_middle
-from kernova.typing import Matrix
+from kernova.text import percent, quantity, truncate_middle
+from kernova.typing import Indices, Matrix, Vector
 
 UNKNOWN: Final = "unknown"
 _CLASSES_IN_LEGEND: Final = 14
 _CLASSES_WITH_NUMBERS: Final = 16
 _LONGEST_NAME: Final = 18
+_BINS: Final = 10
 _FRACTIONS: Final = LinearSegmentedColormap.from_list("fractions", ["#ffffff", "#bcd4ea", KNOWN])
 
 
@@ -122,6 +125,80 @@ def plot_confusion(
         _write_counts(ax, table, fractions)
     label_axes(ax, "recognised as", "label")
     return ax
+
+
+def plot_probabilities(
+    probabilities: ArrayLike, is_right: ArrayLike | None = None, *, ax: Axes | None = None
+) -> Axes:
+    """Draw how many rows have which probability of their class, and how many of them are right.
+
+    Parameters
+    ----------
+    probabilities : array-like of shape (n_rows,)
+        The probability of each row's class, from 0 to 1.
+    is_right : array-like of bool of shape (n_rows,), default=None
+        Whether the class is right; None if that is not known. Above each bar then stands the
+        percentage that is right, which should be that below the bar.
+    ax : Axes, default=a new figure
+
+    Examples
+    --------
+    >>> from kernova.report.memberships import plot_probabilities
+    >>> ax = plot_probabilities([0.95, 0.97, 0.91, 0.62], [True, True, False, True])
+    >>> [text.get_text() for text in ax.texts]
+    ['100 %', '67 %']
+    """
+    values = _check_probabilities(probabilities)
+    ax = axes_or_new(ax)
+    bins = np.minimum((values * _BINS).astype(np.intp), _BINS - 1)
+    counts = np.bincount(bins, minlength=_BINS)
+    places = (np.arange(_BINS) + 0.5) / _BINS
+    if is_right is None:
+        ax.bar(places, counts, 0.9 / _BINS, color=KNOWN)
+    else:
+        _draw_right_and_wrong(ax, places, counts, _right_counts(is_right, bins))
+    ax.set_xlim(0, 1)
+    ax.set_xticks(np.arange(0, 11, 2) / 10)
+    label_axes(ax, "probability of the class", "rows")
+    return ax
+
+
+def _draw_right_and_wrong(ax: Axes, places: Vector, counts: Indices, right: Indices) -> None:
+    width = 0.9 / _BINS
+    drawn = [
+        (ax.bar(places, right, width, color=KNOWN), f"right: {right.sum():,}"),
+        (
+            ax.bar(places, counts - right, width, bottom=right, color=NEW),
+            f"wrong: {(counts - right).sum():,}",
+        ),
+    ]
+    for place, n, n_right in zip(places, counts, right, strict=True):
+        if n:
+            ax.annotate(
+                percent(n_right / n), (place, n), (0, 3), textcoords="offset points", ha="center",
+                fontsize=8,
+            )  # fmt: skip
+    legend_below(ax, drawn)
+
+
+def _check_probabilities(probabilities: ArrayLike) -> Vector:
+    values = np.asarray(probabilities, dtype=np.float64)
+    if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
+        raise InputError(
+            f"probabilities must hold a number from 0 to 1 for each row; got shape {values.shape} "
+            f"and values from {values.min(initial=np.inf):g} to {values.max(initial=-np.inf):g}."
+        )
+    return values
+
+
+def _right_counts(is_right: ArrayLike, bins: Indices) -> Indices:
+    right = np.asarray(is_right, dtype=np.bool_)
+    if right.shape != bins.shape:
+        raise InputError(
+            f"is_right must say of each of {quantity(len(bins), 'row')} whether it is right; got "
+            f"shape {right.shape}."
+        )
+    return np.bincount(bins[right], minlength=_BINS)
 
 
 def _check_verdicts(recognized: Sequence[Any], n_rows: int) -> NDArray[np.object_]:

@@ -183,15 +183,17 @@ def _bandwidth(rows: Matrix) -> float:
 
 
 def groups_of(
-    rows: pd.DataFrame, classes: list[Any], labels: "pd.Series[Any] | None"
+    rows: pd.DataFrame,
+    classes: NDArray[Any],
+    closeness: Matrix,
+    labels: "pd.Series[Any] | None",
 ) -> pd.DataFrame:
-    """Describe the groups in a table of recognised rows: size, nearest class, labels, some ids."""
+    """Describe the groups in a table of recognised rows: size, closest class, labels, some ids."""
     ids = rows.columns[0]
-    membership = rows[[f"membership_{name}" for name in classes]].to_numpy()
     lines = []
     for number in range(1, int(rows["group"].max()) + 1 if len(rows) else 1):
         inside = (rows["group"] == number).to_numpy()
-        closest = str(classes[int(membership[inside].mean(axis=0).argmax())])
+        closest = str(classes[int(closeness[inside].mean(axis=0).argmax())])
         line = {"group": number, "rows": int(inside.sum()), "closest_class": closest}
         if labels is not None:
             line["labels"] = _most_frequent(labels[inside])

@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,13 +23,12 @@ from kernova.tables.records import (
     rows_with_ids,
     warnings_as_notes,
 )
-from kernova.tables.table import Table, read_table
-from kernova.text import percent
-from kernova.typing import Mask, Matrix
+from kernova.tables.table import Table, TableColumns, read_table
+from kernova.typing import Mask
+from kernova.workflows.class_verdicts import RowVerdicts, model_at, verdicts_on
 from kernova.workflows.confusion import Confusion, confusion_of, groups_of, unknown_groups
 from kernova.workflows.learn import label_texts
 from kernova.workflows.settings import Missing, RecognizeSettings, missing_when_reading
-from kernova.workflows.verdicts import UNKNOWN
 
 __all__ = [
     "RecognizeResult",
@@ -50,56 +49,52 @@ class RecognizeResult:
     """The class of every new row, or "unknown"."""
 
     # One line for each new row, in the input's order: its id, ``recognized`` (a class, or
-    # "unknown"), ``membership`` (the largest), ``ambiguous`` (claimed by several classes),
-    # ``group`` (the group of unknown rows it is in, 0 if none), ``because`` (the features that
-    # separate the first unknown rows from the nearest class), ``nearest`` (ids of training rows),
-    # the membership of every class, and the label if there is one.
+    # "unknown"), how sure that is (see below), ``group`` (the group of unknown rows it is in, 0 if
+    # none), ``because`` (the features that separate the first unknown rows from the closest
+    # class), ``nearest`` (ids of training rows), a column for each class, and the label if there
+    # is one. How sure it is: ``probability`` (of the best class, given that a row is of a known
+    # one), ``none`` (probability that it is of none), ``p_value``, ``margin`` (to the second
+    # class), ``ranking``, ``would_change``, and ``probability_<class>``; by the published method
+    # ``membership`` (the largest), ``ambiguous`` (claimed by several) and ``membership_<class>``.
     rows: pd.DataFrame
     # Result of :func:`kernova.explain.explain` for the first unknown rows, by their indices.
     explanation: pd.DataFrame
     confusion: Confusion | None  # counts of labels against verdicts, where there are labels
-    model: TableRecognizer  # the model that judged the rows
+    verdicts: RowVerdicts  # the classes, and how sure they are
     new: Table  # the rows judged
-    settings: RecognizeSettings  # numbers of rows to name and to explain
+    settings: RecognizeSettings  # rate of rejection, numbers of rows to name and to explain
     notes: list[str]  # remarks for readers of the result
 
     @property
+    def model(self) -> TableRecognizer:
+        """The model that judged the rows, at the rate of rejection that was asked for."""
+        return self.verdicts.model
+
+    @property
     def is_unknown(self) -> Mask:
-        """Mask of the new rows that no class claims."""
-        return np.asarray(self.rows["recognized"] == UNKNOWN)
+        """Mask of the new rows that are of no known class."""
+        return self.verdicts.is_unknown
 
     @property
     def n_unknown(self) -> int:
-        """Number of new rows that no class claims."""
+        """Number of new rows that are of no known class."""
         return int(self.is_unknown.sum())
 
     @property
     def least_known_first(self) -> pd.DataFrame:
-        """The unknown rows first, the lowest membership before others, then the recognised ones."""
-        order = np.lexsort((self.rows["membership"], ~self.is_unknown))
+        """The unknown rows first, the farthest from all classes before others, then the rest."""
+        order = np.lexsort((-self.verdicts.novelty, ~self.is_unknown))
         return self.rows.iloc[order]
 
     @property
     def summary(self) -> str:
         """One sentence: how many rows are recognised, and how many are unknown."""
-        classes = self.model.classes_.tolist()
-        known = str(classes[0]) if len(classes) == 1 else f"one of {len(classes)} classes"
-        return (
-            f"Of {len(self.rows)} new rows, {len(self.rows) - self.n_unknown} recognised as "
-            f"{known} ({int(self.rows['ambiguous'].sum())} ambiguously), "
-            f"{self.n_unknown} {UNKNOWN}."
-        )
+        return self.verdicts.summary()
 
     @property
     def expectation(self) -> str:
         """One sentence: how many unknown rows to expect of known classes alone."""
-        model = self.model
-        is_claimed = (model.left_out_ >= model.description_.thresholds_).any(axis=1)
-        fraction = float(1 - is_claimed.mean())
-        return (
-            f"If all were of known classes, about {fraction * len(self.rows):.1f} would be "
-            f"{UNKNOWN}: {percent(fraction, '.1f')} of the training rows are when left out."
-        )
+        return " ".join(self.verdicts.sentences())
 
     @property
     def sentences(self) -> list[str]:
@@ -109,27 +104,18 @@ class RecognizeResult:
 
     def shown(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return rows without the columns that say little of unknown ones."""
-        every = [f"membership_{name}" for name in self.model.classes_]
-        return rows.drop(columns=[*every, "recognized", "ambiguous"])
+        return rows.drop(columns=self.verdicts.said_little)
 
     @property
     def by_class(self) -> pd.DataFrame:
         """Count the rows of each verdict."""
-        names = [*(str(name) for name in self.model.classes_), UNKNOWN]
-        counts = self.rows["recognized"].value_counts()
-        ambiguous = self.rows.loc[self.rows["ambiguous"], "recognized"].value_counts()
-        return pd.DataFrame(
-            {
-                "recognized": names,
-                "rows": [int(counts.get(name, 0)) for name in names],
-                "ambiguous": [int(ambiguous.get(name, 0)) for name in names],
-            }
-        )
+        return self.verdicts.by_class()
 
     @property
     def groups(self) -> pd.DataFrame:
         """One line for each group of unknown rows that lie together, the largest first."""
-        return groups_of(self.rows, self.model.classes_.tolist(), self.new.labels)
+        closest = np.array(self.verdicts.names)
+        return groups_of(self.rows, closest, self.verdicts.closeness, self.new.labels)
 
     def to_json_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers and texts, for programs."""
@@ -137,6 +123,7 @@ class RecognizeResult:
             "command": "recognize",
             "new": {"source": self.new.source, "rows": len(self.rows)},
             "settings": asdict(self.settings),
+            "reject": self.model.description_.reject,
             "classes": json_rows(self.by_class),
             "unknown_rows": self.n_unknown,
             "summary": self.summary,
@@ -194,11 +181,48 @@ def read_new(
             f"The model was learnt from sounds; name the folder with the recordings of "
             f"{os.fspath(path)} with audio."
         )
+    if isinstance(model.reader, TableColumns):
+        roles = _Roles(id_column, label_column, tuple(drop))
+        return _read_alike(path, model.reader, roles, missing)
     return read_table(
         path, id_column=id_column, label_column=label_column, drop=drop,
         missing=missing_when_reading(missing), categories=model.text_columns,
         reading="strict",
     )  # fmt: skip
+
+
+class _Roles(NamedTuple):
+    """Columns that the user says are no features."""
+
+    id_column: str | None
+    label_column: str | None
+    drop: tuple[str, ...]
+
+
+def _read_alike(
+    path: str | os.PathLike[str], known: TableColumns, given: _Roles, missing: Missing
+) -> Table:
+    """Read a table like the training table: columns that were no features there are none here.
+
+    The id and the label column are those of training, unless others are named.
+    """
+    taken = {given.id_column, given.label_column, *given.drop}
+    free = [name for name in (known.id_column, known.label_column) if name not in taken]
+    id_column = given.id_column or (known.id_column if known.id_column in free else None)
+    label_column = given.label_column or (
+        known.label_column if known.label_column in free else None
+    )
+    roles = {*taken, id_column, label_column}
+    others = (*known.aside, known.id_column, known.label_column)
+    aside = [name for name in others if name is not None and name not in roles]
+    inherited = {id_column, label_column, *aside} - taken
+    table = read_table(
+        path, id_column=id_column, label_column=label_column, drop=[*given.drop, *aside],
+        optional=[name for name in inherited if name is not None],
+        missing=missing_when_reading(missing), like=known,
+    )  # fmt: skip
+    unused = [name for name in known.unused if name in table.features]
+    return replace(table, features=table.features.drop(columns=unused))
 
 
 def _check_reader(model: TableRecognizer, path: str) -> None:
@@ -226,35 +250,30 @@ def recognize_rows(
     new : Table
         Rows to judge, with the same columns in any order.
     settings : RecognizeSettings, optional
-        Numbers of training rows to name beside each row, and of unknown rows to explain.
+        Rate of rejection, numbers of training rows to name beside each row, and of unknown rows
+        to explain.
     """
     settings = settings or RecognizeSettings()
+    model = model_at(model, settings.reject)
     features = _aligned(model, new)
-    description, encoded = model.description_, model.encoded(features)
-    log_membership = description.log_membership(encoded)
-    membership = np.exp(log_membership)
-    recognized = description.recognize(encoded, UNKNOWN).astype(str)
-    is_unknown = recognized == UNKNOWN
+    verdicts = verdicts_on(model, features)
     cells = far_cells(features, beside=model.known_table)
     notes = dropped_rows_notes(new) + far_cell_notes(new, cells, _AS_THEY_ARE, _AS_THEY_ARE)
     with warnings_as_notes(notes):
-        explanation = _explained(model, features, membership, is_unknown, settings.top)
+        explanation = _explained(verdicts, features, settings.top)
     nearest = model.nearest_ids(features, settings.n_nearest)
     columns: dict[str, Any] = {
-        "recognized": recognized,
-        "membership": membership.max(axis=1),
-        "ambiguous": model.is_ambiguous(log_membership),
-        "group": unknown_groups(model.scaled(features), is_unknown),
+        **verdicts.columns(),
+        "group": unknown_groups(model.scaled(features), verdicts.is_unknown),
         "because": _reasons(explanation, len(features)),
         "nearest": [", ".join(ids) for ids in nearest],
+        **verdicts.class_columns(),
     }
-    for name, of_class in zip(model.classes_, membership.T, strict=True):
-        columns[f"membership_{name}"] = of_class
     rows = rows_with_ids(new, columns)
     confusion = None
     if new.labels is not None:
-        confusion = confusion_of(label_texts(new.labels), recognized, model.classes_)
-    return RecognizeResult(rows, explanation, confusion, model, new, settings, notes)
+        confusion = confusion_of(label_texts(new.labels), verdicts.recognized, model.classes_)
+    return RecognizeResult(rows, explanation, confusion, verdicts, new, settings, notes)
 
 
 def _aligned(model: TableRecognizer, new: Table) -> pd.DataFrame:
@@ -264,17 +283,12 @@ def _aligned(model: TableRecognizer, new: Table) -> pd.DataFrame:
         raise InputError(f"{new.source} does not match the training table: {error}") from None
 
 
-def _explained(
-    model: TableRecognizer,
-    features: pd.DataFrame,
-    membership: Matrix,
-    is_unknown: Mask,
-    top: int,
-) -> pd.DataFrame:
+def _explained(verdicts: RowVerdicts, features: pd.DataFrame, top: int) -> pd.DataFrame:
     """Explain what separates the first unknown rows from the closest class."""
-    unknown = np.flatnonzero(is_unknown)
-    order = np.argsort(membership[unknown].max(axis=1), kind="stable")
+    unknown = np.flatnonzero(verdicts.is_unknown)
+    order = np.argsort(-verdicts.novelty[unknown], kind="stable")
     first = unknown[order][: min(top, _MAX_EXPLAINED)]
+    model = verdicts.model
     return explain(model, features, rows=first, known=model.known_table)
 
 

@@ -1,16 +1,21 @@
 """Report of recognised rows as one HTML page: counts, agreement with labels, unknown rows."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernova._version import __version__
 from kernova.report.canvas import figure_of
-from kernova.report.memberships import plot_confusion, plot_recognized
+from kernova.report.memberships import plot_confusion, plot_probabilities, plot_recognized
 from kernova.report.page import Section, facts, notice, page, paragraph, picture, table
 from kernova.text import percent, quantity
+from kernova.workflows.class_tests import open_set_tests
+from kernova.workflows.class_verdicts import CERTAIN, MembershipVerdicts, ProbabilityVerdicts
+from kernova.workflows.learn import label_texts
 from kernova.workflows.recognize import RecognizeResult
 
 _ROWS_SHOWN = 25
@@ -20,18 +25,26 @@ _GROUPS_SHOWN = 20
 def recognition_page(result: RecognizeResult) -> str:
     """Return the report as HTML text."""
     figures = recognition_figures(result)
-    sections = [
-        _answer(result),
+    verdicts = result.verdicts
+    sections = [_answer(result)]
+    if "confusion" in figures:
+        sections.append(_agreement(result, figures["confusion"]))
+    if "probabilities" in figures:
+        sections.append(_how_sure(result, figures["probabilities"]))
+    sections += [
         _where_they_lie(figures["map"]),
         Section("Unknown rows", list(_unknown_rows(result))),
-        Section("Ambiguous rows", list(_ambiguous_rows(result))),
     ]
-    if "confusion" in figures:
-        sections.insert(1, _agreement(result, figures["confusion"]))
+    if isinstance(verdicts, ProbabilityVerdicts):
+        sections.append(Section("Uncertain rows", list(_uncertain_rows(result, verdicts))))
+        sections.append(_decided_by_probabilities(verdicts))
+    elif isinstance(verdicts, MembershipVerdicts):
+        sections.append(Section("Ambiguous rows", list(_ambiguous_rows(result, verdicts))))
+        sections.append(_decided_by_memberships(verdicts))
     return page(
         f"What is known in {result.new.source}?",
-        [*sections, _how_it_was_decided(result)],
-        footer=f"Made by kernova {__version__}: read → encode → describe → decide → report.",
+        sections,
+        footer=f"Made by kernova {__version__}: read → encode → judge → decide → report.",
         lead=f"{len(result.rows)} rows, judged by "
         + quantity(len(result.model.classes_), "known class", "known classes"),
     )
@@ -51,7 +64,23 @@ def recognition_figures(result: RecognizeResult) -> dict[str, Figure]:
     if result.confusion is not None and len(result.confusion.counts):
         counts = result.confusion.counts
         axes["confusion"] = plot_confusion(counts, list(counts.index), list(counts.columns))
+    if isinstance(result.verdicts, ProbabilityVerdicts) and not result.is_unknown.all():
+        axes["probabilities"] = _probability_picture(result, result.verdicts)
     return {name: figure_of(ax) for name, ax in axes.items()}
+
+
+def _probability_picture(result: RecognizeResult, verdicts: ProbabilityVerdicts) -> Axes:
+    """Draw the probabilities of recognised rows; with labels, of rows of known classes only.
+
+    Probabilities are among known classes, so that no row of another class counts against them.
+    """
+    shown = ~result.is_unknown
+    if result.confusion is None or not result.confusion.n_known:
+        return plot_probabilities(verdicts.probability[shown])
+    assert result.new.labels is not None
+    labels = label_texts(result.new.labels).to_numpy()
+    shown &= np.isin(labels.astype(str), verdicts.names)
+    return plot_probabilities(verdicts.probability[shown], (labels == verdicts.recognized)[shown])
 
 
 def _answer(result: RecognizeResult) -> Section:
@@ -61,18 +90,26 @@ def _answer(result: RecognizeResult) -> Section:
             notice(result.summary),
             paragraph(result.expectation),
             *(paragraph(note) for note in result.notes),
-            facts(
-                {
-                    "rows": len(result.rows),
-                    "recognised": len(result.rows) - result.n_unknown,
-                    "of them ambiguous": int(result.rows["ambiguous"].sum()),
-                    "unknown": result.n_unknown,
-                    "groups of unknown rows": len(result.groups),
-                }
-            ),
-            table(result.by_class, "Rows by class"),
+            facts(_counts(result)),
+            table(result.by_class, "Rows by class", {"expected_right": ".1f"}),
         ],
     )
+
+
+def _counts(result: RecognizeResult) -> dict[str, Any]:
+    verdicts = result.verdicts
+    counts: dict[str, Any] = {
+        "rows": len(result.rows),
+        "recognised": len(result.rows) - result.n_unknown,
+    }
+    if isinstance(verdicts, ProbabilityVerdicts):
+        counts[f"with a probability below {CERTAIN}"] = int(verdicts.is_uncertain.sum())
+        counts["right, if all are of known classes"] = f"about {verdicts.expected_right:.1f}"
+    elif isinstance(verdicts, MembershipVerdicts):
+        counts["of them ambiguous"] = int(verdicts.is_ambiguous.sum())
+    counts["unknown"] = result.n_unknown
+    counts["groups of unknown rows"] = len(result.groups)
+    return counts
 
 
 def _agreement(result: RecognizeResult, confusion: Figure) -> Section:
@@ -92,6 +129,20 @@ def _agreement(result: RecognizeResult, confusion: Figure) -> Section:
     )
 
 
+def _how_sure(result: RecognizeResult, figure: Figure) -> Section:
+    has_labels = result.confusion is not None and result.confusion.n_known > 0
+    caption = (
+        "Of rows with a probability of 0.9, nine in ten should be right. Above the bars stands how "
+        "many percent are; rows of other classes are left out, since probabilities are among known "
+        "classes."
+        if has_labels
+        else "Of rows with a probability of 0.9, nine in ten should be right, if they are of known "
+        "classes."
+    )
+    what = "How many recognised rows have which probability of their class."
+    return Section("How sure are the classes?", [picture(figure, what, caption)])
+
+
 def _where_they_lie(figure: Figure) -> Section:
     return Section(
         "Where they lie",
@@ -107,7 +158,7 @@ def _where_they_lie(figure: Figure) -> Section:
 
 def _unknown_rows(result: RecognizeResult) -> Iterator[str]:
     if not result.n_unknown:
-        yield paragraph("There are none: some class claims every row.")
+        yield paragraph("There are none: every row is of a known class.")
         return
     groups = result.groups
     if len(groups):
@@ -121,13 +172,27 @@ def _unknown_rows(result: RecognizeResult) -> Iterator[str]:
     first = result.least_known_first.head(min(_ROWS_SHOWN, result.n_unknown))
     yield table(
         result.shown(first),
-        f"The {len(first)} of {result.n_unknown} with the lowest membership",
-        {"membership": ".4g"},
+        f"The {len(first)} of {result.n_unknown} that are farthest from all classes",
+        {"membership": ".4g", "none": ".2f", "p_value": ".2g"},
     )
 
 
-def _ambiguous_rows(result: RecognizeResult) -> Iterator[str]:
-    rows = result.rows[result.rows["ambiguous"]]
+def _uncertain_rows(result: RecognizeResult, verdicts: ProbabilityVerdicts) -> Iterator[str]:
+    rows = result.rows[verdicts.is_uncertain]
+    if rows.empty:
+        yield paragraph(f"There are none: every class has a probability of {CERTAIN} or more.")
+        return
+    yield paragraph(
+        f"The class of these rows has a probability below {CERTAIN}. It is the most probable one, "
+        "but the others are possible."
+    )
+    columns = [rows.columns[0], "recognized", "ranking", "would_change", "nearest"]
+    shown = rows.sort_values("margin", kind="stable")[columns]
+    yield table(shown, "Rows with the smallest margins first", max_rows=_ROWS_SHOWN)
+
+
+def _ambiguous_rows(result: RecognizeResult, verdicts: MembershipVerdicts) -> Iterator[str]:
+    rows = result.rows[verdicts.is_ambiguous]
     if rows.empty:
         yield paragraph("There are none: no row is claimed by several classes.")
         return
@@ -139,17 +204,17 @@ def _ambiguous_rows(result: RecognizeResult) -> Iterator[str]:
         {
             rows.columns[0]: rows.iloc[:, 0],
             "recognized": rows["recognized"],
-            "claimed_by": _claims(result, rows),
+            "claimed_by": _claims(verdicts),
             "nearest": rows["nearest"],
         }
     )
     yield table(shown, "Rows that several classes claim", max_rows=_ROWS_SHOWN)
 
 
-def _claims(result: RecognizeResult, rows: pd.DataFrame) -> list[str]:
-    """Return the classes that claim each row, with its membership, the largest first."""
-    names, thresholds = result.model.classes_.tolist(), result.model.description_.thresholds_
-    membership = rows[[f"membership_{name}" for name in names]].to_numpy()
+def _claims(verdicts: MembershipVerdicts) -> list[str]:
+    """Return the classes that claim each ambiguous row, with its membership, the largest first."""
+    names, thresholds = verdicts.names, verdicts.description.thresholds_
+    membership = verdicts.membership[verdicts.is_ambiguous]
     orders = np.argsort(-membership, axis=1, kind="stable").tolist()
     return [
         ", ".join(f"{names[code]} ({q[code]:.4f})" for code in order if q[code] >= thresholds[code])
@@ -157,8 +222,41 @@ def _claims(result: RecognizeResult, rows: pd.DataFrame) -> list[str]:
     ]
 
 
-def _how_it_was_decided(result: RecognizeResult) -> Section:
-    model, description = result.model, result.model.description_
+def _decided_by_probabilities(verdicts: ProbabilityVerdicts) -> Section:
+    classifier = verdicts.classifier
+    tests = open_set_tests(verdicts.model, verdicts.model.labels_, leaves_classes_out=False)
+    return Section(
+        "How it was decided",
+        [
+            paragraph(
+                "Which class? Several classifiers answer with probabilities, which are pooled with "
+                "weights learnt from rows held out. They sum to one over the known classes."
+            ),
+            paragraph(
+                "Any class at all? A row is unknown if its p-value is at most the rate of "
+                "rejection: the p-value is the fraction of training rows, each judged by a model "
+                "fitted without it, that are at least as novel. The probability of none follows "
+                f"from it if {percent(classifier.none_prior)} of all rows are of no known class."
+            ),
+            *(paragraph(sentence) for sentence in tests.sentences),
+            table(
+                tests.classes.rename(columns={"rows": "rows kept"}),
+                "Training rows, each judged without it",
+                {"recognized": ".3f", "unknown": ".3f"},
+            ),
+            facts(
+                {
+                    "rate of rejection": percent(classifier.reject, ".3g"),
+                    "training rows kept": len(verdicts.model.labels_),
+                    "robust": classifier.robust,
+                }
+            ),
+        ],
+    )
+
+
+def _decided_by_memberships(verdicts: MembershipVerdicts) -> Section:
+    model, description = verdicts.model, verdicts.description
     counts = pd.Series(model.labels_).value_counts()
     classes = pd.DataFrame(
         {

@@ -14,6 +14,8 @@ from kernova.calibration import BOUND, CALIBRATION, CONFIDENCE, HOLDOUT, MAX_FAL
 Missing = Literal["auto", "refuse", "drop", "fill"]
 Scaling = Literal["standard", "minmax", "none"]
 Scale = Literal["feature", "common", "none"]
+LearnMethod = Literal["open-set", "mddkm"]
+ClassWeight = Literal["balanced"]
 Bound = Literal["binomial", "hoeffding"]
 Calibration = Literal["holdout", "cross"]
 OutlierKernel = Literal["volcano", "gaussian", "epanechnikov"]
@@ -78,18 +80,28 @@ class OutlierSettings:
 class LearnSettings:
     """Settings of :func:`~kernova.workflows.learn.learn_classes`."""
 
-    reject: float = 0.05  # as for :class:`~kernova.MulticlassDataDescription`
+    # "open-set" is :class:`~kernova.OpenSetClassifier`, "mddkm" the published description,
+    # :class:`~kernova.MulticlassDataDescription`.
+    method: LearnMethod = "open-set"
+    reject: float = 0.05  # fraction of the rows of known classes that are called unknown
+    per_class: bool = False  # reject that fraction of every class, not of all rows together
     scale: Scale = "feature"
-    max_rows_per_class: int | None = 1000
-    robust: bool = False
-    missing: Missing = "refuse"  # treatment of missing values
-    seed: int = 0  # random seed of the description
+    class_weight: ClassWeight | None = None
+    # Learn from so many rows of a class; "auto" keeps as many as a model of a few MB holds, and
+    # the 1,000 most informative ones with "mddkm". None keeps all.
+    max_rows_per_class: "int | str | None" = "auto"
+    robust: bool = False  # leave out rows far from their class, and scale by medians
+    missing: Missing = "auto"  # treatment of missing values
+    group_column: str | None = None  # rows with one value stay together in every split
+    seed: int = 0  # random seed of the splits and of the classifier
 
 
 @dataclass(frozen=True)
 class RecognizeSettings:
     """Settings of :func:`~kernova.workflows.recognize.recognize_rows`."""
 
+    # Fraction of the rows of known classes that are called unknown; None is that of training.
+    reject: float | None = None
     n_nearest: int = 3  # number of training rows to name beside each new row
     top: int = 10  # number of unknown rows to explain
 

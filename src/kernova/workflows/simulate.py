@@ -139,7 +139,9 @@ def read_labelled_rows(
     missing: Missing = "refuse",
 ) -> Table:
     """Read a table in which every row has a label."""
-    table = read_labelled(data, label_column, id_column=id_column, drop=drop, missing=missing)
+    table = read_labelled(
+        data, label_column, id_column=id_column, drop=drop, missing=missing, reading="strict"
+    )
     assert table.labels is not None
     n_missing = int(table.labels.isna().sum())
     if n_missing:
