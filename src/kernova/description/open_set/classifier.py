@@ -31,7 +31,7 @@ from kernova.description.open_set.evidence import (
 )
 from kernova.description.open_set.folds import folds, kept_rows, n_folds_for
 from kernova.description.open_set.negatives import Negatives, vetoes
-from kernova.description.open_set.pooling import pool_weights, pooled
+from kernova.description.open_set.pooling import learn_pool, pooled
 from kernova.description.open_set.rejection import (
     by_class,
     evidence_against,
@@ -251,9 +251,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         parts = folds(training.codes, groups, n_folds, int(self.random_state))
         held_out, is_judged = _judged_by_others(weighted, parts, n_classes, settings)
         codes = training.codes
-        self.weights_ = pool_weights(
-            held_out.log_probabilities[:, is_judged], codes[is_judged], weights[is_judged]
-        )
+        pool = learn_pool(held_out.log_probabilities, codes, weights, parts, is_judged)
+        self.weights_ = pool.weights
         # Without any row that can be judged, rows that were learnt from have to do.
         usable = is_judged if is_judged.any() else np.ones(len(codes), dtype=bool)
         novelties = held_out.novelties[:, usable]
@@ -262,10 +261,9 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         self._known = held_out_novelties(novelty, stands_for[usable])
         self._by_class = by_class(novelty, codes[usable], stands_for[usable], n_classes)
         self._model = fit_evidence(weighted, n_classes, settings)
-        self.cross_validated_ = CrossValidated(
-            numbers, codes, self._judgement(held_out, np.zeros((len(codes), n_classes))),
-            is_judged, stands_for,
-        )  # fmt: skip
+        no_veto = np.zeros((len(codes), n_classes))
+        judgement = self._judgement(pool.held_out, held_out.novelties, no_veto)
+        self.cross_validated_ = CrossValidated(numbers, codes, judgement, is_judged, stands_for)
 
     def _class_weights(self, codes: Indices, stands_for: Vector) -> Vector:
         """Return the weight of each row's class; balanced classes have equal total weights."""
@@ -353,11 +351,14 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         """Return probabilities, novelties and p-values of rows, all at once."""
         check_is_fitted(self)
         rows = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
-        return self._judgement(self._model.of(rows), self._vetoes(rows))
+        return self._judged(self._model.of(rows), self._vetoes(rows))
 
-    def _judgement(self, evidence: Evidence, veto: Matrix) -> Judgement:
+    def _judged(self, evidence: Evidence, veto: Matrix) -> Judgement:
         log_p = pooled(evidence.log_probabilities, self.weights_)
-        novelty = self._scale.novelty(evidence.novelties)
+        return self._judgement(log_p, evidence.novelties, veto)
+
+    def _judgement(self, log_p: Matrix, novelties: NDArray[np.float64], veto: Matrix) -> Judgement:
+        novelty = self._scale.novelty(novelties)
         with np.errstate(divide="ignore"):
             left = log_p + np.log1p(-veto)
         total = logsumexp(left, axis=1, keepdims=True)
@@ -452,7 +453,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
             surest = [np.full(int(inside.sum()), one.values[0]) for one in self._scale.members]
             novelties = np.vstack([evidence.novelties, surest[-n_missing:]])
             evidence = evidence._replace(novelties=novelties)
-        return self._judgement(evidence, np.zeros((int(inside.sum()), len(self.classes_)))).p_values
+        return self._judged(evidence, np.zeros((int(inside.sum()), len(self.classes_)))).p_values
 
     @property
     def threshold_(self) -> float:

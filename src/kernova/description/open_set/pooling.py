@@ -6,14 +6,14 @@ less than one make it less sure. With few rows they stay near equal weights, by 
 their logarithms.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from kernova.typing import Indices, Matrix, Vector
+from kernova.typing import Indices, Mask, Matrix, Vector
 
 # Log probabilities below this tell no more.
 _LEAST: Final = -50.0
@@ -57,3 +57,30 @@ def pool_weights(
         return value, weights * (expected - of_truth) + 2 * away
 
     return np.exp(minimize(loss, equal, jac=True, method="L-BFGS-B").x)
+
+
+class Pool(NamedTuple):
+    """Weights of the members, and pooled log probabilities of rows that had no say in them."""
+
+    weights: Vector
+    held_out: Matrix
+
+
+def learn_pool(
+    log_probabilities: NDArray[np.float64],
+    codes: Indices,
+    row_weights: Vector,
+    parts: Indices,
+    is_judged: Mask,
+) -> Pool:
+    """Learn the weights from rows that can be judged, and pool every row without its part."""
+
+    def weights_without(part: int | None) -> Vector:
+        used = is_judged if part is None else is_judged & (parts != part)
+        return pool_weights(log_probabilities[:, used], codes[used], row_weights[used])
+
+    held_out = np.empty(log_probabilities.shape[1:])
+    for part in np.unique(parts).tolist():
+        inside = parts == part
+        held_out[inside] = pooled(log_probabilities[:, inside], weights_without(part))
+    return Pool(weights_without(None), held_out)

@@ -26,7 +26,10 @@ class NoveltyScale(NamedTuple):
 
     def novelty(self, novelties: NDArray[np.float64]) -> Vector:
         """Return the mean of the members' bits for each row."""
-        bits = [one.of(novelty) for one, novelty in zip(self.members, novelties, strict=True)]
+        # Where one class was left without the held-out rows, the last members have no scale: they
+        # tell how little one class is preferred.
+        some = novelties[: len(self.members)]
+        bits = [one.of(novelty) for one, novelty in zip(self.members, some, strict=True)]
         return np.mean(bits, axis=0)
 
 
