@@ -83,6 +83,25 @@ ONE_CLASS_LEARNT = "1 class was learnt from 60 rows of "
 DUPLICATES_ACROSS_CLASSES = (
     "6 rows have duplicates with another label; rows like them are ambiguous."
 )
+ONE_ROW = "Nothing can be left out of eel: a class needs two rows for its own rows to be judged."
+UNLABELLED = {
+    "open-set": "2 rows of {} have no label. They help to scale the columns, but no class is "
+    "learnt from such rows.",
+    "mddkm": "2 rows of {} have no label and were left out.",
+}
+SPREAD_ROWS = (
+    "40 of 60 rows were learnt from, spread over the classes; a row of a class that has more "
+    "stands for several."
+)
+UNUSED_BY_MDDKM = [
+    "per_class was given, but the method mddkm does not use it; open-set does.",
+    "class_weight was given, but the method mddkm does not use it; open-set does.",
+]
+DAYS_UNUSED = (
+    "Days are not used, since those of new rows would all be later: 'caught (days since "
+    "2020-01-01)'. Name a column of dates with keep to use them."
+)
+BAD_REJECT = "reject is {}; it must be a fraction of the rows of known classes, from 0 to below 1."
 FEWER_ROWS = "Classes described by only their 20 most informative rows: carp, pike."
 NO_LABELS = (
     "{} has no labels, so there are no classes to learn. Name the column that holds them with "
@@ -112,7 +131,15 @@ CONFUSION = [
     "called unknown.",
     "Rows without a label, counted in neither: 1.",
 ]
-RECOGNIZED = "Of 8 new rows, 7 recognised as one of 2 classes (0 ambiguously), 1 unknown."
+RECOGNIZED = {
+    "open-set": "Of 8 new rows, 7 recognised as one of 2 classes (0 with a probability below 0.9), "
+    "1 unknown.",
+    "mddkm": "Of 8 new rows, 7 recognised as one of 2 classes (0 ambiguously), 1 unknown.",
+}
+FIXED_RATE = (
+    "This model was learnt by the published method, mddkm, with reject=0.05, which its thresholds "
+    "depend on. Learn it again with another reject, or with the method open-set, which takes any."
+)
 ABSENT_CLASSES = "Of no known class, and correctly unknown: 4."
 OTHER_COLUMNS = (
     "rows.csv does not match the training table: The columns of the new table are not those of "

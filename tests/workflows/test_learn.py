@@ -4,19 +4,34 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernova import InputError, MulticlassDataDescription, load_model, save_model
+from kernova import (
+    InputError,
+    MulticlassDataDescription,
+    OpenSetClassifier,
+    load_model,
+    save_model,
+)
 from kernova.description.hyperparameters import feature_scaling
 from kernova.workflows.learn import label_texts, learn_classes, read_labelled
 from kernova.workflows.settings import LearnSettings
 from tests.workflows.messages import (
     BAD_LABELS,
+    BAD_REJECT,
+    DAYS_UNUSED,
     DUPLICATES_ACROSS_CLASSES,
     FEWER_ROWS,
     NO_LABELS,
     ONE_CLASS,
     ONE_CLASS_LEARNT,
+    ONE_ROW,
+    SPREAD_ROWS,
+    UNLABELLED,
+    UNUSED_BY_MDDKM,
 )
 from tests.workflows.tables import two_kinds
+
+
+PUBLISHED = LearnSettings(method="mddkm")
 
 
 def learnt(frame, tmp_path, settings=None, **roles):
@@ -37,7 +52,7 @@ def left_out_by_brute_force(rows, labels, name, row, model):
 
 def test_fractions_are_those_of_rows_really_left_out(tmp_path):
     frame = two_kinds(40, apart=2.0)
-    result = learnt(frame, tmp_path)
+    result = learnt(frame, tmp_path, PUBLISHED)
     rows, labels = frame[["a", "b", "c"]].to_numpy(), frame["kind"].to_numpy()
     model = result.model.description_
     q = model.membership(rows)
@@ -85,15 +100,25 @@ def test_any_kind_of_label(kind, tmp_path):
     assert result.notes == []
 
 
-def test_rows_without_a_label_are_left_out_and_counted(tmp_path):
+@pytest.mark.parametrize("method", ["open-set", "mddkm"])
+def test_rows_without_a_label_are_not_learnt_from(tmp_path, method):
     frame = two_kinds()
     frame["kind"] = np.where(frame["kind"] == "pike", 1.0, 2.0)
     frame.loc[[0, 7], "kind"] = np.nan
-    result = learnt(frame, tmp_path)
+    result = learnt(frame, tmp_path, LearnSettings(method=method))
     assert result.model.classes_.tolist() == ["1", "2"]
-    assert result.notes == [f"2 rows of {result.table.source} have no label and were left out."]
+    assert result.notes == [UNLABELLED[method].format(result.table.source)]
     assert "1" not in result.model.ids_  # the first row's number, as people count
     assert result.classes["rows"].sum() == 58
+
+
+def test_rows_without_a_label_help_to_scale(tmp_path):
+    frame = pd.concat([two_kinds(), two_kinds(200, seed=2).assign(kind=None)], ignore_index=True)
+    frame.loc[60:, "b"] *= 10
+    model = learnt(frame, tmp_path).model
+    # The spread of all rows is wider than that of the labelled ones.
+    assert model.scaled(model.known_table)[:, 1].std() < 0.3
+    assert len(model.labels_) == 60
 
 
 def test_labels_are_compared_as_texts():
@@ -104,60 +129,186 @@ def test_labels_are_compared_as_texts():
 def test_notes_on_unusual_training_tables(tmp_path):
     frame = two_kinds()
     frame.loc[0, "kind"] = "eel"
-    (note,) = learnt(frame, tmp_path).notes
+    one_row = learnt(frame, tmp_path)
+    assert one_row.notes == [ONE_ROW]
+    line = one_row.classes.set_index("class").loc["eel"]
+    assert np.isnan(line["recognized"])
+    assert np.isnan(line["unknown"])
+    (note,) = learnt(frame, tmp_path, PUBLISHED).notes
     assert note.startswith("Nothing can be left out of eel: a class needs two rows")
 
     only = learnt(frame.assign(kind="carp"), tmp_path)
     assert only.notes == [ONE_CLASS]
     assert only.summary.startswith(ONE_CLASS_LEARNT)
+    assert "had been unknown" not in only.summary
 
     copied = pd.concat([two_kinds(), two_kinds().head(3).assign(kind="roach")])
     assert learnt(copied, tmp_path).notes == [DUPLICATES_ACROSS_CLASSES]
     few = learnt(two_kinds(), tmp_path, LearnSettings(max_rows_per_class=20))
+    assert few.notes == [SPREAD_ROWS]
+    few = learnt(two_kinds(), tmp_path, LearnSettings(method="mddkm", max_rows_per_class=20))
     assert few.notes == [FEWER_ROWS]
+    unused = LearnSettings(method="mddkm", per_class=True, class_weight="balanced")
+    assert learnt(two_kinds(), tmp_path, unused).notes == UNUSED_BY_MDDKM
 
 
 def test_robust_learning_leaves_gross_rows_out(tmp_path):
     frame = two_kinds()
     frame.loc[[0, 2], "b"] = 500.0
-    robust = learnt(frame, tmp_path, LearnSettings(robust=True))
-    assert dict(zip(robust.classes["class"], robust.classes["outliers"], strict=True)) == {
-        "carp": 2,
-        "pike": 0,
-    }
+    for method in ("open-set", "mddkm"):
+        robust = learnt(frame, tmp_path, LearnSettings(method=method, robust=True))
+        assert dict(zip(robust.classes["class"], robust.classes["outliers"], strict=True)) == {
+            "carp": 2,
+            "pike": 0,
+        }
     assert np.flatnonzero(robust.model.is_outlier_).tolist() == [0, 2]
-    assert not learnt(frame, tmp_path).model.is_outlier_.any()
+    assert not learnt(frame, tmp_path, PUBLISHED).model.is_outlier_.any()
+    assert "outliers" not in learnt(frame, tmp_path).classes
 
 
-def test_numbers_alone_are_described_as_in_python(tmp_path):
+@pytest.mark.parametrize(("method", "peer"), [
+    ("open-set", OpenSetClassifier(random_state=0)),
+    ("mddkm", MulticlassDataDescription(max_rows_per_class=1000, random_state=0)),
+])  # fmt: skip
+def test_numbers_alone_are_described_as_in_python(tmp_path, method, peer):
     frame = two_kinds()
-    result = learnt(frame, tmp_path)
-    rows = frame[["a", "b", "c"]].to_numpy()
-    plain = MulticlassDataDescription(max_rows_per_class=1000, random_state=0)
-    plain.fit(rows, frame["kind"].to_numpy(dtype=str))
-    np.testing.assert_array_equal(
-        result.model.membership(frame[["a", "b", "c"]]), plain.membership(rows)
-    )
+    model = learnt(frame, tmp_path, LearnSettings(method=method)).model
+    rows = frame[["a", "b", "c"]]
+    peer.fit(rows.to_numpy(), frame["kind"].to_numpy(dtype=str))
+    expected, found = peer.score_samples(rows.to_numpy()), model.score_samples(rows)
+    np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("method", ["open-set", "mddkm"])
 @pytest.mark.parametrize("robust", [False, True])
-def test_a_model_of_a_mixed_table_is_saved_and_loaded(tmp_path, robust):
+@pytest.mark.parametrize("missing", ["auto", "fill"])
+def test_a_model_of_a_mixed_table_is_saved_and_loaded(tmp_path, method, robust, missing):
     frame = two_kinds()
     frame["colour"] = np.where(np.arange(60) % 3 == 0, "red", "blue")
     frame.loc[4, "colour"], frame.loc[5, "a"] = None, np.nan
     frame["is_old"] = np.arange(60) % 4 == 0
-    result = learnt(frame, tmp_path, LearnSettings(missing="fill", robust=robust), missing="fill")
+    settings = LearnSettings(method=method, missing=missing, robust=robust)
+    result = learnt(frame, tmp_path, settings, missing=missing)
     path = tmp_path / "model.kernova"
     save_model(result.model, path)
     again = load_model(path)
     features = result.table.features
-    np.testing.assert_array_equal(again.membership(features), result.model.membership(features))
+    np.testing.assert_array_equal(
+        again.score_samples(features), result.model.score_samples(features)
+    )
     np.testing.assert_array_equal(again.nearest_ids(features), result.model.nearest_ids(features))
     # What was kept of the rows is what was learnt from, missing values too.
-    np.testing.assert_array_equal(again.encoded(again.known_table), again.encoded(features))
+    kept = features.iloc[[int(number) - 1 for number in again.ids_]]
+    np.testing.assert_array_equal(again.encoded(again.known_table), again.encoded(kept))
     pd.testing.assert_frame_equal(again.known_table, result.model.known_table)
     assert again.text_columns == ["colour"]
-    assert again.nearest_ids(features, 1).ravel().tolist() == result.table.ids.tolist()
+    assert again.nearest_ids(kept, 1).ravel().tolist() == again.ids_.tolist()
+    assert again.encoder_.scaling == ("robust" if robust else "standard")
+    assert result.classes["recognized"].min() > 0.8
+
+
+# --- what was tested -------------------------------------------------------------------------
+
+
+def test_figures_are_those_of_rows_judged_without_them(tmp_path):
+    frame = two_kinds(200, apart=2.0)
+    frame.loc[frame.index % 5 == 0, "kind"] = "eel"
+    frame.loc[frame.index % 5 == 0, "b"] += 6
+    result = learnt(frame, tmp_path)
+    classifier = result.model.description_
+    tested = classifier.cross_validated_
+    names = np.append(classifier.classes_, "unknown")
+    is_unknown = tested.judgement.p_values <= 0.05
+    verdicts = names[np.where(is_unknown, len(names) - 1, tested.judgement.best)]
+    truth = frame["kind"].to_numpy()[tested.rows]
+    figures = result.tests.figures
+    assert figures["accuracy"] == pytest.approx((verdicts == truth).mean())
+    assert figures["unknown"] == pytest.approx((verdicts == "unknown").mean())
+    assert figures["accuracy_without_rejection"] == pytest.approx(
+        (names[tested.judgement.best] == truth).mean()
+    )
+    assert 0 <= figures["calibration_error"] < 0.1
+    for line in result.classes.itertuples():
+        of_class = verdicts[truth == line[1]]
+        assert line.recognized == pytest.approx((of_class == line[1]).mean())
+        assert line.unknown == pytest.approx((of_class == "unknown").mean())
+    found = result.classes.set_index("class")["found_if_unknown"]
+    assert found["eel"] > 0.8  # far from the others, which are beside each other
+    assert found["carp"] < found["eel"]
+    assert figures["found_if_unknown"] == pytest.approx(found.mean())
+    assert [part.split(" ")[0] for part in result.sentences] == [
+        "3", "Cross-validated", "Without", "If",
+    ]  # fmt: skip
+    assert f"If {found.idxmin()} had been unknown, " in result.summary
+
+
+def test_classes_are_left_out_on_request_only(tmp_path):
+    path = tmp_path / "labelled.csv"
+    two_kinds().to_csv(path, index=False)
+    result = learn_classes(read_labelled(path, "kind"), leaves_classes_out=False)
+    assert "found_if_unknown" not in result.classes
+    assert "had been unknown" not in result.summary
+    assert result.to_json_dict()["found_if_unknown"] is None
+
+
+def test_rows_of_a_group_stay_together(tmp_path):
+    rng = np.random.default_rng(0)
+    # Every fish was measured five times; nothing else tells the kinds apart.
+    fish = np.repeat(np.arange(40), 5)
+    rows = rng.normal(size=(40, 3))[fish] + rng.normal(0, 0.01, size=(200, 3))
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"])
+    frame["kind"] = np.where(rng.permutation(40) % 2, "pike", "carp")[fish]
+    frame["fish"] = [f"F{number}" for number in fish]
+    alone = learnt(frame.drop(columns="fish"), tmp_path)
+    together = learnt(frame, tmp_path, group_column="fish")
+    assert "fish" not in together.model.columns
+    assert alone.tests.figures["accuracy_without_rejection"] > 0.95
+    assert together.tests.figures["accuracy_without_rejection"] < 0.75
+    assert "in 10 parts, groups whole," in together.summary
+    frame.loc[:4, "fish"] = None  # of no group, each by itself
+    assert len(learnt(frame, tmp_path, group_column="fish").model.labels_) == 200
+
+
+def test_classes_are_as_probable_as_they_are_frequent_unless_balanced(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=220), "b": rng.normal(size=220)})
+    frame["kind"] = np.where(np.arange(220) < 200, "carp", "pike")
+    point = pd.DataFrame({"a": [0.0], "b": [0.0]})
+
+    def probability_of_pike(**settings):
+        model = learnt(frame, tmp_path, LearnSettings(**settings)).model
+        return float(np.exp(model.judge(point).log_probabilities[0, 1]))
+
+    assert probability_of_pike() < 0.25
+    assert probability_of_pike(class_weight="balanced") > 0.3
+
+
+def test_dates_do_not_make_all_later_rows_unknown(tmp_path):
+    frame = two_kinds()
+    frame["caught"] = pd.date_range("2020-01-01", periods=60).strftime("%Y-%m-%d")
+    result = learnt(frame, tmp_path)
+    assert result.model.columns == ["a", "b", "c"]
+    assert result.notes[-1] == DAYS_UNUSED
+    assert len(learnt(frame, tmp_path, keep=["caught"]).model.columns) == 4
+
+
+BAD_SETTINGS = [
+    ({"reject": 1.0}, BAD_REJECT.format("1")),
+    ({"reject": "high"}, BAD_REJECT.format("'high'")),
+    ({"method": "best"}, "There is no method named 'best'. Use one of open-set, mddkm."),
+    ({"class_weight": "even"}, "class_weight is 'even'; it must be 'balanced' or None."),
+    (
+        {"max_rows_per_class": 0},
+        "max_rows_per_class is 0; it must be 'auto' or a whole number of at least 1.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("settings", "sentence"), BAD_SETTINGS)
+def test_bad_settings(settings, sentence, tmp_path):
+    with pytest.raises(InputError) as caught:
+        learnt(two_kinds(), tmp_path, LearnSettings(**settings))
+    assert str(caught.value) == sentence
 
 
 @pytest.mark.parametrize("name", BAD_LABELS)
