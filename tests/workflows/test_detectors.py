@@ -15,6 +15,7 @@ from kernova import (
     CalibratedDetector,
     KernelSpatialDepth,
     MulticlassDataDescription,
+    OpenSetClassifier,
     RobustKernelOutlierFactor,
 )
 from kernova.workflows.detectors import (
@@ -82,6 +83,11 @@ def test_the_defaults_of_a_command_are_those_of_its_settings(command, settings):
         (OutlierSettings, KernelSpatialDepth, "bandwidth contamination"),
         (OutlierSettings, RobustKernelOutlierFactor, "n_neighbors kernel contamination"),
         (LearnSettings, MulticlassDataDescription, "reject scale robust"),
+        (
+            LearnSettings,
+            OpenSetClassifier,
+            "reject per_class scale class_weight max_rows_per_class robust",
+        ),
     ],
 )
 def test_settings_have_the_defaults_of_their_estimators(settings, estimator, names):

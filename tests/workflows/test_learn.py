@@ -30,7 +30,6 @@ from tests.workflows.messages import (
 )
 from tests.workflows.tables import two_kinds
 
-
 PUBLISHED = LearnSettings(method="mddkm")
 
 
