@@ -22,14 +22,12 @@ from kernova.description.fitting import (
 from kernova.description.hyperparameters import Scale
 from kernova.description.open_set.evidence import (
     Evidence,
-    EvidenceSettings,
     Training,
     choose_settings,
     fit_evidence,
-    held_out_evidence,
-    left_out_by_kernel,
 )
 from kernova.description.open_set.folds import folds, kept_rows, n_folds_for
+from kernova.description.open_set.held_out import judged_by_others
 from kernova.description.open_set.negatives import Negatives, vetoes
 from kernova.description.open_set.pooling import learn_pool, pooled
 from kernova.description.open_set.rejection import (
@@ -39,7 +37,6 @@ from kernova.description.open_set.rejection import (
     novelty_scale,
 )
 from kernova.errors import InputError, quoted
-from kernova.progress import track
 from kernova.tables.fill_values import check_no_cell_hides_others
 from kernova.text import is_missing
 from kernova.typing import Indices, Mask, Matrix, Vector
@@ -249,7 +246,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         n_folds = n_folds_for(len(numbers)) if self.n_folds == "auto" else int(self.n_folds)
         groups = training.groups if self._has_groups else None
         parts = folds(training.codes, groups, n_folds, int(self.random_state))
-        held_out, is_judged = _judged_by_others(weighted, parts, n_classes, settings)
+        held_out, is_judged = judged_by_others(weighted, parts, n_classes, settings)
         codes = training.codes
         pool = learn_pool(held_out.log_probabilities, codes, weights, parts, is_judged)
         self.weights_ = pool.weights
@@ -351,7 +348,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         """Return probabilities, novelties and p-values of rows, all at once."""
         check_is_fitted(self)
         rows = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
-        return self._judged(self._model.of(rows), self._vetoes(rows))
+        return self._judged(self._model.of(rows, self._training.X), self._vetoes(rows))
 
     def _judged(self, evidence: Evidence, veto: Matrix) -> Judgement:
         log_p = pooled(evidence.log_probabilities, self.weights_)
@@ -380,8 +377,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         scaling = self._model.learnt.scaling
         for code in np.unique(self._negatives.codes):
             negatives = self._negatives.X[self._negatives.codes == code]
-            members = self._model.scaled[self._training.codes == code]
-            veto[:, code] = vetoes(scaling(X), scaling(negatives), members)
+            members = self._training.X[self._training.codes == code]
+            veto[:, code] = vetoes(scaling(X), scaling(negatives), scaling(members))
         return veto
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -446,8 +443,9 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         """Return the p-values that a class's own rows would have, had it been left out."""
         check_is_fitted(self)
         inside = self._training.codes == code
-        model = fit_evidence(self._training.part(~inside), len(self.classes_), self._settings)
-        evidence = model.of(self._training.X[inside])
+        others = self._training.part(~inside)
+        model = fit_evidence(others, len(self.classes_), self._settings)
+        evidence = model.of(self._training.X[inside], others.X)
         n_missing = len(self._scale.members) - len(evidence.novelties)
         if n_missing:  # one class is left, which no member can prefer less than fully
             surest = [np.full(int(inside.sum()), one.values[0]) for one in self._scale.members]
@@ -466,30 +464,6 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         rows = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
         return self._model.learnt.scaling(rows)
-
-
-def _judged_by_others(
-    training: Training, parts: Indices, n_classes: int, settings: EvidenceSettings
-) -> tuple[Evidence, Mask]:
-    """Judge every row by a fit without its part; a lone part is judged by itself.
-
-    Also return which rows could be judged: their class was present without them.
-    """
-    evidence: list[tuple[Indices, Evidence]] = []
-    is_judged = np.zeros(len(parts), dtype=bool)
-    by_kernel = left_out_by_kernel(training, settings)
-    for part in track(np.unique(parts).tolist(), "cross-validation"):
-        inside = np.flatnonzero(parts == part)
-        evidence.append(
-            (inside, held_out_evidence(training, inside, n_classes, settings, by_kernel))
-        )
-        is_judged[inside] = np.isin(training.codes[inside], training.codes[parts != part])
-    n_members = min(len(one.novelties) for _, one in evidence)
-    log_p = np.empty((len(evidence[0][1].log_probabilities), len(parts), n_classes))
-    novelties = np.empty((n_members, len(parts)))
-    for inside, one in evidence:
-        log_p[:, inside], novelties[:, inside] = one.log_probabilities, one.novelties[:n_members]
-    return Evidence(log_p, novelties), is_judged
 
 
 def _labels(y: ArrayLike | None, n_rows: int, name: str) -> NDArray[Any]:

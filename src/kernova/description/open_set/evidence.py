@@ -4,10 +4,6 @@ Probabilities come from discriminant analysis, logistic regression, kernel ridge
 forests. Novelties come from the distance to the nearest known row, on the scale of the columns and
 on the scale within classes; from the largest membership in a class (MDD-KM); and from how little
 the trees and the kernel prefer one class.
-
-Training rows are judged as new ones will be. What is learnt, scaling included, is learnt without
-the part of the rows that they are in. Neighbours and descriptions need no learning: there only the
-row itself, or its group, is left out, so that as many others are near it as near a new row.
 """
 
 from dataclasses import dataclass
@@ -27,12 +23,10 @@ from kernova.description.hyperparameters import (
     fit_length_scale,
 )
 from kernova.description.open_set.kernel_ridge import (
-    MOST_LANDMARKS,
     KernelMember,
     RidgeSettings,
     choose_ridge,
     fit_kernel_ridge,
-    left_out_log_probabilities,
 )
 from kernova.description.open_set.linear import (
     LinearMember,
@@ -50,8 +44,9 @@ PROBABILITY_MEMBERS: Final = ("discriminant", "logistic", "kernel", "extra-trees
 NOVELTY_MEMBERS: Final = ("nearest", "nearest-within", "membership", "kernel", "extra-trees")
 
 _RIDGE: Final = 1e-4  # of the descriptions
-_MOST_DESCRIBED: Final = 500  # rows of a class that describe it
-_LEAST: Final = 1e-300  # membership that a left-out row keeps
+# A class is described by so many rows, and fewer of very many classes: a description takes rows².
+_MOST_DESCRIBED: Final = 500
+_MOST_NUMBERS: Final = 400_000
 # The covariance matrix takes columns², its decomposition columns³.
 _MOST_DIRECTIONS: Final = 400
 
@@ -141,28 +136,26 @@ class EvidenceModel:
     n_classes: int
     learnt: Learnt
     kernel: KernelMember
-    scaled: Matrix  # the training rows on the scale of the columns
-    turned: Matrix  # and on that within classes
     descriptions: tuple[ClassDescription | CenteredDescription, ...]
 
-    def of(self, X: Matrix) -> Evidence:
-        """Return what all members say of new rows."""
-        rows = self.learnt.seen(X)
+    def of(self, X: Matrix, known: Matrix) -> Evidence:
+        """Return what all members say of new rows; ``known`` are the training rows."""
+        rows, known_rows = self.learnt.seen(X), self.learnt.seen(known)
         memberships = [one.log_membership(rows.scaled) for one in self.descriptions]
-        return _evidence(
+        return assembled(
             self.n_classes,
             self.learnt,
             rows,
             self.kernel.log_probabilities(rows.scaled),
             [
-                nearest_distances(rows.scaled, self.scaled),
-                nearest_distances(rows.turned, self.turned),
+                nearest_distances(rows.scaled, known_rows.scaled),
+                nearest_distances(rows.turned, known_rows.turned),
                 -np.max(memberships, axis=0),
             ],
         )
 
 
-def _evidence(
+def assembled(
     n_classes: int, learnt: Learnt, rows: SeenRows, by_kernel: Matrix, novelties: list[Vector]
 ) -> Evidence:
     """Put the members in their places; classes that were not learnt have no probability."""
@@ -196,29 +189,11 @@ def nearest_distances(rows: Matrix, known: Matrix) -> Vector:
     return np.sqrt(found)
 
 
-def left_out_distances(rows: Matrix, chosen: Indices, groups: Indices) -> Vector:
-    """Return the distance of chosen rows to the nearest of another group; infinite without one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.array([[0.0], [1.0], [5.0]])
-    >>> left_out_distances(rows, np.array([0, 2]), np.array([0, 0, 1]))
-    array([5., 4.])
-    """
-    found = np.empty(len(chosen))
-    for block in row_blocks(len(chosen), 3 * len(rows)):
-        squared = squared_distances(rows[chosen[block]], rows)
-        squared[groups[chosen[block], None] == groups] = np.inf
-        found[block] = squared.min(axis=1)
-    return np.sqrt(found)
-
-
 def choose_settings(
     training: Training, *, scale: Scale, robust: bool, seed: int
 ) -> EvidenceSettings:
     """Choose the widths of the kernels on all rows, by left-out scores and by likelihood."""
-    rows = _scaling(training, scale, robust)(training.X)
+    rows = column_scaling(training, scale, robust)(training.X)
     n_classes = int(training.codes.max()) + 1
     random = np.random.RandomState(seed)
     length_scale = fit_length_scale(rows, _RIDGE, random).length_scale
@@ -226,74 +201,30 @@ def choose_settings(
     return EvidenceSettings(scale, robust, ridge, length_scale, seed)
 
 
-def _scaling(training: Training, scale: Scale, robust: bool) -> FeatureScaling:
+def column_scaling(training: Training, scale: Scale, robust: bool) -> FeatureScaling:
+    """Return the scaling of the columns, from labelled and unlabelled rows."""
     known = np.vstack([training.X, training.unlabelled])
     return feature_scaling(known, scale, is_robust=robust, is_checked=True)
 
 
 def fit_evidence(training: Training, n_classes: int, settings: EvidenceSettings) -> EvidenceModel:
     """Fit all members to some rows."""
-    learnt = _learn(training, settings)
+    learnt = learn(training, settings)
     rows = learnt.seen(training.X)
-    classes = _described_classes(rows.scaled, training, settings)
+    classes = described_classes(rows.scaled, training, settings)
     return EvidenceModel(
         n_classes=n_classes,
         learnt=learnt,
         kernel=_kernel_of(rows.scaled, training, settings),
-        scaled=rows.scaled,
-        turned=rows.turned,
         descriptions=tuple(one.description for one in classes),
     )
 
 
-def left_out_by_kernel(training: Training, settings: EvidenceSettings) -> Matrix | None:
-    """Return what the kernel says of training rows left out; None if there are too many rows."""
-    if len(training.X) > MOST_LANDMARKS:
-        return None
-    rows = _scaling(training, settings.scale, settings.robust)(training.X)
+def learn(training: Training, settings: EvidenceSettings) -> Learnt:
+    """Learn the scales, the linear members and the forests."""
     present, codes = np.unique(training.codes, return_inverse=True)
     weights = training.weights / training.weights.mean()
-    return left_out_log_probabilities(
-        rows, codes, weights, len(present), settings.ridge, training.groups
-    )
-
-
-def held_out_evidence(
-    training: Training,
-    chosen: Indices,
-    n_classes: int,
-    settings: EvidenceSettings,
-    by_kernel: Matrix | None,
-) -> Evidence:
-    """Return what all members say of some training rows, by a fit to the others."""
-    is_learnt = np.ones(len(training.X), dtype=bool)
-    is_learnt[chosen] = False
-    others = training.part(is_learnt if is_learnt.any() else chosen)
-    learnt = _learn(others, settings)
-    rows = learnt.seen(training.X)
-    present = np.unique(training.codes)
-    if by_kernel is None:
-        kernel = _kernel_of(rows.scaled[is_learnt], others, settings)
-        by_kernel = kernel.log_probabilities(rows.scaled[chosen])
-    else:
-        by_kernel = by_kernel[np.ix_(chosen, np.searchsorted(present, learnt.present))]
-    return _evidence(
-        n_classes,
-        learnt,
-        SeenRows(*(part[chosen] for part in rows)),
-        by_kernel,
-        [
-            left_out_distances(rows.scaled, chosen, training.groups),
-            left_out_distances(rows.turned, chosen, training.groups),
-            -_left_out_memberships(rows.scaled, training, chosen, settings),
-        ],
-    )
-
-
-def _learn(training: Training, settings: EvidenceSettings) -> Learnt:
-    present, codes = np.unique(training.codes, return_inverse=True)
-    weights = training.weights / training.weights.mean()
-    scaling = _scaling(training, settings.scale, settings.robust)
+    scaling = column_scaling(training, settings.scale, settings.robust)
     rows = scaling(training.X)
     projection = _projection(rows, settings.seed)
     reduced = _projected(rows, projection)
@@ -322,40 +253,24 @@ def _kernel_of(rows: Matrix, training: Training, settings: EvidenceSettings) -> 
     return fit_kernel_ridge(rows, codes, weights, len(present), settings.ridge)
 
 
-def _described_classes(
+def described_classes(
     rows: Matrix, training: Training, settings: EvidenceSettings
 ) -> list[Described]:
     """Describe every class by all of its rows, or by the most informative of very many."""
     shared = Hyperparameters(settings.length_scale, 1.0, _RIDGE)
     random = np.random.RandomState(settings.seed)
+    codes = np.unique(training.codes)
+    most = min(_MOST_DESCRIBED, max(1, int((_MOST_NUMBERS / len(codes)) ** 0.5)))
     found = []
-    for code in np.unique(training.codes):
+    for code in codes:
         inside = training.codes == code
         found.append(
             described(
-                rows[inside], shared, max_rows=_MOST_DESCRIBED, groups=training.groups[inside],
+                rows[inside], shared, max_rows=most, groups=training.groups[inside],
                 random_state=random,
             )
         )  # fmt: skip
     return found
-
-
-def _left_out_memberships(
-    rows: Matrix, training: Training, chosen: Indices, settings: EvidenceSettings
-) -> Vector:
-    """Return the log of the largest membership of chosen rows, each left out of its own class."""
-    largest = np.full(len(chosen), -np.inf)
-    codes = np.unique(training.codes)
-    of_classes = _described_classes(rows, training, settings)
-    for code, one in zip(codes.tolist(), of_classes, strict=True):
-        is_own = training.codes[chosen] == code
-        log_q = np.empty(len(chosen))
-        log_q[~is_own] = one.description.log_membership(rows[chosen[~is_own]])
-        place = np.searchsorted(np.flatnonzero(training.codes == code), chosen[is_own])
-        # Without its only row, a class has no membership.
-        log_q[is_own] = np.log(np.maximum(np.nan_to_num(one.left_out[place]), _LEAST))
-        largest = np.maximum(largest, log_q)
-    return largest
 
 
 def _projection(rows: Matrix, seed: int) -> Projection | None:

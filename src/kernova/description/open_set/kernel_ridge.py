@@ -129,29 +129,80 @@ def _smoothed_loss(scores: Matrix, codes: Indices, sharpness: float) -> float:
     return float(-np.mean(np.log((n_rows * p + 1 / n_classes) / (n_rows + 1))))
 
 
+class _Sums(NamedTuple):
+    """Sums over rows from which the coefficients of the landmarks follow."""
+
+    gram: Matrix
+    toward: Matrix
+
+    def without(self, other: "_Sums") -> "_Sums":
+        return _Sums(self.gram - other.gram, self.toward - other.toward)
+
+
 def fit_kernel_ridge(
     rows: Matrix, codes: Indices, weights: Vector, n_classes: int, settings: RidgeSettings
 ) -> KernelMember:
     """Fit the coefficients of the landmarks."""
-    targets = _indicators(codes, n_classes)
-    priors = np.average(targets, axis=0, weights=weights)
-    targets -= priors
+    targets, priors = _targets(codes, weights, n_classes)
     landmarks = rows[spread_out_rows(codes, MOST_LANDMARKS)]
     if len(landmarks) == len(rows):
         K = _kernel(squared_distances(rows, rows), settings.gamma)
         K[np.diag_indices_from(K)] = 1 + settings.ridge / weights
         coefficients = cho_solve(cho_factor(K, lower=True, check_finite=False), targets)
         return KernelMember(rows, coefficients, priors, settings)
-    A = settings.ridge * _kernel(squared_distances(landmarks, landmarks), settings.gamma)
-    toward = np.zeros((len(landmarks), n_classes))
+    coefficients = _solved(_sums(rows, landmarks, targets, weights, settings), landmarks, settings)
+    return KernelMember(landmarks, coefficients, priors, settings)
+
+
+def _targets(codes: Indices, weights: Vector, n_classes: int) -> tuple[Matrix, Vector]:
+    targets = _indicators(codes, n_classes)
+    priors = np.average(targets, axis=0, weights=weights)
+    return targets - priors, priors
+
+
+def _sums(
+    rows: Matrix, landmarks: Matrix, targets: Matrix, weights: Vector, settings: RidgeSettings
+) -> _Sums:
+    gram = np.zeros((len(landmarks), len(landmarks)))
+    toward = np.zeros((len(landmarks), targets.shape[1]))
     for block in row_blocks(len(rows), 3 * len(landmarks)):
         features = _kernel(squared_distances(rows[block], landmarks), settings.gamma)
-        weighted = features * weights[block, None]
-        A += features.T @ weighted
-        toward += weighted.T @ targets[block]
+        features *= np.sqrt(weights[block, None])
+        gram += features.T @ features
+        toward += features.T @ (np.sqrt(weights[block, None]) * targets[block])
+    return _Sums(gram, toward)
+
+
+def _solved(sums: _Sums, landmarks: Matrix, settings: RidgeSettings) -> Matrix:
+    penalty = _kernel(squared_distances(landmarks, landmarks), settings.gamma)
+    A = sums.gram + settings.ridge * penalty
     A[np.diag_indices_from(A)] += _JITTER * float(np.trace(A))
-    coefficients = cho_solve(cho_factor(A, lower=True, check_finite=False), toward)
-    return KernelMember(landmarks, coefficients, priors, settings)
+    return np.asarray(cho_solve(cho_factor(A, lower=True, check_finite=False), sums.toward))
+
+
+def held_out_log_probabilities(
+    rows: Matrix,
+    codes: Indices,
+    weights: Vector,
+    n_classes: int,
+    settings: RidgeSettings,
+    parts: Indices,
+) -> Matrix:
+    """Return the log probabilities of training rows, each by a fit without its part.
+
+    The sums of a part are taken from those of all rows, so that each is computed once.
+    """
+    targets, priors = _targets(codes, weights, n_classes)
+    landmarks = rows[spread_out_rows(codes, MOST_LANDMARKS)]
+    inside = [np.flatnonzero(parts == part) for part in np.unique(parts)]
+    sums = [_sums(rows[i], landmarks, targets[i], weights[i], settings) for i in inside]
+    whole = _Sums(sum(one.gram for one in sums), sum(one.toward for one in sums))  # type: ignore[arg-type]
+    log_p = np.empty((len(rows), n_classes))
+    for chosen, own in zip(inside, sums, strict=True):
+        coefficients = _solved(whole.without(own), landmarks, settings)
+        member = KernelMember(landmarks, coefficients, priors, settings)
+        log_p[chosen] = member.log_probabilities(rows[chosen])
+    return log_p
 
 
 def left_out_log_probabilities(
@@ -167,18 +218,17 @@ def left_out_log_probabilities(
     With A the inverse of K + ridge and g a group, the residuals of its rows without them are
     A_gg^-1 a_g, with a the coefficients of all rows.
     """
-    targets = _indicators(codes, n_classes)
-    priors = np.average(targets, axis=0, weights=weights)
+    targets, priors = _targets(codes, weights, n_classes)
     K = _kernel(squared_distances(rows, rows), settings.gamma)
     K[np.diag_indices_from(K)] = 1 + settings.ridge / weights
     A = cho_solve(cho_factor(K, lower=True, check_finite=False), np.eye(len(K)))
-    coefficients = A @ (targets - priors)
+    coefficients = A @ targets
     residuals = coefficients / np.diag(A)[:, None]
     shared = np.flatnonzero(np.bincount(groups) > 1)
     for group in shared.tolist():
         inside = np.flatnonzero(groups == group)
         residuals[inside] = np.linalg.solve(A[np.ix_(inside, inside)], coefficients[inside])
-    return _log_probabilities(targets - residuals, settings.sharpness)
+    return _log_probabilities(targets + priors - residuals, settings.sharpness)
 
 
 def spread_out_rows(codes: Indices, most: int) -> Indices:

@@ -59,6 +59,9 @@ def within_classes(rows: Matrix, codes: Indices, weights: Vector, n_classes: int
     """
     means = class_means(rows, codes, weights, n_classes)
     residuals = (rows - means[codes]) * np.sqrt(weights)[:, None]
+    if len(rows) == 1:
+        # Its residual is 0; scikit-learn would warn of a single row, which is no mistake here.
+        residuals = np.repeat(residuals, 2, axis=0)
     covariance, _ = ledoit_wolf(residuals, assume_centered=True)
     # The means took one degree of freedom for each class.
     covariance = np.atleast_2d(covariance) * len(rows) / max(len(rows) - n_classes, 1)

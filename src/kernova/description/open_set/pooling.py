@@ -17,6 +17,7 @@ from kernova.typing import Indices, Mask, Matrix, Vector
 
 # Log probabilities below this tell no more.
 _LEAST: Final = -50.0
+_ENOUGH_ROWS: Final = 5000
 
 
 def pooled(log_probabilities: NDArray[np.float64], weights: Vector) -> Matrix:
@@ -76,7 +77,8 @@ def learn_pool(
     """Learn the weights from rows that can be judged, and pool every row without its part."""
 
     def weights_without(part: int | None) -> Vector:
-        used = is_judged if part is None else is_judged & (parts != part)
+        used = np.flatnonzero(is_judged if part is None else is_judged & (parts != part))
+        used = used[:: 1 + len(used) // _ENOUGH_ROWS]
         return pool_weights(log_probabilities[:, used], codes[used], row_weights[used])
 
     held_out = np.empty(log_probabilities.shape[1:])
