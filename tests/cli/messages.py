@@ -218,7 +218,7 @@ PROMPT = {
 
 # --- learn and recognize ---------------------------------------------------------------------
 
-LEARNT = "2 classes were learnt from 60 rows of labelled.csv. "
+LEARNT = "2 classes were learnt from 60 rows of labelled.csv.\nCross-validated in 10 parts, "
 UNKNOWN_CLASS = "(eel): 5, of which 5 (100.0 %) correctly called unknown."
 RECOGNIZE = {
     "no label column": (
@@ -233,7 +233,31 @@ RECOGNIZE = {
         "Cannot write nowhere/out.kernova: there is no folder nowhere. Name a file that can be "
         "written."
     ),
-    "reject": "--reject is 1.5; it must be a fraction of each class's own rows, from 0 to below 1.",
+    "reject": (
+        "--reject is 1.5; it must be a fraction of the rows of known classes, from 0 to below 1."
+    ),
+    "reject of new rows": (
+        "--reject is -0.5; it must be a fraction of the rows of known classes, from 0 to below 1."
+    ),
+    "reject of memberships": (
+        "This model was learnt by the published method, mddkm, with --reject 0.05, which its "
+        "thresholds depend on. Learn it again with another reject, or with the method open-set, "
+        "which takes any."
+    ),
+    "group column": (
+        "labelled.csv has no column 'pond' to use as group column. Its columns are 'fish', 'a', "
+        "'b', 'c', 'kind'."
+    ),
+    "groups are classes": (
+        "Column 'kind' of labelled.csv cannot be both label and group; choose one."
+    ),
+    "rows per class": (
+        "--max-rows-per-class is 'few'; it must be 'auto' or a whole number of at least 1."
+    ),
+    "a class named unknown": (
+        "A class of labelled.csv is called 'unknown', which is the verdict on rows of no class. "
+        "Rename it, or leave the labels of these rows empty."
+    ),
     "no model": "labelled.csv is not a kernova model. Pass a model file written by kernova.",
     "other model": (
         "model.kernova holds a SpatialDepth, not a model of classes. Pass a file written by "
@@ -241,7 +265,7 @@ RECOGNIZE = {
     ),
     "other columns": (
         "new.csv does not match the training table: The columns of the new table are not those "
-        "of the known one: extra 'kind'. Give both tables the same columns."
+        "of the known one: missing 'b'; extra 'B'. Give both tables the same columns."
     ),
     "over its input": (
         "Cannot write new.csv: it is one of the tables to read. Name a file that can be written."

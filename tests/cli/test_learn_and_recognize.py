@@ -65,6 +65,12 @@ def test_json_for_programs(folder):
     assert answer["files"] == {"model": "model.kernova"}
     assert [line["class"] for line in answer["classes"]] == ["carp", "pike"]
     assert [line["rows"] for line in answer["classes"]] == [30, 30]
+    assert answer["accuracy_without_rejection"] == 1.0
+    assert 0.8 < answer["accuracy"] <= 1.0
+    assert 0 <= answer["calibration_error"] < 0.05
+    assert answer["found_if_unknown"] == np.mean(
+        [line["found_if_unknown"] for line in answer["classes"]]
+    )
     words = ["--json", "-o", "out.csv", "--report", "page.html", "--label-column", "kind"]
     answer = json.loads(run(*RECOGNIZE, *words))
     assert answer["files"] == {"output": "out.csv", "report": "page.html"}
@@ -73,19 +79,52 @@ def test_json_for_programs(folder):
     assert answer["groups"][0]["labels"] == "eel (5)"
     rows = answer["rows"]
     assert list(rows[0]) == [
-        "fish", "recognized", "membership", "ambiguous", "group", "because", "nearest",
-        "membership_carp", "membership_pike", "kind",
+        "fish", "recognized", "probability", "none", "p_value", "margin", "ranking",
+        "would_change", "group", "because", "nearest", "probability_carp", "probability_pike",
+        "kind",
     ]  # fmt: skip
     assert [row["fish"] for row in rows] == [f"new{i:03}" for i in range(20)]
     assert all(row["nearest"].startswith("known0") for row in rows)
     written = pd.read_csv("out.csv", keep_default_na=False)
-    assert written.to_dict(orient="records") == rows
+    pd.testing.assert_frame_equal(written, pd.DataFrame(rows))
     assert Path("page.html").read_text().startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize("name", ["recognized", "group", "membership", "membership_carp"])
-def test_ids_and_labels_are_written_under_any_name(folder, name):
+def test_the_published_method_has_memberships(folder):
+    answer = json.loads(run(*LEARN, "--method", "mddkm", "-o", "model.kernova", "--json"))
+    assert {"length_scale", "accuracy", "unknown"} < set(answer)
+    assert "threshold" in answer["classes"][0]
+    rows = json.loads(run(*RECOGNIZE, "--json"))["rows"]
+    assert list(rows[0]) == [
+        "fish", "recognized", "membership", "ambiguous", "group", "because", "nearest",
+        "membership_carp", "membership_pike", "kind",
+    ]  # fmt: skip
+
+
+def test_the_rate_of_rejection_can_be_changed_without_learning(folder):
     run(*LEARN, "-o", "model.kernova")
+    few, many = (json.loads(run(*RECOGNIZE, "--json", "--reject", rate)) for rate in ("0", "0.5"))
+    assert (few["reject"], many["reject"]) == (0.0, 0.5)
+    assert few["unknown_rows"] == 0
+    assert many["unknown_rows"] >= 8
+
+
+def test_groups_and_columns_to_keep(folder):
+    frame = pd.read_csv("labelled.csv").assign(pond=np.arange(60) // 6, constant=1.0)
+    frame.to_csv("labelled.csv", index=False)
+    text = run(*LEARN, "-o", "model.kernova", "--group-column", "pond", "--keep", "constant")
+    assert "Cross-validated in 10 parts, groups whole, " in text
+    from kernova import load_model
+
+    assert load_model("model.kernova").columns == ["a", "b", "c", "constant"]
+
+
+@pytest.mark.parametrize("method", ["open-set", "mddkm"])
+@pytest.mark.parametrize("name", [
+    "recognized", "group", "membership", "membership_carp", "p_value", "probability_carp",
+])  # fmt: skip
+def test_ids_and_labels_are_written_under_any_name(folder, name, method):
+    run(*LEARN, "-o", "model.kernova", "--method", method)
     for role, column in (("--id-column", "fish"), ("--label-column", "kind")):
         new = pd.read_csv("new.csv").rename(columns={column: name})
         new.to_csv("named.csv", index=False)
@@ -93,7 +132,8 @@ def test_ids_and_labels_are_written_under_any_name(folder, name):
         run("recognize", "model.kernova", "named.csv", role, name, *other, "-o", "out.csv",
             "--report", "page.html")  # fmt: skip
         out = pd.read_csv("out.csv")
-        assert out[f"{name}_"].tolist() == new[name].tolist()
+        written = f"{name}_" if f"{name}_" in out else name
+        assert out[written].tolist() == new[name].tolist()
 
 
 def test_a_class_of_one_row_is_noted(folder):
@@ -119,6 +159,14 @@ def no_labels():
     pd.read_csv("labelled.csv").assign(kind=None).to_csv("labelled.csv", index=False)
 
 
+def unknown_class():
+    pd.read_csv("labelled.csv").replace("pike", "unknown").to_csv("labelled.csv", index=False)
+
+
+def published():
+    run(*LEARN, "-o", "model.kernova", "--method", "mddkm")
+
+
 def other_model():
     save_model(SpatialDepth().fit(np.eye(3)), "model.kernova")
 
@@ -131,23 +179,32 @@ BAD_INPUT = {
     "suffix": (None, [*LEARN, "-o", "out.pkl"]),
     "no folder": (None, [*LEARN, "-o", "nowhere/out.kernova"]),
     "reject": (None, [*LEARN, "-o", "out.kernova", "--reject", "1.5"]),
+    "reject of new rows": (None, [*RECOGNIZE, "--reject", "-0.5"]),
+    "reject of memberships": (published, [*RECOGNIZE, "--reject", "0.2"]),
+    "group column": (None, [*LEARN, "-o", "out.kernova", "--group-column", "pond"]),
+    "groups are classes": (None, [*LEARN, "-o", "out.kernova", "--group-column", "kind"]),
+    "rows per class": (None, [*LEARN, "-o", "out.kernova", "--max-rows-per-class", "few"]),
+    "a class named unknown": (unknown_class, [*LEARN, "-o", "out.kernova"]),
     "no model": (None, ["recognize", "labelled.csv", "new.csv", "-o", "out.csv"]),
     "other model": (other_model, [*RECOGNIZE, "-o", "out.csv"]),
-    "other columns": (None, [*RECOGNIZE, "-o", "out.csv"]),
+    "other columns": (
+        lambda: table("new.csv", "fish,a,B,c\nx,1,2,3\n"), [*RECOGNIZE, "-o", "out.csv"],
+    ),
     "over its input": (None, [*RECOGNIZE, "-o", "new.csv"]),
     "text for numbers": (
         lambda: table("new.csv", "fish,a,b,c\nx,1,2,high\ny,1,2,low\n"),
         [*RECOGNIZE, "-o", "out.csv"],
     ),
     "missing values": (
-        lambda: table("new.csv", "fish,a,b,c\nx,1,2,\n"), [*RECOGNIZE, "-o", "out.csv"],
+        lambda: table("new.csv", "fish,a,b,c\nx,1,2,\n"),
+        [*RECOGNIZE, "-o", "out.csv", "--missing", "refuse"],
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BAD_INPUT)
-def test_bad_input_is_reported_in_one_sentence_and_leaves_nothing(folder, name):
-    run(*LEARN, "-o", "model.kernova")
+def test_bad_input_is_reported_in_one_sentence_and_leaves_nothing(folder, model_of_two_kinds, name):
+    Path("model.kernova").write_bytes(model_of_two_kinds)
     change, words = BAD_INPUT[name]
     if change is not None:
         change()
@@ -187,6 +244,10 @@ def test_rows_that_are_all_one_row_can_be_learnt(folder):
     text = run(*LEARN, "-o", "model.kernova")
     assert "60 rows have duplicates with another label; rows like them are ambiguous." in text
     table("new.csv", "fish,a,b,c\nx,1,1,1\ny,1,1,2\n")
+    rows = json.loads(run(*RECOGNIZE, "--json"))["rows"]
+    assert rows[0]["probability"] < 0.6
+    assert rows[1]["recognized"] == "unknown"
+    run(*LEARN, "-o", "model.kernova", "--method", "mddkm")
     rows = json.loads(run(*RECOGNIZE, "--json"))["rows"]
     assert [row["ambiguous"] for row in rows] == [True, False]
     assert rows[1]["recognized"] == "unknown"

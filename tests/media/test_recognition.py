@@ -91,9 +91,8 @@ def test_the_command_reads_landmarks(shape_model, tmp_path):
     new = specimens(tmp_path / "new.tps", ["heart"] * 3, 1)
     result = CliRunner().invoke(app, ["recognize", str(shape_model), str(new)])
     assert result.exit_code == 0
-    assert "Of 3 new rows, 0 recognised as one of 2 classes (0 ambiguously), 3 unknown." in (
-        result.stdout
-    )
+    assert result.stdout.startswith("Of 3 new rows, 0 recognised as one of 2 classes ")
+    assert " 3 unknown." in result.stdout
 
 
 def test_new_sounds_are_measured_like_the_learnt_ones(sound_model, tmp_path):

@@ -289,12 +289,16 @@ class ProbabilityJudge(ClassJudge):
         return np.unique(np.concatenate([spread, *near]))
 
 
-def _nothing_to_compare_with(own: Any) -> InputError:
+class NothingToCompareWithError(InputError):
+    """No row of the reference is of a known class other than the row's own."""
+
+
+def _nothing_to_compare_with(own: Any) -> NothingToCompareWithError:
     if own == UNKNOWN:
         found = "no row is of a known class"
     else:
         found = f"no row is of another class than {own}"
-    return InputError(
+    return NothingToCompareWithError(
         f"There is nothing to compare with: {found}. Pass the rows that the model was fitted on "
         "as known."
     )

@@ -12,6 +12,7 @@ import pandas as pd
 from kernova.audio.columns import SoundColumns
 from kernova.description.recognizer import TableRecognizer
 from kernova.errors import InputError, ModelFileError
+from kernova.explain.classes import NothingToCompareWithError
 from kernova.explain.explanation import explain, top_features
 from kernova.persist.models import load_model
 from kernova.shapes.columns import ShapeColumns
@@ -260,7 +261,7 @@ def recognize_rows(
     cells = far_cells(features, beside=model.known_table)
     notes = dropped_rows_notes(new) + far_cell_notes(new, cells, _AS_THEY_ARE, _AS_THEY_ARE)
     with warnings_as_notes(notes):
-        explanation = _explained(verdicts, features, settings.top)
+        explanation = _explained(verdicts, features, settings.top, notes)
     nearest = model.nearest_ids(features, settings.n_nearest)
     columns: dict[str, Any] = {
         **verdicts.columns(),
@@ -283,13 +284,20 @@ def _aligned(model: TableRecognizer, new: Table) -> pd.DataFrame:
         raise InputError(f"{new.source} does not match the training table: {error}") from None
 
 
-def _explained(verdicts: RowVerdicts, features: pd.DataFrame, top: int) -> pd.DataFrame:
+def _explained(
+    verdicts: RowVerdicts, features: pd.DataFrame, top: int, notes: list[str]
+) -> pd.DataFrame:
     """Explain what separates the first unknown rows from the closest class."""
     unknown = np.flatnonzero(verdicts.is_unknown)
     order = np.argsort(-verdicts.novelty[unknown], kind="stable")
     first = unknown[order][: min(top, _MAX_EXPLAINED)]
-    model = verdicts.model
-    return explain(model, features, rows=first, known=model.known_table)
+    known = verdicts.model.known_table
+    try:
+        return explain(verdicts.model, features, rows=first, known=known)
+    except NothingToCompareWithError:
+        # At a high rate of rejection, all training rows may be unknown themselves.
+        notes.append("No reasons are given: at this rate of rejection no training row is known.")
+        return explain(verdicts.model, features, rows=first[:0], known=known)
 
 
 def _reasons(explanation: pd.DataFrame, n_rows: int) -> list[str]:

@@ -173,7 +173,6 @@ def _unknown_rows(result: RecognizeResult) -> Iterator[str]:
     yield table(
         result.shown(first),
         f"The {len(first)} of {result.n_unknown} that are farthest from all classes",
-        {"membership": ".4g", "none": ".2f", "p_value": ".2g"},
     )
 
 
