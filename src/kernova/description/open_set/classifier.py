@@ -37,6 +37,7 @@ from kernova.description.open_set.rejection import (
     novelty_scale,
 )
 from kernova.errors import InputError, quoted
+from kernova.parallel import single_blas_thread
 from kernova.tables.fill_values import check_no_cell_hides_others
 from kernova.text import is_missing
 from kernova.typing import Indices, Mask, Matrix, Vector
@@ -116,7 +117,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         Weights of the classes. By default a class is as probable as it is frequent.
     max_rows_per_class : int, "auto" or None, default="auto"
         Learn from at most this many rows of a class. ``"auto"`` keeps 20,000 rows in all, or as
-        many as take 4 MB, small classes whole; None keeps all.
+        many as take 3 MB, small classes whole; None keeps all.
     robust : bool, default=False
         Scale columns by medians, and leave out rows that lie far from all others of their class.
     n_folds : int or "auto", default="auto"
@@ -230,7 +231,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         together = np.arange(len(kept)) if grouped is None else grouped[kept]
         training = Training(X[kept], codes[kept], stands_for, together, others)
         self._negatives = Negatives(np.empty((0, X.shape[1])), np.empty(0, dtype=np.intp))
-        self._learn(training, kept)
+        with single_blas_thread:
+            self._learn(training, kept)
         return self
 
     def _learn(self, training: Training, numbers: Indices) -> None:
@@ -340,7 +342,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
             old.unlabelled,
         )
         first = int(numbers.max()) + 1
-        self._learn(training, np.append(numbers, first + np.arange(len(X))))
+        with single_blas_thread:
+            self._learn(training, np.append(numbers, first + np.arange(len(X))))
 
     # --- judging ---------------------------------------------------------------------------------
 
@@ -348,7 +351,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         """Return probabilities, novelties and p-values of rows, all at once."""
         check_is_fitted(self)
         rows = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
-        return self._judged(self._model.of(rows, self._training.X), self._vetoes(rows))
+        with single_blas_thread:
+            return self._judged(self._model.of(rows, self._training.X), self._vetoes(rows))
 
     def _judged(self, evidence: Evidence, veto: Matrix) -> Judgement:
         log_p = pooled(evidence.log_probabilities, self.weights_)

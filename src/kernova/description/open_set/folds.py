@@ -14,7 +14,7 @@ _FOLDS_OF_FEW: Final = 10
 _FOLDS_OF_MANY: Final = 5
 # Rows that are kept in all, and their memory.
 _MOST_ROWS: Final = 20_000
-_MOST_BYTES: Final = 4 * 2**20
+_MOST_BYTES: Final = 3 * 2**20
 
 
 def n_folds_for(n_rows: int) -> int:
@@ -63,7 +63,7 @@ def kept_rows(
 ) -> tuple[Indices, Vector]:
     """Return the rows to learn from, and what each stands for.
 
-    ``"auto"`` keeps 20,000 rows, or as many as 4 MB hold: small classes whole. A row kept of a
+    ``"auto"`` keeps 20,000 rows, or as many as 3 MB hold: small classes whole. A row kept of a
     class stands for several rows of it, so that the class keeps its prior probability.
     """
     n_rows = len(codes)

@@ -20,7 +20,7 @@ Kind = Literal["extra-trees", "random-forest"]
 
 N_TREES: Final = 100
 # Trees of more rows see a sample each, which keeps them small.
-_ROWS_PER_TREE: Final = 4000
+_ROWS_PER_TREE: Final = 8000
 _THREADS_FROM: Final = 2000
 # Rows of a block times trees: indices of the nodes that the rows have reached.
 _PLACES: Final = 1 << 18
@@ -29,14 +29,18 @@ _LEAF: Final = -1
 
 @dataclass(frozen=True)
 class Forest:
-    """Nodes of all trees, one after the other; the children of a node stand in the same arrays."""
+    """Nodes of all trees, one after the other.
+
+    scikit-learn stores the left child of a node right behind it, so that only the step to the
+    right child is needed.
+    """
 
     roots: NDArray[np.int32]
     column: NDArray[np.int32]  # that decides, or -1 for a leaf
-    threshold: Vector  # rows up to this go left
-    left: NDArray[np.int32]  # for a leaf, its line in ``fractions``
-    right: NDArray[np.int32]
-    fractions: NDArray[np.float32]  # of each class among the training rows of a leaf
+    threshold: NDArray[np.float32]  # rows up to this go left
+    step: NDArray[np.int32]  # to the right child; for a leaf, its line in ``fractions``
+    # Fractions of the classes among the training rows of a leaf; leaves of one class share a line.
+    fractions: NDArray[np.float32]
 
     def probabilities(self, X: Matrix) -> Matrix:
         """Return the mean of the trees' class fractions."""
@@ -58,10 +62,10 @@ class Forest:
             here = node[moving]
             column = self.column[here]
             is_left = rows[row[moving], column] <= self.threshold[here]
-            there = np.where(is_left, self.left[here], self.right[here])
+            there = here + np.where(is_left, 1, self.step[here])
             node[moving] = there
             moving = moving[self.column[there] != _LEAF]
-        leaves = self.left[node].reshape(len(rows), n_trees)
+        leaves = self.step[node].reshape(len(rows), n_trees)
         total = np.zeros((len(rows), self.fractions.shape[1]))
         for of_tree in leaves.T:  # one tree after the other, so that rounding is always the same
             total += self.fractions[of_tree]
@@ -114,28 +118,43 @@ class _Grown:
         tree = model.tree_
         self.is_leaf = tree.children_left == _LEAF
         self.column = np.where(self.is_leaf, _LEAF, tree.feature)
-        self.threshold = tree.threshold
-        self.left, self.right = tree.children_left, tree.children_right
-        self.fractions = np.zeros((int(self.is_leaf.sum()), n_classes), dtype=np.float32)
+        # A leaf decides nothing; equal numbers take no room in a file.
+        self.threshold = _rounded_down(np.where(self.is_leaf, 0.0, tree.threshold))
+        self.step = tree.children_right - np.arange(len(self.column))
         values = tree.value[self.is_leaf, 0]
-        self.fractions[:, model.classes_] = values / values.sum(axis=1, keepdims=True)
+        is_mixed = np.count_nonzero(values, axis=1) > 1
+        # A leaf of one class stands for its code, the others for lines of their own.
+        self.leaf = model.classes_[values.argmax(axis=1)].astype(np.intp)
+        self.leaf[is_mixed] = n_classes + np.arange(int(is_mixed.sum()))
+        self.fractions = np.zeros((int(is_mixed.sum()), n_classes), dtype=np.float32)
+        mixed = values[is_mixed]
+        self.fractions[:, model.classes_] = mixed / mixed.sum(axis=1, keepdims=True)
+
+
+def _rounded_down(thresholds: Vector) -> NDArray[np.float32]:
+    """Return the next number of 32 bits below: numbers of 32 bits compare with it alike."""
+    nearest = thresholds.astype(np.float32)
+    below = np.nextafter(nearest, np.float32(-np.inf))
+    return np.where(nearest > thresholds, below, nearest)
 
 
 def _joined(trees: list[_Grown]) -> Forest:
-    n_nodes = np.array([len(tree.column) for tree in trees])
-    n_leaves = np.array([len(tree.fractions) for tree in trees])
-    first_node = np.append(0, np.cumsum(n_nodes)[:-1])
-    first_leaf = np.append(0, np.cumsum(n_leaves)[:-1])
-    left = []
-    for tree, node, leaf in zip(trees, first_node, first_leaf, strict=True):
-        place = leaf + np.cumsum(tree.is_leaf) - 1
-        left.append(np.where(tree.is_leaf, place, tree.left + node))
-    right = [tree.right + node for tree, node in zip(trees, first_node, strict=True)]
+    n_classes = trees[0].fractions.shape[1]
+    first_line = _starts([len(tree.fractions) for tree in trees])
+    steps = []
+    for tree, line in zip(trees, first_line, strict=True):
+        step = tree.step.copy()
+        step[tree.is_leaf] = np.where(tree.leaf < n_classes, tree.leaf, tree.leaf + line)
+        steps.append(step)
+    pure = np.eye(n_classes, dtype=np.float32)
     return Forest(
-        roots=first_node.astype(np.int32),
+        roots=_starts([len(tree.column) for tree in trees]).astype(np.int32),
         column=np.concatenate([tree.column for tree in trees]).astype(np.int32),
         threshold=np.concatenate([tree.threshold for tree in trees]),
-        left=np.concatenate(left).astype(np.int32),
-        right=np.concatenate(right).astype(np.int32),
-        fractions=np.concatenate([tree.fractions for tree in trees]),
+        step=np.concatenate(steps).astype(np.int32),
+        fractions=np.concatenate([pure, *(tree.fractions for tree in trees)]),
     )
+
+
+def _starts(lengths: list[int]) -> Indices:
+    return np.append(0, np.cumsum(lengths)[:-1]).astype(np.intp)
