@@ -50,7 +50,8 @@ ALL_RESERVED = "All remaining rows are being labelled by other experts."
 NOTHING_LEFT = "No questions are left: every row has been asked or labelled."
 NO_UNKNOWN_ROWS = "No unknown rows are left to ask about."
 NOTHING_LEARNT = "Nothing has been learnt yet. Start with POST /api/learn."
-UNKNOWN_REASON = "None of the categories that were learnt"
+NOTHING_LABELLED = "Suggestions begin with the second labelled row; 0 rows are labelled so far."
+UNKNOWN_REASON = "It is unlike every row that was labelled so far."
 
 # --- log entries and media -------------------------------------------------------------------
 

@@ -165,6 +165,47 @@ def test_exported_labels_have_experts_and_times(tmp_path):
     assert same["category"].fillna("").tolist() == rows["category"].tolist()
 
 
+def check_suggestions(client):
+    """Compare the suggestions with the curve of their precision."""
+    curve = client.get("/api/learn/precision").json()
+    assert [point["threshold"] for point in curve["points"]] == [n / 100 for n in range(101)]
+    assert curve["answers"] == 40
+    counts = [point["rows"] for point in curve["points"]]
+    assert counts == sorted(counts, reverse=True)
+    for threshold in (0.0, 0.5, 0.97):
+        reply = client.get("/api/learn/suggestions", params={"threshold": threshold}).json()
+        assert reply["precision"] == curve["points"][round(100 * threshold)]
+        assert reply["total"] == len(reply["rows"]) == reply["precision"]["rows"]
+        probabilities = [row["probability"] for row in reply["rows"]]
+        assert probabilities == sorted(probabilities, reverse=True)
+    first = client.get("/api/learn/suggestions?threshold=0&limit=1").json()["rows"][0]
+    assert client.get(f"/api/learn/rows/{first['row']}").json() == first
+    of_one = {"threshold": 0, "category": first["suggested"]}
+    found = client.get("/api/learn/suggestions", params=of_one).json()
+    assert {row["suggested"] for row in found["rows"]} == {first["suggested"]}
+    assert client.get("/api/learn/suggestions?category=owl").status_code == 409
+    assert client.get("/api/learn/suggestions?threshold=2").status_code == 422
+
+
+def test_what_was_learnt_is_there_after_a_restart(tmp_path):
+    kinds = fish(tmp_path)["kind"]
+    bench = opened(tmp_path)
+    with served(bench) as client:
+        anna = Expert(client, "Anna")
+        for _ in range(12):
+            anna.answer(kinds[(anna.question or anna.ask())["row"]])
+        client.post("/api/learn", json={})
+        assert bench.learning.wait(120)
+        before = client.get("/api/learn/suggestions?threshold=0").json()
+        assert before["total"] == 48
+    again = opened(tmp_path)
+    with served(again) as client:
+        assert again.learning.wait(120)
+        learnt = client.get("/api/learn").json()
+        assert (learnt["state"], learnt["n_labelled"], learnt["is_stale"]) == ("ready", 12, False)
+        assert client.get("/api/learn/suggestions?threshold=0").json() == before
+
+
 def test_the_learnt_model_is_shown_asked_about_and_downloaded(tmp_path, monkeypatch):
     kinds = fish(tmp_path)["kind"]
     bench = opened(tmp_path)
@@ -172,9 +213,8 @@ def test_the_learnt_model_is_shown_asked_about_and_downloaded(tmp_path, monkeypa
         for path in ("/api/learn/rows", "/api/downloads/model.kernova"):
             assert rejected(client.get(path), 409) == messages.NOTHING_LEARNT
         assert client.get("/api/learn").json()["state"] == "none"
-        client.post("/api/learn", json={})
-        assert bench.learning.wait(120)
-        assert client.get("/api/learn").json()["state"] == "failed"
+        begun = client.post("/api/learn", json={}).json()
+        assert (begun["state"], begun["message"]) == ("none", messages.NOTHING_LABELLED)
         anna = Expert(client, "Anna")
         for _ in range(40):
             anna.answer(kinds[(anna.question or anna.ask())["row"]])
@@ -189,6 +229,7 @@ def test_the_learnt_model_is_shown_asked_about_and_downloaded(tmp_path, monkeypa
             total += reply["total"]
             assert {one["verdict"] for one in reply["rows"]} <= {verdict}
         assert total == 20
+        check_suggestions(client)
         codes = client.get("/api/map/labels?colour=learnt").content
         assert len(codes) == 120
         wish = {"expert": "Anna", "source": "unknown"}

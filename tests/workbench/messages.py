@@ -19,31 +19,29 @@ NO_OTHER_ROWS = "No other rows are left."
 FEW_ROWS = (
     "These categories have only one or two labelled rows, so their extent is uncertain: jay, tit."
 )
-TOO_FEW = "Too few labels to learn from: "
-AT_LEAST = "at least 3 are needed, two of them in the same category."
+BEGIN = "Suggestions begin with the second labelled row; "
 TOO_FEW_LABELS = [
-    ([None] * 6, f"{TOO_FEW}0 rows are labelled, {AT_LEAST}"),
-    (["wren", *[None] * 5], f"{TOO_FEW}1 row is labelled, {AT_LEAST}"),
-    (
-        ["wren", "tit", "jay", None, None, None],
-        f"{TOO_FEW}3 rows are labelled, each in a category of its own. The extent of a category "
-        "can only be estimated from two rows or more: label another row of one.",
-    ),
-    (
-        ["wren", "wren", "wren", "unknown", None, None],
-        "A category is called 'unknown', which is reserved for rows of no category. Rename it, "
-        "then learn again.",
-    ),
+    ([None] * 6, f"{BEGIN}0 rows are labelled so far."),
+    (["wren", *[None] * 5], f"{BEGIN}1 row is labelled so far."),
+    (["wren", "unknown", *[None] * 4], f"{BEGIN}1 row is labelled so far."),
 ]
 MANY_CATEGORIES = (
-    f"{TOO_FEW}61 rows are labelled, in 60 categories. Label 59 more rows of known categories, so "
-    "that there are two of each on average."
+    "Suggestions need two rows of each category on average; 61 rows are labelled so far, in 60 "
+    "categories. Label 59 more rows of known categories."
 )
-EMPTY_COLUMN = "Columns without a value in any labelled row are left out: 'song'."
-NO_VALUES = "The labelled rows have no values at all. Label other rows, too."
-NOTHING_KNOWN = (
-    "No row can be called known yet: in leave-one-out cross-validation of your labels, less than "
-    "90 % are recognised correctly at any margin. Label more rows or whole clusters."
+ONE_CATEGORY = (
+    "There is only one category, wren, which is suggested for every row that is not unlike it. "
+    "Label a row of another category, too."
+)
+CALLED_UNKNOWN = (
+    "1 row labelled 'unknown' counts as unlabelled, since this is the verdict on rows of no "
+    "category. Rename the category to learn it."
+)
+NOT_LEARNT = "No category 'owl' was learnt. Learn again after labelling rows of it."
+NO_PROMISE = (
+    "No precision of 90 % can be promised yet, so no row is called known: too few labelled rows "
+    "are recognised correctly by models without them. All rows have suggestions, the most probable "
+    "first."
 )
 
 # --- features and map ------------------------------------------------------------------------

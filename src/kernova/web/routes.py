@@ -40,6 +40,7 @@ from kernova.web.schemas import (
     Rename,
     Settle,
     Skip,
+    SuggestedCategory,
     Undo,
     reply_json,
     reply_model,
@@ -49,8 +50,14 @@ from kernova.workbench.asking import QuestionReply, SavedReply
 from kernova.workbench.asking import Request as SaveRequest
 from kernova.workbench.cards import Card, FoundReply
 from kernova.workbench.history import DisagreementsReply, HistoryReply
-from kernova.workbench.learning import LearnReply, LearntRowsReply
+from kernova.workbench.learning import (
+    LearnReply,
+    LearntRowsReply,
+    PrecisionCurveReply,
+    SuggestionsReply,
+)
 from kernova.workbench.overview import SessionReply, StateReply, UnchangedReply
+from kernova.workbench.recognizer import LearntRow
 from kernova.workbench.row_map import MapReply
 from kernova.workbench.workbench import ExpertReply
 
@@ -400,7 +407,10 @@ def _numbers(content: bytes, version: int) -> Response:
 def _learning(router: APIRouter, workbench: Workbench) -> None:
     @router.post("/learn", status_code=202, response_model=reply_model(LearnReply))
     def learn(body: Learn) -> Response:
-        """Start learning from the answers so far; GET /api/learn returns the progress."""
+        """Start learning from the answers so far; GET /api/learn returns the progress.
+
+        With fewer than two labelled rows nothing starts, and the message says what is missing.
+        """
         return _json(workbench.learning.begin(), 202)
 
     @router.get("/learn", response_model=reply_model(LearnReply))
@@ -416,6 +426,30 @@ def _learning(router: APIRouter, workbench: Workbench) -> None:
     ) -> Response:
         """Return the rows with a verdict, the most informative first."""
         return _json(workbench.learning.rows(verdict, limit, offset))
+
+    @router.get("/learn/rows/{row}", response_model=reply_model(LearntRow))
+    def learnt_row(row: PathRow) -> Response:
+        """Return the suggestion for a row, with a ranking of the categories."""
+        return _json(workbench.learning.row(row))
+
+    @router.get("/learn/suggestions", response_model=reply_model(SuggestionsReply))
+    def suggestions(
+        threshold: Annotated[
+            float | None,
+            Query(ge=0, le=1, description="Lowest probability; by default the one from which on a "
+                  "precision of 0.9 is promised, or 0."),
+        ] = None,
+        category: SuggestedCategory = None,
+        limit: Limit = 60,
+        offset: Offset = 0,
+    ) -> Response:  # fmt: skip
+        """Return rows with a suggested category, the most probable first, and their precision."""
+        return _json(workbench.learning.suggestions(threshold, category, limit, offset))
+
+    @router.get("/learn/precision", response_model=reply_model(PrecisionCurveReply))
+    def precision(category: SuggestedCategory = None) -> Response:
+        """Return number and precision of the suggestions from every probability on."""
+        return _json(workbench.learning.precision(category))
 
 
 # --- files -----------------------------------------------------------------------------------

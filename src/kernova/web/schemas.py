@@ -65,6 +65,15 @@ PathRow = Annotated[int, Path(ge=0, le=_LARGEST, description="Row index, counted
 Limit = Annotated[int, Query(ge=1, le=1000, description="Largest number of entries.")]
 Offset = Annotated[int, Query(ge=0, le=_LARGEST, description="Number of entries to skip.")]
 
+SuggestedCategory = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=_LONGEST_NAME,
+        description="Only suggestions of this category; by default of all.",
+    ),
+]
+
 
 # --- requests --------------------------------------------------------------------------------
 

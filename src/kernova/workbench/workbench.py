@@ -82,6 +82,8 @@ class Workbench:
     def prepare(self, watch: Listener | None = None) -> None:
         """Start the preparation of the first question and of the map, in the background.
 
+        A project with answers is also learnt from again.
+
         Parameters
         ----------
         watch : callable, optional
@@ -89,6 +91,7 @@ class Workbench:
         """
         self.preparation.start(self.discovery.prepare, watch)
         self.map.prepare(after=self.preparation)
+        self.learning.resume(after=self.preparation)
 
     def is_ready(self) -> bool:
         """Return whether the strategy can be asked for questions."""

@@ -1,4 +1,4 @@
-/** Learning from the answers so far: every other row is then known, ambiguous or unknown. */
+/** Learning from the answers so far: every other row then has a suggested category, with its probability. */
 
 import { askUnknown, labelRows } from "./actions.js";
 import { RequestError, get, messageOf, post } from "./api.js";
@@ -10,6 +10,7 @@ import { askName } from "./naming.js";
 import { goTo, isSeen, onShown } from "./router.js";
 import { openRow } from "./row_dialog.js";
 import { categoryNamed, listen, phase, refresh, store } from "./store.js";
+import { forgetThreshold, suggestionControls } from "./suggestions.js";
 import { counted, whole } from "./words.js";
 
 /** @typedef {import("./types.js").LearnReply} LearnReply */
@@ -17,16 +18,16 @@ import { counted, whole } from "./words.js";
 /** @typedef {{name: string, title: string, write?: (value: unknown) => string}} Column */
 
 /** @type {Verdict[]} */
-const VERDICTS = ["unknown", "ambiguous", "known"];
+const VERDICTS = ["known", "ambiguous", "unknown"];
 const MEANINGS = {
-  unknown: "unlike every labelled category",
-  ambiguous: "similar to more than one category",
-  known: "similar to one category",
+  unknown: "unlike every labelled row",
+  ambiguous: "suggestion less certain",
+  known: "suggestion right nine times out of ten",
 };
 const HINTS = {
   unknown: "Most unusual first.",
-  ambiguous: "Select rows to label them together.",
-  known: "These rows are not labelled automatically: select rows to label them.",
+  ambiguous: "Most doubtful first. Select rows to label them together.",
+  known: "Most probable first. Rows are not labelled automatically: select rows to label them.",
 };
 /** @param {unknown} value */
 const percent = (value) => (typeof value === "number" ? `${Math.round(100 * value)} %` : "");
@@ -42,13 +43,13 @@ const COLUMNS = [
   { name: "recognized", title: "recognised correctly", write: percent },
   { name: "unknown", title: "unknown", write: percent },
   { name: "confused_with", title: "confused with" },
-  { name: "claimed", title: "closest unlabelled rows", write: count },
+  { name: "claimed", title: "suggested for rows", write: count },
 ];
 const PART = 60;
 /** @type {ReturnType<typeof build>|null} */
 let parts = null;
 /** @type {Verdict} */
-let verdict = "unknown";
+let verdict = "known";
 let shownFor = "";
 
 /** Build the view. */
@@ -64,7 +65,7 @@ function build() {
   const downloads = element("div", { "data-testid": "downloads" });
   fill(byId("view-learn"),
     element("header", { class: "view-head" }, element("h1", { id: "learn-heading" }, "Learn"), start),
-    element("p", { class: "lead" }, "A description of each category is learnt from the answers so far. Every unlabelled row is then classified as known, ambiguous or unknown."),
+    element("p", { class: "lead" }, "What the categories look like is learnt from the answers so far, from the second one on. Every unlabelled row then has a suggested category, with its probability."),
     status, result, element("h2", {}, "Downloads"), downloads);
   return { start, status, result, downloads };
 }
@@ -72,6 +73,7 @@ function build() {
 async function learn() {
   try {
     await post("/api/learn", { expert: store.expert });
+    forgetThreshold();
     shownFor = "";
     await refresh();
     await show();
@@ -122,8 +124,6 @@ function showStatus({ state, message, done, total, task, is_stale: isStale }) {
 async function showResult(learnt) {
   if (!parts) return;
   const counts = learnt.counts ?? { known: 0, ambiguous: 0, unknown: 0 };
-  // Unknown rows are of most interest; without any, the next list that has some.
-  if (!counts[verdict]) verdict = VERDICTS.find((name) => counts[name] > 0) ?? "unknown";
   const tabs = VERDICTS.map((name) => button([element("b", {}, whole(counts[name])), element("span", {}, name), element("small", {}, MEANINGS[name])],
     () => void choose(name), { class: "verdict", "aria-pressed": String(name === verdict), data: { verdict: name }, "data-testid": `verdict-${name}` }));
   const notes = learnt.notes.map((note) => element("li", {}, note));
@@ -134,7 +134,7 @@ async function showResult(learnt) {
   const choose = async (name) => {
     verdict = name;
     for (const tab of tabs) tab.setAttribute("aria-pressed", String(tab.dataset.verdict === name));
-    await showRows(rows, counts[name]);
+    await showRows(rows, counts[name], learnt.classes.map((one) => String(one.class)));
   };
   await choose(verdict);
 }
@@ -142,14 +142,20 @@ async function showResult(learnt) {
 /**
  * @param {HTMLElement} box
  * @param {number} total
+ * @param {string[]} names the categories that were learnt
  */
-async function showRows(box, total) {
+async function showRows(box, total, names) {
   /** @type {Set<number>} */
   const chosen = new Set();
   const list = element("ul", { class: "thumbs" });
   const name = button("Label selected rows …", () => void nameTicked(chosen), { disabled: true, "data-testid": "name-ticked" });
   const ask = verdict === "unknown" && total > 0 && phase() !== "preparing" && button("Ask me about these next", () => void askAndGo(), { class: "primary", "data-testid": "ask-unknown" });
   const more = button("Load more", () => void read(), { class: "small" });
+  const isKnown = verdict === "known";
+  /** @type {{threshold?: number, category?: string}} */
+  let wish = {};
+  // A reply that comes after the next choice is dropped.
+  let turn = 0;
   /** @type {(row: number, isTicked: boolean) => void} */
   const tick = (row, isTicked) => {
     if (isTicked) chosen.add(row);
@@ -158,25 +164,39 @@ async function showRows(box, total) {
     fill(name, chosen.size ? `Label ${counted(chosen.size, "row")} …` : "Label selected rows …");
   };
   const read = async () => {
-    const shown = list.childElementCount;
-    const reply = await get("/api/learn/rows", { verdict, limit: PART, offset: shown }).catch(() => ({ rows: [], total: 0 }));
+    const page = { limit: PART, offset: list.childElementCount };
+    const asked = turn;
+    const reply = await (isKnown ? get("/api/learn/suggestions", { ...wish, ...page }) : get("/api/learn/rows", { verdict, ...page }))
+      .catch(() => ({ rows: [], total: 0 }));
+    if (asked !== turn) return;
     const { rows, total: left } = reply;
     list.append(...rows.map((row) => learntItem(row, tick)));
     more.hidden = list.childElementCount >= left || rows.length === 0;
   };
-  fill(box, element("div", { class: "line" }, ask, name), element("p", { class: "hint" }, total ? HINTS[verdict] : `No rows are ${verdict}.`), list, more);
-  await read();
+  /** @type {(threshold: number, category: string|null) => void} */
+  const choose = (threshold, category) => {
+    wish = { threshold, ...(category === null ? {} : { category }) };
+    turn += 1;
+    for (const row of [...chosen]) tick(row, false);
+    fill(list);
+    void read();
+  };
+  const controls = isKnown && await suggestionControls(names, choose).catch(() => null);
+  const hint = total || isKnown ? HINTS[verdict] : `No rows are ${verdict}.`;
+  fill(box, controls, element("div", { class: "line" }, ask, name), element("p", { class: "hint" }, hint), list, more);
+  if (!isKnown) await read();
 }
 
 /**
  * @param {import("./types.js").LearntRow} learnt
  * @param {(row: number, isTicked: boolean) => void} onTick
  */
-function learntItem({ row, id, recognized, membership }, onTick) {
+function learntItem({ row, id, suggested, probability, ranking }, onTick) {
   const box = element("input", { type: "checkbox", "aria-label": id });
   box.addEventListener("change", () => onTick(row, box.checked));
-  const likely = recognized && element("span", { class: "caption" }, labelTag(categoryNamed(recognized), recognized),
-    membership !== null && element("small", { title: "membership" }, membership.toFixed(2)));
+  const all = ranking.map((one) => `${one.category} ${one.probability.toFixed(2)}`).join(", ");
+  const likely = suggested && element("span", { class: "caption", title: all }, labelTag(categoryNamed(suggested), suggested),
+    probability !== null && element("small", {}, probability.toFixed(2)));
   return element("li", {}, element("label", { class: "tick" }, box, thumbnail(row), element("span", { class: "caption", title: id }, id), likely),
     button("⤢", () => void openRow(row), { class: "quiet look", "aria-label": `View ${id}`, title: "View" }));
 }
@@ -200,7 +220,7 @@ function classTable(classes) {
   /** @param {Object<string, unknown>} one */
   const line = (one) => element("tr", {}, ...COLUMNS.map((column, index) => cell(one, column, index)));
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Results for each category" },
-    element("table", {}, element("caption", {}, "Results for each category, leave-one-out: each labelled row is classified as if its label were not known."),
+    element("table", {}, element("caption", {}, "Results for each category by cross-validation: each labelled row is judged by a model without it."),
       element("thead", {}, element("tr", {}, ...COLUMNS.map(({ title }) => element("th", { scope: "col" }, title)))),
       element("tbody", {}, ...classes.map(line))));
 }

@@ -215,7 +215,7 @@
  * The state of learning and its result.
  * @typedef {object} LearnReply
  * @property {"none"|"running"|"ready"|"failed"} state
- * @property {string} message Reason of a failure.
+ * @property {string} message Reason of a failure, or what is missing to begin.
  * @property {string} task
  * @property {number} done
  * @property {number} total
@@ -229,13 +229,17 @@
  */
 
 /**
- * The verdict on a row.
+ * The suggestion for a row.
  * @typedef {object} LearntRow
  * @property {number} row
  * @property {string} id
  * @property {"named"|"known"|"ambiguous"|"unknown"} verdict "named" for a labelled row.
- * @property {string|null} recognized The category that claims the row.
- * @property {number|null} membership Membership in the best category, from 0 to 1.
+ * @property {string|null} suggested The most probable category; null for a labelled row.
+ * @property {number|null} probability Probability of that category.
+ * @property {number|null} margin Probability by which it leads the second.
+ * @property {number|null} none Probability of none of the categories.
+ * @property {number|null} p_value Fraction of the labelled rows that are at least as strange to the others.
+ * @property {RankedCategory[]} ranking Up to five categories, the most probable first.
  */
 
 /**
@@ -289,6 +293,28 @@
  */
 
 /**
+ * Precision of the suggestions from every probability on, in steps of 0.01.
+ * @typedef {object} PrecisionCurveReply
+ * @property {string|null} category Only suggestions of this category; null for all.
+ * @property {PrecisionReply[]} points
+ * @property {number} promised Precision that the recommended threshold promises.
+ * @property {number|null} recommended Lowest threshold that promises it; null if none does.
+ * @property {number} answers Answers that the figures are from.
+ */
+
+/**
+ * How many suggestions from a probability on are right.
+ * @typedef {object} PrecisionReply
+ * @property {number} threshold Lowest probability of a suggestion.
+ * @property {number} rows Unlabelled rows with a suggestion that is at least as probable.
+ * @property {number|null} precision Fraction of right ones among the answers above it.
+ * @property {number} low Lower end of its 95 % interval (Wilson).
+ * @property {number} high Upper end.
+ * @property {number} answers Answers above it, each judged by a model without it; rows labelled in one step are one.
+ * @property {number} promised Precision that is promised for the unlabelled rows.
+ */
+
+/**
  * Progress of the work before the first question.
  * @typedef {object} Preparation
  * @property {"preparing"|"ready"|"failed"} state
@@ -327,6 +353,13 @@
  * @property {number|null} [row] Ask about this row, which must be unlabelled.
  * @property {"strategy"|"unknown"} [source] Source of the question: the strategy, or the rows that the learnt model
  *   does not know.
+ */
+
+/**
+ * A category, and the probability that a row is of it.
+ * @typedef {object} RankedCategory
+ * @property {string} category
+ * @property {number} probability
  */
 
 /**
@@ -415,6 +448,14 @@
  */
 
 /**
+ * Rows with a suggestion from a probability on, the most probable first.
+ * @typedef {object} SuggestionsReply
+ * @property {PrecisionReply} precision
+ * @property {number} total
+ * @property {LearntRow[]} rows
+ */
+
+/**
  * Nothing has changed since the given version.
  * @typedef {object} UnchangedReply
  * @property {number} version
@@ -436,7 +477,10 @@
  *   "/api/disagreements": {parameters: {}, reply: DisagreementsReply},
  *   "/api/history": {parameters: {before?: number|null, limit?: number}, reply: HistoryReply},
  *   "/api/learn": {parameters: {}, reply: LearnReply},
+ *   "/api/learn/precision": {parameters: {category?: string|null}, reply: PrecisionCurveReply},
  *   "/api/learn/rows": {parameters: {verdict?: "known"|"ambiguous"|"unknown", limit?: number, offset?: number}, reply: LearntRowsReply},
+ *   "/api/learn/rows/{row}": {parameters: {row: number}, reply: LearntRow},
+ *   "/api/learn/suggestions": {parameters: {threshold?: number|null, category?: string|null, limit?: number, offset?: number}, reply: SuggestionsReply},
  *   "/api/map": {parameters: {}, reply: MapReply},
  *   "/api/rows": {parameters: {find: string, limit?: number}, reply: FoundReply},
  *   "/api/rows/{row}": {parameters: {row: number}, reply: Card},
