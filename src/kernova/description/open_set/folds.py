@@ -1,5 +1,6 @@
 """Parts of the training rows that are held out in turn, and rows that are kept of very many."""
 
+import warnings
 from typing import Final
 
 import numpy as np
@@ -38,8 +39,9 @@ def folds(codes: Indices, groups: Indices | None, n_folds: int, seed: int) -> In
         if n_folds < 2:
             return np.zeros(len(codes), dtype=np.intp)
         splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
-        # Without this, scikit-learn warns of classes with fewer rows than parts.
-        splits = splitter.split(np.zeros(len(codes)), _frequent(codes, n_folds), groups)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of classes with fewer rows than parts
+            splits = list(splitter.split(codes, _frequent(codes, n_folds), groups))
         for part, (_, held_out) in enumerate(splits):
             parts[held_out] = part
         return parts
@@ -53,9 +55,8 @@ def folds(codes: Indices, groups: Indices | None, n_folds: int, seed: int) -> In
 
 
 def _frequent(codes: Indices, n_folds: int) -> Indices:
-    """Return the codes with all classes of fewer rows than parts taken as one."""
-    is_rare = np.bincount(codes)[codes] < n_folds
-    return np.where(is_rare, -1, codes)
+    """Return the codes, or one class where all have fewer rows than parts, which raises."""
+    return codes if np.bincount(codes).max() >= n_folds else np.zeros_like(codes)
 
 
 def kept_rows(

@@ -110,7 +110,7 @@ def _evidence_on(training: Training, chosen: Indices, shared: _Shared) -> Eviden
 
 
 def left_out_distances(rows: Matrix, chosen: Indices, groups: Indices) -> Vector:
-    """Return the distance of chosen rows to the nearest of another group; infinite without one.
+    """Return the distance of chosen rows to the nearest of another group; 0 without one.
 
     Examples
     --------
@@ -124,7 +124,8 @@ def left_out_distances(rows: Matrix, chosen: Indices, groups: Indices) -> Vector
         squared = squared_distances(rows[chosen[block]], rows)
         squared[groups[chosen[block], None] == groups] = np.inf
         found[block] = squared.min(axis=1)
-    return np.sqrt(found)
+    # A row without others is as novel as one of known rows can be told to be: not at all.
+    return np.sqrt(np.where(np.isinf(found), 0.0, found))
 
 
 def left_out_memberships(

@@ -238,7 +238,7 @@ def spread_out_rows(codes: Indices, most: int) -> Indices:
     --------
     >>> import numpy as np
     >>> spread_out_rows(np.array([0, 0, 0, 0, 0, 0, 1, 1]), 4)
-    array([0, 4, 6, 7])
+    array([0, 3, 6, 7])
     """
     if len(codes) <= most:
         return np.arange(len(codes))

@@ -105,7 +105,7 @@ def evidence_against(p: Vector) -> Vector:
     --------
     >>> import numpy as np
     >>> evidence_against(np.array([1.0, 0.5, 0.05, 0.001])).round(2)
-    array([ 0.5 ,  0.64,  1.78, 20.81])
+    array([ 0.5 ,  0.64,  1.78, 20.79])
     """
     p = np.clip(p, 1e-300, 1.0)
     log_p = np.log(p)
