@@ -30,16 +30,15 @@ def test_learning_asking_unknowns_and_taking_home(groups, screen, tmp_path):
     screen.go("learn")
     expect(screen.at("download-model.kernova")).to_have_count(0)
     screen.push(screen.at("learn"))
-    expect(screen.at("verdict-unknown")).to_be_visible()
+    expect(screen.at("precision")).to_contain_text("by cross-validation of")
     counts = groups.get("api/learn")["counts"]
     assert sum(counts.values()) == N_EACH + 20
     expect(screen.at("verdict-unknown").locator("b")).to_have_text(str(counts["unknown"]))
+    _check_the_slider(groups, screen)
+    screen.push(screen.at("verdict-unknown"))
     expect(screen.at("learn-rows").get_by_role("checkbox")).to_have_count(counts["unknown"])
     unknown = {one["row"] for one in groups.get("api/learn/rows?verdict=unknown")["rows"]}
     assert unknown >= set(range(2 * N_EACH, 3 * N_EACH))
-    screen.push(screen.at("verdict-known"))
-    expect(screen.at("learn-rows").get_by_role("checkbox")).to_have_count(counts["known"])
-
     taken = {name: _download(screen, name) for name in ("labels.csv", "labels.parquet")}
     by_csv = pd.read_csv(io.BytesIO(taken["labels.csv"]), dtype=str)
     by_parquet = pd.read_parquet(io.BytesIO(taken["labels.parquet"]))
@@ -68,6 +67,39 @@ def test_learning_asking_unknowns_and_taking_home(groups, screen, tmp_path):
     expect(screen.at("map-colour")).to_be_visible()
     screen.at("map-colour").select_option("learnt")
     expect(screen.at("legend")).to_contain_text("unknown")
+
+
+def _check_the_slider(groups, screen):
+    """Move the threshold by keys; number, precision and rows follow."""
+    slider, ticks = screen.at("threshold"), screen.at("learn-rows").get_by_role("checkbox")
+    points = groups.get("api/learn/precision")["points"]
+    slider.focus()
+    for key, place in (("Home", 0), ("End", 100), ("ArrowLeft", 99), ("Home", 0)):
+        slider.press(key)
+        expect(slider).to_have_value(str(place))
+        n_rows = points[place]["rows"]
+        expect(screen.at("precision")).to_contain_text(f"{n_rows} row")
+        expect(ticks).to_have_count(min(n_rows, 60))
+    screen.at("suggested-category").select_option(GROUPS[0])
+    slider.press("Home")
+    n_of_one = groups.get(f"api/learn/suggestions?threshold=0&category={GROUPS[0]}")["total"]
+    expect(ticks).to_have_count(n_of_one)
+    screen.at("suggested-category").select_option("")
+
+
+def test_too_few_answers_say_what_is_missing(tmp_path, screen):
+    write_groups(tmp_path / "rows.csv", N_EACH)
+    with nearby_workbench(tmp_path / "rows.csv", id_column="id") as server:
+        screen.open(server, "Anna")
+        screen.go("learn")
+        screen.push(screen.at("learn"))
+        expect(screen.at("learn-status")).to_contain_text("begin with the second labelled row")
+        expect(screen.page.locator("#view-learn .problem")).to_have_count(0)
+        for row in (0, N_EACH):
+            server.post("api/labels", expert="Anna", rows=[row], label=GROUPS[row // N_EACH])
+        screen.push(screen.at("learn"))
+        expect(screen.at("precision")).to_be_visible()
+        expect(screen.at("learn-rows").get_by_role("checkbox").first).to_be_visible()
 
 
 def _download(screen, name):

@@ -70,5 +70,5 @@ function sentence({ rows, threshold, precision, low, high, answers, promised }) 
   const n = Math.round(answers);
   if (precision === null || n === 0) return `${start}. No answer is above this to test it with.`;
   const tested = `precision ${precision.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)}) by cross-validation of ${whole(n)} ${n === 1 ? "answer" : "answers"}`;
-  return `${start}: ${tested}; ${promised.toFixed(2)} or more is promised.`;
+  return `${start}: ${tested}. Expect ${promised.toFixed(2)} or more.`;
 }
