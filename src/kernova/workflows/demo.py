@@ -155,6 +155,7 @@ def recognition_chapter(folder: Path) -> Chapter:
         sentences=[
             f"The known images are learnt, digit by digit; no {_UNKNOWN_DIGIT} is among them. Then "
             "each new image is recognised as one of the nine, or called unknown.",
+            *learnt.tests.sentences,
             *result.sentences,
         ],
         table=result.by_class,

@@ -41,6 +41,8 @@ __all__ = [
 
 # Explaining more rows would take too long.
 _MAX_EXPLAINED = 50
+# A model of many rows judges slowly: fewer hypothetical rows explain as well, to one digit.
+_MANY_ROWS, _BUDGET, _BUDGET_OF_MANY = 5000, 1000, 300
 _FEATURES_NAMED = 3
 _AS_THEY_ARE = "Such rows are judged as they are."
 
@@ -292,8 +294,9 @@ def _explained(
     order = np.argsort(-verdicts.novelty[unknown], kind="stable")
     first = unknown[order][: min(top, _MAX_EXPLAINED)]
     known = verdicts.model.known_table
+    budget = _BUDGET if len(known) < _MANY_ROWS else _BUDGET_OF_MANY
     try:
-        return explain(verdicts.model, features, rows=first, known=known)
+        return explain(verdicts.model, features, rows=first, known=known, budget=budget)
     except NothingToCompareWithError:
         # At a high rate of rejection, all training rows may be unknown themselves.
         notes.append("No reasons are given: at this rate of rejection no training row is known.")
