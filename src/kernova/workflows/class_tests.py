@@ -74,7 +74,7 @@ def open_set_tests(
     )
 
 
-def held_out_verdicts(classifier: OpenSetClassifier) -> Indices:
+def _held_out_verdicts(classifier: OpenSetClassifier) -> Indices:
     """Return the class code of each training row, judged without it; -1 is unknown."""
     judgement = classifier.cross_validated_.judgement
     return np.where(judgement.is_unknown(classifier.reject), -1, judgement.best)
@@ -93,7 +93,7 @@ def _figures(classifier: OpenSetClassifier) -> _Figures:
     if not judged.any():
         return _Figures(np.nan, np.nan, np.nan, np.nan)
     codes, weights = tested.codes[judged], tested.weights[judged]
-    verdicts, log_p = held_out_verdicts(classifier)[judged], _log_probabilities(tested, judged)
+    verdicts, log_p = _held_out_verdicts(classifier)[judged], _log_probabilities(tested, judged)
 
     def fraction(is_so: Mask) -> float:
         return float(np.average(is_so, weights=weights))
@@ -151,7 +151,7 @@ def _left_out_sentences(classifier: OpenSetClassifier, found: Vector) -> list[st
 def _by_class(
     classifier: OpenSetClassifier, labels: NDArray[Any], found: Vector | None
 ) -> pd.DataFrame:
-    tested, verdicts = classifier.cross_validated_, held_out_verdicts(classifier)
+    tested, verdicts = classifier.cross_validated_, _held_out_verdicts(classifier)
     names = [str(name) for name in classifier.classes_]
     lines = []
     for code, name in enumerate(classifier.classes_):
