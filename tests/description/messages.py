@@ -10,7 +10,7 @@ ONE_ROW = (
 )
 NO_TABLE = (
     "TableRecognizer learns from a DataFrame; got an object of type ndarray. For an array, take "
-    "MulticlassDataDescription."
+    "OpenSetClassifier."
 )
 
 

@@ -1,16 +1,15 @@
-"""Recogniser of tables: nearest rows, duplicates across classes, and margins."""
+"""Recogniser of tables: stored rows, nearest rows, duplicates across classes, and margins."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from kernova import InputError
+from kernova import InputError, MulticlassDataDescription, OpenSetClassifier
 from kernova.description.recognizer import (
     TableRecognizer,
     duplicates_across_classes,
-    margin_for_precision,
     margins,
     nearest_indices,
 )
@@ -40,17 +39,44 @@ def test_duplicates_across_classes_are_those_with_another_label(rows):
     assert duplicates_across_classes(points, labels).tolist() == expected
 
 
-def test_answers_are_those_of_the_description_behind_the_encoder():
+def test_answers_are_those_of_the_classifier_behind_the_encoder():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"a": rng.normal(size=40), "sex": ["f", "m"] * 20})
     labels = np.where(table["a"] > 0, "up", "down")
-    model = TableRecognizer().fit(table, labels)
-    rows = model.encoder_.transform(table)
-    for method in ("membership", "predict", "score_samples", "recognize", "ambiguous"):
-        expected = getattr(model.description_, method)(rows)
-        np.testing.assert_array_equal(getattr(model, method)(table), expected)
-    assert model.ids_.tolist() == [str(i) for i in range(40)]
-    assert model.columns == ["a", "sex"]
+    for description in (OpenSetClassifier(n_folds=2), MulticlassDataDescription(random_state=0)):
+        model = TableRecognizer(description=description).fit(table, labels)
+        rows = model.encoder_.transform(table)
+        for method in ("predict", "score_samples", "recognize"):
+            expected = getattr(model.description_, method)(rows)
+            np.testing.assert_array_equal(getattr(model, method)(table), expected)
+        assert model.is_published_method == isinstance(description, MulticlassDataDescription)
+        assert model.ids_.tolist() == [str(i) for i in range(40)]
+        assert model.columns == ["a", "sex"]
+
+
+def test_only_rows_that_the_classifier_kept_are_stored():
+    table = pd.DataFrame({"a": np.arange(40.0), "b": list("xy") * 20})
+    description = OpenSetClassifier(n_folds=2, max_rows_per_class=5)
+    model = TableRecognizer(description=description).fit(table, ["low"] * 20 + ["high"] * 20)
+    assert len(model.ids_) == len(model.labels_) == len(model.known_table) == 10
+    assert model.known_table.loc["0"].tolist() == [0.0, "x"]
+    assert set(model.nearest_ids(table, 1).ravel()) <= set(model.ids_)
+
+
+def test_unlabelled_rows_have_a_say_in_the_encoding():
+    table = pd.DataFrame({"a": [0.0, 1, 2, 3], "sex": ["f", "f", "m", "m"]})
+    others = pd.DataFrame({"a": [5.0, 6.0], "sex": ["other", "f"]})
+    model = TableRecognizer(description=OpenSetClassifier(n_folds=2))
+    model.fit(table, list("abab"), unlabelled=others)
+    assert model.encoded(others).shape == (2, 5)  # a, and four levels with the one for others
+    assert len(model.ids_) == 4
+
+
+def test_the_published_method_has_no_probabilities():
+    table = pd.DataFrame({"a": [1.0, 1.1, 1.2, 7.0, 7.1, 7.2]})
+    model = TableRecognizer(description=MulticlassDataDescription()).fit(table, list("aaabbb"))
+    with pytest.raises(InputError, match="memberships instead of probabilities"):
+        model.judge(table)
 
 
 def test_an_array_is_no_table():
@@ -59,62 +85,30 @@ def test_an_array_is_no_table():
     assert str(caught.value) == messages.NO_TABLE
 
 
-def test_a_margin_decides_on_ambiguity_where_it_was_fitted():
+def test_a_stored_margin_decides_on_ambiguity():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(60, 2)) + np.repeat([[0.0], [1.5]], 30, axis=0))
     table.columns = ["a", "b"]
-    model = TableRecognizer().fit(table, np.repeat(["low", "high"], 30))
-    assert model.margin is None
-    assert model.reader is None
-    by_claims = model.ambiguous(table)
-    model.fit_margin(0.9)
+    model = TableRecognizer(description=MulticlassDataDescription(random_state=0))
+    model.fit(table, np.repeat(["low", "high"], 30))
     logs = model.description_.log_membership(model.encoded(table))
     claims = np.exp(logs) >= model.description_.thresholds_
+    np.testing.assert_array_equal(model.is_ambiguous(logs), claims.sum(axis=1) > 1)
+    model._lead = 0.3  # as in files of version 0.1.0
     best = claims[np.arange(60), logs.argmax(axis=1)]
-    expected = claims.any(axis=1) & ~(best & (margins(logs) >= model.margin))
-    np.testing.assert_array_equal(model.ambiguous(table), expected)
-    assert (expected != by_claims).any()
-    assert model.fit(table, np.repeat(["low", "high"], 30), reader="reader").reader == "reader"
-    assert model.margin is None
+    expected = claims.any(axis=1) & ~(best & (margins(logs) >= 0.3))
+    np.testing.assert_array_equal(model.is_ambiguous(logs), expected)
 
 
-def test_a_model_without_stored_reader_and_margin_has_none():
+def test_a_model_without_stored_reader_has_none():
     table = pd.DataFrame({"a": [1.0, 1.1, 1.2, 7.0, 7.1, 7.2]})
-    model = TableRecognizer().fit(table, list("aaabbb"))
-    del model._reader, model._lead  # as in files written before these existed
+    model = TableRecognizer(description=MulticlassDataDescription())
+    assert model.fit(table, list("aaabbb"), reader="reader").reader == "reader"
+    del model._reader  # as in files written before it existed
     assert model.reader is None
-    assert model.margin is None
-
-
-def literal_margin(left_out, codes, precision):
-    """Try every margin there is, the smallest first."""
-    with np.errstate(divide="ignore"):
-        logarithms = np.log(left_out)
-    is_correct = logarithms.argmax(axis=1) == codes
-    rows = list(zip(margins(logarithms), is_correct, strict=True))
-    for margin in sorted({margin for margin, _ in rows}):
-        clear = [correct for other, correct in rows if other >= margin]
-        if len(clear) >= 5 and sum(clear) / len(clear) >= precision:
-            return margin
-    return np.inf
-
-
-@settings(deadline=None)
-@given(
-    seed=st.integers(0, 10_000), n=st.integers(1, 40), precision=st.sampled_from([0.5, 0.8, 0.9])
-)
-def test_the_smallest_margin_with_the_precision(seed, n, precision):
-    rng = np.random.default_rng(seed)
-    # Few different values, zeros among them, so that there are ties.
-    left_out = rng.integers(0, 5, size=(n, 3)) / 4
-    codes = np.where(rng.random(n) < 0.8, left_out.argmax(axis=1), rng.integers(3, size=n))
-    assert margin_for_precision(left_out, codes, precision) == literal_margin(
-        left_out, codes, precision
-    )
 
 
 def test_one_class_has_an_infinite_margin():
-    assert margin_for_precision(np.ones((9, 1)), np.zeros(9, dtype=np.intp)) == 0
     assert np.isinf(margins(np.zeros((2, 1)))).all()
 
 

@@ -35,7 +35,7 @@ from kernova.kernels.functions import squared_distances
 from kernova.typing import Indices, Matrix, Vector
 
 
-class OpenSetClassifier(ClassifierMixin, BaseEstimator):
+class RejectingClassifier(ClassifierMixin, BaseEstimator):
     """Base class of classifiers that reject a row where its membership is below all thresholds.
 
     A subclass fits ``thresholds_`` and the scaling of the columns, and computes log memberships.

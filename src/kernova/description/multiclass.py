@@ -18,8 +18,8 @@ from kernova.description.fitting import (
     PROCESS_CONSTRAINTS,
     REJECT_CONSTRAINT,
     Described,
-    OpenSetClassifier,
     ProcessEstimator,
+    RejectingClassifier,
     described,
     group_codes,
     inlier_rows,
@@ -38,7 +38,7 @@ class LeftOut(NamedTuple):
     is_outlier: NDArray[np.bool_]
 
 
-class MulticlassDataDescription(OpenSetClassifier, ProcessEstimator):
+class MulticlassDataDescription(RejectingClassifier, ProcessEstimator):
     """Multiclass data description (MDD-KM): describe known classes, and reject all other rows.
 
     Each class explains a fraction of any row's variance: nearly all of it for rows of the class,

@@ -15,7 +15,7 @@ from kernova._sklearn import Interval, validate_data
 from kernova.description.fitting import (
     REJECT_CONSTRAINT,
     SCALE_CONSTRAINT,
-    OpenSetClassifier,
+    RejectingClassifier,
     group_codes,
     thresholds_of,
     warn_of_single_rows,
@@ -217,7 +217,7 @@ def prototypes_of(
     return Prototypes(prototypes, memberships, typical_distance(distances, prototypes))
 
 
-class PossibilisticNeighbors(OpenSetClassifier):
+class PossibilisticNeighbors(RejectingClassifier):
     """Possibilistic K-nearest neighbours (PKNN): the possibility of each class, by prototypes.
 
     Each class is represented by the prototypes of a small self-organizing map. Unlike

@@ -19,20 +19,20 @@ def blobs(n, seed, n_columns=4):
 @pytest.fixture(scope="module")
 def fitted():
     X, y = blobs(150, 0)
-    return OpenSetClassifier().fit(X, y)
+    return OpenSetClassifier(n_folds=5).fit(X, y)
 
 
 def test_rows_of_known_classes_are_rejected_at_the_given_rate():
     found = {rate: [] for rate in (0.01, 0.05, 0.1, 0.2)}
-    for seed in range(6):
+    for seed in range(5):
         X, y = blobs(120, seed)
-        model = OpenSetClassifier(n_folds=4).fit(X, y)
+        model = OpenSetClassifier(n_folds=3).fit(X, y)
         p = model.p_values(blobs(3000, 100 + seed)[0])
         for rate, rejected in found.items():
             rejected.append(float(np.mean(p <= rate)))
     for rate, rejected in found.items():
-        # Six draws of 120 rows each: the rate of one is a Beta variable.
-        error = np.sqrt(rate * (1 - rate) / 120 / 6)
+        # Five draws of 120 rows each: the rate of one is a Beta variable.
+        error = np.sqrt(rate * (1 - rate) / 120 / 5)
         assert np.mean(rejected) == pytest.approx(rate, abs=3 * error + 0.01)
 
 
@@ -78,7 +78,7 @@ def test_calibration_error_is_the_literal_one():
 def test_a_rare_class_does_not_swallow_a_frequent_one():
     rng = np.random.default_rng(0)
     frequent, rare = rng.normal(size=(200, 4)), rng.normal(scale=3, size=(5, 4))
-    model = OpenSetClassifier(n_folds=5).fit(
+    model = OpenSetClassifier(n_folds=3).fit(
         np.vstack([frequent, rare]), ["frequent"] * 200 + ["rare"] * 5
     )
     new = rng.normal(size=(500, 4))
@@ -89,9 +89,9 @@ def test_balanced_classes_have_equal_priors():
     X, y = blobs(300, 0)
     kept = np.flatnonzero((y != "bee") | (np.arange(300) % 10 == 0))
     new = np.full((1, 4), 8.0)
-    plain = OpenSetClassifier(n_folds=3).fit(X[kept], y[kept])
-    balanced = OpenSetClassifier(n_folds=3, class_weight="balanced").fit(X[kept], y[kept])
-    heavy = OpenSetClassifier(n_folds=3, class_weight={"bee": 50.0}).fit(X[kept], y[kept])
+    plain = OpenSetClassifier(n_folds=2).fit(X[kept], y[kept])
+    balanced = OpenSetClassifier(n_folds=2, class_weight="balanced").fit(X[kept], y[kept])
+    heavy = OpenSetClassifier(n_folds=2, class_weight={"bee": 50.0}).fit(X[kept], y[kept])
     between = (X[y == "bee"].mean(axis=0) + X[y == "ant"].mean(axis=0)) / 2
     of_bee = [m.predict_proba(between[None])[0, 1] for m in (plain, balanced, heavy)]
     assert of_bee[0] < of_bee[1] < of_bee[2]
@@ -105,8 +105,8 @@ def test_rows_of_one_group_are_held_out_together():
     labels = np.array(["a", "b"] * 10)
     X = np.repeat(specimens, 6, axis=0) + 1e-3 * rng.normal(size=(120, 3))
     y, groups = np.repeat(labels, 6), np.repeat(np.arange(20), 6)
-    alone = OpenSetClassifier(n_folds=5).fit(X, y).cross_validated_
-    together = OpenSetClassifier(n_folds=5).fit(X, y, groups).cross_validated_
+    alone = OpenSetClassifier(n_folds=3).fit(X, y).cross_validated_
+    together = OpenSetClassifier(n_folds=3).fit(X, y, groups).cross_validated_
     assert np.mean(alone.judgement.best == alone.codes) > 0.95
     assert np.mean(together.judgement.best == together.codes) < 0.8
     # Novelties, too, are those of specimens that were not seen.
@@ -135,7 +135,7 @@ def test_copies_across_classes_are_even_chances():
     ],
 )
 def test_very_few_rows_are_judged_without_nan(X, y):
-    model = OpenSetClassifier().fit(np.array(X), y)
+    model = OpenSetClassifier(n_folds=2).fit(np.array(X), y)
     judged = model.judge(np.array([[1.0, 2.0], [1e9, -1e9], [1e200, 1e200]]))
     for part in judged:
         assert np.isfinite(part[np.isfinite(part)]).all()
@@ -154,11 +154,11 @@ def test_one_class_is_recognised_or_unknown():
 
 def test_what_a_class_left_out_would_have_cost_is_what_it_costs():
     X, y = load_wine(return_X_y=True)
-    model = OpenSetClassifier(n_folds=5).fit(X[::2], y[::2])
+    model = OpenSetClassifier(n_folds=3).fit(X[::2], y[::2])
     promised = leave_class_out(model)
     for code in range(3):
         others = y[::2] != code
-        without = OpenSetClassifier(n_folds=5).fit(X[::2][others], y[::2][others])
+        without = OpenSetClassifier(n_folds=3).fit(X[::2][others], y[::2][others])
         foreign = X[1::2][y[1::2] == code]
         assert np.mean(without.p_values(foreign) <= 0.05) == pytest.approx(promised[code], abs=0.2)
 
@@ -171,8 +171,8 @@ def test_rejection_class_by_class():
         [rng.normal(scale=0.1, size=(1000, 3)), 5 + rng.normal(scale=2, size=(1000, 3))]
     )
     truth = np.repeat([0, 1], 1000)
-    pooled = OpenSetClassifier(n_folds=5, reject=0.1).fit(X, y).p_values(new) <= 0.1
-    each = OpenSetClassifier(n_folds=5, reject=0.1, per_class=True).fit(X, y).p_values(new) <= 0.1
+    pooled = OpenSetClassifier(n_folds=3, reject=0.1).fit(X, y).p_values(new) <= 0.1
+    each = OpenSetClassifier(n_folds=3, reject=0.1, per_class=True).fit(X, y).p_values(new) <= 0.1
     assert pooled.mean() == pytest.approx(0.1, abs=0.05)
     assert pooled[truth == 1].mean() > 2 * pooled[truth == 0].mean()
     for code in (0, 1):
@@ -236,7 +236,7 @@ def test_a_new_class_is_added_in_its_place():
 def test_a_row_that_is_not_of_a_class_is_no_longer_taken_for_it():
     X, y = load_iris(return_X_y=True)
     names = load_iris().target_names[y]
-    model = OpenSetClassifier(n_folds=5).fit(X[::2], names[::2])
+    model = OpenSetClassifier(n_folds=3).fit(X[::2], names[::2])
     row = X[[71]]
     before = model.predict_proba(row)[0]
     best = model.classes_[before.argmax()]
@@ -246,7 +246,7 @@ def test_a_row_that_is_not_of_a_class_is_no_longer_taken_for_it():
     assert model.none_proba(row)[0] > 0.5
     # Rows that are not near it are judged as before.
     far = X[names == ("setosa" if best != "setosa" else "virginica")][1::2]
-    untouched = OpenSetClassifier(n_folds=5).fit(X[::2], names[::2])
+    untouched = OpenSetClassifier(n_folds=3).fit(X[::2], names[::2])
     np.testing.assert_allclose(model.predict_proba(far), untouched.predict_proba(far), atol=1e-3)
 
 

@@ -146,12 +146,12 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from kernova import OpenSetClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = OpenSetClassifier().fit(X[:100], load_iris().target_names[y[:100]])
-    >>> model.recognize(X.iloc[[0, 60, 118]])
-    array(['setosa', 'versicolor', 'unknown'], dtype=object)
-    >>> model.predict_proba(X.iloc[[60]]).round(2)
-    array([[0.01, 0.99]])
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OpenSetClassifier().fit(X, load_iris().target_names[y])
+    >>> model.recognize([[5.0, 3.4, 1.5, 0.2], [9.0, 9.0, 9.0, 9.0]])
+    array(['setosa', 'unknown'], dtype=object)
+    >>> model.predict_proba([[6.0, 2.8, 5.0, 1.7]]).round(1)
+    array([[0. , 0.5, 0.5]])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
