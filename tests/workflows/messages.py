@@ -102,9 +102,6 @@ DAYS_UNUSED = (
     "2020-01-01)'. Name a column of dates with keep to use them."
 )
 BAD_REJECT = "reject is {}; it must be a fraction of the rows of known classes, from 0 to below 1."
-FEW_JUDGED = (
-    "12 rows could be judged; a rate of rejection of 5 % takes 19, and is extrapolated from fewer."
-)
 FEWER_ROWS = "Classes described by only their 20 most informative rows: carp, pike."
 NO_LABELS = (
     "{} has no labels, so there are no classes to learn. Name the column that holds them with "

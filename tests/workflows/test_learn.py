@@ -19,7 +19,6 @@ from tests.workflows.messages import (
     BAD_REJECT,
     DAYS_UNUSED,
     DUPLICATES_ACROSS_CLASSES,
-    FEW_JUDGED,
     FEWER_ROWS,
     NO_LABELS,
     ONE_CLASS,
@@ -152,9 +151,11 @@ def test_notes_on_unusual_training_tables(tmp_path):
     assert learnt(two_kinds(), tmp_path, unused).notes == UNUSED_BY_MDDKM
 
 
-def test_a_rate_that_few_rows_cannot_prove_is_noted(tmp_path):
-    assert learnt(two_kinds(12), tmp_path).notes == [FEW_JUDGED]
-    assert learnt(two_kinds(12), tmp_path, LearnSettings(reject=0.1)).notes == []
+def test_a_rate_that_few_rows_cannot_show_is_remarked_on(tmp_path):
+    remark = "(5 % of the known rows were asked for, which 19 rows would show), "
+    assert remark in learnt(two_kinds(12), tmp_path).summary
+    tenth = learnt(two_kinds(12), tmp_path, LearnSettings(reject=0.1)).summary
+    assert "(10 % of the known rows were asked for), " in tenth
 
 
 def test_robust_learning_leaves_gross_rows_out(tmp_path):

@@ -1,5 +1,6 @@
 """Tests of learnt classes on their own rows, each judged by a model that was made without it."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,11 +128,18 @@ def _sentences(classifier: OpenSetClassifier, figures: _Figures, n_parts: int) -
         f"Cross-validated in {n_parts} parts{together}, each judged by a model of the others: "
         f"{percent(figures.recognized, '.1f')} are recognised correctly, "
         f"{percent(figures.unknown, '.1f')} called {UNKNOWN} "
-        f"({percent(classifier.reject, '.3g')} {of} were asked for), "
+        f"({percent(classifier.reject, '.3g')} {of} were asked for{_extrapolated(classifier)}), "
         f"{percent(wrong, '.1f')} taken for another class.",
         f"Without rejection {percent(figures.right, '.1f')} are right, and probabilities are off "
         f"by {percent(figures.calibration_error, '.1f')} (expected calibration error).",
     ]
+
+
+def _extrapolated(classifier: OpenSetClassifier) -> str:
+    """Return a remark if fewer rows were judged than the rate of rejection needs."""
+    n_judged = int(classifier.cross_validated_.is_judged.sum())
+    n_needed = math.ceil(1 / classifier.reject) - 1 if classifier.reject > 0 else 0
+    return f", which {n_needed} rows would show" if n_judged < n_needed else ""
 
 
 def _left_out_sentences(classifier: OpenSetClassifier, found: Vector) -> list[str]:
