@@ -1,4 +1,4 @@
-"""What rows tell about classes: probabilities by five members, and how novel a row looks to five.
+"""Members of the open-set classifier: five that give probabilities, five that give novelties.
 
 Probabilities come from discriminant analysis, logistic regression, kernel ridge regression and two
 forests. Novelties come from the distance to the nearest known row, on the scale of the columns and

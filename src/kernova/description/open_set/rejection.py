@@ -51,8 +51,8 @@ class HeldOutNovelties:
 
         The row itself counts as one more. A row between two held-out ones has a p between theirs,
         so that rejecting rows with p at most 0.05 rejects 5 % of such rows in expectation, however
-        few were held out. Beyond the most novel held-out row, p falls as a Pareto tail: rows are
-        told apart there, but by an extrapolation.
+        few were held out. Beyond the most novel held-out row, p falls as a Pareto tail: rows
+        are still ranked there, but by an extrapolation.
         """
         own = self.weight_from[0] / len(self.novelty)
         first = np.searchsorted(self.novelty, novelty, side="left")
