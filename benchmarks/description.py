@@ -122,7 +122,8 @@ def open_set_growth(sizes=(20_000, 40_000, 80_000, 160_000)):
             path = Path(folder) / "classes.kernova"
             save_model(model, path)
             megabytes = path.stat().st_size / 1e6
-        rows.append({"n": n, "fit_s": fit, "judge_20000_s": seconds(lambda m=model: m.judge(new)),
+        judge = seconds(lambda m=model, X=new: m.judge(X))
+        rows.append({"n": n, "fit_s": fit, "judge_20000_s": judge,
                      "accuracy": model.score(new, truth), "file_mb": megabytes,
                      "peak_mb": peak_memory_mb()})  # fmt: skip
         print(rows[-1], flush=True)

@@ -13,8 +13,8 @@ from kernova import DetectorEnsemble
 from kernova.anomaly.ensemble.columns import Rows, learn_columns, prepared_rows
 from kernova.anomaly.ensemble.committee import MEMBER_NAMES
 from kernova.anomaly.ensemble.members import fit_linear_structure
-from kernova.surprise import learn_surprise
 from kernova.anomaly.ensemble.views import RANKS, learn_views
+from kernova.surprise import learn_surprise
 from tests import oracles
 
 NUMBERS = ["length", "width", "count"]

@@ -17,7 +17,6 @@ from kernova.anomaly.ensemble.members import (
     fit_linear_structure,
     fit_single_columns,
 )
-from kernova.surprise import Surprise, learn_surprise
 from kernova.anomaly.ensemble.views import (
     DECORRELATED,
     MOST_CORRELATED_COLUMNS,
@@ -30,6 +29,7 @@ from kernova.anomaly.ensemble.views import (
 from kernova.errors import InputError, quoted
 from kernova.parallel import row_blocks
 from kernova.progress import track
+from kernova.surprise import Surprise, learn_surprise
 from kernova.text import listed
 from kernova.typing import Indices, Matrix, Vector
 

@@ -35,8 +35,7 @@ from kernova.description.open_set.linear import (
     within_classes,
 )
 from kernova.description.open_set.trees import N_TREES, Forest, grow_forest
-from kernova.kernels.functions import squared_distances
-from kernova.parallel import row_blocks
+from kernova.neighbors.products import kth_distances
 from kernova.typing import Indices, Matrix, Vector
 
 #: The members that give probabilities, and those that give novelties, in their order.
@@ -148,8 +147,8 @@ class EvidenceModel:
             rows,
             self.kernel.log_probabilities(rows.scaled),
             [
-                nearest_distances(rows.scaled, known_rows.scaled),
-                nearest_distances(rows.turned, known_rows.turned),
+                kth_distances(known_rows.scaled, [1], rows.scaled)[:, 0],
+                kth_distances(known_rows.turned, [1], rows.turned)[:, 0],
                 -np.max(memberships, axis=0),
             ],
         )
@@ -179,14 +178,6 @@ def _projected(scaled: Matrix, projection: Projection | None) -> Matrix:
     if projection is None:
         return scaled
     return np.asarray((scaled - projection.center) @ projection.directions)
-
-
-def nearest_distances(rows: Matrix, known: Matrix) -> Vector:
-    """Return the distance of each row to the nearest known one."""
-    found = np.empty(len(rows))
-    for block in row_blocks(len(rows), 2 * len(known)):
-        found[block] = squared_distances(rows[block], known).min(axis=1)
-    return np.sqrt(found)
 
 
 def choose_settings(

@@ -26,6 +26,7 @@ from kernova.description.open_set.kernel_ridge import (
     left_out_log_probabilities,
 )
 from kernova.kernels.functions import squared_distances
+from kernova.neighbors.products import kth_distances
 from kernova.parallel import row_blocks
 from kernova.progress import track
 from kernova.typing import Indices, Mask, Matrix, Vector
@@ -119,6 +120,8 @@ def left_out_distances(rows: Matrix, chosen: Indices, groups: Indices) -> Vector
     >>> left_out_distances(rows, np.array([0, 2]), np.array([0, 0, 1]))
     array([5., 4.])
     """
+    if len(rows) > 1 and len(np.unique(groups)) == len(rows):
+        return kth_distances(rows, [1], rows[chosen], chosen)[:, 0]
     found = np.empty(len(chosen))
     for block in row_blocks(len(chosen), 3 * len(rows)):
         squared = squared_distances(rows[chosen[block]], rows)

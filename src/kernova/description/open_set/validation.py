@@ -12,7 +12,7 @@ from kernova.typing import Indices, Matrix, Vector
 
 _BINS: Final = 15
 # Each class left out takes one fit; of more rows, a sample of this size is learnt anew.
-_MOST_ROWS: Final = 4000
+_MOST_ROWS: Final = 2000
 
 
 def calibration_error(log_probabilities: Matrix, codes: Indices, weights: Vector) -> float:
