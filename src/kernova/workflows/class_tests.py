@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 from kernova.description.multiclass import MulticlassDataDescription
 from kernova.description.open_set.classifier import CrossValidated, OpenSetClassifier
 from kernova.description.open_set.folds import n_folds_for
-from kernova.description.open_set.validation import calibration_error, leave_class_out
+from kernova.description.open_set.validation import (
+    MOST_LEFT_OUT_OF,
+    calibration_error,
+    leave_class_out,
+)
 from kernova.description.recognizer import TableRecognizer
 from kernova.tables.records import json_value
 from kernova.text import percent
@@ -143,7 +147,7 @@ def _extrapolated(classifier: OpenSetClassifier) -> str:
 
 
 def _left_out_sentences(classifier: OpenSetClassifier, found: Vector) -> list[str]:
-    """Return what would have been found of the class that is hardest to miss, and of all."""
+    """Return what would have been found of the class that is found least, and of all."""
     if np.isnan(found).all():
         return []
     hardest = int(np.nanargmin(found))
@@ -151,9 +155,11 @@ def _left_out_sentences(classifier: OpenSetClassifier, found: Vector) -> list[st
         f"If {classifier.classes_[hardest]} had been unknown, {percent(found[hardest])} of its "
         f"rows would have been called {UNKNOWN}"
     )
-    if np.isfinite(found).sum() == 1:
-        return [f"{sentence}."]
-    return [f"{sentence}; on average over the {len(found)} classes, {percent(_mean(found))}."]
+    if np.isfinite(found).sum() > 1:
+        sentence += f"; on average over the {len(found)} classes, {percent(_mean(found))}"
+    if len(classifier.cross_validated_.rows) > MOST_LEFT_OUT_OF:
+        sentence += f" (learnt from a sample of {MOST_LEFT_OUT_OF:,} rows)"
+    return [f"{sentence}."]
 
 
 def _by_class(

@@ -11,8 +11,8 @@ from kernova.progress import track
 from kernova.typing import Indices, Matrix, Vector
 
 _BINS: Final = 15
-# Each class left out takes one fit; of more rows, a sample of this size is learnt anew.
-_MOST_ROWS: Final = 2000
+#: Each class left out takes one fit; of more rows, a sample of this size is learnt anew.
+MOST_LEFT_OUT_OF: Final = 1500
 
 
 def calibration_error(log_probabilities: Matrix, codes: Indices, weights: Vector) -> float:
@@ -78,8 +78,8 @@ def leave_class_out(classifier: OpenSetClassifier, reject: float | None = None) 
 def _of_a_sample(classifier: OpenSetClassifier) -> OpenSetClassifier:
     """Return the classifier, or one of a sample of its rows if there are very many."""
     rows, codes, groups = classifier.training_rows
-    if len(rows) <= _MOST_ROWS:
+    if len(rows) <= MOST_LEFT_OUT_OF:
         return classifier
-    kept = spread_out_rows(codes, _MOST_ROWS)
+    kept = spread_out_rows(codes, MOST_LEFT_OUT_OF)
     names = classifier.classes_[codes[kept]]
     return clone(classifier).fit(rows[kept], names, None if groups is None else groups[kept])
