@@ -36,6 +36,20 @@ def test_rows_of_known_classes_are_rejected_at_the_given_rate():
         assert np.mean(rejected) == pytest.approx(rate, abs=3 * error + 0.01)
 
 
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(90, 500), (60, 40)])
+def test_rates_hold_with_more_columns_than_rows(n_rows, n_columns):
+    rng = np.random.default_rng(0)
+    centers = 0.3 * rng.normal(size=(3, n_columns))
+
+    def draw(n):
+        y = rng.integers(0, 3, size=n)
+        return centers[y] + rng.normal(size=(n, n_columns)), y
+
+    p = OpenSetClassifier(n_folds=3).fit(*draw(n_rows)).p_values(draw(400)[0])
+    assert np.mean(p <= 0.05) < 0.15
+    assert 0.05 < np.mean(p <= 0.2) < 0.35
+
+
 def test_foreign_rows_are_unknown_and_known_ones_are_named(fitted):
     X, y = blobs(300, 7)
     recognized = fitted.recognize(X)
@@ -163,20 +177,22 @@ def test_what_a_class_left_out_would_have_cost_is_what_it_costs():
         assert np.mean(without.p_values(foreign) <= 0.05) == pytest.approx(promised[code], abs=0.2)
 
 
-def test_rejection_class_by_class():
+def test_rejection_among_the_rows_assigned_to_each_class():
     rng = np.random.default_rng(0)
-    tight, wide = rng.normal(scale=0.1, size=(150, 3)), 5 + rng.normal(scale=2, size=(150, 3))
-    X, y = np.vstack([tight, wide]), ["tight"] * 150 + ["wide"] * 150
-    new = np.vstack(
-        [rng.normal(scale=0.1, size=(1000, 3)), 5 + rng.normal(scale=2, size=(1000, 3))]
-    )
-    truth = np.repeat([0, 1], 1000)
-    pooled = OpenSetClassifier(n_folds=3, reject=0.1).fit(X, y).p_values(new) <= 0.1
-    each = OpenSetClassifier(n_folds=3, reject=0.1, per_class=True).fit(X, y).p_values(new) <= 0.1
-    assert pooled.mean() == pytest.approx(0.1, abs=0.05)
-    assert pooled[truth == 1].mean() > 2 * pooled[truth == 0].mean()
-    for code in (0, 1):
-        assert each[truth == code].mean() == pytest.approx(0.1, abs=0.06)
+
+    def draw(n):
+        tight, wide = rng.normal(scale=0.1, size=(n, 3)), 5 + rng.normal(scale=2, size=(n, 3))
+        return np.vstack([tight, wide]), np.repeat(["tight", "wide"], n)
+
+    (X, y), (new, _) = draw(150), draw(1000)
+    pooled = OpenSetClassifier(n_folds=3, reject=0.1).fit(X, y)
+    each = OpenSetClassifier(n_folds=3, reject=0.1, per_class=True).fit(X, y)
+    is_tight = each.predict(new) == "tight"
+    rejected = pooled.p_values(new) <= 0.1
+    assert rejected.mean() == pytest.approx(0.1, abs=0.05)
+    assert rejected[~is_tight].mean() > 2 * rejected[is_tight].mean()
+    for part in (is_tight, ~is_tight):
+        assert (each.p_values(new) <= 0.1)[part].mean() == pytest.approx(0.1, abs=0.06)
 
 
 def test_unlabelled_rows_help_to_scale():
@@ -253,6 +269,26 @@ def test_a_row_that_is_not_of_a_class_is_no_longer_taken_for_it():
 def test_negatives_of_unknown_classes_are_rejected(fitted):
     with pytest.raises(InputError, match="is_not names 'dog', which is no class"):
         fitted.add(np.zeros((1, 4)), is_not=["dog"])
+
+
+def test_contradictions_and_mixed_labels_are_rejected(fitted):
+    with pytest.raises(InputError, match="Row 0 is said to be 'ant', and not to be it"):
+        fitted.add(np.zeros((1, 4)), ["ant"], is_not=["ant"])
+    with pytest.raises(InputError, match="The classes are texts, but y holds '3'"):
+        fitted.add(np.zeros((1, 4)), [3])
+    X, y = load_iris(return_X_y=True)
+    numbers = OpenSetClassifier(n_folds=2).fit(X[::5], y[::5])
+    with pytest.raises(InputError, match="The classes are numbers, but y holds 'new'"):
+        numbers.add(X[:1], ["new"])
+
+
+def test_rates_and_weights_are_checked(fitted):
+    for reject in (-0.1, 1.0, 2.0):
+        with pytest.raises(InputError, match="it must be a fraction of the rows of known classes"):
+            fitted.recognize(np.zeros((1, 4)), reject=reject)
+    X, y = blobs(30, 0)
+    with pytest.raises(InputError, match="class_weight holds -5; weights of classes must be"):
+        OpenSetClassifier(class_weight={"ant": -5.0}).fit(X, y)
 
 
 def test_labels_and_groups_must_fit():

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -109,7 +110,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         Fraction of the rows of known classes that are called unknown. :meth:`recognize` takes
         another one without a new fit.
     per_class : bool, default=False
-        Reject this fraction of the rows of each class, instead of all classes together.
+        Reject this fraction of the rows assigned to each class, instead of all rows together.
     scale : {"feature", "common", "none"}, default="feature"
         Scale each column by its own spread, all columns by one number (for columns of one unit,
         such as pixels), or not.
@@ -125,8 +126,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         of more.
     none_prior : float, default=0.05
         Probability, before a row is seen, that it is of none of the classes.
-    random_state : int, default=0
-        Seed of the parts and of the forests.
+    random_state : int, RandomState or None, default=0
+        Seed of the parts and of the forests; by default results are repeatable.
 
     Attributes
     ----------
@@ -150,8 +151,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
     >>> model = OpenSetClassifier().fit(X, load_iris().target_names[y])
     >>> model.recognize([[5.0, 3.4, 1.5, 0.2], [9.0, 9.0, 9.0, 9.0]])
     array(['setosa', 'unknown'], dtype=object)
-    >>> model.predict_proba([[6.0, 2.8, 5.0, 1.7]]).round(1)
-    array([[0. , 0.5, 0.5]])
+    >>> model.predict([[6.0, 2.8, 5.0, 1.7]])
+    array(['virginica'], dtype='<U10')
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -165,7 +166,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         "robust": ["boolean"],
         "n_folds": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
         "none_prior": [Interval(Real, 0, 1, closed="neither")],
-        "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both")],
+        "random_state": ["random_state"],
     }  # fmt: skip
 
     def __init__(
@@ -179,7 +180,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         robust: bool = False,
         n_folds: int | str = "auto",
         none_prior: float = 0.05,
-        random_state: int = 0,
+        random_state: Any = 0,
     ) -> None:
         self.reject = reject
         self.per_class = per_class
@@ -239,15 +240,16 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         """Hold out every part once, learn pool and rejection from that, then fit to all rows."""
         n_classes = len(self.classes_)
         self._training = training
+        seed = self._seed()
         self._settings = settings = choose_settings(
-            training, scale=self.scale, robust=self.robust, seed=int(self.random_state)
+            training, scale=self.scale, robust=self.robust, seed=seed
         )
         stands_for = training.weights
         weights = stands_for * self._class_weights(training.codes, stands_for)
         weighted = training._replace(weights=weights)
         n_folds = n_folds_for(len(numbers)) if self.n_folds == "auto" else int(self.n_folds)
         groups = training.groups if self._has_groups else None
-        parts = folds(training.codes, groups, n_folds, int(self.random_state))
+        parts = folds(training.codes, groups, n_folds, seed)
         held_out, is_judged = judged_by_others(weighted, parts, n_classes, settings)
         codes = training.codes
         pool = learn_pool(held_out.log_probabilities, codes, weights, parts, is_judged)
@@ -258,18 +260,29 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         self._scale = novelty_scale(novelties)
         novelty = self._scale.novelty(novelties)
         self._known = held_out_novelties(novelty, stands_for[usable])
-        self._by_class = by_class(novelty, codes[usable], stands_for[usable], n_classes)
+        assigned = pool.held_out.argmax(axis=1)
+        self._by_class = by_class(novelty, assigned[usable], stands_for[usable], n_classes)
         self._model = fit_evidence(weighted, n_classes, settings)
         no_veto = np.zeros((len(codes), n_classes))
         judgement = self._judgement(pool.held_out, held_out.novelties, no_veto)
         self.cross_validated_ = CrossValidated(numbers, codes, judgement, is_judged, stands_for)
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _class_weights(self, codes: Indices, stands_for: Vector) -> Vector:
         """Return the weight of each row's class; balanced classes have equal total weights."""
         if self.class_weight == "balanced":
             totals = np.bincount(codes, stands_for)
             return np.asarray((stands_for.sum() / (len(totals) * totals))[codes])
-        return np.asarray(compute_sample_weight(self.class_weight, self.classes_[codes]))
+        weights = np.asarray(compute_sample_weight(self.class_weight, self.classes_[codes]))
+        if not (weights > 0).all():
+            raise InputError(
+                f"class_weight holds {weights.min():g}; weights of classes must be above 0."
+            )
+        return weights
 
     def add(
         self,
@@ -300,6 +313,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
         labels, negative = _labels(y, len(X), "y"), _labels(is_not, len(X), "is_not")
         has_label = np.array([label is not None for label in labels])
         has_negative = np.array([label is not None for label in negative])
+        _check_no_contradiction(labels, negative)
+        _check_same_kind(labels[has_label], self.classes_)
         self._add_negatives(X[has_negative], negative[has_negative])
         if has_label.any():
             self._add_rows(X[has_label], labels[has_label], _part_of(groups, has_label))
@@ -423,9 +438,15 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
             Fraction of the rows of known classes that are called unknown; by default the
             parameter of this name.
         """
+        rate = self.reject if reject is None else reject
+        if not 0 <= rate < 1:
+            raise InputError(
+                f"reject is {rate:g}; it must be a fraction of the rows of known classes, from 0 "
+                "to below 1."
+            )
         judgement = self.judge(X)
         labels = self.classes_.astype(object)[judgement.best]
-        labels[judgement.is_unknown(self.reject if reject is None else reject)] = reject_label
+        labels[judgement.is_unknown(rate)] = reject_label
         return np.asarray(labels)
 
     def score_samples(self, X: ArrayLike) -> Vector:
@@ -481,6 +502,27 @@ def _labels(y: ArrayLike | None, n_rows: int, name: str) -> NDArray[Any]:
             "or None, for each row."
         )
     return np.array([None if is_missing(label) else label for label in labels], dtype=object)
+
+
+def _check_no_contradiction(labels: NDArray[Any], negative: NDArray[Any]) -> None:
+    for number, (label, is_not) in enumerate(zip(labels, negative, strict=True)):
+        if label is not None and label == is_not:
+            raise InputError(
+                f"Row {number} is said to be {quoted(str(label))}, and not to be it. Leave out one "
+                "of the two."
+            )
+
+
+def _check_same_kind(labels: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Raise for texts beside numbers: NumPy would make texts of both."""
+    is_text = classes.dtype.kind in "UO"
+    for label in labels:
+        if isinstance(label, str) != is_text:
+            kinds = ("texts", "numbers") if is_text else ("numbers", "texts")
+            raise InputError(
+                f"The classes are {kinds[0]}, but y holds {quoted(str(label))}. Give the labels "
+                f"of added rows as {kinds[0]}, too."
+            )
 
 
 def _part_of(groups: ArrayLike | None, rows: Mask) -> ArrayLike | None:

@@ -57,6 +57,7 @@ class EvidenceSettings(NamedTuple):
     robust: bool
     ridge: RidgeSettings
     length_scale: float
+    n_directions: int  # to which very many columns are reduced
     seed: int
 
 
@@ -114,8 +115,8 @@ class Learnt:
         with np.errstate(divide="ignore"):
             by_trees = [np.log(forest.probabilities(rows.X)) for forest in self.forests]
         # No more extreme than one row, or one tree, more could make them.
-        return [_smoothed(log_p, self.n_rows) for log_p in by_lines] + [
-            _smoothed(log_p, N_TREES) for log_p in by_trees
+        return [smoothed(log_p, self.n_rows) for log_p in by_lines] + [
+            smoothed(log_p, N_TREES) for log_p in by_trees
         ]
 
 
@@ -145,7 +146,7 @@ class EvidenceModel:
             self.n_classes,
             self.learnt,
             rows,
-            self.kernel.log_probabilities(rows.scaled),
+            smoothed(self.kernel.log_probabilities(rows.scaled), len(known)),
             [
                 kth_distances(known_rows.scaled, [1], rows.scaled)[:, 0],
                 kth_distances(known_rows.turned, [1], rows.turned)[:, 0],
@@ -159,7 +160,6 @@ def assembled(
 ) -> Evidence:
     """Put the members in their places; classes that were not learnt have no probability."""
     *by_lines, by_trees, by_forest = learnt.log_probabilities(rows)
-    by_kernel = _smoothed(by_kernel, learnt.n_rows)
     parts = [*by_lines, by_kernel, by_trees, by_forest]
     if len(learnt.present) > 1:
         novelties = [*novelties, -by_kernel.max(axis=1), -by_trees.max(axis=1)]
@@ -169,7 +169,7 @@ def assembled(
     return Evidence(whole, np.array(novelties))
 
 
-def _smoothed(log_p: Matrix, n: int) -> Matrix:
+def smoothed(log_p: Matrix, n: int) -> Matrix:
     """Return log probabilities as if one more of n rows had been of no class in particular."""
     return np.asarray(np.log((n * np.exp(log_p) + 1 / log_p.shape[1]) / (n + 1)))
 
@@ -189,7 +189,9 @@ def choose_settings(
     random = np.random.RandomState(seed)
     length_scale = fit_length_scale(rows, _RIDGE, random).length_scale
     ridge = choose_ridge(rows, training.codes, n_classes)
-    return EvidenceSettings(scale, robust, ridge, length_scale, seed)
+    # Half as many as rows: then they are much the same for any large part of the rows.
+    n_directions = max(1, min(_MOST_DIRECTIONS, len(rows) // 2))
+    return EvidenceSettings(scale, robust, ridge, length_scale, n_directions, seed)
 
 
 def column_scaling(training: Training, scale: Scale, robust: bool) -> FeatureScaling:
@@ -217,7 +219,7 @@ def learn(training: Training, settings: EvidenceSettings) -> Learnt:
     weights = training.weights / training.weights.mean()
     scaling = column_scaling(training, settings.scale, settings.robust)
     rows = scaling(training.X)
-    projection = _projection(rows, settings.seed)
+    projection = _projection(rows, settings)
     reduced = _projected(rows, projection)
     within = within_classes(reduced, codes, weights, len(present))
     log_priors = np.log(np.bincount(codes, weights) / weights.sum())
@@ -264,9 +266,9 @@ def described_classes(
     return found
 
 
-def _projection(rows: Matrix, seed: int) -> Projection | None:
+def _projection(rows: Matrix, settings: EvidenceSettings) -> Projection | None:
     if rows.shape[1] <= _MOST_DIRECTIONS:
         return None
-    n = min(_MOST_DIRECTIONS, len(rows))
+    n, seed = min(settings.n_directions, len(rows)), settings.seed
     model = PCA(n, svd_solver="randomized", random_state=seed).fit(rows)
     return Projection(model.mean_, np.ascontiguousarray(model.components_.T))

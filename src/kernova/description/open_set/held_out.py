@@ -19,6 +19,7 @@ from kernova.description.open_set.evidence import (
     column_scaling,
     described_classes,
     learn,
+    smoothed,
 )
 from kernova.description.open_set.kernel_ridge import (
     MOST_LANDMARKS,
@@ -34,6 +35,9 @@ from kernova.typing import Indices, Mask, Matrix, Vector
 # With so many rows, and so many for each column, a row has no say in the scale of its columns.
 _MANY_ROWS: Final = 2000
 _ROWS_PER_COLUMN: Final = 50
+# With fewer rows for each direction, the scale within classes fits the rows that it was learnt from
+# better than any others: rows held out together would be nearer to each other than to these.
+_ROWS_PER_DIRECTION: Final = 10
 _LEAST: Final = 1e-300  # membership that a left-out row keeps
 
 
@@ -101,13 +105,21 @@ def _evidence_on(training: Training, chosen: Indices, shared: _Shared) -> Eviden
         shared.n_classes,
         learnt,
         SeenRows(*(part[chosen] for part in rows)),
-        shared.by_kernel[np.ix_(chosen, columns)],
+        smoothed(shared.by_kernel[np.ix_(chosen, columns)], len(training.X)),
         [
             left_out_distances(rows.scaled, chosen, training.groups),
-            left_out_distances(rows.turned, chosen, training.groups),
+            _distances_within(rows.turned, chosen, is_learnt, training.groups),
             -membership,
         ],
     )
+
+
+def _distances_within(turned: Matrix, chosen: Indices, is_learnt: Mask, groups: Indices) -> Vector:
+    """Return the distances to the nearest other row, on the scale within classes."""
+    n_rows, n_directions = turned.shape
+    if n_rows < _ROWS_PER_DIRECTION * n_directions and is_learnt.any():
+        return kth_distances(turned[is_learnt], [1], turned[chosen])[:, 0]
+    return left_out_distances(turned, chosen, groups)
 
 
 def left_out_distances(rows: Matrix, chosen: Indices, groups: Indices) -> Vector:

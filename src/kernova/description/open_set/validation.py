@@ -52,7 +52,7 @@ def leave_class_out(classifier: OpenSetClassifier, reject: float | None = None) 
     Returns
     -------
     array of shape (n_classes,)
-        NaN if there is no other class.
+        NaN if there is no other class, or no row of any class could be held out.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def leave_class_out(classifier: OpenSetClassifier, reject: float | None = None) 
     rate = classifier.reject if reject is None else reject
     n_classes = len(classifier.classes_)
     found = np.full(n_classes, np.nan)
-    if n_classes < 2:
+    if n_classes < 2 or not classifier.cross_validated_.is_judged.any():
         return found
     model = _of_a_sample(classifier)
     for code in track(range(n_classes), "leaving classes out"):
