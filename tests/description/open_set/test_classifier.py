@@ -106,7 +106,7 @@ def test_balanced_classes_have_equal_priors():
     plain = OpenSetClassifier(n_folds=2).fit(X[kept], y[kept])
     balanced = OpenSetClassifier(n_folds=2, class_weight="balanced").fit(X[kept], y[kept])
     heavy = OpenSetClassifier(n_folds=2, class_weight={"bee": 50.0}).fit(X[kept], y[kept])
-    between = (X[y == "bee"].mean(axis=0) + X[y == "ant"].mean(axis=0)) / 2
+    between = 0.7 * X[y == "bee"].mean(axis=0) + 0.3 * X[y == "ant"].mean(axis=0)
     of_bee = [m.predict_proba(between[None])[0, 1] for m in (plain, balanced, heavy)]
     assert of_bee[0] < of_bee[1] < of_bee[2]
     assert np.isfinite(plain.p_values(new)).all()
@@ -168,13 +168,15 @@ def test_one_class_is_recognised_or_unknown():
 
 def test_what_a_class_left_out_would_have_cost_is_what_it_costs():
     X, y = load_wine(return_X_y=True)
-    model = OpenSetClassifier(n_folds=3).fit(X[::2], y[::2])
-    promised = leave_class_out(model)
+    promised = leave_class_out(OpenSetClassifier(n_folds=3).fit(X[::2], y[::2]))
+    found = []
     for code in range(3):
         others = y[::2] != code
         without = OpenSetClassifier(n_folds=3).fit(X[::2][others], y[::2][others])
-        foreign = X[1::2][y[1::2] == code]
-        assert np.mean(without.p_values(foreign) <= 0.05) == pytest.approx(promised[code], abs=0.2)
+        found.append(np.mean(without.p_values(X[1::2][y[1::2] == code]) <= 0.05))
+    # Some 30 rows of each class: their fractions have standard errors of .09.
+    assert np.mean(found) == pytest.approx(np.mean(promised), abs=0.15)
+    assert np.abs(np.array(found) - promised).max() < 0.3
 
 
 def test_rejection_among_the_rows_assigned_to_each_class():
