@@ -218,7 +218,7 @@ PROMPT = {
 
 # --- learn and recognize ---------------------------------------------------------------------
 
-LEARNT = "2 classes were learnt from 60 rows of labelled.csv.\nCross-validated in 10 parts, "
+LEARNT = "2 classes were learnt from 60 rows of labelled.csv.\n10-fold cross-validation: "
 UNKNOWN_CLASS = "(eel): 5, of which 5 (100.0 %) correctly called unknown."
 RECOGNIZE = {
     "no label column": (

@@ -83,7 +83,12 @@ ONE_CLASS_LEARNT = "1 class was learnt from 60 rows of "
 DUPLICATES_ACROSS_CLASSES = (
     "6 rows have duplicates with another label; rows like them are ambiguous."
 )
-ONE_ROW = "Nothing can be left out of eel: a class needs two rows for its own rows to be judged."
+ONE_ROW = "eel could not be tested, because it has only one row."
+NOTHING_TESTED = "Nothing could be tested: no row could be held out."
+NOT_HELD_OUT = (
+    "No training row could be held out, so that the fraction of known rows that would be called "
+    "unknown is not known."
+)
 UNLABELLED = {
     "open-set": "2 rows of {} have no label. They help to scale the columns, but no class is "
     "learnt from such rows.",

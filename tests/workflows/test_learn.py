@@ -13,6 +13,7 @@ from kernova import (
 )
 from kernova.description.hyperparameters import feature_scaling
 from kernova.workflows.learn import label_texts, learn_classes, read_labelled
+from kernova.workflows.recognize import recognize_rows
 from kernova.workflows.settings import LearnSettings
 from tests.workflows.messages import (
     BAD_LABELS,
@@ -21,6 +22,8 @@ from tests.workflows.messages import (
     DUPLICATES_ACROSS_CLASSES,
     FEWER_ROWS,
     NO_LABELS,
+    NOT_HELD_OUT,
+    NOTHING_TESTED,
     ONE_CLASS,
     ONE_CLASS_LEARNT,
     ONE_ROW,
@@ -139,7 +142,7 @@ def test_notes_on_unusual_training_tables(tmp_path):
     only = learnt(frame.assign(kind="carp"), tmp_path)
     assert only.notes == [ONE_CLASS]
     assert only.summary.startswith(ONE_CLASS_LEARNT)
-    assert "had been unknown" not in only.summary
+    assert "if it were unknown" not in only.summary
 
     copied = pd.concat([two_kinds(), two_kinds().head(3).assign(kind="roach")])
     assert learnt(copied, tmp_path).notes == [DUPLICATES_ACROSS_CLASSES]
@@ -152,10 +155,10 @@ def test_notes_on_unusual_training_tables(tmp_path):
 
 
 def test_a_rate_that_few_rows_cannot_show_is_remarked_on(tmp_path):
-    remark = "(5 % of the known rows were asked for, which 19 rows would show), "
+    remark = "(asked for: 5 %, which needs 19 rows), "
     assert remark in learnt(two_kinds(12), tmp_path).summary
     tenth = learnt(two_kinds(12), tmp_path, LearnSettings(reject=0.1)).summary
-    assert "(10 % of the known rows were asked for), " in tenth
+    assert "(asked for: 10 %), " in tenth
 
 
 def test_robust_learning_leaves_gross_rows_out(tmp_path):
@@ -243,9 +246,9 @@ def test_figures_are_those_of_rows_judged_without_them(tmp_path):
     assert found["carp"] < found["eel"]
     assert figures["found_if_unknown"] == pytest.approx(found.mean())
     assert [part.split(" ")[0] for part in result.sentences] == [
-        "3", "Cross-validated", "Without", "If",
+        "3", "10-fold", "Without", "The",
     ]  # fmt: skip
-    assert f"If {found.idxmin()} had been unknown, " in result.summary
+    assert f"if it were unknown is {found.idxmin()}: " in result.summary
 
 
 def test_classes_are_left_out_on_request_only(tmp_path):
@@ -253,7 +256,7 @@ def test_classes_are_left_out_on_request_only(tmp_path):
     two_kinds().to_csv(path, index=False)
     result = learn_classes(read_labelled(path, "kind"), leaves_classes_out=False)
     assert "found_if_unknown" not in result.classes
-    assert "had been unknown" not in result.summary
+    assert "if it were unknown" not in result.summary
     assert result.to_json_dict()["found_if_unknown"] is None
 
 
@@ -270,7 +273,7 @@ def test_rows_of_a_group_stay_together(tmp_path):
     assert "fish" not in together.model.columns
     assert alone.tests.figures["accuracy_without_rejection"] > 0.95
     assert together.tests.figures["accuracy_without_rejection"] < 0.75
-    assert "in 10 parts, groups whole," in together.summary
+    assert "10-fold cross-validation with groups kept together: " in together.summary
     frame.loc[:4, "fish"] = None  # of no group, each by itself
     assert len(learnt(frame, tmp_path, group_column="fish").model.labels_) == 200
 
@@ -331,3 +334,23 @@ def test_a_table_without_label_column(tmp_path):
     with pytest.raises(InputError) as caught:
         read_labelled(path, None)
     assert str(caught.value) == NO_LABELS.format(path)
+
+
+def one_row_each():
+    return pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [3.0, 1.0, 2.0], "kind": ["x", "y", "z"]})
+
+
+def one_group_each():
+    return two_kinds().assign(pond=lambda frame: frame["kind"])
+
+
+@pytest.mark.parametrize("roles", [{}, {"group_column": "pond"}])
+def test_nothing_is_said_if_no_row_could_be_held_out(tmp_path, roles):
+    result = learnt(one_group_each() if roles else one_row_each(), tmp_path, **roles)
+    assert result.sentences[1:] == [NOTHING_TESTED]
+    assert result.classes[["recognized", "unknown", "found_if_unknown"]].isna().all(axis=None)
+    answer = result.to_json_dict()
+    assert {answer[name] for name in ("accuracy", "unknown", "found_if_unknown")} == {None}
+    assert {line["found_if_unknown"] for line in answer["classes"]} == {None}
+    again = recognize_rows(result.model, result.table)
+    assert again.expectation == NOT_HELD_OUT

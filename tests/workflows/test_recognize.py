@@ -87,7 +87,8 @@ def test_what_would_change_a_verdict_changes_it(digits):
     rates = {}
     for row, text in enumerate(digits.rows["would_change"]):
         found = re.match(
-            r"unknown from reject ([\d.e-]+) on; next is|\d below reject ([\d.e-]+)$", text
+            r"unknown if reject is ([\d.e-]+) or more; second|\d if reject is below ([\d.e-]+)$",
+            text,
         )
         if found and row % 20 == 0:
             rates[row] = float(found[1] or found[2])

@@ -67,7 +67,10 @@ def learn(
     ] = LearnSettings.reject,
     per_class: Annotated[
         bool,
-        typer.Option("--per-class", help="Reject this fraction of each class, not of all rows."),
+        typer.Option(
+            "--per-class",
+            help="Reject this fraction of the rows assigned to each class, not of all rows.",
+        ),
     ] = LearnSettings.per_class,
     scale: Annotated[
         Scale,
@@ -88,7 +91,7 @@ def learn(
         typer.Option(
             metavar="AUTO|NUMBER",
             help="Largest number of rows of a class to learn from; auto keeps 20,000 rows in all, "
-            "or 4 MB.",
+            "or 3 MB.",
         ),
     ] = str(LearnSettings.max_rows_per_class),
     robust: Annotated[
@@ -165,7 +168,8 @@ def recognize(
         typer.Argument(
             metavar="NEW",
             help="Table of rows to judge, with the columns of the training table; landmarks (TPS) "
-            "or a table of sounds if the model was trained on those.",
+            "or a table of sounds if the model was downloaded from the page of kernova discover "
+            "for such data.",
         ),
     ],
     missing: Annotated[

@@ -402,7 +402,7 @@ def _promise_notes(learnt: LearntModel) -> list[str]:
 
 def _of_use(notes: list[str]) -> list[str]:
     """Drop notes that every project would have, or that a note of this module replaces."""
-    unused = ("no class is learnt from such rows.", "Nothing can be left out of ", "only one class")
+    unused = ("no class is learnt from such rows.", " could not be tested, ", "only one class")
     return [note for note in notes if not any(part in note for part in unused)]
 
 

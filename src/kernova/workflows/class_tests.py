@@ -124,18 +124,18 @@ def _n_parts(classifier: OpenSetClassifier) -> int:
 
 def _sentences(classifier: OpenSetClassifier, figures: _Figures, n_parts: int) -> list[str]:
     if not np.isfinite(figures.recognized):
-        return ["No row could be judged by a model without it, so that nothing was tested."]
+        return ["Nothing could be tested: no row could be held out."]
     wrong = max(0.0, 1 - figures.recognized - figures.unknown)
-    of = "of each class" if classifier.per_class else "of the known rows"
-    together = ", groups whole" if classifier.training_rows.groups is not None else ""
+    of = " of the rows assigned to each class" if classifier.per_class else ""
+    has_groups = classifier.training_rows.groups is not None
+    together = " with groups kept together" if has_groups else ""
     return [
-        f"Cross-validated in {n_parts} parts{together}, each judged by a model of the others: "
-        f"{percent(figures.recognized, '.1f')} are recognised correctly, "
-        f"{percent(figures.unknown, '.1f')} called {UNKNOWN} "
-        f"({percent(classifier.reject, '.3g')} {of} were asked for{_extrapolated(classifier)}), "
-        f"{percent(wrong, '.1f')} taken for another class.",
-        f"Without rejection {percent(figures.right, '.1f')} are right, and probabilities are off "
-        f"by {percent(figures.calibration_error, '.1f')} (expected calibration error).",
+        f"{n_parts}-fold cross-validation{together}: {percent(figures.recognized, '.1f')} of the "
+        f"rows are recognised correctly, {percent(figures.unknown, '.1f')} are called {UNKNOWN} "
+        f"(asked for: {percent(classifier.reject, '.3g')}{of}{_extrapolated(classifier)}), "
+        f"{percent(wrong, '.1f')} are taken for another class.",
+        f"Without rejection {percent(figures.right, '.1f')} are right; the expected calibration "
+        f"error of the probabilities is {percent(figures.calibration_error, '.1f')}.",
     ]
 
 
@@ -143,20 +143,23 @@ def _extrapolated(classifier: OpenSetClassifier) -> str:
     """Return a remark if fewer rows were judged than the rate of rejection needs."""
     n_judged = int(classifier.cross_validated_.is_judged.sum())
     n_needed = math.ceil(1 / classifier.reject) - 1 if classifier.reject > 0 else 0
-    return f", which {n_needed} rows would show" if n_judged < n_needed else ""
+    return f", which needs {n_needed:,} rows" if n_judged < n_needed else ""
 
 
 def _left_out_sentences(classifier: OpenSetClassifier, found: Vector) -> list[str]:
     """Return what would have been found of the class that is found least, and of all."""
     if np.isnan(found).all():
         return []
-    hardest = int(np.nanargmin(found))
-    sentence = (
-        f"If {classifier.classes_[hardest]} had been unknown, {percent(found[hardest])} of its "
-        f"rows would have been called {UNKNOWN}"
-    )
-    if np.isfinite(found).sum() > 1:
-        sentence += f"; on average over the {len(found)} classes, {percent(_mean(found))}"
+    hardest, n_tested = int(np.nanargmin(found)), int(np.isfinite(found).sum())
+    name = classifier.classes_[hardest]
+    sentence = f"{percent(found[hardest])} of its rows would be called {UNKNOWN}"
+    if n_tested == 1:
+        sentence = f"If {name} were unknown, {sentence}"
+    else:
+        sentence = (
+            f"The class that would be hardest to detect if it were unknown is {name}: {sentence}; "
+            f"on average over {n_tested:,} classes, {percent(_mean(found))}"
+        )
     if len(classifier.cross_validated_.rows) > MOST_LEFT_OUT_OF:
         sentence += f" (learnt from a sample of {MOST_LEFT_OUT_OF:,} rows)"
     return [f"{sentence}."]

@@ -28,6 +28,10 @@ from kernova.workflows.verdicts import UNKNOWN
 CERTAIN: Final = 0.9
 _RANKED: Final = 3
 _LEAST_RATE: Final = 1e-4  # rates below this are not told apart
+_NOT_HELD_OUT: Final = (
+    f"No training row could be held out, so that the fraction of known rows that would be called "
+    f"{UNKNOWN} is not known."
+)
 
 
 @dataclass(frozen=True)
@@ -106,8 +110,8 @@ class RowVerdicts(ABC):
         n_rows, n_unknown = len(self.recognized), int(self.is_unknown.sum())
         known = self.names[0] if len(self.names) == 1 else f"one of {len(self.names)} classes"
         return (
-            f"Of {n_rows} new rows, {n_rows - n_unknown} recognised as {known}{self.aside}, "
-            f"{n_unknown} {UNKNOWN}."
+            f"Of {quantity(n_rows, 'new row')}, {n_rows - n_unknown:,} recognised as "
+            f"{known}{self.aside}, {n_unknown:,} {UNKNOWN}."
         )
 
 
@@ -223,7 +227,7 @@ class ProbabilityVerdicts(RowVerdicts):
         for is_unknown, p_value, codes, of in lines:
             best = names[codes[0]]
             if not is_unknown:
-                runner_up = f"{names[codes[1]]} {_rounded(of[1])}" if len(codes) > 1 else ""
+                runner_up = f"{names[codes[1]]} ({_rounded(of[1])})" if len(codes) > 1 else ""
                 texts.append(_if_known(p_value, runner_up))
             elif p_value > reject:
                 texts.append(f"{best} without the rows that are known not to be it")
@@ -238,18 +242,18 @@ class ProbabilityVerdicts(RowVerdicts):
 
     @property
     def expected_unknown(self) -> float:
-        """Fraction of the training rows called unknown by models without them."""
+        """Fraction of the training rows called unknown by models without them; NaN if none."""
         tested = self.classifier.cross_validated_
         judged = tested.is_judged
         if not judged.any():
-            return self.classifier.reject
+            return math.nan
         is_unknown = tested.judgement.is_unknown(self.classifier.reject)
         return float(np.average(is_unknown[judged], weights=tested.weights[judged]))
 
     @property
     def aside(self) -> str:
         """How many of the recognised rows are uncertain."""
-        return f" ({int(self.is_uncertain.sum())} with a probability below {CERTAIN})"
+        return f" ({int(self.is_uncertain.sum()):,} with a probability below {CERTAIN})"
 
     @property
     def expected_right(self) -> float:
@@ -260,13 +264,15 @@ class ProbabilityVerdicts(RowVerdicts):
         """Return how many rows should be right, and how many unknown, if all classes are known."""
         n_rows, n_known = len(self.recognized), int((~self.is_unknown).sum())
         fraction = self.expected_unknown
+        if math.isnan(fraction):
+            return [_NOT_HELD_OUT]
         unknown = (
-            f"If all were of known classes, about {fraction * n_rows:.1f} would be {UNKNOWN}"
+            f"If all were of known classes, about {fraction * n_rows:,.1f} would be {UNKNOWN}"
             f": {percent(fraction, '.1f')} of the training rows are when held out"
         )
         if not n_known:
             return [f"{unknown}."]
-        right = f"{self.expected_right:.{0 if n_known >= 100 else 1}f}"
+        right = f"{self.expected_right:,.{0 if n_known >= 100 else 1}f}"
         of_rows = f"about {right} of {quantity(n_known, 'recognised row')} would be right"
         return [f"{unknown}; {of_rows}, by their probabilities."]
 
@@ -297,12 +303,12 @@ def _if_known(p_value: float, runner_up: str) -> str:
 
     Examples
     --------
-    >>> _if_known(0.31244, "pike 0.20"), _if_known(1.0, "pike 0.20")
-    ('unknown from reject 0.313 on; next is pike 0.20', 'next is pike 0.20')
+    >>> _if_known(0.31244, "pike (0.20)"), _if_known(1.0, "pike (0.20)")
+    ('unknown if reject is 0.313 or more; second is pike (0.20)', 'second is pike (0.20)')
     """
     rate = _three_digits(max(p_value, _LEAST_RATE), math.ceil)
-    parts = [f"unknown from reject {rate} on"] if float(rate) < 1 else []
-    return "; ".join([*parts, *([f"next is {runner_up}"] if runner_up else [])])
+    parts = [f"unknown if reject is {rate} or more"] if float(rate) < 1 else []
+    return "; ".join([*parts, *([f"second is {runner_up}"] if runner_up else [])])
 
 
 def _if_unknown(p_value: float, best: str) -> str:
@@ -311,11 +317,11 @@ def _if_unknown(p_value: float, best: str) -> str:
     Examples
     --------
     >>> _if_unknown(0.01239, "pike"), _if_unknown(1e-9, "pike")
-    ('pike below reject 0.0123', 'pike only at reject 0')
+    ('pike if reject is below 0.0123', 'pike only if reject is 0')
     """
     if p_value < _LEAST_RATE:
-        return f"{best} only at reject 0"
-    return f"{best} below reject {_three_digits(p_value, math.floor)}"
+        return f"{best} only if reject is 0"
+    return f"{best} if reject is below {_three_digits(p_value, math.floor)}"
 
 
 def _three_digits(fraction: float, rounding: Any) -> str:
@@ -392,13 +398,13 @@ class MembershipVerdicts(RowVerdicts):
     @property
     def aside(self) -> str:
         """How many of the recognised rows are ambiguous."""
-        return f" ({int(self.is_ambiguous.sum())} ambiguously)"
+        return f" ({int(self.is_ambiguous.sum()):,} ambiguously)"
 
     def sentences(self) -> list[str]:
         """Return how many rows should be unknown if all classes are known."""
         fraction, n_rows = self.expected_unknown, len(self.recognized)
         return [
-            f"If all were of known classes, about {fraction * n_rows:.1f} would be {UNKNOWN}: "
+            f"If all were of known classes, about {fraction * n_rows:,.1f} would be {UNKNOWN}: "
             f"{percent(fraction, '.1f')} of the training rows are when left out."
         ]
 

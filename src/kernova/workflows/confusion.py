@@ -73,19 +73,20 @@ class Confusion:
         if self.n_known:
             wrong = self.n_known - self.n_right - self.n_called_unknown
             sentences.append(
-                f"Rows labelled with known classes: {self.n_known}, of which {self.n_right} "
+                f"Rows labelled with known classes: {self.n_known:,}, of which {self.n_right:,} "
                 f"({percent(self.n_right / self.n_known, '.1f')}) recognised correctly, "
-                f"{self.n_called_unknown} called {UNKNOWN}, {wrong} taken for another class."
+                f"{self.n_called_unknown:,} called {UNKNOWN}, {wrong:,} taken for another class."
             )
         if self.n_foreign:
             sentences.append(
                 f"Rows of classes absent from the training data "
-                f"({first_few(self.foreign, _LABELS_NAMED)}): {self.n_foreign}, of which "
-                f"{self.n_foreign_right} ({percent(self.n_foreign_right / self.n_foreign, '.1f')}) "
-                f"correctly called {UNKNOWN}."
+                f"({first_few(self.foreign, _LABELS_NAMED)}): {self.n_foreign:,}, of which "
+                f"{self.n_foreign_right:,} "
+                f"({percent(self.n_foreign_right / self.n_foreign, '.1f')}) correctly called "
+                f"{UNKNOWN}."
             )
         if self.n_unlabelled:
-            sentences.append(f"Rows without a label, counted in neither: {self.n_unlabelled}.")
+            sentences.append(f"Rows without a label, counted in neither: {self.n_unlabelled:,}.")
         return sentences
 
     def to_json_dict(self) -> dict[str, Any]:

@@ -383,8 +383,8 @@ def _check_labels(labels: "pd.Series[Any]", table: Table) -> None:
     if n_classes > max(_MAX_CLASSES, len(classes) / 2):
         raise InputError(
             f"Column {quoted(str(labels.name))} of {table.source} looks like an id: "
-            f"{n_classes} different labels in {len(classes)} rows. Name the column that holds the "
-            "classes with label_column."
+            f"{n_classes:,} different labels in {len(classes):,} rows. Name the column that holds "
+            "the classes with label_column."
         )
 
 
@@ -423,7 +423,7 @@ def _published_notes(model: TableRecognizer) -> list[str]:
     if not isinstance(limit, int) or not (counts > limit).any():
         return []
     large = ", ".join(str(name) for name in counts.index[counts > limit])
-    return [f"Classes described by only their {limit} most informative rows: {large}."]
+    return [f"Classes described by only their {limit:,} most informative rows: {large}."]
 
 
 def _open_set_notes(model: TableRecognizer, classes: NDArray[np.str_]) -> list[str]:
@@ -432,11 +432,9 @@ def _open_set_notes(model: TableRecognizer, classes: NDArray[np.str_]) -> list[s
     notes = []
     alone = unjudged_classes(classifier)
     if alone:
-        what = "two rows" if classifier.training_rows.groups is None else "rows of two groups"
-        notes.append(
-            f"Nothing can be left out of {first_few(alone)}: a class needs {what} for its own rows "
-            "to be judged."
-        )
+        has = "it has" if len(alone) == 1 else "each has"
+        what = "one row" if classifier.training_rows.groups is None else "rows of one group"
+        notes.append(f"{first_few(alone)} could not be tested, because {has} only {what}.")
     n_kept, n_outliers = len(model.labels_), int(classifier.n_outliers_.sum())
     if n_kept + n_outliers < len(classes):
         notes.append(

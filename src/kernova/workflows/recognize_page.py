@@ -45,7 +45,7 @@ def recognition_page(result: RecognizeResult) -> str:
         f"What is known in {result.new.source}?",
         sections,
         footer=f"Made by kernova {__version__}: read → encode → judge → decide → report.",
-        lead=f"{len(result.rows)} rows, judged by "
+        lead=f"{quantity(len(result.rows), 'row')}, judged by "
         + quantity(len(result.model.classes_), "known class", "known classes"),
     )
 
@@ -104,7 +104,7 @@ def _counts(result: RecognizeResult) -> dict[str, Any]:
     }
     if isinstance(verdicts, ProbabilityVerdicts):
         counts[f"with a probability below {CERTAIN}"] = int(verdicts.is_uncertain.sum())
-        counts["right, if all are of known classes"] = f"about {verdicts.expected_right:.1f}"
+        counts["right, if all are of known classes"] = f"about {verdicts.expected_right:,.1f}"
     elif isinstance(verdicts, MembershipVerdicts):
         counts["of them ambiguous"] = int(verdicts.is_ambiguous.sum())
     counts["unknown"] = result.n_unknown
@@ -172,7 +172,7 @@ def _unknown_rows(result: RecognizeResult) -> Iterator[str]:
     first = result.least_known_first.head(min(_ROWS_SHOWN, result.n_unknown))
     yield table(
         result.shown(first),
-        f"The {len(first)} of {result.n_unknown} that are farthest from all classes",
+        f"The {len(first)} of {result.n_unknown:,} that are farthest from all classes",
     )
 
 
