@@ -84,6 +84,13 @@ DUPLICATES_ACROSS_CLASSES = (
     "6 rows have duplicates with another label; rows like them are ambiguous."
 )
 ONE_ROW = "eel could not be tested, because it has only one row."
+GIVEN_AWAY = (
+    "Column 'sample' alone determines the class of every row; drop it with drop='sample' if it is "
+    "not measured on new rows."
+)
+LOST_CLASS = (
+    "No row of pike was recognised; class_weight='balanced' gives rare classes more weight."
+)
 NOTHING_TESTED = "Nothing could be tested: no row could be held out."
 NOT_HELD_OUT = (
     "No training row could be held out, so that the fraction of known rows that would be called "
@@ -149,6 +156,19 @@ ABSENT_CLASSES = "Of no known class, and correctly unknown: 4."
 OTHER_COLUMNS = (
     "rows.csv does not match the training table: The columns of the new table are not those of "
     "the known one: {}. Give both tables the same columns."
+)
+IGNORED_COLUMNS = "2 columns that the model does not know are ignored: 'd', 'e'."
+ALL_COPIES = "5 of 5 rows are also training rows; figures on them say nothing about new rows."
+SOME_COPIES = "4 of 14 rows are also training rows; figures on them say nothing about new rows."
+NOT_SEEN = "Column 'country' holds 'ZZ' (2 rows), 'YY' (1 row), which were not seen in training."
+MISSING_NOW = (
+    "Column 'a' is missing in 3 rows, but never was in training; they are judged as if it were "
+    "ordinary."
+)
+MISSING_THEN = (
+    "{} has missing values, as the training table has, counted by column: 'c' 1. Each is replaced "
+    "by its column's median, or is a category of its own; whether a number is missing is one more "
+    "feature."
 )
 OTHER_MODEL = (
     "{} holds a SpatialDepth, not a model of classes. Pass a file written by kernova learn."

@@ -21,6 +21,8 @@ from tests.workflows.messages import (
     DAYS_UNUSED,
     DUPLICATES_ACROSS_CLASSES,
     FEWER_ROWS,
+    GIVEN_AWAY,
+    LOST_CLASS,
     NO_LABELS,
     NOT_HELD_OUT,
     NOTHING_TESTED,
@@ -334,6 +336,25 @@ def test_a_table_without_label_column(tmp_path):
     with pytest.raises(InputError) as caught:
         read_labelled(path, None)
     assert str(caught.value) == NO_LABELS.format(path)
+
+
+def test_a_category_that_gives_the_class_away_is_noted(tmp_path):
+    frame = two_kinds(apart=1.0)
+    frame["sample"] = [f"{kind} {i % 3}" for i, kind in enumerate(frame["kind"])]
+    frame["colour"] = np.where(np.arange(60) % 3 == 0, "red", "blue")
+    assert learnt(frame, tmp_path).notes == [GIVEN_AWAY]
+    frame["sample"] = [f"s{i // 3}{kind}" for i, kind in enumerate(frame["kind"])]
+    assert learnt(frame, tmp_path, keep=["sample"]).notes == []  # in few rows each
+    frame["sample"] = "s"
+    assert learnt(frame.assign(kind="carp"), tmp_path, keep=["sample"]).notes == [ONE_CLASS]
+
+
+def test_a_class_of_which_no_row_is_recognised_is_noted(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=206), "b": rng.normal(size=206)})
+    frame["kind"] = np.where(np.arange(206) < 200, "carp", "pike")
+    assert learnt(frame, tmp_path).notes == [LOST_CLASS]
+    assert learnt(frame, tmp_path, LearnSettings(class_weight="balanced")).notes == []
 
 
 def one_row_each():

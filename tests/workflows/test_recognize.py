@@ -15,11 +15,17 @@ from kernova.workflows.recognize_page import recognition_figures, recognition_pa
 from kernova.workflows.settings import LearnSettings, RecognizeSettings
 from tests.workflows.messages import (
     ABSENT_CLASSES,
+    ALL_COPIES,
     CONFUSION,
     FIXED_RATE,
+    IGNORED_COLUMNS,
+    MISSING_NOW,
+    MISSING_THEN,
+    NOT_SEEN,
     OTHER_COLUMNS,
     OTHER_MODEL,
     RECOGNIZED,
+    SOME_COPIES,
 )
 from tests.workflows.tables import two_kinds
 
@@ -258,7 +264,6 @@ def test_columns_in_another_order_are_the_same_rows(model):
     ("change", "found"),
     [
         (lambda frame: frame.drop(columns="b"), "missing 'b'"),
-        (lambda frame: frame.assign(d=1.0), "extra 'd'"),
         (lambda frame: frame.rename(columns={"b": "B"}), "missing 'b'; extra 'B'"),
     ],
 )
@@ -266,6 +271,41 @@ def test_other_columns_are_rejected(model, change, found):
     with pytest.raises(InputError) as caught:
         recognize_rows(model, as_table(change(two_kinds(5))))
     assert str(caught.value) == OTHER_COLUMNS.format(found)
+
+
+def test_columns_that_the_model_does_not_know_are_ignored(model):
+    frame = two_kinds(10, seed=3)
+    plain = recognize_rows(model, as_table(frame))
+    more = recognize_rows(model, as_table(frame.assign(d=1.0, e="x")))
+    pd.testing.assert_frame_equal(more.rows, plain.rows)
+    assert (plain.notes, more.notes) == ([], [IGNORED_COLUMNS])
+    assert recognition_page(more)
+
+
+def test_copies_of_training_rows_are_noted(model):
+    both = pd.concat([two_kinds(4), two_kinds(10, seed=3)], ignore_index=True)
+    assert recognize_rows(model, as_table(both)).notes == [SOME_COPIES]
+
+
+def test_rows_that_are_alike_by_chance_are_no_copies():
+    frame = two_kinds(60).round(0).assign(b=0.0, c=lambda rows: rows["c"] > 0)
+    learnt = learn_classes(as_table(frame)).model
+    new = two_kinds(20, seed=3).round(0).assign(b=0.0, c=lambda rows: rows["c"] > 0)
+    assert recognize_rows(learnt, as_table(new)).notes == []
+    assert "are also training rows" in " ".join(recognize_rows(learnt, as_table(frame)).notes)
+
+
+def test_values_that_training_had_not_are_noted(tmp_path):
+    frame = two_kinds().assign(country=np.where(np.arange(60) % 3, "AT", "CH"))
+    frame.loc[3, "c"] = np.nan
+    frame.to_csv(tmp_path / "known.csv", index=False)
+    learnt = learn_classes(read_labelled(tmp_path / "known.csv", "kind")).model
+    new = two_kinds(20, seed=3).assign(country="AT")
+    new.loc[:1, "country"], new.loc[2, "country"] = "ZZ", "YY"
+    new.loc[4:6, "a"] = new.loc[7, "c"] = np.nan
+    new.to_csv(tmp_path / "new.csv", index=False)
+    result = recognize_rows(learnt, read_new(tmp_path / "new.csv", learnt))
+    assert result.notes == [NOT_SEEN, MISSING_NOW, MISSING_THEN.format(tmp_path / "new.csv")]
 
 
 def test_missing_values_are_treated_as_in_training_by_default(tmp_path, model, published):
@@ -280,7 +320,7 @@ def test_missing_values_are_treated_as_in_training_by_default(tmp_path, model, p
     with pytest.raises(InputError, match=r"new\.csv has missing values, counted by column: 'a' 1"):
         read_new(path, published)
     dropped = recognize_rows(published, read_new(path, published, missing="drop"))
-    assert dropped.notes == [f"1 row of {path} has missing values and was left out."]
+    assert dropped.notes == [f"1 row of {path} has missing values and was left out.", ALL_COPIES]
     filled = recognize_rows(published, read_new(path, published, missing="fill"))
     assert len(filled.rows) == 6
 

@@ -401,8 +401,11 @@ def _promise_notes(learnt: LearntModel) -> list[str]:
 
 
 def _of_use(notes: list[str]) -> list[str]:
-    """Drop notes that every project would have, or that a note of this module replaces."""
-    unused = ("no class is learnt from such rows.", " could not be tested, ", "only one class")
+    """Drop notes that every project would have, that another replaces, or on other options."""
+    unused = (
+        "no class is learnt from such rows.", " could not be tested, ", "only one class",
+        " alone determines the class ", "class_weight=",
+    )  # fmt: skip
     return [note for note in notes if not any(part in note for part in unused)]
 
 

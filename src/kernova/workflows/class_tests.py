@@ -22,6 +22,9 @@ from kernova.text import percent
 from kernova.typing import Indices, Mask, Vector
 from kernova.workflows.verdicts import UNKNOWN
 
+# Of fewer rows than this, none may be recognised by chance.
+_ENOUGH_JUDGED = 5
+
 
 @dataclass(frozen=True)
 class ClassTests:
@@ -90,6 +93,17 @@ def unjudged_classes(classifier: OpenSetClassifier) -> list[str]:
     tested = classifier.cross_validated_
     codes = np.unique(tested.codes[~tested.is_judged])
     return [str(name) for name in classifier.classes_[codes]]
+
+
+def unrecognized_classes(classifier: OpenSetClassifier) -> list[str]:
+    """Return the classes of which some rows were judged, but none was recognised."""
+    tested, verdicts = classifier.cross_validated_, _held_out_verdicts(classifier)
+    n_classes = len(classifier.classes_)
+    n_judged = np.bincount(tested.codes[tested.is_judged], minlength=n_classes)
+    is_right = tested.is_judged & (verdicts == tested.codes)
+    n_right = np.bincount(tested.codes[is_right], minlength=n_classes)
+    is_lost = (n_judged >= _ENOUGH_JUDGED) & (n_right == 0)
+    return [str(name) for name in classifier.classes_[is_lost]]
 
 
 def _figures(classifier: OpenSetClassifier) -> _Figures:

@@ -31,6 +31,7 @@ from kernova.workflows.class_tests import (
     membership_tests,
     open_set_tests,
     unjudged_classes,
+    unrecognized_classes,
 )
 from kernova.workflows.detectors import table_encoder
 from kernova.workflows.settings import LearnSettings, Missing, missing_when_reading
@@ -219,7 +220,7 @@ def learn_classes(
             membership_tests(model) if model.is_published_method
             else open_set_tests(model, rows.classes, leaves_classes_out=leaves_classes_out)
         )  # fmt: skip
-    notes += _notes_on(model, rows.classes)
+    notes += _giveaway_notes(rows) + _notes_on(model, rows.classes)
     return LearnResult(model, tests.classes, table, settings, notes, tests)
 
 
@@ -399,6 +400,27 @@ def _unused_settings(settings: LearnSettings) -> list[str]:
     ]
 
 
+def _giveaway_notes(rows: _Rows) -> list[str]:
+    """Return a note on each category that alone determines the class of every row."""
+    features = rows.features
+    names = [str(name) for name in features.columns[category_columns(features)]]
+    return [
+        f"Column {quoted(name)} alone determines the class of every row; drop it with "
+        f"drop={name!r} if it is not measured on new rows."
+        for name in names
+        if _determines(features[name], rows.classes)
+    ]
+
+
+def _determines(column: "pd.Series[Any]", classes: NDArray[np.str_]) -> bool:
+    """Return whether each value is in one class only, and not by being in few rows."""
+    codes, values = pd.factorize(column, use_na_sentinel=False)
+    if not 2 <= len(values) < len(classes) / 2:
+        return False
+    n_classes = pd.Series(classes).groupby(codes).nunique()
+    return len(np.unique(classes)) > 1 and bool((n_classes == 1).all())
+
+
 def _notes_on(model: TableRecognizer, classes: NDArray[np.str_]) -> list[str]:
     notes = []
     if len(model.classes_) == 1:
@@ -435,6 +457,12 @@ def _open_set_notes(model: TableRecognizer, classes: NDArray[np.str_]) -> list[s
         has = "it has" if len(alone) == 1 else "each has"
         what = "one row" if classifier.training_rows.groups is None else "rows of one group"
         notes.append(f"{first_few(alone)} could not be tested, because {has} only {what}.")
+    lost = unrecognized_classes(classifier)
+    if lost and classifier.class_weight is None:
+        notes.append(
+            f"No row of {first_few(lost)} was recognised; class_weight='balanced' gives rare "
+            "classes more weight."
+        )
     n_kept, n_outliers = len(model.labels_), int(classifier.n_outliers_.sum())
     if n_kept + n_outliers < len(classes):
         notes.append(

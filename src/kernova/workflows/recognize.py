@@ -25,10 +25,12 @@ from kernova.tables.records import (
     warnings_as_notes,
 )
 from kernova.tables.table import Table, TableColumns, read_table
+from kernova.text import listed, plural
 from kernova.typing import Mask
 from kernova.workflows.class_verdicts import RowVerdicts, model_at, verdicts_on
 from kernova.workflows.confusion import Confusion, confusion_of, groups_of, unknown_groups
 from kernova.workflows.learn import label_texts
+from kernova.workflows.new_rows import new_row_notes
 from kernova.workflows.settings import Missing, RecognizeSettings, missing_when_reading
 
 __all__ = [
@@ -161,6 +163,8 @@ def read_new(
 ) -> Table:
     """Read the table to judge; by default missing values are treated as in training.
 
+    What is missing is noted by :func:`recognize_rows`, which knows the training rows.
+
     A model of landmarks or sounds reads new ones as it read the training data; ``audio`` is the
     folder with the recordings of a table of selections.
     """
@@ -184,12 +188,13 @@ def read_new(
             f"The model was learnt from sounds; name the folder with the recordings of "
             f"{os.fspath(path)} with audio."
         )
+    reading: Any = "keep" if missing == "auto" else missing_when_reading(missing)
     if isinstance(model.reader, TableColumns):
         roles = _Roles(id_column, label_column, tuple(drop))
-        return _read_alike(path, model.reader, roles, missing)
+        return _read_alike(path, model.reader, roles, reading)
     return read_table(
         path, id_column=id_column, label_column=label_column, drop=drop,
-        missing=missing_when_reading(missing), categories=model.text_columns,
+        missing=reading, categories=model.text_columns,
         reading="strict",
     )  # fmt: skip
 
@@ -203,7 +208,7 @@ class _Roles(NamedTuple):
 
 
 def _read_alike(
-    path: str | os.PathLike[str], known: TableColumns, given: _Roles, missing: Missing
+    path: str | os.PathLike[str], known: TableColumns, given: _Roles, missing: Any
 ) -> Table:
     """Read a table like the training table: columns that were no features there are none here.
 
@@ -222,7 +227,7 @@ def _read_alike(
     table = read_table(
         path, id_column=id_column, label_column=label_column, drop=[*given.drop, *aside],
         optional=[name for name in inherited if name is not None],
-        missing=missing_when_reading(missing), like=known,
+        missing=missing, like=known,
     )  # fmt: skip
     unused = [name for name in known.unused if name in table.features]
     return replace(table, features=table.features.drop(columns=unused))
@@ -258,10 +263,11 @@ def recognize_rows(
     """
     settings = settings or RecognizeSettings()
     model = model_at(model, settings.reject)
-    features = _aligned(model, new)
+    features, ignored = _aligned(model, new)
     verdicts = verdicts_on(model, features)
     cells = far_cells(features, beside=model.known_table)
-    notes = dropped_rows_notes(new) + far_cell_notes(new, cells, _AS_THEY_ARE, _AS_THEY_ARE)
+    notes = dropped_rows_notes(new) + ignored + new_row_notes(model, features, new.source)
+    notes += far_cell_notes(new, cells, _AS_THEY_ARE, _AS_THEY_ARE)
     with warnings_as_notes(notes):
         explanation = _explained(verdicts, features, settings.top, notes)
     nearest = model.nearest_ids(features, settings.n_nearest)
@@ -279,11 +285,20 @@ def recognize_rows(
     return RecognizeResult(rows, explanation, confusion, verdicts, new, settings, notes)
 
 
-def _aligned(model: TableRecognizer, new: Table) -> pd.DataFrame:
+def _aligned(model: TableRecognizer, new: Table) -> tuple[pd.DataFrame, list[str]]:
+    """Return the columns of the model, and a note on others."""
+    known = set(model.columns)
+    others = [name for name in new.features.columns.unique() if name not in known]
+    has_all = known <= set(new.features.columns)
+    features = new.features.drop(columns=others) if has_all else new.features
     try:
-        return align_columns(new.features, model.columns)
+        aligned = align_columns(features, model.columns)
     except InputError as error:
         raise InputError(f"{new.source} does not match the training table: {error}") from None
+    are = plural(len(others), "column that the model does not know is", "columns that the model "
+                 "does not know are")  # fmt: skip
+    notes = [f"{len(others):,} {are} ignored: {listed(others)}."] if others else []
+    return aligned, notes
 
 
 def _explained(
