@@ -122,8 +122,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):
     robust : bool, default=False
         Scale columns by medians, and leave out rows that lie far from all others of their class.
     n_folds : int or "auto", default="auto"
-        Parts of the rows that are held out in turn: by default ten of up to 2,000 rows, and five
-        of more.
+        Parts of the rows that are held out in turn: by default ten of up to 2,000 rows, five of
+        up to 10,000, and three of more.
     none_prior : float, default=0.05
         Probability, before a row is seen, that it is of none of the classes.
     random_state : int, RandomState or None, default=0

@@ -9,18 +9,20 @@ from sklearn.model_selection import StratifiedGroupKFold
 from kernova.description.open_set.kernel_ridge import spread_out_rows
 from kernova.typing import Indices, Vector
 
-# Few rows are worth more fits.
-_FEW_ROWS: Final = 2000
-_FOLDS_OF_FEW: Final = 10
-_FOLDS_OF_MANY: Final = 5
+# Few rows are worth more fits: parts of up to so many rows; three of more.
+_FOLDS: Final = ((2000, 10), (10_000, 5))
+_FOLDS_OF_MANY: Final = 3
 # Rows that are kept in all, and their memory.
 _MOST_ROWS: Final = 20_000
 _MOST_BYTES: Final = 3 * 2**20
 
 
 def n_folds_for(n_rows: int) -> int:
-    """Return the number of parts: ten of up to 2,000 rows, five of more."""
-    return min(_FOLDS_OF_FEW if n_rows <= _FEW_ROWS else _FOLDS_OF_MANY, n_rows)
+    """Return the number of parts: ten of up to 2,000 rows, five of up to 10,000, three of more."""
+    for most, n_folds in _FOLDS:
+        if n_rows <= most:
+            return min(n_folds, n_rows)
+    return _FOLDS_OF_MANY
 
 
 def folds(codes: Indices, groups: Indices | None, n_folds: int, seed: int) -> Indices:
