@@ -102,8 +102,8 @@ UNLABELLED = {
     "mddkm": "2 rows of {} have no label and were left out.",
 }
 SPREAD_ROWS = (
-    "40 of 60 rows were learnt from, spread over the classes; a row of a class that has more "
-    "stands for several."
+    "40 of 60 rows were learnt from, spread over the classes; rows of larger classes are weighted "
+    "accordingly."
 )
 UNUSED_BY_MDDKM = [
     "per_class was given, but the method mddkm does not use it; open-set does.",

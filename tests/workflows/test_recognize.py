@@ -305,6 +305,9 @@ def test_values_that_training_had_not_are_noted(tmp_path):
     new.loc[4:6, "a"] = new.loc[7, "c"] = np.nan
     new.to_csv(tmp_path / "new.csv", index=False)
     result = recognize_rows(learnt, read_new(tmp_path / "new.csv", learnt))
+    new.assign(always=1).to_csv(tmp_path / "more.csv", index=False)
+    more = recognize_rows(learnt, read_new(tmp_path / "more.csv", learnt))
+    assert more.notes[0].endswith(" not used as features: 'always' (always 1).")
     assert result.notes == [NOT_SEEN, MISSING_NOW, MISSING_THEN.format(tmp_path / "new.csv")]
 
 

@@ -121,7 +121,7 @@ def learn(
     memory_mb: options.MemoryMb = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Train a model of the classes in LABELLED that also detects rows of no known class.
+    """Train a model of the classes in LABELLED; it also detects rows that belong to no known class.
 
     kernova recognize assigns new rows to one of the classes or calls them unknown. No rows of
     unknown classes are needed. The model is tested: every row is judged by a model that was
@@ -209,10 +209,11 @@ def recognize(
 ) -> None:
     """Assign each row of NEW to one of the model's classes, or to none ("unknown").
 
-    Each row gets a class or "unknown", the probability of every class, the probability that it is
-    of none, a p-value, a ranking of the classes, what would change the verdict, and the nearest
-    training rows. Unknown rows that lie together are numbered as groups. Columns that were no
-    features in training are none here; its id and label columns are used if NEW has them.
+    Each row gets a class or "unknown", the probability of every class, the probability that it
+    belongs to none, a p-value, a ranking of the classes, what would change the verdict, and the
+    nearest training rows. Unknown rows that lie together are numbered as groups. Columns that were
+    no features in training are none here, and columns that the model does not know are ignored; its
+    id and label columns are used if NEW has them.
     """
     from kernova.workflows.recognize import load_recognizer, read_new, recognize_rows
 

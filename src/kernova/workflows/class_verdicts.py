@@ -19,7 +19,7 @@ from kernova.description.multiclass import MulticlassDataDescription
 from kernova.description.open_set.classifier import Judgement, OpenSetClassifier
 from kernova.description.recognizer import TableRecognizer
 from kernova.errors import InputError
-from kernova.text import percent, quantity
+from kernova.text import percent, plural, quantity
 from kernova.typing import Mask, Matrix, Vector
 from kernova.workflows.learn import check_reject
 from kernova.workflows.verdicts import UNKNOWN
@@ -274,7 +274,8 @@ class ProbabilityVerdicts(RowVerdicts):
             return [f"{unknown}."]
         right = f"{self.expected_right:,.{0 if n_known >= 100 else 1}f}"
         of_rows = f"about {right} of {quantity(n_known, 'recognised row')} would be right"
-        return [f"{unknown}; {of_rows}, by their probabilities."]
+        by = plural(n_known, "its probability", "their probabilities")
+        return [f"{unknown}; {of_rows}, by {by}."]
 
     def _by_class(self) -> dict[str, list[Any]]:
         uncertain = pd.Series(self.recognized[self.is_uncertain]).value_counts()

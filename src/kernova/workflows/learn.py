@@ -466,7 +466,7 @@ def _open_set_notes(model: TableRecognizer, classes: NDArray[np.str_]) -> list[s
     n_kept, n_outliers = len(model.labels_), int(classifier.n_outliers_.sum())
     if n_kept + n_outliers < len(classes):
         notes.append(
-            f"{n_kept:,} of {len(classes):,} rows were learnt from, spread over the classes; a row "
-            "of a class that has more stands for several."
+            f"{n_kept:,} of {len(classes):,} rows were learnt from, spread over the classes; rows "
+            "of larger classes are weighted accordingly."
         )
     return notes

@@ -234,8 +234,9 @@ def _decided_by_probabilities(verdicts: ProbabilityVerdicts) -> Section:
             paragraph(
                 "Any class at all? A row is unknown if its p-value is at most the rate of "
                 "rejection: the p-value is the fraction of training rows, each judged by a model "
-                "fitted without it, that are at least as novel. The probability of none follows "
-                f"from it if {percent(classifier.none_prior)} of all rows are of no known class."
+                "fitted without it, that are at least as novel; it is extrapolated beyond the most "
+                "novel one. The probability of none follows from it if "
+                f"{percent(classifier.none_prior)} of all rows belong to no known class."
             ),
             *(paragraph(sentence) for sentence in tests.sentences),
             table(
