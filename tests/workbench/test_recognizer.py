@@ -132,7 +132,7 @@ def test_categories_of_one_or_two_rows_are_learnt_with_a_note():
     features = pd.DataFrame({"x": [0.0, 0.1, 0.2, 0.3, 5.0, 9.0, 9.1, 5.02, 50.0]})
     labels = ["wren", "wren", "wren", "wren", "tit", "jay", "jay", None, None]
     learnt = learn_from_answers(table_of(features), labels)
-    assert learnt.notes == [messages.FEW_ROWS]
+    assert learnt.notes == [messages.FEW_ROWS, messages.NO_PROMISE]
     assert learnt.line_of(7).suggested == "tit"
     assert learnt.line_of(8).verdict == "unknown"
 

@@ -46,19 +46,26 @@ def test_the_promise_by_hand():
     assert at.promised == pytest.approx(12 / (12 + 1.15**2))  # Wilson's bound, none wrong
     assert as_hard.threshold_for(0.9) == 0.81
     assert as_hard.threshold_for(0.95) is None
-    # Half of the unlabelled rows are above, but only 12 of 32 answers: those are harder.
-    easier = Precision(answers, np.append(np.full(100, 0.81), np.full(100, 0.2)))
+    # Half of the unlabelled rows are above, but only 12 of 52 answers: those are harder.
+    p = np.append(p, np.full(20, 0.2))
+    more = held_out_answers(p, [*[True] * 12, *[True, False] * 10, *[False] * 20])
+    easier = Precision(more, np.append(np.full(100, 0.81), np.full(100, 0.2)))
     calibrated = easier.calibrated(np.array([0.81]))[0]
     together = (5 * calibrated + 12) / (5 + 12)
     assert easier.at(0.81).promised == pytest.approx(max(12 / (12 + 1.15**2), together))
 
 
 def test_the_model_is_not_trusted_where_answers_are_easier():
-    answers = held_out_answers([*[0.97] * 6, *[0.4] * 4], [*[True] * 6, *[False] * 4])
-    assert Precision(answers, np.append(np.full(90, 0.97), 0.4)).at(0.97).promised > 0.9
-    assert Precision(answers, np.append(0.97, np.full(90, 0.4))).at(0.97).promised < 0.85
-    few = held_out_answers([*[0.97] * 3, *[0.4] * 4], [*[True] * 3, *[False] * 4])
-    assert Precision(few, np.append(np.full(90, 0.97), 0.4)).at(0.97).promised < 0.85
+    def promised(n_right, n_wrong, unlabelled):
+        p = [*[0.97] * n_right, *[0.4] * n_wrong]
+        answers = held_out_answers(p, [*[True] * n_right, *[False] * n_wrong])
+        return Precision(answers, np.array(unlabelled)).at(0.97).promised
+
+    easier, harder = [*[0.97] * 90, 0.4], [0.97, *[0.4] * 90]
+    assert promised(8, 44, easier) > 0.9
+    assert promised(8, 44, harder) < 0.87
+    assert promised(3, 49, easier) < 0.85  # too few answers above the threshold
+    assert promised(8, 4, easier) < 0.87  # and too few in all
 
 
 def test_the_promise_does_not_fall_with_the_threshold():

@@ -23,6 +23,8 @@ _PRIOR: Final = 0.5
 # Answers that the calibrated probability counts as much as, and how much more often than answers
 # unlabelled rows must be above a threshold.
 _TRUST: Final = 5.0
+# Fewer answers in all do not show whether the model's own probabilities may be trusted.
+_ENOUGH_ANSWERS: Final = 50
 _SURER: Final = 1.25
 _SMALLEST: Final = 1e-6
 
@@ -107,9 +109,9 @@ class Precision:
     * what cross-validation shows: the lower end of the interval that holds the precision of the
       held-out answers above the threshold three times out of four, and
     * the precision of these answers together with the calibrated probability of a row at the
-      threshold, which counts as much as five answers. This holds only if unlabelled rows are above
-      the threshold clearly more often than answers are. Otherwise the answers are not the harder
-      rows, and what they show may be too good.
+      threshold, which counts as much as five answers. This holds only from 50 answers on, and if
+      unlabelled rows are above the threshold clearly more often than answers are. Otherwise the
+      answers are not the harder rows, and what they show may be too good.
 
     The promise is not smaller at a higher threshold.
 
@@ -157,7 +159,7 @@ class Precision:
         share_of_answers = n_above / max(float(self._n_above[0]), _SMALLEST)
         is_harder = share_of_rows >= _SURER * share_of_answers
         # The model alone, with next to no answers to test it, promises nothing.
-        is_tested = n_above >= _TRUST
+        is_tested = (n_above >= _TRUST) & (self._n_above[0] >= _ENOUGH_ANSWERS)
         return np.maximum(shown, np.where(is_harder & is_tested, together, 0.0))
 
     def calibrated(self, probability: Vector) -> Vector:
