@@ -350,8 +350,11 @@ def _new_row_notes(model: TableRecognizer, features: pd.DataFrame, source: str) 
 def _copy_notes(model: TableRecognizer, columns: Columns) -> list[str]:
     """Return a note on copies, if there are more than among the training rows themselves.
 
-    Where columns have few values, rows are alike by chance.
+    Where columns have few values, rows are alike by chance. Models of the published method answer
+    as those of version 0.1.0 did.
     """
+    if model.is_published_method:
+        return []
     known = split_columns(model.known_table, model.encoder_.is_category_)
     known_keys, keys = _row_keys(known), _row_keys(columns)
     n_copies = int(keys.isin(known_keys).sum())
