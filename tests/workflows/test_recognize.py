@@ -15,7 +15,6 @@ from kernova.workflows.recognize_page import recognition_figures, recognition_pa
 from kernova.workflows.settings import LearnSettings, RecognizeSettings
 from tests.workflows.messages import (
     ABSENT_CLASSES,
-    ALL_COPIES,
     CONFUSION,
     FIXED_RATE,
     IGNORED_COLUMNS,
