@@ -33,25 +33,31 @@ def test_a_link_on_another_page_leads_in(screen, digits):
     expect(page).to_have_title(TITLE)
 
 
-def test_the_private_file_leads_in_once(screen, new_screen, bench, monkeypatch):
+@pytest.fixture
+def alone(bench):
+    """Serve a bench that nobody has opened, longer than any window is open."""
+    with served_at(bench, bind_endpoint(port=0, token=TOKEN)) as server:
+        yield server
+
+
+def test_the_private_file_leads_in_once(alone, screen, new_screen, monkeypatch):
     given = queue.Queue()
     monkeypatch.setattr(login.webbrowser, "open", lambda url: given.put(url) or True)
     screen.watch.expect("request to elsewhere: file:///.*/open.html$")
-    with served_at(bench, bind_endpoint(port=0, token=TOKEN)) as server:
-        opening = login.open_browser(server.endpoint.address, server.endpoint.key)
-        used = []
-        screen.page.on("request", lambda request: used.append(request.url))
-        screen.page.goto(given.get(timeout=60))
-        expect(screen.page).to_have_title(TITLE)
-        opening.join(60)
-        assert not opening.is_alive()  # and the file is gone
-        (link,) = [url for url in used if "/login?" in url]
-        # Whoever finds the link in the history does not get in by it.
-        other = new_screen()
-        other.watch.expect("status of 401")
-        assert other.page.goto(link).status == 401
-        expect(other.page.get_by_role("alert")).to_contain_text("has already been used")
-        assert other.page.context.cookies() == []
+    opening = login.open_browser(alone.endpoint.address, alone.endpoint.key)
+    used = []
+    screen.page.on("request", lambda request: used.append(request.url))
+    screen.page.goto(given.get(timeout=60))
+    expect(screen.page).to_have_title(TITLE)
+    opening.join(60)
+    assert not opening.is_alive()  # and the file is gone
+    (link,) = [url for url in used if "/login?" in url]
+    # Whoever finds the link in the history does not get in by it.
+    other = new_screen()
+    other.watch.expect("status of 401")
+    assert other.page.goto(link).status == 401
+    expect(other.page.get_by_role("alert")).to_contain_text("has already been used")
+    assert other.page.context.cookies() == []
 
 
 def test_the_token_is_typed_into_the_form(screen, digits):

@@ -14,15 +14,22 @@ from tests.web.browser.tables import GROUPS, write_groups
 N_EACH = 40
 
 
+# A fixture, asked for before the window: the server outlives it, as no window is told to expect.
 @pytest.fixture
-def groups(tmp_path):
-    """Serve three groups, two of them named but for ten rows each."""
+def unnamed(tmp_path):
+    """Serve three groups that nobody has named yet."""
     write_groups(tmp_path / "rows.csv", N_EACH)
     with nearby_workbench(tmp_path / "rows.csv", id_column="id") as server:
-        for place, group in enumerate(GROUPS[:2]):
-            rows = list(range(place * N_EACH, (place + 1) * N_EACH - 10))
-            server.post("api/labels", expert="Anna", rows=rows, label=group)
         yield server
+
+
+@pytest.fixture
+def groups(unnamed):
+    """Name two of the three groups, but for ten rows each."""
+    for place, group in enumerate(GROUPS[:2]):
+        rows = list(range(place * N_EACH, (place + 1) * N_EACH - 10))
+        unnamed.post("api/labels", expert="Anna", rows=rows, label=group)
+    return unnamed
 
 
 def test_learning_asking_unknowns_and_taking_home(groups, screen, tmp_path):
@@ -87,19 +94,17 @@ def _check_the_slider(groups, screen):
     screen.at("suggested-category").select_option("")
 
 
-def test_too_few_answers_say_what_is_missing(tmp_path, screen):
-    write_groups(tmp_path / "rows.csv", N_EACH)
-    with nearby_workbench(tmp_path / "rows.csv", id_column="id") as server:
-        screen.open(server, "Anna")
-        screen.go("learn")
-        screen.push(screen.at("learn"))
-        expect(screen.at("learn-status")).to_contain_text("begin with the second labelled row")
-        expect(screen.page.locator("#view-learn .problem")).to_have_count(0)
-        for row in (0, N_EACH):
-            server.post("api/labels", expert="Anna", rows=[row], label=GROUPS[row // N_EACH])
-        screen.push(screen.at("learn"))
-        expect(screen.at("precision")).to_be_visible()
-        expect(screen.at("learn-rows").get_by_role("checkbox").first).to_be_visible()
+def test_too_few_answers_say_what_is_missing(unnamed, screen):
+    screen.open(unnamed, "Anna")
+    screen.go("learn")
+    screen.push(screen.at("learn"))
+    expect(screen.at("learn-status")).to_contain_text("begin with the second labelled row")
+    expect(screen.page.locator("#view-learn .problem")).to_have_count(0)
+    for row in (0, N_EACH):
+        unnamed.post("api/labels", expert="Anna", rows=[row], label=GROUPS[row // N_EACH])
+    screen.push(screen.at("learn"))
+    expect(screen.at("precision")).to_be_visible()
+    expect(screen.at("learn-rows").get_by_role("checkbox").first).to_be_visible()
 
 
 def _download(screen, name):
