@@ -6,6 +6,7 @@ from scipy.special import log_softmax
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from kernova.description.open_set.folds import shares, spread_out_rows
 from kernova.description.open_set.kernel_ridge import (
     MOST_LANDMARKS,
     RidgeSettings,
@@ -13,8 +14,6 @@ from kernova.description.open_set.kernel_ridge import (
     fit_kernel_ridge,
     held_out_log_probabilities,
     left_out_log_probabilities,
-    shares,
-    spread_out_rows,
 )
 from kernova.description.open_set.linear import discriminant, logistic, within_classes
 from kernova.description.open_set.trees import grow_forest

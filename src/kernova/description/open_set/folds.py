@@ -6,7 +6,6 @@ from typing import Final
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold
 
-from kernova.description.open_set.kernel_ridge import spread_out_rows
 from kernova.typing import Indices, Vector
 
 # Few rows are worth more fits: parts of up to so many rows; three of more.
@@ -85,3 +84,42 @@ def _thinned(rows: Indices, most: int) -> Indices:
     if len(rows) <= most:
         return rows
     return rows[np.linspace(0, len(rows), most, endpoint=False).astype(np.intp)]
+
+
+def spread_out_rows(codes: Indices, most: int) -> Indices:
+    """Return at most so many row numbers, evenly spread over the rows of every class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spread_out_rows(np.array([0, 0, 0, 0, 0, 0, 1, 1]), 4)
+    array([0, 3, 6, 7])
+    """
+    if len(codes) <= most:
+        return np.arange(len(codes))
+    counts = np.bincount(codes)
+    wanted = shares(counts, most)
+    kept = []
+    for code, n in enumerate(wanted.tolist()):
+        inside = np.flatnonzero(codes == code)
+        kept.append(inside[np.linspace(0, len(inside), n, endpoint=False).astype(np.intp)])
+    return np.sort(np.concatenate(kept))
+
+
+def shares(counts: Indices, most: int) -> Indices:
+    """Divide a number of rows among classes: small classes whole, the others equally.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shares(np.array([2, 100, 50]), 42)
+    array([ 2, 20, 20])
+    """
+    wanted = np.zeros(len(counts), dtype=np.intp)
+    left = most
+    order = np.argsort(counts, kind="stable")
+    for position, code in enumerate(order.tolist()):
+        share = max(1, left // (len(order) - position))
+        wanted[code] = min(int(counts[code]), share) if counts[code] else 0
+        left = max(0, left - int(wanted[code]))
+    return wanted

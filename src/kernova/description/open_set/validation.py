@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from kernova.description.open_set.classifier import OpenSetClassifier
-from kernova.description.open_set.kernel_ridge import spread_out_rows
+from kernova.description.open_set.folds import spread_out_rows
 from kernova.progress import track
 from kernova.typing import Indices, Matrix, Vector
 
