@@ -280,7 +280,7 @@ def test_a_browser_gets_the_name_of_a_private_file(script, anybody, monkeypatch)
     opening = open_browser(script.endpoint.address, script.endpoint.key)
     url = seen.get(timeout=60)
     assert url.startswith("file://")
-    assert not re.search("code|token|127", url)
+    assert not re.search(r"code|token|127\.0\.0\.1", url)
     page = Path(unquote(urlsplit(url).path))
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert stat.S_IMODE(page.parent.stat().st_mode) == 0o700
