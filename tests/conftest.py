@@ -53,3 +53,14 @@ def long_bar():
         return whole if os.environ.get("KERNOVA_SOAK") else max(1, whole // 10)
 
     return length
+
+
+@pytest.fixture
+def few_trees(monkeypatch):
+    """Grow a tenth of the trees, for tests of sentences, files and states, not of judgements.
+
+    Growing trees is nearly all of the time that learning from a hundred rows takes.
+    """
+    from kernova.description.open_set import trees
+
+    monkeypatch.setattr(trees, "N_TREES", 10)

@@ -17,6 +17,8 @@ from tests.cli import messages
 from tests.tables.messages import BAD_FILES
 from tests.workflows.tables import two_kinds
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 LEARN = ["learn", "labelled.csv", "--label-column", "kind", "--id-column", "fish"]
 RECOGNIZE = ["recognize", "model.kernova", "new.csv", "--id-column", "fish"]
 

@@ -14,6 +14,8 @@ from kernova.workbench.recognizer import learn_from_answers
 from kernova.workflows.recognize import load_recognizer, read_new, recognize_rows
 from tests.media import messages
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 soundfile = pytest.importorskip("soundfile", reason="the extra `audio` is not installed")
 
 RATE = 16000

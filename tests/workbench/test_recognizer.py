@@ -20,6 +20,8 @@ from kernova.workflows.learn import LearnSettings
 from kernova.workflows.recognize import load_recognizer, recognize_rows
 from tests.workbench import messages
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 def table_of(features):
     ids = pd.Series([f"r{i:03}" for i in range(len(features))], name="id")

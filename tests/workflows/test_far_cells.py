@@ -21,6 +21,8 @@ from kernova.workflows.outliers import OutlierSettings, find_outliers
 from kernova.workflows.recognize import recognize_rows
 from kernova.workflows.simulate import SimulationSettings, simulate_strategies
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 LARGEST = float(np.finfo(np.float64).max)
 SENTINELS = (1e200, LARGEST, -LARGEST, -999.0, -9999.0, 9.97e36, 1e20, 999999.0, 2147483647.0)
 PLANTED = np.arange(6)

@@ -35,6 +35,8 @@ from tests.workflows.messages import (
 )
 from tests.workflows.tables import two_kinds
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 PUBLISHED = LearnSettings(method="mddkm")
 
 

@@ -28,6 +28,8 @@ from tests.workflows.messages import (
 )
 from tests.workflows.tables import two_kinds
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 FOREIGN = 4
 
 

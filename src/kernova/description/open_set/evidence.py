@@ -34,7 +34,7 @@ from kernova.description.open_set.linear import (
     logistic,
     within_classes,
 )
-from kernova.description.open_set.trees import N_TREES, Forest, grow_forest
+from kernova.description.open_set.trees import Forest, grow_forest
 from kernova.neighbors.products import kth_distances
 from kernova.typing import Indices, Matrix, Vector
 
@@ -116,7 +116,8 @@ class Learnt:
             by_trees = [np.log(forest.probabilities(rows.X)) for forest in self.forests]
         # No more extreme than one row, or one tree, more could make them.
         return [smoothed(log_p, self.n_rows) for log_p in by_lines] + [
-            smoothed(log_p, N_TREES) for log_p in by_trees
+            smoothed(log_p, len(forest.roots))
+            for log_p, forest in zip(by_trees, self.forests, strict=True)
         ]
 
 
