@@ -165,6 +165,10 @@ MISSING_NOW = (
     "Column 'a' is missing in 3 rows, but never was in training; they are judged as if it were "
     "ordinary."
 )
+NO_VALUES = (
+    "{} no value in any column of the model, so that {} class and {} probability mean nothing; "
+    "leave such rows out."
+)
 MISSING_THEN = (
     "{} has missing values, as the training table has, counted by column: 'c' 1. Each is replaced "
     "by its column's median, or is a category of its own; whether a number is missing is one more "

@@ -20,6 +20,7 @@ from tests.workflows.messages import (
     IGNORED_COLUMNS,
     MISSING_NOW,
     MISSING_THEN,
+    NO_VALUES,
     NOT_SEEN,
     OTHER_COLUMNS,
     OTHER_MODEL,
@@ -310,6 +311,22 @@ def test_values_that_training_had_not_are_noted(tmp_path):
     more = recognize_rows(learnt, read_new(tmp_path / "more.csv", learnt))
     assert more.notes[0].endswith(" not used as features: 'always' (always 1).")
     assert result.notes == [NOT_SEEN, MISSING_NOW, MISSING_THEN.format(tmp_path / "new.csv")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [([4], ("1 row has", "its", "its")), ([2, 5], ("2 rows have", "their", "their"))],
+)
+def test_rows_of_which_nothing_is_known_are_noted(tmp_path, rows, words):
+    frame = two_kinds().assign(country=np.where(np.arange(60) % 3, "AT", "CH"))
+    frame.to_csv(tmp_path / "known.csv", index=False)
+    learnt = learn_classes(read_labelled(tmp_path / "known.csv", "kind")).model
+    new = two_kinds(20, seed=3).assign(country="AT").drop(columns="kind")
+    new.loc[7, "a"] = new.loc[8, "country"] = np.nan  # of these something is
+    new.loc[rows] = np.nan
+    new.to_csv(tmp_path / "new.csv", index=False)
+    notes = recognize_rows(learnt, read_new(tmp_path / "new.csv", learnt)).notes
+    assert NO_VALUES.format(*words) in notes
 
 
 def test_missing_values_are_treated_as_in_training_by_default(tmp_path, model, published):

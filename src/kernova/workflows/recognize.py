@@ -432,7 +432,22 @@ def _missing_notes(model: TableRecognizer, columns: Columns, source: str) -> lis
             f"{counted(others)}. Each is replaced by its column's median, or is a category of its "
             "own; whether a number is missing is one more feature."
         )
-    return notes
+    return _empty_row_notes(columns) + notes
+
+
+def _empty_row_notes(columns: Columns) -> list[str]:
+    """Return a note on rows of which nothing was measured: a class says nothing about them."""
+    is_empty = np.isnan(columns.numbers).all(axis=1)
+    for texts in columns.texts:
+        is_empty &= texts.codes < 0
+    n_empty = int(is_empty.sum())
+    if not n_empty:
+        return []
+    have, their = ("has", "its") if n_empty == 1 else ("have", "their")
+    return [
+        f"{quantity(n_empty, 'row')} {have} no value in any column of the model, so that "
+        f"{their} class and {their} probability mean nothing; leave such rows out."
+    ]
 
 
 def _judged_as(n_rows: int, *, is_filled: bool) -> str:
