@@ -5,14 +5,20 @@ is estimated by its conditional mean given the known ones. Position, size and di
 incomplete specimen are not known either, so a flat prior is put on them. Where there are enough
 complete specimens, the mean of the most similar ones replaces the consensus, since specimens come
 in groups.
+
+The other estimate is a thin-plate spline from the mean of similar specimens, which needs no
+covariance and is better where few specimens bend smoothly. :func:`better_estimates` takes the one
+with the smaller error on complete specimens without the same landmarks.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from kernova.parallel import row_blocks
+from kernova.shapes.thin_plate import is_spanning, spline_estimates
 from kernova.typing import Coordinates, Mask, Matrix
 
 # The variance of the prior on position, size and direction, in multiples of the variance of all
@@ -25,6 +31,11 @@ _N_SIMILAR = 6
 # With fewer complete specimens, the most similar ones are not similar enough; of more, only so many
 # are stored, which keeps time and memory linear in the number of specimens.
 _MIN_EXAMPLES, _MAX_EXAMPLES = 50, 2000
+# Both estimates are compared on so many complete specimens, each held out; of a large set, all at
+# once, since they hardly change the model.
+_N_TESTED, _N_FOLDS, _LARGE_SET = 40, 10, 400
+# An estimate whose error is smaller by this factor on single landmarks is taken for any gap.
+_CLEARLY_BETTER = 0.9
 
 
 class ShapeModel(NamedTuple):
@@ -78,9 +89,10 @@ def local_precision(model: ShapeModel, *, scaling: bool) -> Matrix | None:
 def similar_means(
     specimens: Coordinates, examples: Coordinates, *, n_skipped: int = 0
 ) -> Coordinates:
-    """Return, for each specimen, the mean of the six most similar examples."""
+    """Return, for each specimen, the mean of the six most similar examples, or of all if fewer."""
     flat = examples.reshape(len(examples), -1)
-    search = NearestNeighbors(n_neighbors=_N_SIMILAR + n_skipped, algorithm="brute").fit(flat)
+    n_neighbors = min(_N_SIMILAR + n_skipped, len(examples))
+    search = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute").fit(flat)
     similar = search.kneighbors(specimens.reshape(len(specimens), -1), return_distance=False)
     return np.asarray(examples[similar[:, n_skipped:]].mean(axis=1))
 
@@ -174,3 +186,167 @@ def fill_missing(
         guess = np.take_along_axis(expected[block], here, axis=1) - moved
         np.put_along_axis(filled[block], here, np.where(gap, guess, kept), axis=1)
     return filled.reshape(specimens.shape)
+
+
+class EstimateErrors(NamedTuple):
+    """Root mean square errors of two estimates of missing landmarks, on held-out specimens.
+
+    In the unit of the aligned specimens; infinite where an estimate cannot be made.
+    """
+
+    conditional_mean: float
+    spline: float
+
+    @property
+    def taken(self) -> Literal["conditional mean", "thin-plate spline"]:
+        """The estimate with the smaller error."""
+        return "conditional mean" if self.conditional_mean <= self.spline else "thin-plate spline"
+
+
+class BetterEstimates(NamedTuple):
+    """Specimens completed by the better of two estimates, and which of them were by the spline."""
+
+    coordinates: Coordinates
+    is_spline: Mask  # specimens whose missing landmarks a thin-plate spline estimates
+
+
+class _Fold(NamedTuple):
+    model: ShapeModel  # learnt without the tested specimens
+    local: Matrix | None
+    tested: Coordinates
+
+
+def better_estimates(
+    model: ShapeModel, completed: Coordinates, is_known: Mask, *, scaling: bool
+) -> BetterEstimates:
+    """Replace conditional means by thin-plate splines where these have the smaller error.
+
+    Each set of missing landmarks is tested on complete specimens that lack the same ones, unless
+    the conditional mean is clearly better for single landmarks. The choice for a specimen
+    depends on its own missing landmarks and on the model alone.
+
+    Parameters
+    ----------
+    model : ShapeModel
+        The model of shapes, with complete specimens as examples.
+    completed : ndarray of shape (n, p, d)
+        Aligned specimens, with missing landmarks at their conditional means.
+    is_known : ndarray of bool of shape (n, p)
+        Which landmarks were measured.
+    scaling : bool
+        Whether specimens were scaled to unit size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.shapes.missing import better_estimates, shape_model
+    >>> shapes = np.random.default_rng(0).normal(size=(1, 6, 2)) + np.zeros((4, 1, 1))
+    >>> model = shape_model(shapes, shapes.mean(axis=0), np.ones(4, dtype=bool), scaling=True)
+    >>> is_known = np.array([[True, True, False, True, True, True]])
+    >>> better_estimates(model, shapes[:1], is_known, scaling=True).is_spline
+    array([False])
+    """
+    is_spline = np.zeros(len(completed), dtype=np.bool_)
+    coordinates = completed.copy()
+    folds = list(_folds(model, scaling=scaling))
+    if not folds or _is_mean_clearly_better(folds):
+        return BetterEstimates(coordinates, is_spline)
+    patterns, index = np.unique(is_known, axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        if pattern.all() or _errors(folds, pattern).taken == "conditional mean":
+            continue
+        rows = np.flatnonzero(index.ravel() == number)
+        is_spline[rows] = True
+        coordinates[rows] = _splined(completed[rows], pattern, model.examples)
+    return BetterEstimates(coordinates, is_spline)
+
+
+def estimate_errors(model: ShapeModel, is_known: Mask, *, scaling: bool) -> EstimateErrors:
+    """Return the errors of both estimates on complete specimens without the same landmarks.
+
+    The specimens are those of the model, each held out: it is estimated with the others.
+
+    Parameters
+    ----------
+    model : ShapeModel
+        The model of shapes, with complete specimens as examples.
+    is_known : ndarray of bool of shape (p,)
+        The landmarks that are kept; at least one must be missing.
+    scaling : bool
+        Whether specimens were scaled to unit size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.shapes.missing import estimate_errors, shape_model
+    >>> shapes = np.random.default_rng(0).normal(size=(1, 6, 2)) + np.zeros((4, 1, 1))
+    >>> model = shape_model(shapes, shapes.mean(axis=0), np.ones(4, dtype=bool), scaling=True)
+    >>> estimate_errors(model, np.arange(6) != 2, scaling=True).taken
+    'conditional mean'
+    """
+    return _errors(list(_folds(model, scaling=scaling)), is_known)
+
+
+def _folds(model: ShapeModel, *, scaling: bool) -> Iterator[_Fold]:
+    """Hold out complete specimens, evenly spaced; each fold's model is learnt without its own."""
+    n_examples = len(model.examples)
+    if n_examples < 3:
+        return
+    tested = np.unique(np.linspace(0, n_examples - 1, _N_TESTED).astype(np.intp))
+    n_folds = 1 if n_examples >= _LARGE_SET else min(_N_FOLDS, len(tested))
+    for first in range(n_folds):
+        held_out = tested[first::n_folds]
+        rest = np.delete(model.examples, held_out, axis=0)
+        consensus = rest.mean(axis=0)
+        learnt = ShapeModel(consensus, shape_precision(rest, consensus, scaling=scaling), rest)
+        yield _Fold(learnt, local_precision(learnt, scaling=scaling), model.examples[held_out])
+
+
+def _is_mean_clearly_better(folds: list[_Fold]) -> bool:
+    """Compare on single missing landmarks, each tested specimen without another one."""
+    n_landmarks = len(folds[0].model.consensus)
+    squares, start = np.zeros(2), 0
+    for fold in folds:
+        gaps = (start + np.arange(len(fold.tested))) % n_landmarks
+        is_known = np.arange(n_landmarks) != gaps[:, None]
+        squares += _squared_errors(fold, is_known)
+        start += len(fold.tested)
+    return bool(squares[0] <= _CLEARLY_BETTER**2 * squares[1])
+
+
+def _errors(folds: list[_Fold], pattern: Mask) -> EstimateErrors:
+    if not folds:
+        return EstimateErrors(np.inf, np.inf)
+    squares, n_tested = np.zeros(2), 0
+    for fold in folds:
+        squares += _squared_errors(fold, np.tile(pattern, (len(fold.tested), 1)))
+        n_tested += len(fold.tested)
+    mean, spline = np.sqrt(squares / (n_tested * np.count_nonzero(~pattern)))
+    return EstimateErrors(float(mean), float(spline))
+
+
+def _squared_errors(fold: _Fold, is_known: Mask) -> Matrix:
+    """Return the summed squared errors of the conditional mean and of the spline."""
+    estimate = fill_missing(fold.tested, is_known, fold.model.consensus, fold.model.precision)
+    if fold.local is not None:
+        means = similar_means(estimate, fold.model.examples)
+        estimate = fill_missing(fold.tested, is_known, means, fold.local)
+    sums = np.array([np.square(estimate - fold.tested).sum(), 0.0])
+    for specimen, known, truth in zip(estimate, is_known, fold.tested, strict=True):
+        splined = _splined(specimen[None], known, fold.model.examples)[0]
+        sums[1] += np.square(splined - truth).sum()
+    return sums
+
+
+def _splined(completed: Coordinates, is_known: Mask, examples: Coordinates) -> Coordinates:
+    """Estimate the same missing landmarks of all by splines from the mean of similar examples.
+
+    Infinite where the known landmarks do not determine a spline.
+    """
+    missing, filled = np.flatnonzero(~is_known), completed.copy()
+    for row, source in enumerate(similar_means(completed, examples)):
+        if is_spanning(source[is_known]):
+            filled[row, missing] = spline_estimates(source, completed[row : row + 1], missing)[0]
+        else:
+            filled[row, missing] = np.inf
+    return filled
