@@ -1,0 +1,175 @@
+"""Pictures of digitising errors: a specimen over the shape that is expected of it."""
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+from numpy.typing import ArrayLike
+
+from kernova.errors import InputError
+from kernova.report.canvas import (
+    KNOWN,
+    LEGEND_LINE,
+    MUTED,
+    NEW,
+    Entry,
+    axes_or_new,
+    figure_of,
+    ink,
+    legend_below,
+    note_above,
+)
+from kernova.text import quantity
+from kernova.typing import Coordinates, Indices, Matrix
+
+# Sizes of the figure, in inches.
+_WIDTH, _MIN_HEIGHT, _MAX_HEIGHT = 6.4, 1.8, 7.0
+_ROOM_BELOW: Final = 0.5
+
+
+class Suspicion(Protocol):
+    """What a picture needs of a finding: :class:`kernova.species.digitising.Finding` has it."""
+
+    @property
+    def id(self) -> str:
+        """The name of the specimen."""
+
+    @property
+    def landmarks(self) -> tuple[int, ...]:
+        """Landmarks to mark, counted from 1; empty for all."""
+
+
+def plot_digitising(
+    specimen: ArrayLike, expected: ArrayLike, finding: Suspicion, *, ax: Axes | None = None
+) -> Axes:
+    """Draw a specimen over its expected shape, with arrows from suspicious landmarks.
+
+    Each arrow leads from where the landmark was digitised to where it is expected.
+
+    Parameters
+    ----------
+    specimen : array-like of shape (n_landmarks, 2 or 3)
+        The specimen, aligned to the expected shape; NaN where landmarks are missing. Of three
+        coordinates the first two are drawn.
+    expected : array-like of shape (n_landmarks, 2 or 3)
+        The expected shape, such as the mean of its group.
+    finding : Suspicion
+        What to mark: its ``landmarks``, or all if there are none.
+    ax : Axes, default=a new figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typing import NamedTuple
+    >>> from kernova.report.digitising import plot_digitising
+    >>> class One(NamedTuple):
+    ...     id: str
+    ...     landmarks: tuple[int, ...]
+    >>> outline = np.array([[-0.6, 0.0], [-0.1, 0.25], [0.5, 0.02], [0.0, -0.2]])
+    >>> ax = plot_digitising(outline + [[0, 0], [0.1, 0.2], [0, 0], [0, 0]], outline, One("F3", (2,)))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['specimen F3', 'expected shape', 'landmark 2 and its expected position']
+    """
+    drawn, mean = _points(specimen, "specimen"), _points(expected, "expected shape")
+    if drawn.shape != mean.shape:
+        raise InputError(
+            f"The specimen has {quantity(len(drawn), 'landmark')}, the expected shape {len(mean)}. "
+            "Give the same landmarks of both."
+        )
+    if not np.isfinite(mean).all():
+        raise InputError("The expected shape must be finite; it has missing landmarks.")
+    marked = _marked(finding.landmarks, drawn)
+    is_own, ax = ax is None, axes_or_new(ax)
+    others = np.setdiff1d(np.flatnonzero(np.isfinite(drawn).all(axis=1)), marked)
+    ax.scatter(*mean.T, s=26, facecolors="white", edgecolors=MUTED, linewidths=1.1, zorder=2)
+    ax.scatter(*drawn[others].T, s=16, color=KNOWN, zorder=3)
+    _draw_arrows(ax, drawn[marked], mean[marked])
+    _write_numbers(ax, mean, drawn, marked)
+    _finish(ax, _entries(finding, marked), is_own)
+    if np.shape(expected)[-1] == 3:
+        note_above(ax, "seen along the third axis")
+    return ax
+
+
+def _points(shape: ArrayLike, what: str) -> Matrix:
+    points = np.asarray(shape, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] not in (2, 3) or not len(points):
+        raise InputError(f"The {what} must be landmarks × 2 (or 3); got shape {points.shape}.")
+    return points[:, :2]
+
+
+def _marked(numbers: Sequence[int], specimen: Coordinates) -> Indices:
+    """Return the places of the landmarks to mark, without missing ones."""
+    outside = [number for number in numbers if not 1 <= number <= len(specimen)]
+    if outside:
+        raise InputError(
+            f"Landmark {outside[0]} is to be marked, but there are {len(specimen)}; landmarks are "
+            "counted from 1."
+        )
+    places = np.array(numbers, dtype=np.intp) - 1 if numbers else np.arange(len(specimen))
+    return np.asarray(places[np.isfinite(specimen[places]).all(axis=1)])
+
+
+def _draw_arrows(ax: Axes, starts: Matrix, ends: Matrix) -> None:
+    for start, end in zip(starts, ends, strict=True):
+        ax.annotate(
+            "", xy=tuple(end), xytext=tuple(start), zorder=4,
+            arrowprops={"arrowstyle": "-|>", "color": NEW, "linewidth": 1.2, "shrinkA": 3,
+                        "shrinkB": 3, "mutation_scale": 11},
+        )  # fmt: skip
+    ax.scatter(*starts.T, s=42, marker="X", color=NEW, edgecolors="white", linewidths=0.6, zorder=5)
+
+
+def _write_numbers(ax: Axes, mean: Matrix, drawn: Matrix, marked: Indices) -> None:
+    """Number the expected landmarks, and the marked ones of the specimen in its colour."""
+    middle = mean.mean(axis=0)
+    texts = [(place, point, ink(ax)) for place, point in enumerate(mean)]
+    texts += [(place, drawn[place], NEW) for place in marked.tolist()]
+    for place, point, colour in texts:
+        away = point - middle
+        length = float(np.linalg.norm(away))
+        away = away / length if length > 0 else np.array([0.0, 1.0])
+        written = ax.annotate(
+            str(place + 1), point, xytext=10 * away, textcoords="offset points", ha="center",
+            va="center", fontsize=7.5, color=colour, zorder=6,
+        )  # fmt: skip
+        written.set_path_effects([withStroke(linewidth=2.2, foreground="white")])
+
+
+def _entries(finding: Suspicion, marked: Indices) -> list[Entry]:
+    def dot(marker: str, **colours: str) -> Line2D:
+        return Line2D([], [], linestyle="", marker=marker, markersize=6, **colours)  # type: ignore[arg-type]
+
+    entries: list[Entry] = []
+    n_others = bool(finding.landmarks)
+    if n_others:
+        entries.append((dot("o", color=KNOWN), f"specimen {finding.id}"))
+    entries.append((dot("o", color=MUTED, markerfacecolor="white"), "expected shape"))
+    numbers = ", ".join(str(place + 1) for place in marked)
+    if not n_others:
+        label = f"specimen {finding.id}, and where its landmarks are expected"
+    elif len(marked) == 1:
+        label = f"landmark {numbers} and its expected position"
+    else:
+        label = f"landmarks {numbers} and their expected positions"
+    if len(marked):
+        entries.append((dot("X", color=NEW), label))
+    return entries
+
+
+def _finish(ax: Axes, entries: Sequence[Entry], is_own: bool) -> None:
+    """Set equal scales and remove the ticks, since the coordinates have no meaning."""
+    if is_own:
+        drawn = ax.dataLim
+        ratio = drawn.height / drawn.width if drawn.width > 0 else np.inf
+        tall = min(max(_WIDTH * ratio, _MIN_HEIGHT), _MAX_HEIGHT)
+        figure_of(ax).set_size_inches(_WIDTH, tall + _ROOM_BELOW + LEGEND_LINE * len(entries))
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.08)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.spines[:].set_visible(False)
+    legend_below(ax, entries)
