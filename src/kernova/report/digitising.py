@@ -69,7 +69,8 @@ def plot_digitising(
     ...     id: str
     ...     landmarks: tuple[int, ...]
     >>> outline = np.array([[-0.6, 0.0], [-0.1, 0.25], [0.5, 0.02], [0.0, -0.2]])
-    >>> ax = plot_digitising(outline + [[0, 0], [0.1, 0.2], [0, 0], [0, 0]], outline, One("F3", (2,)))
+    >>> specimen = outline + [[0, 0], [0.1, 0.2], [0, 0], [0, 0]]
+    >>> ax = plot_digitising(specimen, outline, One("F3", (2,)))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['specimen F3', 'expected shape', 'landmark 2 and its expected position']
     """
@@ -84,8 +85,10 @@ def plot_digitising(
     marked = _marked(finding.landmarks, drawn)
     is_own, ax = ax is None, axes_or_new(ax)
     others = np.setdiff1d(np.flatnonzero(np.isfinite(drawn).all(axis=1)), marked)
-    ax.scatter(*mean.T, s=26, facecolors="white", edgecolors=MUTED, linewidths=1.1, zorder=2)
-    ax.scatter(*drawn[others].T, s=16, color=KNOWN, zorder=3)
+    ax.scatter(
+        mean[:, 0], mean[:, 1], s=26, facecolors="white", edgecolors=MUTED, linewidths=1.1, zorder=2
+    )
+    ax.scatter(drawn[others, 0], drawn[others, 1], s=16, color=KNOWN, zorder=3)
     _draw_arrows(ax, drawn[marked], mean[marked])
     _write_numbers(ax, mean, drawn, marked)
     _finish(ax, _entries(finding, marked), is_own)
@@ -120,11 +123,20 @@ def _draw_arrows(ax: Axes, starts: Matrix, ends: Matrix) -> None:
             arrowprops={"arrowstyle": "-|>", "color": NEW, "linewidth": 1.2, "shrinkA": 3,
                         "shrinkB": 3, "mutation_scale": 11},
         )  # fmt: skip
-    ax.scatter(*starts.T, s=42, marker="X", color=NEW, edgecolors="white", linewidths=0.6, zorder=5)
+    ax.scatter(
+        starts[:, 0],
+        starts[:, 1],
+        s=42,
+        marker="X",
+        color=NEW,
+        edgecolors="white",
+        linewidths=0.6,
+        zorder=5,
+    )
 
 
 def _write_numbers(ax: Axes, mean: Matrix, drawn: Matrix, marked: Indices) -> None:
-    """Number the expected landmarks, and the marked ones of the specimen in its colour."""
+    """Write the numbers of expected landmarks, and of marked ones of the specimen."""
     middle = mean.mean(axis=0)
     texts = [(place, point, ink(ax)) for place, point in enumerate(mean)]
     texts += [(place, drawn[place], NEW) for place in marked.tolist()]
@@ -133,8 +145,8 @@ def _write_numbers(ax: Axes, mean: Matrix, drawn: Matrix, marked: Indices) -> No
         length = float(np.linalg.norm(away))
         away = away / length if length > 0 else np.array([0.0, 1.0])
         written = ax.annotate(
-            str(place + 1), point, xytext=10 * away, textcoords="offset points", ha="center",
-            va="center", fontsize=7.5, color=colour, zorder=6,
+            str(place + 1), tuple(point), xytext=tuple(10 * away), textcoords="offset points",
+            ha="center", va="center", fontsize=7.5, color=colour, zorder=6,
         )  # fmt: skip
         written.set_path_effects([withStroke(linewidth=2.2, foreground="white")])
 
@@ -144,12 +156,12 @@ def _entries(finding: Suspicion, marked: Indices) -> list[Entry]:
         return Line2D([], [], linestyle="", marker=marker, markersize=6, **colours)  # type: ignore[arg-type]
 
     entries: list[Entry] = []
-    n_others = bool(finding.landmarks)
-    if n_others:
+    is_part = bool(finding.landmarks)
+    if is_part:
         entries.append((dot("o", color=KNOWN), f"specimen {finding.id}"))
     entries.append((dot("o", color=MUTED, markerfacecolor="white"), "expected shape"))
     numbers = ", ".join(str(place + 1) for place in marked)
-    if not n_others:
+    if not is_part:
         label = f"specimen {finding.id}, and where its landmarks are expected"
     elif len(marked) == 1:
         label = f"landmark {numbers} and its expected position"

@@ -30,6 +30,7 @@ from kernova.species.suspicions import (
     Explanation,
     explain,
     gather_evidence,
+    reflected,
 )
 from kernova.text import plural, quantity
 from kernova.typing import Coordinates, Indices, Matrix
@@ -211,9 +212,13 @@ def _exact_findings(landmarks: Landmarks, names: _Names) -> list[Finding]:
         _finding(landmarks.ids, names, int(row), AT_ZERO, np.flatnonzero(is_zero[row]))
         for row in np.flatnonzero(is_zero.any(axis=1))
     ]
+    n_known = np.maximum(np.isfinite(landmarks.coordinates).sum(axis=1, keepdims=True), 1)
+    middles = np.nansum(landmarks.coordinates, axis=1, keepdims=True) / n_known
+    lengths = np.sqrt(np.nansum((landmarks.coordinates - middles) ** 2, axis=(1, 2)))
+    unit = landmarks.coordinates / np.where(lengths > 0, lengths, 1)[:, None, None]
     pairs: dict[int, list[int]] = {}
     for a, b in combinations(range(landmarks.n_landmarks), 2):
-        for row in _coinciding_rows(landmarks.coordinates[:, a], landmarks.coordinates[:, b]):
+        for row in _coinciding_rows(unit[:, a], unit[:, b]):
             if not (is_zero[row, a] and is_zero[row, b]):
                 pairs.setdefault(int(row), []).extend([a, b])
     found += [
@@ -278,14 +283,17 @@ def _explained(
     """Return the finding on one suspicious specimen, whose place in the evidence is given."""
     explanation, law = explain(evidence, place), evidence.law(place)
     each = np.sqrt(evidence.deviations.landmarks[place] / law.medians)
-    whole = float(np.sqrt(evidence.deviations.whole[place] / law.whole_tail.median))
+    squared = evidence.deviations.whole[place]
+    if evidence.is_mirrored[place]:  # as it was given
+        squared = law.judge(reflected(evidence.shapes[place])[None], place).whole[0]
+    whole = float(np.sqrt(squared / law.whole_tail.median))
     if explanation.kind in (MISPLACED, SEVERAL):
         times = [float(each[one]) for one in explanation.places]
     else:
         times = [whole]
     n_known = int(np.isfinite(each).sum())
     text = _sentence(explanation, times, n_known)
-    numbers = tuple(one + 1 for one in explanation.places)
+    numbers = tuple(sorted(one + 1 for one in explanation.places))
     p_value = float(evidence.p_values[place])
     sentence = f"{_start(ids[row], names[row])}: {text}"
     return Finding(
@@ -324,8 +332,8 @@ def _sentence(explanation: Explanation, times: Sequence[float], n_known: int) ->
             "image is flipped, or left and right landmarks are exchanged."
         )
     return (
-        f"its whole shape lies {how_far} the usual deviation from what is expected, and no few "
-        "landmarks explain it. Check the image, the order of the landmarks and the group."
+        f"its whole shape lies {how_far} the usual deviation from what is expected, also "
+        "without a few of its landmarks. Check the image, the order of the landmarks and the group."
     )
 
 
