@@ -359,15 +359,15 @@ def _comparison_notes(
     if n_judged < n_specimens:
         few = n_specimens - n_judged
         notes.append(
-            f"{quantity(few, 'specimen')} with fewer than 4 landmarks {plural(few, 'is', 'are')} "
-            "not checked."
+            f"{quantity(few, 'specimen')} with fewer than 4 landmarks, or all in one place, "
+            f"{plural(few, 'is', 'are')} not compared with others."
         )
     n_similar = int(np.count_nonzero(~evidence.is_by_group))
     if n_similar:
         notes.append(
             f"{quantity(n_similar, 'specimen')} without a group of {settings.least_group} or more "
             f"{plural(n_similar, 'is', 'are')} compared with the most similar specimens, which "
-            "shows gross errors only."
+            "shows fewer errors."
         )
     return notes
 
