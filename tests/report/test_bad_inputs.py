@@ -214,8 +214,8 @@ BAD_INPUTS = [
      "The enlargement must be a finite number; got nan."),
     (lambda: plot_morphospace(np.eye(3), ["a"]),
      "groups must hold a group for each of 3 specimens; got 1."),
-    (lambda: plot_morphospace(np.eye(3), "abc", most_groups=7),
-     "most_groups must lie from 0 to 6; got 7."),
+    (lambda: plot_morphospace(np.eye(3), "abc", most_groups=61),
+     "most_groups must lie from 0 to 60; got 61."),
     (lambda: plot_error_rates([[0.1, 1.1]], ["a"], ["b", "c"]),
      "rates must hold a number from 0 to 1, or NaN, for each of 1 unknown group and 2 known "
      "groups; got shape (1, 2)."),

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.quiver import Quiver
+from scipy.linalg import eigh
+from sklearn.covariance import ledoit_wolf
 
+from kernova.errors import InputError
 from kernova.report.canvas import MUTED, NEW
 from kernova.report.figures import (
     picture_png,
@@ -15,7 +18,12 @@ from kernova.report.figures import (
     plot_morphospace,
     plot_score_distributions,
 )
-from kernova.report.shapes import deformed_grid, square_grid
+from kernova.report.morphospace import (
+    canonical_variates,
+    moved_apart,
+    plot_canonical_variates,
+)
+from kernova.report.shapes import deformation, deformed_grid, grid_cells, square_grid
 from tests.report.reading import legend_texts
 
 SHAPE = np.array([[-0.6, 0.0], [-0.1, 0.25], [0.5, 0.02], [0.0, -0.2], [0.1, 0.05]])
@@ -56,12 +64,97 @@ def test_every_landmark_of_every_specimen_is_drawn_about_the_consensus():
     np.testing.assert_allclose(mean, SPECIMENS.mean(axis=0))
 
 
-def test_of_very_many_specimens_a_sample_is_drawn_and_of_three_axes_two():
-    in_space = np.dstack([np.tile(SPECIMENS, (20, 1, 1)), np.ones((600, 5))])
-    ax = plot_aligned_shapes(in_space)
+def test_of_very_many_specimens_a_sample_is_drawn():
+    ax = plot_aligned_shapes(np.tile(SPECIMENS, (20, 1, 1)))
     assert len(clouds(ax)[0]) == 400 * 5
     assert legend_texts(ax)[0] == "600 known specimens, 400 of them drawn"
-    assert "seen along the third axis" in [text.get_text() for text in ax.texts]
+    assert picture_png(ax.figure)
+
+
+# --- landmarks in space ----------------------------------------------------------------------
+
+IN_SPACE = np.column_stack([SHAPE, [0.1, -0.2, 0.15, 0.05, -0.3]])
+
+
+def test_landmarks_in_space_are_drawn_in_two_planes_below_each_other():
+    specimens = IN_SPACE + random.normal(0, 0.01, size=(20, 5, 3))
+    ax = plot_aligned_shapes(specimens, IN_SPACE, others=specimens[:2] + 0.1)
+    known, others, consensus = clouds(ax)
+    assert [len(known), len(others)] == [20 * 10, 2 * 10]
+    np.testing.assert_array_equal(consensus[:5], IN_SPACE[:, :2])
+    np.testing.assert_array_equal(consensus[5:, 0], IN_SPACE[:, 0])
+    drops = consensus[5:, 1] - IN_SPACE[:, 2]
+    np.testing.assert_allclose(drops, drops[0])
+    assert known.reshape(20, 10, 2)[:, 5:, 1].max() < known.reshape(20, 10, 2)[:, :5, 1].min()
+    assert numbers(ax) == [*"1234512345"]
+    assert [t.get_text() for t in ax.texts][-2:] == ["axes 1 and 2", "axes 1 and 3"]
+    assert picture_png(ax.figure)
+
+
+def test_deformation_in_space_moves_the_landmarks_of_both_planes():
+    target = IN_SPACE + random.normal(0, 0.02, size=(5, 3))
+    ax = plot_deformation(IN_SPACE, target, enlargement=1)
+    (arrows,) = (c for c in ax.collections if isinstance(c, Quiver))
+    moves = np.column_stack([arrows.U, arrows.V])
+    change = target - IN_SPACE
+    np.testing.assert_allclose(moves, np.vstack([change[:, :2], change[:, [0, 2]]]), atol=1e-12)
+    assert len([c for c in ax.collections if isinstance(c, LineCollection)]) == 2
+    flat = IN_SPACE * [1, 1, 0]  # in one plane: the grid is that of the projection
+    ax = plot_deformation(flat, flat + [[0, 0, 0], [0.05, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]])
+    assert len([c for c in ax.collections if isinstance(c, LineCollection)]) == 1
+    assert picture_png(ax.figure)
+
+
+# --- folds -----------------------------------------------------------------------------------
+
+
+def determinants(spline, points, times, step=1e-6):
+    """Determinant of the Jacobian by central differences."""
+    columns = []
+    for axis in range(2):
+        move = step * np.eye(2)[axis]
+        columns.append(spline.moved(points + move, times) - spline.moved(points - move, times))
+    (a, b), (c, d) = (column.T / (2 * step) for column in columns)
+    return a * d - b * c
+
+
+def test_the_plane_folds_at_the_magnification_at_which_its_determinant_vanishes():
+    spline = deformation(SHAPE, SHAPE + random.normal(0, 0.1, size=SHAPE.shape))
+    points = grid_cells(SHAPE).reshape(-1, 2)[::7] + 1e-3
+    limits = spline.largest_unfolded(points)
+    folding = np.isfinite(limits) & (limits < 50)
+    assert folding.sum() > 20
+    for point, limit in zip(points[folding], limits[folding], strict=True):
+        assert abs(determinants(spline, point[None], limit)[0]) < 1e-4 * (1 + limit**2)
+        assert determinants(spline, point[None], 0.5 * limit)[0] > 0
+
+
+def test_an_enlargement_that_folds_the_grid_is_reduced_and_the_note_states_it():
+    target = SHAPE.copy()
+    target[4] += [0.05, 0.06]
+    spline = deformation(SHAPE, target)
+    cells = grid_cells(SHAPE).reshape(-1, 2)
+    limit = spline.largest_unfolded(cells).min()
+    assert 1.2 < limit < 20
+    ax = plot_deformation(SHAPE, target, enlargement=20)
+    (arrows,) = (c for c in ax.collections if isinstance(c, Quiver))
+    times = arrows.U[4] / 0.05
+    assert 0.8 * limit < times < limit
+    assert ax.texts[-1].get_text() == f"drawn at {times:g} times; at 20 the grid folds"
+    assert legend_texts(ax)[1] == f"mean of the unknown, differences enlarged {times:g} times"
+    assert not [c for c in ax.collections if isinstance(c, PolyCollection)]
+    assert determinants(spline, cells + 1e-4, times).min() > 0
+
+
+def test_cells_that_fold_without_enlargement_are_filled():
+    target = SHAPE.copy()
+    target[[1, 3]] = target[[3, 1]]
+    ax = plot_deformation(SHAPE, target, enlargement=3)
+    (arrows,) = (c for c in ax.collections if isinstance(c, Quiver))
+    np.testing.assert_allclose(arrows.V, (target - SHAPE)[:, 1])
+    (folded,) = (c for c in ax.collections if isinstance(c, PolyCollection))
+    assert len(folded.get_paths()) > 5
+    assert legend_texts(ax)[-1] == "here the grid folds"
     assert picture_png(ax.figure)
 
 
@@ -154,6 +247,65 @@ def test_the_largest_groups_have_colours_and_the_others_are_grey():
     assert picture_png(ax.figure)
     alone = plot_morphospace(scores[:, :1], groups)
     assert [len(legend_texts(alone)), alone.get_ylabel()] == [5, "component 2"]
+
+
+def test_sixty_groups_differ_in_colour_or_mark_and_are_numbered():
+    groups = np.repeat([f"group {number:02d}" for number in range(60)], 4)
+    scores = random.normal(size=(240, 2)) + np.repeat(random.normal(0, 4, size=(60, 2)), 4, axis=0)
+    ax = plot_morphospace(scores, groups, unknown=scores[:5], unknown_name="F")
+    marks = ax.get_legend().legend_handles[:60]
+    assert len({(mark.get_color(), mark.get_marker()) for mark in marks}) == 60
+    assert legend_texts(ax)[:2] == ["1 group 00: 4", "2 group 01: 4"]
+    assert len([t for t in ax.texts if t.get_text() in {*map(str, range(1, 61)), "F"}]) == 61
+    assert picture_png(ax.figure)
+
+
+def test_labels_are_moved_until_none_overlaps():
+    anchors = random.uniform(100, 300, size=(30, 2))
+    sizes = np.column_stack([random.uniform(10, 40, 30), np.full(30, 12.0)])
+    frame = np.array([[0.0, 0.0], [400.0, 400.0]])
+    at = moved_apart(anchors, sizes, frame)
+    for i in range(30):
+        for j in range(i):
+            assert (np.abs(at[i] - at[j]) >= (sizes[i] + sizes[j]) / 2).any()
+    assert ((at >= sizes / 2) & (at <= 400 - sizes / 2)).all()
+
+
+def test_canonical_variates_solve_the_generalized_eigenproblem():
+    groups = np.repeat(["a", "b", "c", "d"], [30, 20, 25, 5]).astype(object)
+    rows = random.normal(size=(80, 6)) @ random.normal(size=(6, 6))
+    rows += np.repeat(3 * random.normal(size=(4, 6)), [30, 20, 25, 5], axis=0)
+    residuals, between = rows.copy(), np.zeros((6, 6))
+    for name in "abcd":
+        inside = groups == name
+        residuals[inside] -= rows[inside].mean(axis=0)
+        shift = rows[inside].mean(axis=0) - rows.mean(axis=0)
+        between += inside.sum() * np.outer(shift, shift)
+    scales = residuals.std(axis=0)
+    within = ledoit_wolf(residuals / scales, assume_centered=True)[0] * np.outer(scales, scales)
+    within *= 80 / (80 - 4)
+    values, axes = eigh(between, within)
+    found = canonical_variates(rows, groups)
+    np.testing.assert_allclose(found.fractions, values[::-1][:3] / values.sum(), atol=1e-9)
+    for own, literal in zip(found.axes.T, axes[:, ::-1].T, strict=False):
+        assert min(np.abs(own - literal).max(), np.abs(own + literal).max()) < 1e-9
+    ax = plot_canonical_variates(rows, groups, unknown=rows[:3] + 1, unknown_name="F")
+    drawn = [np.asarray(c.get_offsets()) for c in ax.collections]
+    np.testing.assert_allclose(drawn[-1], ((rows[:3] + 1) - rows.mean(axis=0)) @ found.axes[:, :2])
+    share = round(100 * found.fractions[0])
+    assert ax.get_xlabel() == f"canonical variate 1 ({share} % of between-group variance)"
+    assert {"a", "b", "c", "d", "F"} <= {text.get_text() for text in ax.texts}
+
+
+def test_two_groups_have_one_canonical_variate():
+    rows = random.normal(size=(40, 3)) + np.repeat([[0.0], [4.0]], 20, axis=0)
+    ax = plot_canonical_variates(rows, ["a"] * 20 + ["b"] * 20)
+    assert ax.get_ylabel() == "main component within groups"
+    assert picture_png(plot_canonical_variates(rows[:, :1], ["a"] * 20 + ["b"] * 20).figure)
+    with pytest.raises(InputError, match="two or more groups"):
+        plot_canonical_variates(rows, ["a"] * 40)
+    with pytest.raises(InputError, match="The unknown specimens have 2 columns"):
+        plot_canonical_variates(rows, ["a"] * 20 + ["b"] * 20, unknown=rows[:, :2])
 
 
 def test_error_rates_stand_in_their_cells_and_high_ones_are_framed():

@@ -1,47 +1,60 @@
-"""Pictures of shapes and groups: aligned landmarks, deformations, shape space and error rates."""
+"""Pictures of shapes and groups: aligned landmarks, deformations and error rates."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike, NDArray
 
 from kernova.errors import InputError
 from kernova.report.canvas import (
-    CLASS_COLOURS,
-    CLASS_MARKERS,
     KNOWN,
     LEGEND_LINE,
     MUTED,
     NEW,
     Entry,
-    View,
-    axes_above_legend,
     axes_or_new,
     drawable_number,
     figure_of,
-    finite_matrix,
     ink,
     label_axes,
     legend_below,
     new_axes,
     note_above,
 )
-from kernova.report.planes import clip_to_views, draw_marked, finish_plane, plane_views, sample_rows
-from kernova.text import percent, quantity, truncate_middle
-from kernova.typing import Matrix
+from kernova.report.morphospace import plot_canonical_variates, plot_morphospace
+from kernova.report.planes import sample_rows
+from kernova.shapes.thin_plate import SplineBasis, is_spanning, spline_basis
+from kernova.text import quantity, truncate_middle
+from kernova.typing import Coordinates, Matrix, Vector
+
+__all__ = [
+    "Deformation",
+    "deformation",
+    "deformed_grid",
+    "grid_cells",
+    "plot_aligned_shapes",
+    "plot_canonical_variates",
+    "plot_deformation",
+    "plot_error_rates",
+    "plot_morphospace",
+    "square_grid",
+]
+
+Plane = tuple[int, int]  # the axes that a projection shows
 
 # More specimens merge into one blot and make the picture slow.
 _MAX_SPECIMENS: Final = 400
 _GRID_LINES: Final = 16  # along the longer side
 _POINTS_PER_LINE: Final = 80
+_POINTS_PER_CELL: Final = 4  # along each side, where folds are looked for
+_FOLD_ALPHA: Final = 0.3
 # The grid reaches beyond the landmarks by this fraction of their extent.
 _GRID_MARGIN: Final = 0.12
 # Small differences are enlarged until the largest is this fraction of the shape's length.
@@ -50,7 +63,6 @@ _ENLARGEMENTS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
 # Sizes of a figure of shapes, in inches.
 _WIDTH, _MIN_HEIGHT, _MAX_HEIGHT = 6.4, 1.6, 7.0
 _ROOM_BELOW: Final = 0.5
-_GROUP_COLOURS: Final = CLASS_COLOURS[:6]
 _LONGEST_NAME: Final = 22
 _CELLS_WITH_NUMBERS: Final = 16
 _CELLS_WITH_NAMES: Final = 60
@@ -74,7 +86,7 @@ def plot_aligned_shapes(
     ----------
     aligned : array-like of shape (n_specimens, n_landmarks, 2 or 3)
         Specimens as aligned by :class:`kernova.shapes.procrustes.GeneralizedProcrustes`. Of
-        three coordinates the first two are drawn.
+        three coordinates two projections are drawn, on axes 1 and 2 and on axes 1 and 3.
     consensus : array-like of shape (n_landmarks, 2 or 3), default=None
         The consensus; None takes the mean of the specimens.
     others : array-like of shape (n_others, n_landmarks, 2 or 3), default=None
@@ -93,22 +105,23 @@ def plot_aligned_shapes(
     >>> [text.get_text() for text in ax.texts], ax.get_legend().get_texts()[0].get_text()
     (['1', '2', '3'], '40 known specimens')
     """
-    known = _flat_shapes(aligned, "aligned specimens")
-    mean = known.mean(axis=0) if consensus is None else _flat_shape(consensus, "consensus")
-    _check_same_landmarks(known.shape[1], len(mean), "consensus")
+    known = _checked_shapes(aligned, "aligned specimens")
+    mean = known.mean(axis=0) if consensus is None else _checked_shape(consensus, "consensus")
+    _check_same_landmarks(known[0], mean, "consensus")
+    further = None if others is None else _checked_shapes(others, "other specimens")
+    shifts = _plane_shifts(np.concatenate([known, mean[None]]))
     is_own, ax = ax is None, axes_or_new(ax)
-    entries = [_draw_specimens(ax, known, labels[0], MUTED, "o")]
-    if others is not None:
-        further = _flat_shapes(others, "other specimens")
-        _check_same_landmarks(known.shape[1], further.shape[1], "other specimens")
-        entries.append(_draw_specimens(ax, further, labels[1], NEW, "x"))
-    ax.scatter(
-        mean[:, 0], mean[:, 1], s=26, color=KNOWN, edgecolors="white", linewidths=0.7, zorder=4
-    )
+    entries = [_draw_specimens(ax, _projected(known, shifts), labels[0], MUTED, "o")]
+    if further is not None:
+        _check_same_landmarks(known[0], further[0], "other specimens")
+        entries.append(_draw_specimens(ax, _projected(further, shifts), labels[1], NEW, "x"))
+    drawn = _projected(mean[None], shifts)[0]
+    x, y = drawn.T
+    ax.scatter(x, y, s=26, color=KNOWN, edgecolors="white", linewidths=0.7, zorder=4)
     entries.append((_dot(KNOWN), "consensus, landmarks numbered"))
-    _write_numbers(ax, mean)
+    _write_numbers(ax, drawn, len(mean))
+    _name_planes(ax, drawn, known.shape[2])
     _finish(ax, entries, is_own)
-    _note_flattening(ax, np.shape(aligned)[-1])
     return ax
 
 
@@ -122,12 +135,15 @@ def plot_deformation(
 ) -> Axes:
     """Draw the deformation of the consensus into another shape: arrows and a thin-plate spline.
 
-    The grid is square on the consensus and is deformed with minimal bending energy.
+    The grid is square on the consensus and is deformed with minimal bending energy. If it folds
+    over itself at the enlargement wanted, a smaller one is drawn, which a note states; cells that
+    fold without any enlargement are filled.
 
     Parameters
     ----------
     consensus, target : array-like of shape (n_landmarks, 2 or 3)
-        Two aligned shapes. Of three coordinates the first two are drawn.
+        Two aligned shapes. In space, the grid is drawn in two planes through the middle, axes 1
+        and 2 and axes 1 and 3.
     enlargement : float, default=None
         The factor by which differences are enlarged. None chooses one of 1, 2, 3, 5, 10 and so
         on, so that they are visible; the legend states it.
@@ -144,92 +160,34 @@ def plot_deformation(
     >>> [text.get_text() for text in ax.get_legend().get_texts()][1]
     'mean of the unknown, differences enlarged 5 times'
     """
-    start, end = _flat_shape(consensus, "consensus"), _flat_shape(target, "target")
-    _check_same_landmarks(len(start), len(end), "target")
-    times = _enlargement(start, end) if enlargement is None else enlargement
-    times = drawable_number(times, "enlargement")
-    reached = start + times * (end - start)
+    start, end = _checked_shape(consensus, "consensus"), _checked_shape(target, "target")
+    _check_same_landmarks(start, end, "target")
+    wanted = _enlargement(start, end) if enlargement is None else enlargement
+    wanted = drawable_number(wanted, "enlargement")
+    splines = [deformation(start, end, plane) for plane in _planes(start.shape[1])]
+    times = _unfolded_enlargement(splines, start, wanted)
+    shifts = _plane_shifts(np.stack([start, start + times * (end - start)]))
     is_own, ax = ax is None, axes_or_new(ax)
-    lines = deformed_grid(start, reached)
-    if lines is not None:
-        ax.add_collection(LineCollection(lines, colors=MUTED, linewidths=0.7, alpha=0.75, zorder=1))
-        ax.autoscale_view()
+    is_folded = [
+        _draw_grid(ax, spline, start, times, shift)
+        for spline, shift in zip(splines, shifts, strict=True)
+    ]
+    drawn = _projected(start[None], shifts)[0]
+    reached = _projected((start + times * (end - start))[None], shifts)[0]
     ax.quiver(
-        *start.T, *(reached - start).T, angles="xy", scale_units="xy", scale=1, color=NEW,
+        *drawn.T, *(reached - drawn).T, angles="xy", scale_units="xy", scale=1, color=NEW,
         width=0.004, headwidth=4, headlength=5, headaxislength=4.5, minlength=0.5, zorder=3,
     )  # fmt: skip
-    ax.scatter(
-        start[:, 0], start[:, 1], s=20, color=KNOWN, edgecolors="white", linewidths=0.6, zorder=4
-    )
-    _write_numbers(ax, start)
-    more = "" if times == 1 else f", differences enlarged {times:g} times"
-    arrow = Line2D([], [], color=NEW, linestyle="-", marker=">", markersize=5, markevery=[1])
-    arrow.set_data([0, 1], [0, 0])
-    _finish(ax, [(_dot(KNOWN), str(labels[0])), (arrow, f"{labels[1]}{more}")], is_own)
-    _note_flattening(ax, np.shape(consensus)[-1])
-    return ax
-
-
-def plot_morphospace(
-    scores: ArrayLike,
-    groups: Sequence[Any],
-    *,
-    unknown: ArrayLike | None = None,
-    unknown_name: str = "unknown",
-    explained: Sequence[float] | None = None,
-    most_groups: int = 6,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw specimens on their first two components, the largest groups in colours of their own.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_specimens, n_components)
-        Known specimens; the first two columns are drawn.
-    groups : sequence of length n_specimens
-        The group of each.
-    unknown : array-like of shape (n_unknown, n_components), default=None
-        Specimens to highlight.
-    unknown_name : str
-        The label of the unknown specimens.
-    explained : sequence of float, default=None
-        The fraction of the variance that each component explains, for the axes.
-    most_groups : int, default=6
-        The number of groups, the largest, that are coloured; the others are grey. At most 6.
-    ax : Axes, default=a new figure
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernova.report.figures import plot_morphospace
-    >>> scores = np.random.default_rng(0).normal(size=(30, 4))
-    >>> ax = plot_morphospace(scores, ["a"] * 20 + ["b"] * 10, unknown=scores[:3] + 5)
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['a: 20', 'b: 10', 'unknown: 3']
-    """
-    known = _first_two(scores, "specimens")
-    names = np.array([str(name) for name in groups], dtype=object)
-    if len(names) != len(known):
-        raise InputError(
-            f"groups must hold a group for each of {quantity(len(known), 'specimen')}; got "
-            f"{len(names)}."
-        )
-    if not 0 <= most_groups <= len(_GROUP_COLOURS):
-        raise InputError(
-            f"most_groups must lie from 0 to {len(_GROUP_COLOURS)}; got {most_groups}."
-        )
-    others = np.empty((0, 2)) if unknown is None else _first_two(unknown, "unknown specimens")
-    if ax is None:
-        ax = axes_above_legend(min(len(set(names)), most_groups) / 2 - 1)
-    views = plane_views(known, others, 0.08)
-    entries = _draw_groups(ax, known, names, views, most_groups)
-    if len(others):
-        crosses = draw_marked(ax, others, views, "X", NEW)
-        entries.append(
-            (crosses, f"{truncate_middle(unknown_name, _LONGEST_NAME)}: {len(others):,}")
-        )
-    finish_plane(ax, views, np.vstack([known, others]), entries)
-    label_axes(ax, *(_component(k, explained) for k in range(2)))
+    x, y = drawn.T
+    ax.scatter(x, y, s=20, color=KNOWN, edgecolors="white", linewidths=0.6, zorder=4)
+    _write_numbers(ax, drawn, len(start))
+    _name_planes(ax, drawn, start.shape[1])
+    entries = _deformation_entries(labels, times)
+    if any(is_folded):
+        entries.append((Patch(facecolor=NEW, alpha=_FOLD_ALPHA), "here the grid folds"))
+    _finish(ax, entries, is_own)
+    if times != wanted:
+        note_above(ax, f"drawn at {times:g} times; at {wanted:g} the grid folds")
     return ax
 
 
@@ -291,40 +249,141 @@ def plot_error_rates(
     return ax
 
 
+class Deformation(NamedTuple):
+    """A thin-plate spline from one shape to another, drawn in a plane."""
+
+    basis: SplineBasis
+    change: Matrix  # of the distinct landmarks, at magnification 1
+    plane: Plane
+
+    def moved(self, points: Matrix, times: float) -> Matrix:
+        """Return points of the plane, deformed with the change enlarged."""
+        moves = self.basis.weights(self._embedded(points)) @ self.change
+        return np.asarray(points + times * moves[:, list(self.plane)])
+
+    def largest_unfolded(self, points: Matrix) -> Vector:
+        """Return the magnification at which the plane begins to fold, for each point.
+
+        With the change M per unit of length, det(I + t M) = 1 + t trace(M) + t² det(M) is zero.
+        """
+        axes = list(self.plane)
+        slopes = self.basis.gradients(self._embedded(points)) @ self.change
+        (a, b), (c, d) = ((slopes[i, :, j] for j in axes) for i in axes)
+        trace, det = a + d, a * d - b * c
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # The smallest positive root, in the form that stays exact as det goes to 0.
+            root = np.sqrt(trace**2 - 4 * det)
+            first, second = -2 / (trace - root), -2 / (trace + root)
+        roots = np.stack([first, second])
+        return np.asarray(np.where(roots > 0, roots, np.inf).min(axis=0))
+
+    def _embedded(self, points: Matrix) -> Matrix:
+        """Place points of the plane in space, at the mean of the axis that is not drawn."""
+        full = np.tile(self.basis.source.mean(axis=0), (len(points), 1))
+        full[:, list(self.plane)] = points
+        return full
+
+
+def deformation(start: Matrix, end: Matrix, plane: Plane = (0, 1)) -> Deformation | None:
+    """Return the thin-plate spline from one shape to another.
+
+    In space, landmarks in one plane leave it undetermined; then it is that of the projections. None
+    if these lie on one line. Where landmarks coincide, the mean of their targets is reached.
+    """
+    points, index = np.unique(start, axis=0, return_inverse=True)
+    index = index.ravel()
+    counts = np.bincount(index)[:, None]
+    change = np.column_stack([np.bincount(index, column) for column in (end - start).T]) / counts
+    if is_spanning(points):
+        return Deformation(spline_basis(points), change, plane)
+    if start.shape[1] == 3:
+        return deformation(start[:, list(plane)], end[:, list(plane)])
+    return None
+
+
 def deformed_grid(start: Matrix, reached: Matrix) -> list[Matrix] | None:
     """Return the lines of a square grid, deformed from one shape to the other.
 
     None if all landmarks lie on one line, which leaves the deformation undetermined.
     """
-    points, index = np.unique(start, axis=0, return_inverse=True)
-    if np.linalg.matrix_rank(points - points.mean(axis=0), tol=1e-9 * np.ptp(points)) < 2:
-        return None
-    from scipy.interpolate import RBFInterpolator
+    spline = deformation(start, reached)
+    return None if spline is None else _moved_lines(spline, start, 1)
 
-    index = index.ravel()
-    counts = np.bincount(index)[:, None]
-    goals = np.column_stack([np.bincount(index, column) for column in reached.T]) / counts
-    deform = RBFInterpolator(points, goals, kernel="thin_plate_spline")
-    lines = square_grid(start)
-    deformed = deform(np.concatenate(lines))
-    return list(deformed.reshape(len(lines), _POINTS_PER_LINE, 2))
+
+def _moved_lines(spline: Deformation, start: Matrix, times: float) -> list[Matrix]:
+    lines = square_grid(start[:, list(spline.plane)])
+    return list(spline.moved(np.concatenate(lines), times).reshape(len(lines), -1, 2))
+
+
+def grid_cells(shape: Matrix) -> Coordinates:
+    """Return points in each cell of the square grid: corners first; shape (cells, points, 2)."""
+    low, high, step = _grid_extent(shape)
+    corners = [np.arange(a, b - step / 2, step) for a, b in zip(low, high, strict=True)]
+    origins = np.stack(np.meshgrid(*corners, indexing="ij"), axis=-1).reshape(-1, 1, 2)
+    inside = np.linspace(0, 1, _POINTS_PER_CELL)
+    lattice = np.stack(np.meshgrid(inside, inside), axis=-1).reshape(-1, 2)
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    return np.asarray(origins + step * np.vstack([square, lattice]))
 
 
 def square_grid(shape: Matrix) -> list[Matrix]:
     """Return the lines of a square grid that covers a shape."""
-    extent = _Extent.of(shape)
-    step = max(extent.high - extent.low) / _GRID_LINES
-    counts = np.maximum(np.ceil((extent.high - extent.low) / step).astype(int), 1)
-    high = extent.low + counts * step
+    low, high, step = _grid_extent(shape)
+    counts = np.rint((high - low) / step).astype(int)
     lines = []
     for axis in range(2):
-        along = np.linspace(extent.low[axis], high[axis], _POINTS_PER_LINE)
+        along = np.linspace(low[axis], high[axis], _POINTS_PER_LINE)
         for number in range(counts[1 - axis] + 1):
             line = np.empty((_POINTS_PER_LINE, 2))
             line[:, axis] = along
-            line[:, 1 - axis] = extent.low[1 - axis] + number * step
+            line[:, 1 - axis] = low[1 - axis] + number * step
             lines.append(line)
     return lines
+
+
+def _unfolded_enlargement(
+    splines: Sequence[Deformation | None], start: Matrix, wanted: float
+) -> float:
+    """Return the enlargement, reduced until no cell folds, but not below the true difference."""
+    limit = np.inf
+    for spline in splines:
+        if spline is not None:
+            cells = grid_cells(start[:, list(spline.plane)])
+            limit = min(limit, float(spline.largest_unfolded(cells.reshape(-1, 2)).min()))
+    if wanted < limit or wanted <= 1:
+        return wanted
+    below = 0.9 * limit  # at the limit itself, grid lines touch
+    digits = 10.0 ** (1 - np.floor(np.log10(below))) if below > 0 else 1.0
+    return float(max(1.0, round(np.floor(below * digits) / digits, 9)))
+
+
+def _draw_grid(
+    ax: Axes, spline: Deformation | None, start: Matrix, times: float, shift: Vector
+) -> bool:
+    """Draw the deformed grid, folded cells filled; return whether there are any."""
+    if spline is None:
+        return False
+    lines = [line + shift for line in _moved_lines(spline, start, times)]
+    ax.add_collection(LineCollection(lines, colors=MUTED, linewidths=0.7, alpha=0.75, zorder=1))
+    cells = grid_cells(start[:, list(spline.plane)])
+    limits = spline.largest_unfolded(cells.reshape(-1, 2)).reshape(len(cells), -1)
+    folded = cells[limits.min(axis=1) <= times][:, :4]
+    if len(folded):
+        corners = spline.moved(folded.reshape(-1, 2), times).reshape(-1, 4, 2) + shift
+        ax.add_collection(
+            PolyCollection(
+                list(corners), facecolors=NEW, alpha=_FOLD_ALPHA, linewidths=0, zorder=1.5
+            )
+        )
+    ax.autoscale_view()
+    return len(folded) > 0
+
+
+def _deformation_entries(labels: Sequence[str], times: float) -> list[Entry]:
+    more = "" if times == 1 else f", differences enlarged {times:g} times"
+    arrow = Line2D([], [], color=NEW, linestyle="-", marker=">", markersize=5, markevery=[1])
+    arrow.set_data([0, 1], [0, 0])
+    return [(_dot(KNOWN), str(labels[0])), (arrow, f"{labels[1]}{more}")]
 
 
 def _draw_specimens(
@@ -348,17 +407,17 @@ def _dot(colour: str, marker: str = "o") -> Line2D:
     return Line2D([], [], linestyle="", marker=marker, markersize=5, color=colour)
 
 
-def _write_numbers(ax: Axes, shape: Matrix) -> None:
-    """Write the landmarks' numbers, each displaced away from the other landmarks."""
+def _write_numbers(ax: Axes, shape: Matrix, n_landmarks: int) -> None:
+    """Write the landmarks' numbers, each displaced away from the others; projections start anew."""
     apart = shape[:, None] - shape[None]
     distances = np.linalg.norm(apart, axis=2, keepdims=True)
     push = np.divide(apart, distances**3, out=np.zeros_like(apart), where=distances > 0).sum(axis=1)
     lengths = np.linalg.norm(push, axis=1, keepdims=True)
     away = np.divide(push, lengths, out=np.tile([0.0, 1.0], (len(shape), 1)), where=lengths > 0)
-    for number, (point, direction) in enumerate(zip(shape, away, strict=True), start=1):
+    for number, (point, direction) in enumerate(zip(shape, away, strict=True)):
         written = ax.annotate(
-            str(number), point, xytext=9 * direction, textcoords="offset points", ha="center",
-            va="center", fontsize=7.5, color=ink(ax), zorder=5,
+            str(number % n_landmarks + 1), point, xytext=9 * direction, ha="center", va="center",
+            textcoords="offset points", fontsize=7.5, color=ink(ax), zorder=5,
         )  # fmt: skip
         written.set_path_effects([withStroke(linewidth=2.2, foreground="white")])
 
@@ -373,11 +432,6 @@ def _finish(ax: Axes, entries: Sequence[Entry], is_own: bool) -> None:
     ax.set_yticks([])
     ax.spines[:].set_visible(False)
     legend_below(ax, entries)
-
-
-def _note_flattening(ax: Axes, n_dimensions: int) -> None:
-    if n_dimensions == 3:
-        note_above(ax, "seen along the third axis")
 
 
 def _fit_figure(ax: Axes, n_entries: int) -> None:
@@ -398,17 +452,21 @@ def _enlargement(start: Matrix, end: Matrix) -> float:
     return enough[0] if enough else fitting[-1]
 
 
-class _Extent(NamedTuple):
-    low: Matrix
-    high: Matrix
-
-    @classmethod
-    def of(cls, shape: Matrix) -> "_Extent":
-        margin = _GRID_MARGIN * np.ptp(shape, axis=0).max()
-        return cls(shape.min(axis=0) - margin, shape.max(axis=0) + margin)
+class _GridExtent(NamedTuple):
+    low: Vector
+    high: Vector
+    step: float
 
 
-def _flat_shapes(shapes: ArrayLike, what: str) -> NDArray[np.float64]:
+def _grid_extent(shape: Matrix) -> _GridExtent:
+    margin = _GRID_MARGIN * np.ptp(shape, axis=0).max()
+    low, high = shape.min(axis=0) - margin, shape.max(axis=0) + margin
+    step = float(max(high - low)) / _GRID_LINES
+    counts = np.maximum(np.ceil((high - low) / step - 1e-9), 1)
+    return _GridExtent(low, low + counts * step, step)
+
+
+def _checked_shapes(shapes: ArrayLike, what: str) -> NDArray[np.float64]:
     points = np.asarray(shapes, dtype=np.float64)
     if points.ndim != 3 or points.shape[2] not in (2, 3) or points.shape[1] == 0:
         raise InputError(
@@ -421,58 +479,60 @@ def _flat_shapes(shapes: ArrayLike, what: str) -> NDArray[np.float64]:
             f"The {what} must be finite; align them, which fills in missing landmarks."
         )
     drawable_number(float(np.abs(points).max()), f"largest coordinate of the {what}")
-    return points[:, :, :2]
+    return points
 
 
-def _flat_shape(shape: ArrayLike, what: str) -> Matrix:
+def _checked_shape(shape: ArrayLike, what: str) -> Matrix:
     points = np.asarray(shape, dtype=np.float64)
     if points.ndim != 2:
         raise InputError(f"The {what} must be landmarks × 2 (or 3); got shape {points.shape}.")
-    return _flat_shapes(points[None], what)[0]
+    return _checked_shapes(points[None], what)[0]
 
 
-def _check_same_landmarks(n_expected: int, n_found: int, what: str) -> None:
-    if n_found != n_expected:
-        raise InputError(
-            f"The {what} must have {quantity(n_expected, 'landmark')}, as the others; got "
-            f"{n_found}."
-        )
+def _planes(n_dimensions: int) -> tuple[Plane, ...]:
+    return ((0, 1),) if n_dimensions == 2 else ((0, 1), (0, 2))
 
 
-def _first_two(scores: ArrayLike, what: str) -> Matrix:
-    rows = finite_matrix(scores, what)[:, :2]
-    return np.column_stack([rows, np.zeros(len(rows))])[
-        :, :2
-    ]  # a single component is drawn on a line
+def _plane_shifts(shapes: Coordinates) -> Matrix:
+    """Return what each projection is moved by: the second one stands below the first."""
+    if shapes.shape[2] == 2:
+        return np.zeros((1, 2))
+    low, high = shapes.min(axis=(0, 1)), shapes.max(axis=(0, 1))
+    # Room for the margins of two grids, and for the name of the lower projection.
+    gap = (2 * _GRID_MARGIN + 0.12) * float(max(high - low))
+    return np.array([[0.0, 0.0], [0.0, low[1] - high[2] - gap]])
 
 
-def _component(index: int, explained: Sequence[float] | None) -> str:
-    label = f"component {index + 1}"
-    if explained is None or index >= len(explained):
-        return label
-    return f"{label} ({percent(explained[index])} of variance)"
+def _projected(shapes: Coordinates, shifts: Matrix) -> Coordinates:
+    """Return all projections of each specimen, one after the other along the landmarks."""
+    planes = _planes(shapes.shape[2])
+    views = [shapes[:, :, list(axes)] + shift for axes, shift in zip(planes, shifts, strict=True)]
+    return np.concatenate(views, axis=1)
 
 
-def _draw_groups(
-    ax: Axes, known: Matrix, names: NDArray[np.object_], views: list[View], most: int
-) -> list[Entry]:
-    largest = [name for name, _ in Counter(sorted(names)).most_common(most)]
-    entries: list[Entry] = []
-    is_other = ~np.isin(names, largest)
-    if is_other.any():
-        x, y = clip_to_views(known[is_other], views).T
-        dots = ax.scatter(x, y, s=12, color=MUTED, alpha=0.55, linewidths=0, zorder=2)
-        n_groups = quantity(len(set(names[is_other])), "other group")
-        entries.append((dots, f"{n_groups}: {is_other.sum():,}"))
-    for index, name in enumerate(largest):
-        inside = names == name
-        x, y = clip_to_views(known[inside], views).T
-        dots = ax.scatter(
-            x, y, s=24 if len(known) <= 500 else 15, marker=CLASS_MARKERS[index],
-            color=_GROUP_COLOURS[index], alpha=0.8, edgecolors="white", linewidths=0.3, zorder=2.5,
+def _name_planes(ax: Axes, drawn: Matrix, n_dimensions: int) -> None:
+    """Write above each projection of landmarks in space which axes it shows."""
+    if n_dimensions == 2:
+        return
+    margin = 1.4 * _GRID_MARGIN * np.ptp(drawn[:, 0])
+    for number, points in enumerate(np.split(drawn, 2), start=2):
+        ax.text(
+            drawn[:, 0].min(), points[:, 1].max() + margin, f"axes 1 and {number}", fontsize=8.5,
+            color=ink(ax), ha="left", va="bottom",
         )  # fmt: skip
-        entries.insert(index, (dots, f"{truncate_middle(name, _LONGEST_NAME)}: {inside.sum():,}"))
-    return entries
+
+
+def _check_same_landmarks(expected: Matrix, found: Matrix, what: str) -> None:
+    if len(found) != len(expected):
+        raise InputError(
+            f"The {what} must have {quantity(len(expected), 'landmark')}, as the others; got "
+            f"{len(found)}."
+        )
+    if found.shape[1] != expected.shape[1]:
+        raise InputError(
+            f"The {what} must have {expected.shape[1]} coordinates per landmark, as the others; "
+            f"got {found.shape[1]}."
+        )
 
 
 def _name_cells(ax: Axes, unknown: Sequence[Any], known: Sequence[Any]) -> None:

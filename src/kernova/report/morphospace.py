@@ -1,0 +1,403 @@
+"""Morphospace: groups of specimens on principal components or canonical variates."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+from matplotlib.transforms import ScaledTranslation
+from numpy.typing import ArrayLike, NDArray
+from sklearn.covariance import ledoit_wolf
+
+from kernova.errors import InputError
+from kernova.report.canvas import (
+    CLASS_COLOURS,
+    CLASS_MARKERS,
+    LEGEND_LINE,
+    MUTED,
+    NEW,
+    Entry,
+    View,
+    figure_of,
+    finite_matrix,
+    ink,
+    label_axes,
+    new_axes,
+)
+from kernova.report.planes import clip_to_views, draw_marked, finish_plane, plane_views
+from kernova.text import percent, quantity, truncate_middle
+from kernova.typing import Matrix, Vector
+
+# Seven colours and nine marks have no common divisor: 63 groups differ in one or both.
+_MARKERS: Final = (*CLASS_MARKERS, "<", ">", "p")
+MOST_GROUPS: Final = 60
+# So many groups are labelled by name, more by the number that the legend gives them.
+_MAX_NAMED: Final = 14
+_LONGEST_NAME: Final = 22
+# Sizes in inches: figures of a few groups and of many.
+_SMALL, _LARGE = (6.4, 5.2), (8.4, 6.6)
+# In points: distance of the legend from the axes, and the mark before a label.
+_LEGEND_DROP, _HANDLE = 34, 34
+_SMALL_TEXT: Final = 8
+_N_PUSHES: Final = 300
+# Within-group deviations below this fraction of the largest are rounding errors.
+_NEGLIGIBLE: Final = 1e-9
+
+
+def plot_morphospace(
+    scores: ArrayLike,
+    groups: Sequence[Any],
+    *,
+    unknown: ArrayLike | None = None,
+    unknown_name: str = "unknown",
+    explained: Sequence[float] | None = None,
+    most_groups: int = MOST_GROUPS,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw specimens on their first two components, each group with a colour and mark of its own.
+
+    Groups are labelled at their centroids: by name up to 14 groups, by numbers if there are more,
+    which the legend explains.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_specimens, n_components)
+        Known specimens; the first two columns are drawn.
+    groups : sequence of length n_specimens
+        The group of each.
+    unknown : array-like of shape (n_unknown, n_components), default=None
+        Specimens to highlight.
+    unknown_name : str
+        The label of the unknown specimens.
+    explained : sequence of float, default=None
+        The fraction of the variance that each component explains, for the axes.
+    most_groups : int, default=60
+        The number of groups, the largest, that are coloured; the others are grey. At most 60.
+    ax : Axes, default=a new figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.report.figures import plot_morphospace
+    >>> scores = np.random.default_rng(0).normal(size=(30, 4))
+    >>> ax = plot_morphospace(scores, ["a"] * 20 + ["b"] * 10, unknown=scores[:3] + 5)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['a: 20', 'b: 10', 'unknown: 3']
+    """
+    known = _first_two(scores, "specimens")
+    names = _group_names(groups, len(known))
+    if not 0 <= most_groups <= MOST_GROUPS:
+        raise InputError(f"most_groups must lie from 0 to {MOST_GROUPS}; got {most_groups}.")
+    others = np.empty((0, 2)) if unknown is None else _first_two(unknown, "unknown specimens")
+    largest = [name for name, _ in Counter(sorted(names)).most_common(most_groups)]
+    ax = _draw_plane(ax, known, names, largest, others, unknown_name)
+    label_axes(ax, *(_component(k, explained) for k in range(2)))
+    return ax
+
+
+def plot_canonical_variates(
+    rows: ArrayLike,
+    groups: Sequence[Any],
+    *,
+    unknown: ArrayLike | None = None,
+    unknown_name: str = "unknown",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw specimens on the first two canonical variates (CVA), which separate known groups best.
+
+    Distances are in standard deviations within groups. The unknown specimens take no part in the
+    analysis and are projected on its axes. For the known specimens the picture is optimistic: with
+    many columns and few specimens, groups look more separate than new specimens would be.
+
+    Parameters
+    ----------
+    rows : array-like of shape (n_specimens, n_columns)
+        Known specimens, such as aligned landmarks or shape features.
+    groups : sequence of length n_specimens
+        The group of each; two or more groups.
+    unknown : array-like of shape (n_unknown, n_columns), default=None
+        Specimens to highlight.
+    unknown_name : str
+        The label of the unknown specimens.
+    ax : Axes, default=a new figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.report.morphospace import plot_canonical_variates
+    >>> rows = np.random.default_rng(0).normal(size=(60, 4))
+    >>> rows[:20, 1] += 9
+    >>> ax = plot_canonical_variates(rows, ["a"] * 20 + ["b"] * 20 + ["c"] * 20)
+    >>> ax.get_xlabel()
+    'canonical variate 1 (100 % of between-group variance)'
+    """
+    known = finite_matrix(rows, "specimens")
+    names = _group_names(groups, len(known))
+    variates = canonical_variates(known, names)
+    others = np.empty((0, 2))
+    if unknown is not None:
+        new = finite_matrix(unknown, "unknown specimens")
+        if new.shape[1] != known.shape[1]:
+            raise InputError(
+                f"The unknown specimens have {quantity(new.shape[1], 'column')}, the known ones "
+                f"{known.shape[1]}. Give both the same columns."
+            )
+        others = variates.scores(new)[:, :2]
+    largest = [name for name, _ in Counter(sorted(names)).most_common(MOST_GROUPS)]
+    ax = _draw_plane(ax, variates.scores(known)[:, :2], names, largest, others, unknown_name)
+    label_axes(ax, *variates.axis_labels())
+    return ax
+
+
+class CanonicalVariates(NamedTuple):
+    """Axes that separate groups best, relative to the variance within groups."""
+
+    origin: Vector  # the mean of all specimens
+    axes: Matrix  # one axis per column; within groups, scores have unit variance
+    fractions: Vector  # of the between-group variance; zero for an axis within groups
+
+    def scores(self, rows: Matrix) -> Matrix:
+        """Return the rows' canonical scores."""
+        return np.asarray((rows - self.origin) @ self.axes)
+
+    def axis_labels(self) -> list[str]:
+        """Return labels of the first two axes."""
+        labels = []
+        for number, fraction in enumerate(self.fractions[:2], start=1):
+            of_variance = f"({percent(fraction)} of between-group variance)"
+            is_between = fraction > 0
+            labels.append(
+                f"canonical variate {number} {of_variance}"
+                if is_between
+                else "main component within groups"
+            )
+        return [*labels, "", ""][:2]
+
+
+def canonical_variates(rows: Matrix, groups: NDArray[np.object_]) -> CanonicalVariates:
+    """Return the canonical variates of groups, with the covariance within groups shrunk.
+
+    The covariance is pooled over groups and shrunk after Ledoit and Wolf, in units of the columns'
+    standard deviations within groups. Groups count by their size. Two groups have one variate; the
+    second axis is then the main component within groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.report.morphospace import canonical_variates
+    >>> rows = np.random.default_rng(0).normal(size=(40, 3)) + np.repeat([[0], [5]], 20, axis=0)
+    >>> canonical_variates(rows, np.repeat(["a", "b"], 20)).fractions
+    array([1., 0.])
+    """
+    names, index = np.unique(groups.astype(str), return_inverse=True)
+    counts = np.bincount(index)
+    means = np.stack([rows[index == number].mean(axis=0) for number in range(len(names))])
+    residuals = rows - means[index]
+    scales = np.sqrt(np.square(residuals).mean(axis=0))
+    if len(names) < 2 or not scales.any():
+        raise InputError(
+            "Canonical variates need two or more groups, one of them with different specimens; "
+            f"got {quantity(len(names), 'group')} of {quantity(len(rows), 'specimen')}."
+        )
+    scales = np.where(scales > _NEGLIGIBLE * scales.max(), scales, scales.max())
+    within = ledoit_wolf(residuals / scales, assume_centered=True)[0]
+    values, vectors = np.linalg.eigh(within * len(rows) / max(len(rows) - len(names), 1))
+    whitening = vectors / np.sqrt(values) / scales[:, None]
+    origin = rows.mean(axis=0)
+    between = np.sqrt(counts)[:, None] * ((means - origin) @ whitening)
+    _, strengths, directions = np.linalg.svd(between, full_matrices=False)
+    n_axes = min(len(names) - 1, rows.shape[1])
+    directions, squares = directions[:n_axes], np.square(strengths[:n_axes])
+    fractions = squares / squares.sum() if squares.any() else np.zeros(n_axes)
+    if n_axes == 1 and rows.shape[1] > 1:
+        directions = np.vstack([directions, _main_direction(residuals @ whitening, directions[0])])
+        fractions = np.append(fractions, 0.0)
+    return CanonicalVariates(origin, _oriented(whitening @ directions.T), fractions)
+
+
+def _main_direction(residuals: Matrix, excluded: Vector) -> Vector:
+    """Return the direction of the largest variance that is orthogonal to another one."""
+    rest = residuals - np.outer(residuals @ excluded, excluded)
+    return np.asarray(np.linalg.svd(rest, full_matrices=False)[2][0])
+
+
+def _oriented(axes: Matrix) -> Matrix:
+    """Let the largest coefficient of each axis be positive, so that pictures do not flip."""
+    largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
+    return np.asarray(axes * np.where(largest < 0, -1.0, 1.0))
+
+
+def _group_names(groups: Sequence[Any], n_specimens: int) -> NDArray[np.object_]:
+    names = np.array([str(name) for name in groups], dtype=object)
+    if len(names) != n_specimens:
+        raise InputError(
+            f"groups must hold a group for each of {quantity(n_specimens, 'specimen')}; got "
+            f"{len(names)}."
+        )
+    return names
+
+
+def _first_two(scores: ArrayLike, what: str) -> Matrix:
+    rows = finite_matrix(scores, what)[:, :2]
+    # A single component is drawn on a line.
+    return np.column_stack([rows, np.zeros(len(rows))])[:, :2]
+
+
+def _component(index: int, explained: Sequence[float] | None) -> str:
+    label = f"component {index + 1}"
+    if explained is None or index >= len(explained):
+        return label
+    return f"{label} ({percent(explained[index])} of variance)"
+
+
+def _draw_plane(
+    ax: Axes | None,
+    known: Matrix,
+    names: NDArray[np.object_],
+    largest: list[str],
+    others: Matrix,
+    unknown_name: str,
+) -> Axes:
+    """Draw groups and unknown specimens, with labels at the centroids and a legend."""
+    known = np.column_stack([known, np.zeros(len(known))])[:, :2]
+    others = np.column_stack([others, np.zeros(len(others))])[:, :2]
+    is_numbered = len(largest) > _MAX_NAMED
+    is_own = ax is None
+    if ax is None:
+        ax = new_axes(*(_LARGE if is_numbered else _SMALL))
+        ax.spines[["top", "right"]].set_visible(False)
+    views = plane_views(known, others, 0.08)
+    entries = _draw_groups(ax, known, names, views, largest, is_numbered)
+    if len(others):
+        crosses = draw_marked(ax, others, views, "X", NEW)
+        shown = truncate_middle(unknown_name, _LONGEST_NAME)
+        entries.append((crosses, f"{shown}: {len(others):,}"))
+    finish_plane(ax, views, np.vstack([known, others]), entries)
+    _draw_legend(ax, entries, is_numbered, is_own)
+    texts = [str(number) if is_numbered else name for number, name in enumerate(largest, start=1)]
+    points = [np.median(known[names == name], axis=0) for name in largest]
+    colours = [CLASS_COLOURS[number % len(CLASS_COLOURS)] for number in range(len(largest))]
+    if len(others):
+        texts.append(unknown_name)
+        points.append(np.median(others, axis=0))
+        colours.append(NEW)
+    if len(texts) > 1:
+        _write_labels(ax, texts, clip_to_views(np.array(points), views), colours)
+    return ax
+
+
+def _draw_groups(
+    ax: Axes,
+    known: Matrix,
+    names: NDArray[np.object_],
+    views: list[View],
+    largest: list[str],
+    is_numbered: bool,
+) -> list[Entry]:
+    is_other = ~np.isin(names, largest)
+    size = 26 if len(known) <= 500 else 15
+    for index, name in reversed(list(enumerate(largest))):  # small groups lie on large ones
+        x, y = clip_to_views(known[names == name], views).T
+        ax.scatter(
+            x, y, s=size, marker=_MARKERS[index % len(_MARKERS)], alpha=0.75, linewidths=0.3,
+            color=CLASS_COLOURS[index % len(CLASS_COLOURS)], edgecolors="white",
+            zorder=2.2 + 0.005 * index,
+        )  # fmt: skip
+    entries: list[Entry] = []
+    for index, name in enumerate(largest):
+        mark = Line2D(
+            [], [], linestyle="", marker=_MARKERS[index % len(_MARKERS)], markersize=6,
+            color=CLASS_COLOURS[index % len(CLASS_COLOURS)], markeredgewidth=0,
+        )  # fmt: skip
+        text = f"{truncate_middle(name, _LONGEST_NAME)}: {(names == name).sum():,}"
+        entries.append((mark, f"{index + 1} {text}" if is_numbered else text))
+    if is_other.any():
+        x, y = clip_to_views(known[is_other], views).T
+        dots = ax.scatter(x, y, s=12, color=MUTED, alpha=0.55, linewidths=0, zorder=2)
+        n_groups = quantity(len(set(names[is_other])), "other group")
+        entries.append((dots, f"{n_groups}: {is_other.sum():,}"))
+    return entries
+
+
+def _draw_legend(ax: Axes, entries: list[Entry], is_numbered: bool, is_own: bool) -> None:
+    """Draw the legend in as many columns as fit below the axes, and make room for its lines."""
+    figure = figure_of(ax)
+    drop = ScaledTranslation(0, -_LEGEND_DROP / 72, figure.dpi_scale_trans)
+    longest = max(len(label) for _, label in entries)
+    column = (_HANDLE + (4.2 if is_numbered else 4.7) * longest) / 72
+    n_columns = max(1, min(len(entries), int(figure.get_size_inches()[0] * 0.9 / column)))
+    handles, labels = zip(*entries, strict=True)
+    ax.legend(
+        handles, labels, loc="upper left", bbox_to_anchor=(0, 0), borderaxespad=0, frameon=False,
+        bbox_transform=ax.transAxes + drop, ncols=n_columns,
+        fontsize=_SMALL_TEXT if is_numbered else _SMALL_TEXT + 1, columnspacing=1.2,
+        handletextpad=0.4,
+    )  # fmt: skip
+    legend = ax.get_legend()
+    for text in legend.get_texts() if legend is not None else ():
+        text.set_parse_math(False)
+    if is_own:
+        wide, tall = figure.get_size_inches()
+        n_lines = -(-len(entries) // n_columns)
+        figure.set_size_inches(wide, tall + LEGEND_LINE * max(0, n_lines - 2))
+
+
+def _write_labels(ax: Axes, texts: list[str], points: Matrix, colours: list[str]) -> None:
+    """Write labels near the centroids of groups, moved apart, with a line where moved far."""
+    shown = [truncate_middle(text, _LONGEST_NAME) for text in texts]
+    scale = figure_of(ax).dpi / 72
+    anchors = ax.transData.transform(points) / scale  # in points of 1/72 inch
+    sizes = np.array([(5.6 * len(text) + 4, 12.0) for text in shown])
+    frame = np.array([ax.bbox.min, ax.bbox.max]) / scale
+    moved = moved_apart(anchors, sizes, frame)
+    for text, point, shift, colour in zip(shown, points, moved - anchors, colours, strict=True):
+        is_far = np.abs(shift).max() > 9
+        line = {"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
+        written = ax.annotate(
+            text, point, xytext=shift, textcoords="offset points", ha="center", va="center",
+            fontsize=_SMALL_TEXT + 1, fontweight="bold", color=ink(ax), zorder=6, parse_math=False,
+            arrowprops=line if is_far else None, annotation_clip=False,
+        )  # fmt: skip
+        written.set_path_effects([withStroke(linewidth=2.6, foreground="white")])
+        if written.arrow_patch is not None:
+            written.arrow_patch.set_zorder(5)
+
+
+def moved_apart(anchors: Matrix, sizes: Matrix, frame: Matrix) -> Matrix:
+    """Return the centres of labels, moved as little as possible until none overlap.
+
+    Parameters
+    ----------
+    anchors, sizes : ndarray of shape (n, 2)
+        Where each label would be, and its width and height.
+    frame : ndarray of shape (2, 2)
+        Lower left and upper right corner, which labels stay within.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> frame = np.array([[0.0, 0.0], [100.0, 100.0]])
+    >>> at = moved_apart(np.array([[50.0, 50.0], [50.0, 50.0]]), np.full((2, 2), 10.0), frame)
+    >>> bool((np.abs(at[0] - at[1]) >= 10).any())
+    True
+    """
+    # Equal anchors need a first push; it depends on the number of the label alone.
+    turns = 2.4 * np.arange(len(anchors))
+    at = anchors + 1e-3 * np.column_stack([np.cos(turns), np.sin(turns)])
+    low, high = frame[0] + sizes / 2, np.maximum(frame[0] + sizes / 2, frame[1] - sizes / 2)
+    room = (sizes[:, None] + sizes) / 2
+    for _ in range(_N_PUSHES):
+        apart = at[:, None] - at
+        overlap = room - np.abs(apart)
+        is_over = (overlap > 0).all(axis=2) & ~np.eye(len(at), dtype=bool)
+        if not is_over.any():
+            break
+        # Each pair is pushed along the axis on which it overlaps less.
+        is_first = overlap[..., 0] < overlap[..., 1]
+        is_axis = np.stack([is_first, ~is_first], axis=-1)
+        push = np.where(is_over[..., None] & is_axis, np.sign(apart) * (overlap + 0.5) / 2, 0)
+        at = np.clip(at + 0.7 * push.sum(axis=1), low, high)
+    return np.asarray(at)

@@ -1,0 +1,146 @@
+"""Permutation tests of two groups: whether one sample is a draw from the other's group.
+
+If both are draws from one group, the labels are exchangeable, and the permutation test is exact.
+Two distances between mean shapes are taken, since each is blind where the other is not: the
+Procrustes distance (its ranks are those of Goodall's F) and a Mahalanobis distance with shrunk
+covariance. The smaller of their p-values is itself compared with its permutations.
+
+With covariates such as size or sex, the residuals of the model without the groups are permuted
+(Freedman and Lane 1983). What a covariate explains as well as the grouping is then no evidence
+for the grouping: where all unknown specimens are smaller than all known ones, little is left.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from kernova.shapes.anova import N_PERMUTATIONS, orthonormal_beyond, permutations
+from kernova.species.scatter import Scatter, scatter_of, whitening
+from kernova.typing import Indices, Mask, Matrix, Vector
+
+# Statistics that differ only by rounding are equal.
+_ROUNDING = 1e-9
+
+
+class GroupTest(NamedTuple):
+    """The test whether two samples are of one group."""
+
+    p_value: float  # of a difference in mean shape as large, if both are of one group
+    dispersion_p_value: float  # of a difference in dispersion as large
+    distance: float  # Procrustes distance of the mean shapes
+    dispersion_ratio: float  # mean squared distance from the mean, first over second sample
+
+
+def compare_means(
+    rows: Matrix, is_first: Mask, others: Scatter, rng: np.random.Generator
+) -> GroupTest:
+    """Test whether two samples are of one group.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, n_columns)
+        Both samples.
+    is_first : ndarray of bool of shape (n,)
+        The rows of the first sample.
+    others : Scatter
+        Scatter within other groups, for the Mahalanobis distance.
+    rng : Generator
+        Draws the permutations.
+    """
+    order = permutations(len(rows), N_PERMUTATIONS, rng)
+    p_value = _mean_p_value(rows, _contrast(is_first), others, order)
+    difference = rows[is_first].mean(axis=0) - rows[~is_first].mean(axis=0)
+    ratio, dispersion_p = _dispersion(rows, is_first, order)
+    return GroupTest(p_value, dispersion_p, float(np.linalg.norm(difference)), ratio)
+
+
+def adjusted_p_value(
+    rows: Matrix, is_first: Mask, covariates: Matrix, others: Scatter, rng: np.random.Generator
+) -> float:
+    """Return the p-value of a difference in mean shape beyond what covariates explain.
+
+    1 where the covariates and the grouping are the same thing.
+    """
+    constant = np.full((len(rows), 1), len(rows) ** -0.5)
+    reduced = np.column_stack([constant, orthonormal_beyond(covariates, constant)])
+    grouping = orthonormal_beyond(is_first.astype(np.float64)[:, None], reduced)
+    if not grouping.shape[1] or reduced.shape[1] + 1 >= len(rows):
+        return 1.0
+    residuals = rows - reduced @ (reduced.T @ rows)
+    order = permutations(len(rows), N_PERMUTATIONS, rng)
+    return _mean_p_value(residuals, grouping[:, 0], others, order)
+
+
+def nested_p_value(
+    rows: Matrix, is_first: Mask, units: Vector, others: Scatter, rng: np.random.Generator
+) -> float:
+    """Return the p-value where whole populations are exchanged between the two samples.
+
+    ``units`` numbers the population of each row; each lies in one sample.
+    """
+    _, first_rows, member, counts = np.unique(
+        units, return_index=True, return_inverse=True, return_counts=True
+    )
+    means = np.stack([rows[member == unit].mean(axis=0) for unit in range(len(counts))])
+    order = permutations(len(means), N_PERMUTATIONS, rng)
+    return _mean_p_value(means, _contrast(is_first[first_rows]), others, order)
+
+
+def smallest_p_value(n_first: int, n_second: int) -> float:
+    """Return the smallest p-value that the numbers of specimens and permutations allow."""
+    n_ways = math.comb(n_first + n_second, n_first)
+    # Equal samples exchanged as a whole give the same distance.
+    n_same = 2 if n_first == n_second else 1
+    return max(1 / (N_PERMUTATIONS + 1), min(n_same / n_ways, 1.0))
+
+
+def _contrast(is_first: Mask) -> Vector:
+    """Return weights whose product with the rows is the difference of the two means."""
+    return np.where(is_first, 1 / is_first.sum(), -1 / (~is_first).sum())
+
+
+def _mean_p_value(rows: Matrix, contrast: Vector, others: Scatter, order: Indices) -> float:
+    """Return the p-value of the contrast of rows, over permutations of the rows."""
+    effects = contrast[order] @ rows
+    # The scatter of all rows about one mean does not depend on the labels.
+    white = effects @ whitening(scatter_of(rows).plus(others.limited()))
+    squared = np.stack([np.square(effects).sum(axis=1), np.square(white).sum(axis=1)])
+    ranks = np.stack([upper_tail(one) for one in squared])
+    return float(upper_tail(-ranks.min(axis=0))[0])
+
+
+def _dispersion(rows: Matrix, is_first: Mask, order: Indices) -> tuple[float, float]:
+    """Return the ratio of dispersions, and the p-value of one as far from 1.
+
+    Distances are taken from each sample's own mean, whose error the smaller sample feels more.
+    """
+    residuals = np.where(
+        is_first[:, None], rows - rows[is_first].mean(axis=0), rows - rows[~is_first].mean(axis=0)
+    )
+    squared = np.square(residuals).sum(axis=1)
+    n_first, n_second = int(is_first.sum()), int((~is_first).sum())
+    if min(n_first, n_second) < 2:
+        return math.nan, 1.0
+    squared = squared * np.where(is_first, n_first / (n_first - 1), n_second / (n_second - 1))
+    first = is_first[order] @ squared / n_first
+    second = (~is_first)[order] @ squared / n_second
+    if min(first.min(), second.min()) <= 0:
+        return math.nan, 1.0
+    logs = np.log(first / second)
+    return float(np.exp(logs[0])), float(upper_tail(np.abs(logs))[0])
+
+
+def upper_tail(statistics: Vector) -> Vector:
+    """Return, for each statistic, the fraction of all that are at least as large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> upper_tail(np.array([3.0, 1.0, 2.0, 3.0]))
+    array([0.5 , 1.  , 0.75, 0.5 ])
+    """
+    ordered = np.sort(statistics)
+    slack = _ROUNDING * max(abs(ordered[0]), abs(ordered[-1]))
+    n_below = np.searchsorted(ordered, statistics - slack, side="left")
+    return np.asarray((len(statistics) - n_below) / len(statistics))
