@@ -38,6 +38,12 @@ def clouds(ax):
     return [np.asarray(c.get_offsets()) for c in ax.collections if not isinstance(c, kinds)]
 
 
+def folded_cells(ax):
+    """The filled cells; a quiver is a collection of polygons, too."""
+    polygons = [c for c in ax.collections if isinstance(c, PolyCollection)]
+    return [c for c in polygons if not isinstance(c, Quiver)]
+
+
 def numbers(ax):
     return [text.get_text() for text in ax.texts if text.get_text().isdigit()]
 
@@ -100,7 +106,9 @@ def test_deformation_in_space_moves_the_landmarks_of_both_planes():
     np.testing.assert_allclose(moves, np.vstack([change[:, :2], change[:, [0, 2]]]), atol=1e-12)
     assert len([c for c in ax.collections if isinstance(c, LineCollection)]) == 2
     flat = IN_SPACE * [1, 1, 0]  # in one plane: the grid is that of the projection
-    ax = plot_deformation(flat, flat + [[0, 0, 0], [0.05, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]])
+    target = flat.copy()
+    target[1, 0] += 0.05
+    ax = plot_deformation(flat, target)
     assert len([c for c in ax.collections if isinstance(c, LineCollection)]) == 1
     assert picture_png(ax.figure)
 
@@ -142,7 +150,7 @@ def test_an_enlargement_that_folds_the_grid_is_reduced_and_the_note_states_it():
     assert 0.8 * limit < times < limit
     assert ax.texts[-1].get_text() == f"drawn at {times:g} times; at 20 the grid folds"
     assert legend_texts(ax)[1] == f"mean of the unknown, differences enlarged {times:g} times"
-    assert not [c for c in ax.collections if isinstance(c, PolyCollection)]
+    assert not folded_cells(ax)
     assert determinants(spline, cells + 1e-4, times).min() > 0
 
 
@@ -152,7 +160,7 @@ def test_cells_that_fold_without_enlargement_are_filled():
     ax = plot_deformation(SHAPE, target, enlargement=3)
     (arrows,) = (c for c in ax.collections if isinstance(c, Quiver))
     np.testing.assert_allclose(arrows.V, (target - SHAPE)[:, 1])
-    (folded,) = (c for c in ax.collections if isinstance(c, PolyCollection))
+    (folded,) = folded_cells(ax)
     assert len(folded.get_paths()) > 5
     assert legend_texts(ax)[-1] == "here the grid folds"
     assert picture_png(ax.figure)

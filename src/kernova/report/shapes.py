@@ -266,10 +266,10 @@ class Deformation(NamedTuple):
 
         With the change M per unit of length, det(I + t M) = 1 + t trace(M) + t² det(M) is zero.
         """
-        axes = list(self.plane)
-        slopes = self.basis.gradients(self._embedded(points)) @ self.change
-        (a, b), (c, d) = ((slopes[i, :, j] for j in axes) for i in axes)
-        trace, det = a + d, a * d - b * c
+        i, j = self.plane
+        slopes = self.basis.gradients(self._embedded(points)) @ self.change  # axis, point, axis
+        trace = slopes[i, :, i] + slopes[j, :, j]
+        det = slopes[i, :, i] * slopes[j, :, j] - slopes[i, :, j] * slopes[j, :, i]
         with np.errstate(divide="ignore", invalid="ignore"):
             # The smallest positive root, in the form that stays exact as det goes to 0.
             root = np.sqrt(trace**2 - 4 * det)
