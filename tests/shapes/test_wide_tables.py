@@ -7,6 +7,7 @@ import pytest
 from kernova.shapes import (
     groups_from_pattern,
     groups_from_table,
+    landmark_columns,
     read_landmark_table,
     read_tps,
 )
@@ -69,3 +70,39 @@ def test_bad_tables(tmp_path, monkeypatch, content, options, message):
     (tmp_path / "bad.csv").write_text(content)
     with error(message):
         read_landmark_table("bad.csv", **options)
+
+
+@pytest.mark.parametrize(
+    ("names", "third"),
+    [
+        ("id x1 y1 x2 y2 x3 y3", ("x3", "y3")),
+        ("Y1 Y2 Y3 X1 X2 X3 sex", ("X3", "Y3")),
+        ("LM1_X LM1_Y LM2_X LM2_Y LM3_X LM3_Y", ("LM3_X", "LM3_Y")),
+        ("x.1 y.1 x.2 y.2 x.3 y.3", ("x.3", "y.3")),
+        ("1.X 1.Y 2.X 2.Y 3.X 3.Y", ("3.X", "3.Y")),
+        ("x1 y1 z1 x2 y2 z2 x3 y3 z3", ("x3", "y3", "z3")),
+    ],
+)
+def test_columns_of_landmarks_are_recognised(names, third):
+    columns = landmark_columns(names.split())
+    assert len(columns) == 3
+    assert columns[2] == third
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "",
+        "id length width",
+        "x1 y1 x2 y2",  # two points have no shape, and may be a box
+        "x1 x2 x3 x4",
+        "x1 y1 x2 y2 x4 y4",
+        "x1 y1 x2 y2 x3",
+        "x0 y0 x1 y1 x2 y2",
+        "x1 y1 z1 x2 y2 x3 y3",
+        "x1 y1 x2 y2 x3 y3 X_3",
+        "x1 y1 x2 y2 x999999 y999999",
+    ],
+)
+def test_ordinary_columns_are_not_taken_for_landmarks(names):
+    assert landmark_columns(names.split()) is None

@@ -10,6 +10,7 @@ from kernova.shapes.wide_tables import (
     LandmarkTable,
     groups_from_pattern,
     groups_from_table,
+    landmark_columns,
     read_landmark_table,
 )
 
@@ -18,6 +19,7 @@ __all__ = [
     "Landmarks",
     "groups_from_pattern",
     "groups_from_table",
+    "landmark_columns",
     "read_landmark_table",
     "read_tps",
     "write_tps",

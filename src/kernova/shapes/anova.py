@@ -188,7 +188,8 @@ def goodall_test(first: ArrayLike, second: ArrayLike, n_shape_directions: int) -
     >>> goodall_test([[0.0, 1.0], [0.1, 1.0]], [[1.0, 0.0], [1.1, 0.0]], 4).f.__round__(6)
     400.0
     """
-    a, b = (np.asarray(rows, dtype=np.float64).reshape(len(rows), -1) for rows in (first, second))
+    a, b = (np.asarray(rows, dtype=np.float64) for rows in (first, second))
+    a, b = a.reshape(len(a), -1), b.reshape(len(b), -1)
     difference = a.mean(axis=0) - b.mean(axis=0)
     between = len(a) * len(b) / (len(a) + len(b)) * float(difference @ difference)
     within = float(np.square(a - a.mean(axis=0)).sum() + np.square(b - b.mean(axis=0)).sum())

@@ -26,6 +26,8 @@ _AXIS_FIRST = re.compile(r"([xyz])[ ._-]?([0-9]{1,6})", re.IGNORECASE)
 _NUMBER_FIRST = re.compile(r"(?:x|lm|landmark)?[ ._-]?([0-9]{1,6})[ ._-]?([xyz])", re.IGNORECASE)
 
 
+# Fewer do not have a shape; x1, y1, x2, y2 may be the corners of a box.
+_FEWEST_LANDMARKS = 3
 _LONGEST_MATCHED = 1000
 _MATCHING_SECONDS = 5
 # Nothing else can interrupt a search: in a thread it would run on.
@@ -96,6 +98,46 @@ def read_landmark_table(
     used = {name for row in columns for name in row} | {id_column}
     others = table.select([name for name in table.column_names if name not in used]).to_pandas()
     return LandmarkTable(Landmarks(ids, points, source=source), others.set_axis(list(ids)))
+
+
+def landmark_columns(columns: Sequence[str]) -> list[tuple[str, ...]] | None:
+    """Columns of raw landmarks among the columns of a table, None if it is an ordinary table.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The names of all columns, in any order.
+
+    Returns
+    -------
+    list of tuple of str, or None
+        For each landmark the names of its columns: x, y, and z if there is one. None unless the
+        columns give three or more landmarks, all of them from 1 to the last, with no coordinate
+        absent or twice.
+
+    Examples
+    --------
+    >>> from kernova.shapes import landmark_columns
+    >>> landmark_columns(["id", "x1", "y1", "x2", "y2", "x3", "y3"])
+    [('x1', 'y1'), ('x2', 'y2'), ('x3', 'y3')]
+    >>> landmark_columns(["id", "x1", "x2", "x3"]) is None
+    True
+    """
+    found: dict[tuple[str, int], str] = {}
+    for name in columns:
+        landmark = _axis_and_number(str(name))
+        if landmark in found:
+            return None
+        if landmark is not None:
+            found[landmark] = str(name)
+    axes = "xyz" if any(axis == "z" for axis, _ in found) else "xy"
+    last = max((number for _, number in found), default=0)
+    if last < _FEWEST_LANDMARKS or len(found) != last * len(axes):
+        return None
+    wanted = [[(axis, number) for axis in axes] for number in range(1, last + 1)]
+    if not all(landmark in found for row in wanted for landmark in row):
+        return None
+    return [tuple(found[landmark] for landmark in row) for row in wanted]
 
 
 def id_column_in(source: str, wanted: str | None) -> str | None:
