@@ -1,14 +1,13 @@
-"""Pictures of shapes and groups: aligned landmarks, deformations and error rates."""
+"""Pictures of shapes: aligned landmarks and thin-plate deformations."""
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike, NDArray
 
@@ -23,15 +22,14 @@ from kernova.report.canvas import (
     drawable_number,
     figure_of,
     ink,
-    label_axes,
     legend_below,
-    new_axes,
     note_above,
 )
 from kernova.report.morphospace import plot_canonical_variates, plot_morphospace
+from kernova.report.pairs import plot_error_rates, plot_pair_errors
 from kernova.report.planes import sample_rows
 from kernova.shapes.thin_plate import SplineBasis, is_spanning, spline_basis
-from kernova.text import quantity, truncate_middle
+from kernova.text import quantity
 from kernova.typing import Coordinates, Matrix, Vector
 
 __all__ = [
@@ -44,6 +42,7 @@ __all__ = [
     "plot_deformation",
     "plot_error_rates",
     "plot_morphospace",
+    "plot_pair_errors",
     "square_grid",
 ]
 
@@ -63,13 +62,6 @@ _ENLARGEMENTS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
 # Sizes of a figure of shapes, in inches.
 _WIDTH, _MIN_HEIGHT, _MAX_HEIGHT = 6.4, 1.6, 7.0
 _ROOM_BELOW: Final = 0.5
-_LONGEST_NAME: Final = 22
-_CELLS_WITH_NUMBERS: Final = 16
-_CELLS_WITH_NAMES: Final = 60
-_ROWS_WITH_BAR: Final = 5  # a smaller table has no room for a colour bar
-# The error rate of chance, where colours end.
-_CHANCE: Final = 0.5
-_RATES: Final = LinearSegmentedColormap.from_list("rates", ["#ffffff", "#f3c9a8", NEW, "#5c2408"])
 
 
 def plot_aligned_shapes(
@@ -188,64 +180,6 @@ def plot_deformation(
     _finish(ax, entries, is_own)
     if times != wanted:
         note_above(ax, f"drawn at {times:g} times; at {wanted:g} the grid folds")
-    return ax
-
-
-def plot_error_rates(
-    rates: ArrayLike,
-    unknown: Sequence[Any],
-    known: Sequence[Any],
-    *,
-    mark_above: float | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the equal error rate of each group held out as unknown against each known one.
-
-    Light cells are pairs that can be separated, dark ones are alike; 0.5 is chance.
-
-    Parameters
-    ----------
-    rates : array-like of shape (n_unknown, n_known)
-        Equal error rates from 0 to 1; NaN where there is none, as for a group against itself.
-    unknown, known : sequences
-        Names of the rows and of the columns.
-    mark_above : float, default=None
-        Frame the cells above this rate.
-    ax : Axes, default=a new figure
-
-    Examples
-    --------
-    >>> from kernova.report.figures import plot_error_rates
-    >>> ax = plot_error_rates([[float("nan"), 0.02], [0.31, float("nan")]], "ab", "ab")
-    >>> [text.get_text() for text in ax.texts][:4]
-    ['', '.02', '.31', '']
-    """
-    table = np.asarray(rates, dtype=np.float64)
-    is_rate = np.isnan(table) | ((table >= 0) & (table <= 1))
-    if table.shape != (len(unknown), len(known)) or not table.size or not is_rate.all():
-        raise InputError(
-            f"rates must hold a number from 0 to 1, or NaN, for each of "
-            f"{quantity(len(unknown), 'unknown group')} and {quantity(len(known), 'known group')}; "
-            f"got shape {table.shape}."
-        )
-    if ax is None:
-        ax = new_axes(min(3.2 + 0.48 * len(known), 9.5), min(2.0 + 0.36 * len(unknown), 8.5))
-    ax.set_facecolor("#e4e6ea")  # cells without a rate
-    image = ax.imshow(table, cmap=_RATES, vmin=0, vmax=_CHANCE, aspect="auto")
-    _name_cells(ax, unknown, known)
-    if max(table.shape) <= _CELLS_WITH_NUMBERS:
-        _write_rates(ax, table)
-    if mark_above is not None:
-        _frame(ax, table > mark_above)
-    if len(table) < _ROWS_WITH_BAR:
-        note_above(ax, "equal error rate: white 0, darkest 0.5 (chance)")
-        label_axes(ax, "known group", "")
-        return ax
-    beside = ax.inset_axes((1.02, 0, 0.025, 1))
-    bar = ax.figure.colorbar(image, cax=beside)
-    bar.set_label("equal error rate (0.5 is chance)")
-    bar.outline.set_visible(False)
-    label_axes(ax, "known group", "held out as unknown")
     return ax
 
 
@@ -532,36 +466,4 @@ def _check_same_landmarks(expected: Matrix, found: Matrix, what: str) -> None:
         raise InputError(
             f"The {what} must have {expected.shape[1]} coordinates per landmark, as the others; "
             f"got {found.shape[1]}."
-        )
-
-
-def _name_cells(ax: Axes, unknown: Sequence[Any], known: Sequence[Any]) -> None:
-    """Label rows and columns, smaller where there are many, not at all where too many."""
-    for axis, names in ((ax.xaxis, known), (ax.yaxis, unknown)):
-        if len(names) > _CELLS_WITH_NAMES:
-            axis.set_ticks([])
-            continue
-        axis.set_ticks(range(len(names)))
-        turned: dict[str, Any] = {}
-        if axis is ax.xaxis:
-            turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-        axis.set_ticklabels(
-            [truncate_middle(str(name), _LONGEST_NAME) for name in names],
-            fontsize=10 if len(names) <= 20 else 6, parse_math=False, **turned,
-        )  # fmt: skip
-
-
-def _write_rates(ax: Axes, table: Matrix) -> None:
-    for (line, column), rate in np.ndenumerate(table):
-        text = "" if np.isnan(rate) else f"{rate:.2f}".removeprefix("0")
-        ax.text(
-            column, line, text, ha="center", va="center", fontsize=8,
-            color="white" if rate > 0.6 * _CHANCE else "black",
-        )  # fmt: skip
-
-
-def _frame(ax: Axes, is_marked: NDArray[np.bool_]) -> None:
-    for line, column in np.argwhere(is_marked):
-        ax.add_patch(
-            Rectangle((column - 0.5, line - 0.5), 1, 1, fill=False, edgecolor=KNOWN, linewidth=1.8)
         )

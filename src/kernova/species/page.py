@@ -22,13 +22,9 @@ from kernova.report.page import (
     picture,
     table,
 )
+from kernova.report.pairs import plot_error_rates
 from kernova.report.planes import Plane
-from kernova.report.shapes import (
-    plot_aligned_shapes,
-    plot_deformation,
-    plot_error_rates,
-    plot_morphospace,
-)
+from kernova.report.shapes import plot_aligned_shapes, plot_deformation, plot_morphospace
 from kernova.species.results import (
     EachAnswer,
     SpeciesAnswer,
