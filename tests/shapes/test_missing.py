@@ -2,16 +2,21 @@
 
 import numpy as np
 import pytest
+from scipy.interpolate import RBFInterpolator
 
 from kernova.shapes.missing import (
+    EstimateErrors,
     ShapeModel,
+    better_estimates,
+    estimate_errors,
     fill_missing,
     frame_directions,
     local_precision,
+    shape_model,
     shape_precision,
     similar_means,
 )
-from kernova.shapes.procrustes import GeneralizedProcrustes
+from kernova.shapes.procrustes import GeneralizedProcrustes, fit_similarity
 from tests.shapes.drawn_shapes import OUTLINE, fish, moved
 from tests.shapes.literal_shapes import (
     conditional_mean,
@@ -125,3 +130,135 @@ def test_similar_specimens_improve_the_estimate():
     nearest = similar_means(specimens[:1], specimens[::2], n_skipped=1)
     by_distance = np.argsort(np.square(specimens[::2] - specimens[0]).sum(axis=(1, 2)))
     np.testing.assert_allclose(nearest[0], specimens[::2][by_distance[1:7]].mean(axis=0))
+
+
+# --- the better of two estimates ------------------------------------------------------------------
+
+_ANGLES = np.linspace(0, np.pi, 14)
+ARCH = np.vstack(
+    [np.column_stack([3 * np.cos(_ANGLES), np.sin(_ANGLES)]), [[0, -1], [1, -1.2], [-1, -1.1]]]
+)
+
+
+def bent_arches(n_specimens, rng):
+    """Arches that bend smoothly, in six ways: what a spline can follow."""
+    ways = 0.05 * rng.standard_normal((n_specimens, 6, 1, 1))
+    x, y = ARCH[:, :1], ARCH[:, 1:]
+    along = ways[:, 0] * 0.3 * x**2 + ways[:, 1] * x * y + ways[:, 2] * y**2
+    across = ways[:, 3] * 0.3 * x**2 + ways[:, 4] * 0.1 * x**3 + ways[:, 5] * x * y
+    return ARCH + np.concatenate([along, across], axis=2)
+
+
+def noisy_arches(n_specimens, rng):
+    """Arches whose landmarks vary independently: a spline follows the noise."""
+    return ARCH + 0.1 * rng.standard_normal((n_specimens, *ARCH.shape))
+
+
+def knocked_out(n_specimens, n_landmarks, n_missing, rng):
+    """Every third specimen lacks some landmarks; True where one is known."""
+    is_known = np.ones((n_specimens, n_landmarks), dtype=bool)
+    for row in rng.permutation(n_specimens)[: n_specimens // 3]:
+        is_known[row, rng.permutation(n_landmarks)[:n_missing]] = False
+    return is_known
+
+
+def squared_errors(truth, is_known):
+    """Squared errors of the conditional mean and of the better estimate, in units of size 1."""
+    gappy = np.where(is_known[..., None], truth, np.nan)
+    procrustes = GeneralizedProcrustes().fit(gappy)
+    model = ShapeModel(procrustes.consensus_, procrustes.precision_, procrustes.examples_)
+    completed = procrustes.transform(gappy)
+    better = better_estimates(model, completed, is_known, scaling=True)
+    assert not better.is_spline[is_known.all(axis=1)].any()
+    np.testing.assert_array_equal(better.coordinates[is_known], completed[is_known])
+
+    def squares(estimate):
+        total = 0
+        for whole, known, got in zip(truth, is_known, estimate, strict=True):
+            if not known.all():  # placed by the known landmarks, which are the same in both
+                placed = fit_similarity(whole[known], got[known]).apply(whole[~known])
+                total += np.square(placed - got[~known]).sum()
+        return total
+
+    return np.array([squares(completed), squares(better.coordinates)]), better.is_spline
+
+
+def root_mean_squares(draw, n_missing, n_draws=20):
+    totals, n_removed, n_splines = np.zeros(2), 0, 0
+    for seed in range(n_draws):
+        rng = np.random.default_rng(seed)
+        truth = draw(rng)
+        is_known = knocked_out(*truth.shape[:2], n_missing, rng)
+        squares, is_spline = squared_errors(truth, is_known)
+        totals += squares
+        n_removed += np.count_nonzero(~is_known)
+        n_splines += np.count_nonzero(is_spline)
+    mean, better = np.sqrt(totals / n_removed)
+    return mean, better, n_splines
+
+
+@pytest.mark.parametrize("n_missing", [1, 3])
+def test_few_smoothly_bent_specimens_are_completed_by_splines(n_missing):
+    """Bar: of eight arches, the error is a tenth or more below that of the conditional mean."""
+    mean, better, n_splines = root_mean_squares(lambda rng: bent_arches(8, rng), n_missing)
+    assert better < 0.9 * mean
+    assert n_splines > 30  # of 40
+
+
+@pytest.mark.parametrize("n_missing", [1, 3])
+def test_independent_noise_is_completed_by_the_conditional_mean(n_missing):
+    mean, better, n_splines = root_mean_squares(lambda rng: noisy_arches(12, rng), n_missing)
+    assert better == mean
+    assert n_splines == 0
+
+
+@pytest.mark.parametrize(("n_specimens", "limit"), [(10, 0.95), (20, 1.05), (40, 1.05)])
+def test_better_estimates_on_cichlids(cichlids, n_specimens, limit):
+    """Bar: better than the conditional mean with ten fish, and never worse by a twentieth."""
+
+    def draw(rng):
+        return cichlids[rng.permutation(len(cichlids))[:n_specimens]]
+
+    mean, better, _ = root_mean_squares(draw, 3, n_draws=10)
+    assert better < limit * mean
+
+
+def test_errors_are_those_of_specimens_held_out_one_by_one():
+    aligned = GeneralizedProcrustes().fit_transform(fish(9, noise=0.1))
+    is_known = np.array([True, True, False, True, True, False, True])
+    model = shape_model(aligned, aligned.mean(axis=0), np.ones(9, dtype=bool), scaling=True)
+    squares = np.zeros(2)
+    for row, truth in enumerate(aligned):
+        others = np.delete(aligned, row, axis=0)
+        mean = others.mean(axis=0)
+        covariance = np.linalg.inv(shape_precision(others, mean, scaling=True))
+        columns = np.repeat(is_known, 2)
+        filled = conditional_mean(truth.ravel(), columns, mean.ravel(), covariance).reshape(7, 2)
+        near = np.argsort(np.square(others - filled).sum(axis=(1, 2)))[:6]
+        source = others[near].mean(axis=0)
+        spline = RBFInterpolator(source[is_known], truth[is_known], kernel="thin_plate_spline")
+        squares += (
+            np.square(filled - truth).sum(),
+            np.square(spline(source[~is_known]) - truth[~is_known]).sum(),
+        )
+
+    errors = estimate_errors(model, is_known, scaling=True)
+
+    np.testing.assert_allclose(errors, np.sqrt(squares / (9 * 2)), rtol=1e-6)
+
+
+def test_estimate_with_the_smaller_error_is_taken():
+    assert EstimateErrors(0.1, 0.2).taken == "conditional mean"
+    assert EstimateErrors(0.2, 0.1).taken == "thin-plate spline"
+    assert EstimateErrors(np.inf, np.inf).taken == "conditional mean"
+
+
+def test_landmarks_that_determine_no_spline_keep_the_conditional_mean():
+    """Two known landmarks of seven: no spline, and the error says so."""
+    aligned = GeneralizedProcrustes().fit_transform(fish(9, noise=0.1))
+    model = shape_model(aligned, aligned.mean(axis=0), np.ones(9, dtype=bool), scaling=True)
+    is_known = np.arange(7) < 2
+    assert estimate_errors(model, is_known, scaling=True).spline == np.inf
+    better = better_estimates(model, aligned[:1], is_known[None], scaling=True)
+    assert not better.is_spline.any()
+    np.testing.assert_array_equal(better.coordinates, aligned[:1])

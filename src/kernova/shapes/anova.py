@@ -248,6 +248,7 @@ def within_group_slope(rows: Matrix, log_sizes: Vector, groups: ArrayLike) -> Ve
     means = np.linalg.lstsq(design, np.column_stack([log_sizes, rows]), rcond=None)[0]
     residuals = np.column_stack([log_sizes, rows]) - design @ means
     squares = float(residuals[:, 0] @ residuals[:, 0])
-    if squares <= 0:  # one specimen per group, or all of one size
+    # One specimen per group, or all of one size: what is left is rounding error.
+    if squares <= _REPEATED**2 * float(log_sizes @ log_sizes):
         return np.zeros(rows.shape[1])
     return np.asarray(residuals[:, 0] @ residuals[:, 1:] / squares)

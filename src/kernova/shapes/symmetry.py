@@ -14,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from kernova.errors import InputError
 from kernova.shapes.procrustes import GeneralizedProcrustes, fit_similarity
+from kernova.shapes.tangent import tangent_projection
 from kernova.typing import Coordinates, Indices, Matrix
 
 Pair = tuple[int, int]
@@ -85,7 +86,7 @@ def symmetric_components(
     both = np.concatenate([specimens, mirrored])
     aligned = GeneralizedProcrustes(dimensions=both.shape[2]).fit_transform(both)
     if tangent:
-        aligned = _on_tangent_space(aligned)
+        aligned = tangent_projection(aligned, aligned.mean(axis=0))
     own, other = aligned[: len(specimens)], aligned[len(specimens) :]
     return SymmetricComponents((own + other) / 2, (own - other) / 2)
 
@@ -161,14 +162,6 @@ def _mirror_images(specimens: Coordinates, partners: Indices) -> Coordinates:
     mirrored = specimens[:, partners].copy()
     mirrored[:, :, 0] *= -1
     return mirrored
-
-
-def _on_tangent_space(aligned: Coordinates) -> Coordinates:
-    """Project orthogonally on the plane that touches the sphere of shapes at the consensus."""
-    rows = aligned.reshape(len(aligned), -1)
-    pole = rows.mean(axis=0)
-    pole = pole / np.linalg.norm(pole)
-    return np.asarray((rows + np.outer(1 - rows @ pole, pole)).reshape(aligned.shape))
 
 
 def _candidate_normals(shape: Matrix) -> Matrix:
