@@ -14,6 +14,7 @@ from kernova.shapes import (
     read_tps,
     write_tps,
 )
+from kernova.shapes.tps import variables_of
 from tests.shapes.bad_inputs import (
     BAD_TPS,
     error,
@@ -215,3 +216,65 @@ def test_missing_files_and_folders_raise(tmp_path, monkeypatch):
         read_tps("none.tps")
     with error(". is a folder; name a file in it."):
         read_tps(".")
+
+
+def test_records_that_are_not_yet_digitised_are_skipped_with_a_note(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "LM=0\nIMAGE=p.jpg\n" + A_FISH + "LM=0\nID=c\nSCALE=2\n" + "LM=0\n" + B_FISH
+    (tmp_path / "fish.tps").write_text(text)
+    fish = read_tps("fish.tps")
+
+    assert fish.ids == ("a", "b")
+    assert fish.coordinates.tolist() == [[[1, 2]], [[3, 4]]]
+    assert fish.notes == (
+        "3 of 5 records of fish.tps have no landmarks (LM=0) and were skipped: 'p.jpg', 'c', '4'.",
+    )
+    assert fish.take([1]).notes == fish.notes
+    assert read_tps("fish.tps", ids_from="number").ids == ("2", "5")
+
+
+A_FISH, B_FISH = "LM=1\n1 2\nID=a\n", "LM=1\n3 4\nID=b\n"
+
+
+def test_landmarks_from_curves_alone_are_no_unfinished_records(tmp_path):
+    curve = "LM=0\nCURVES=1\nPOINTS=1\n1 2\n"
+    (tmp_path / "a.tps").write_text(curve + curve)
+    shells = read_tps(tmp_path / "a.tps")
+    assert shells.coordinates.shape == (2, 0, 2)
+    assert shells.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["sex=F, site=3"], {"sex": "F", "site": "3"}),
+        (["", "sex=F", "", "site=3"], {"sex": "F", "site": "3"}),
+        (["sex=F;site=03"], {"sex": "F", "site": "03"}),
+        (["length=1,5,sex=F"], {"length": "1,5", "sex": "F"}),
+        (["sex = F , place=Lake, north"], {"sex": "F", "place": "Lake, north"}),
+        (["sex=, site=3"], {"site": "3"}),
+        (["male"], {"variables": "male"}),
+        (["formula=a=b"], {"formula": "a=b"}),
+    ],
+)
+def test_variables_are_columns(tmp_path, lines, expected):
+    variables = "".join(f"VARIABLES={line}\n" for line in lines)
+    (tmp_path / "a.tps").write_text(A_FISH + variables + B_FISH)
+    table = variables_of(read_tps(tmp_path / "a.tps"))
+    assert table.loc["a"].to_dict() == expected
+    assert table.loc["b"].tolist() == [None] * len(expected)
+    assert table.index.tolist() == ["a", "b"]
+
+
+def test_no_variables_are_no_columns(tmp_path):
+    (tmp_path / "a.tps").write_text(A_FISH + "VARIABLES=\n" + B_FISH)
+    assert variables_of(read_tps(tmp_path / "a.tps")) is None
+
+
+def test_variables_of_real_snails(data_folder):
+    folder = data_folder / "landmarks" / "tps_as_written"
+    snails = read_tps(folder / "littorina_all_landmarks.TPS")
+    table = variables_of(snails)
+    assert list(table) == ["OrigNum"]
+    assert table["OrigNum"].isna().sum() == 1
+    assert table["OrigNum"].dropna().str.fullmatch(r"\d+").all()

@@ -48,6 +48,8 @@ class Landmarks:
         Points along each open curve and closed outline, specimen by specimen.
     source : str
         The name of the file, for messages.
+    notes : tuple of str
+        Sentences on what reading left out or assumed, for the user.
 
     Only ``ids`` and ``coordinates`` are required; the others are empty by default.
 
@@ -70,6 +72,7 @@ class Landmarks:
     curves: tuple[Curves, ...] = ()
     outlines: tuple[Curves, ...] = ()
     source: str = "the specimens"
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n_specimens = len(self.ids)

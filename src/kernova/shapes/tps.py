@@ -6,7 +6,7 @@ import re
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,12 +21,18 @@ from kernova.shapes.landmarks import (
     check_negative,
     coordinate,
 )
+from kernova.text import listed
 from kernova.textfiles import Line, read_lines
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 IdsFrom = Literal["auto", "id", "image", "number"]
 
 _KEYWORD = re.compile(r"[A-Za-z][A-Za-z0-9_ ]*+")
 _COUNT = re.compile(r"[0-9]{1,6}")
+# A comma or semicolon, but not the comma of a decimal number: a name and = must follow.
+_NEXT_VARIABLE = re.compile(r"[,;](?=[^,;=]*=)")
 _LONGEST_KEYWORD = 80
 _DIMENSIONS = {"LM": 2, "LM3": 3}
 # Bytes of memory that a specimen and a curve take besides their coordinates and texts.
@@ -48,7 +54,8 @@ def read_tps(
     ``CURVES``, ``OUTLINES`` and their ``POINTS``, ``IMAGE``, ``ID``, ``SCALE`` (which may be
     empty), ``VARIABLES`` and ``COMMENT`` follow in any order. Case, blanks, blank lines and line
     ends do not matter; decimals follow a point or a comma. A missing landmark is written
-    ``NA NA``.
+    ``NA NA``. Records without landmarks and curves (``LM=0``), which a digitising program writes
+    for images that are not yet digitised, are skipped; a note says how many.
 
     Parameters
     ----------
@@ -89,7 +96,8 @@ def read_tps(
             f"ids_from is {quoted(ids_from)}; it must be 'auto', 'id', 'image' or 'number'."
         )
     source = os.fspath(path)
-    records = _Reader(source, negative).records()
+    found = _Reader(source, negative).records()
+    records, notes = _digitised(found, source)
     ids = _ids(records, ids_from, source)
     _check_same_landmarks(records, ids, source)
     landmarks = Landmarks(
@@ -102,8 +110,55 @@ def read_tps(
         curves=tuple(record.lines.get("CURVES", ()) for record in records),
         outlines=tuple(record.lines.get("OUTLINES", ()) for record in records),
         source=source,
+        notes=notes,
     )
     return landmarks.in_real_units() if scaled else landmarks
+
+
+def variables_of(landmarks: Landmarks) -> "pd.DataFrame | None":
+    r"""Columns from the VARIABLES of a TPS file: one row per specimen, all values text.
+
+    ``VARIABLES=sex=F, site=3`` gives the columns ``sex`` and ``site``. Text without an equals
+    sign is the column ``variables``. A specimen without a variable has None there.
+
+    Parameters
+    ----------
+    landmarks : Landmarks
+        As read by :func:`read_tps`.
+
+    Returns
+    -------
+    DataFrame or None
+        With the ids as index; None if no specimen has variables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.shapes import Landmarks
+    >>> from kernova.shapes.tps import variables_of
+    >>> fish = Landmarks(("a", "b"), np.zeros((2, 3, 2)), variables=("sex=F, site=3", "sex=M"))
+    >>> variables_of(fish).to_dict("index")
+    {'a': {'sex': 'F', 'site': '3'}, 'b': {'sex': 'M', 'site': None}}
+    """
+    import pandas as pd  # reading landmarks alone needs none
+
+    rows = [_parsed_variables(text) for text in landmarks.variables]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    if not names:
+        return None
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return pd.DataFrame(columns, index=list(landmarks.ids), dtype=object)
+
+
+def _parsed_variables(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in _NEXT_VARIABLE.split(text):
+        name, equals, value = part.partition("=")
+        if not equals:
+            name, value = "variables", part
+        if name.strip() and value.strip():
+            found.setdefault(name.strip(), value.strip())
+    return found
 
 
 def write_tps(landmarks: Landmarks, path: str | os.PathLike[str]) -> None:
@@ -140,9 +195,13 @@ def write_tps(landmarks: Landmarks, path: str | os.PathLike[str]) -> None:
 
 @dataclass(slots=True)
 class _Record:
-    """The entries of one specimen; ``line`` is the number of its first line."""
+    """The entries of one specimen; ``line`` is the number of its first line.
+
+    ``number`` counts the specimens of the file, from 1.
+    """
 
     line: int
+    number: int
     points: Points
     scale: float = math.nan
     texts: dict[str, str] = field(default_factory=dict)
@@ -196,7 +255,7 @@ class _Reader:
         self.n_specimens += 1
         self.check_memory()
         self.dimensions = _DIMENSIONS[keyword.name]
-        return _Record(keyword.line, self.points(keyword))
+        return _Record(keyword.line, self.n_specimens, self.points(keyword))
 
     def check_memory(self) -> None:
         """Raise if the specimens and curves read so far need too much memory."""
@@ -206,6 +265,11 @@ class _Reader:
     def take(self, keyword: _Keyword, record: _Record) -> None:
         if keyword.name == "COMMENT":
             record.comments.append(keyword.value)
+            return
+        if keyword.name == "VARIABLES" and "VARIABLES" in record.texts:
+            # Some programs write one per line.
+            both = (record.texts["VARIABLES"], keyword.value)
+            record.texts["VARIABLES"] = ", ".join(filter(None, both))
             return
         if keyword.name in record.seen:
             raise self.error(
@@ -331,8 +395,31 @@ def _shown(text: str) -> str:
     return quoted(text) if text else "nothing"
 
 
+class _Digitised(NamedTuple):
+    records: list[_Record]
+    notes: tuple[str, ...]
+
+
+def _digitised(records: list[_Record], source: str) -> _Digitised:
+    """Skip records without any point, unless no record has one."""
+    is_empty = [not (len(record.points) or any(record.lines.values())) for record in records]
+    if all(is_empty) or not any(is_empty):
+        return _Digitised(records, ())
+    whole = [record for record, empty in zip(records, is_empty, strict=True) if not empty]
+    skipped = [record for record, empty in zip(records, is_empty, strict=True) if empty]
+    names = [
+        record.texts.get("ID") or record.texts.get("IMAGE") or str(record.number)
+        for record in skipped
+    ]
+    note = (
+        f"{len(skipped)} of {len(records)} records of {source} have no landmarks (LM=0) and were "
+        f"skipped: {listed(names)}."
+    )
+    return _Digitised(whole, (note,))
+
+
 def _ids(records: list[_Record], ids_from: IdsFrom, source: str) -> tuple[str, ...]:
-    numbers = tuple(str(number) for number in range(1, len(records) + 1))
+    numbers = tuple(str(record.number) for record in records)
     if ids_from == "number":
         return numbers
     named = {
@@ -354,14 +441,14 @@ def _check_distinct(records: list[_Record], ids: tuple[str, ...], name: str, sou
     for row, text in enumerate(ids):
         if not text:
             raise InputError(
-                f"Specimen {row + 1} of {source} (line {records[row].line}) has no {name}=; "
+                f"Specimen {records[row].number} of {source} (line {records[row].line}) has no {name}=; "
                 "give it one, or set ids_from."
             )
         if text in first_row:
-            first = first_row[text]
+            first, second = records[first_row[text]], records[row]
             raise InputError(
-                f"Specimens {first + 1} and {row + 1} of {source} (lines {records[first].line} "
-                f"and {records[row].line}) have the same {name}={shortened(text, 80)}; ids must "
+                f"Specimens {first.number} and {second.number} of {source} (lines {first.line} "
+                f"and {second.line}) have the same {name}={shortened(text, 80)}; ids must "
                 "differ. Rename one, or set ids_from."
             )
         first_row[text] = row
