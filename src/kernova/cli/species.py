@@ -1,7 +1,8 @@
 """``kernova species``: whether a group of specimens, or a single one, is new."""
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -31,14 +32,18 @@ from kernova.species import (
     FALSE_DISCOVERY_RATE,
     HALVINGS,
     LARGEST_ERROR,
+    SCORES,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
+
     from kernova.cli.terminal import EscapingConsole
     from kernova.shapes import Landmarks
     from kernova.shapes.features import ShapeFeatures
+    from kernova.species.covariates import Covariates
     from kernova.species.results import SpeciesAnswer
     from kernova.species.space import SpeciesSettings
 
@@ -46,6 +51,8 @@ EXAMPLE = examples(
     "kernova species fish.tps --groups groups.csv --group-column species "
     "--unknown 'Notropis petersoni' --report report.html",
     "kernova species fish.tps --groups groups.csv --group-column species --each -o verdicts.csv",
+    "kernova species fish.csv --group-column species --unknown polli --covariate sex "
+    "--covariate population",
     "kernova species fish.tps --id-pattern '_([a-z]+)_' --test unnamed.tps -o verdicts.csv",
 )
 
@@ -94,6 +101,14 @@ def species(
         Path | None,
         typer.Option(metavar="FILE", help="Test each specimen of this file on its own."),
     ] = None,
+    covariate: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Adjust for this column of the table, such as sex, or for size; may be repeated. "
+            "Populations, each of one group, are exchanged and left out whole.",
+        ),
+    ] = None,
     features: Annotated[
         str | None,
         typer.Option(
@@ -111,14 +126,24 @@ def species(
     reflection: Annotated[
         bool, typer.Option("--reflection", help="Allow mirror images in the alignment.")
     ] = False,
+    score: Annotated[
+        str,
+        typer.Option(
+            help=f"Novelty score of single specimens: {', '.join(SCORES[:-1])} or {SCORES[-1]}."
+        ),
+    ] = SCORES[0],
     bandwidth: Annotated[
-        str, typer.Option(help="Kernel width: half-nearest, nearest, reach, median, or a number.")
+        str,
+        typer.Option(
+            help="Kernel width of --score depth: half-nearest, nearest, reach, median, or a number."
+        ),
     ] = BANDWIDTH,
     confidence: Annotated[
         float, typer.Option(help="Confidence of the bound and of the verdict, between 0 and 1.")
     ] = CONFIDENCE,
     largest_error: Annotated[
-        float, typer.Option(help="Largest equal error rate at which groups are separable.")
+        float,
+        typer.Option(help="Largest error of a discriminant at which groups count as told apart."),
     ] = LARGEST_ERROR,
     false_discovery_rate: Annotated[
         float,
@@ -147,12 +172,19 @@ def species(
 ) -> None:
     """Test from landmarks whether a group of specimens is new, with error rates.
 
-    The known groups are split in half at random, many times. One half defines the alignment, the
-    components and the depths; the other is held out to count false alarms. The unknown specimens
-    are compared with all known groups together and with each one alone. The verdict is
-    given in words, with its reasons.
+    Two questions are answered. Is the sample a random sample of a known group? A permutation test
+    of mean shape against each of them. Can single specimens be distinguished? The cross-validated
+    error of a discriminant, and that of a novelty score that knows the known groups alone. Size
+    and other covariates are adjusted for, and the digitising of all specimens is checked.
     """
-    from kernova.species.inputs import Reading, check_one_question, groups_of, read_specimens
+    from kernova.species.covariates import covariates_from
+    from kernova.species.inputs import (
+        Reading,
+        check_one_question,
+        columns_of,
+        groups_of,
+        read_specimens,
+    )
     from kernova.species.space import SpeciesSettings
 
     check_one_question(unknown, each, test)
@@ -163,6 +195,7 @@ def species(
         features=_features(features),
         size=size,
         reflection=reflection,
+        score=score,
         bandwidth=number_or_name(bandwidth),
         confidence=confidence,
         halvings=halvings,
@@ -176,10 +209,14 @@ def species(
     names = groups_of(
         known, groups=groups, group_column=group_column, id_pattern=id_pattern, id_column=id_column
     )
+    columns = columns_of(known, groups=groups, group_column=group_column, id_column=id_column)
+    source = os.fspath(groups or specimens)
+    covariates = covariates_from(columns, covariate or [], source)
     new = None if test is None else read_specimens(test, reading).landmarks
     with printing_warnings():
         with progress_bars():
-            answer = _answer(known.landmarks, names, unknown, new, settings, least_specimens)
+            study = _Study(known.landmarks, names, settings, covariates, columns)
+            answer = _answer(study, unknown, new, least_specimens)
         written = write_targets(
             {
                 "output": table_target(output, answer.rows, raw=raw),
@@ -203,21 +240,27 @@ def _features(source: str | None) -> "ShapeFeatures | None":
     return read_shape_features(source)
 
 
+class _Study(NamedTuple):
+    """What every question is asked of."""
+
+    known: "Landmarks"
+    groups: "Sequence[str]"
+    settings: "SpeciesSettings"
+    covariates: "Covariates"
+    columns: "pd.DataFrame | None"
+
+
 def _answer(
-    known: "Landmarks",
-    groups: "Sequence[str]",
-    unknown: str | None,
-    new: "Landmarks | None",
-    settings: "SpeciesSettings",
-    least_specimens: int,
+    study: _Study, unknown: str | None, new: "Landmarks | None", least_specimens: int
 ) -> "SpeciesAnswer":
     from kernova.species.results import answer_each, answer_specimens, answer_unknown
 
+    known, groups, settings, covariates, columns = study
     if unknown is not None:
-        return answer_unknown(known, groups, unknown, settings)
+        return answer_unknown(known, groups, unknown, settings, covariates, columns)
     if new is not None:
         return answer_specimens(known, groups, new, settings)
-    return answer_each(known, groups, settings, least_specimens=least_specimens)
+    return answer_each(known, groups, settings, covariates, least_specimens=least_specimens)
 
 
 def _page(answer: "SpeciesAnswer") -> str:

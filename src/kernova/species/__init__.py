@@ -7,6 +7,8 @@ from typing import Final
 
 COMPONENTS: Final = 12
 BANDWIDTH: Final = "nearest"
+# Novelty scores of single specimens, the default first.
+SCORES: Final = ("likelihood-ratio", "neighbors", "mahalanobis", "depth")
 CONFIDENCE: Final = 0.95
 LARGEST_ERROR: Final = 0.25
 FALSE_DISCOVERY_RATE: Final = 0.05

@@ -10,6 +10,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from kernova.species.scatter import Scatter, scatter_of, shrunk_covariance
@@ -38,7 +39,7 @@ def discriminant_error(
     *,
     confidence: float,
     seed: int,
-    units: Vector | None = None,
+    units: NDArray[np.str_] | None = None,
 ) -> DiscriminantError:
     """Return the error of distinguishing single specimens of two groups.
 
@@ -90,8 +91,8 @@ class _Folds(NamedTuple):
     folds: Indices
 
 
-def _folds(is_first: Mask, units: Vector | None, seed: int) -> _Folds:
-    """Number the fold of each row; every fold leaves specimens of both groups in training."""
+def _folds(is_first: Mask, units: NDArray[np.str_] | None, seed: int) -> _Folds:
+    """Return the fold of each row; every fold leaves specimens of both groups in training."""
     n = len(is_first)
     folds = np.empty(n, dtype=np.intp)
     n_used, is_by_unit = 0, False

@@ -14,6 +14,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernova.shapes.anova import N_PERMUTATIONS, orthonormal_beyond, permutations
 from kernova.species.scatter import Scatter, scatter_of, whitening
@@ -29,11 +30,12 @@ class GroupTest(NamedTuple):
     p_value: float  # of a difference in mean shape as large, if both are of one group
     dispersion_p_value: float  # of a difference in dispersion as large
     distance: float  # Procrustes distance of the mean shapes
+    critical_distance: float  # a smaller one is not significant by itself with these numbers
     dispersion_ratio: float  # mean squared distance from the mean, first over second sample
 
 
 def compare_means(
-    rows: Matrix, is_first: Mask, others: Scatter, rng: np.random.Generator
+    rows: Matrix, is_first: Mask, others: Scatter, rng: np.random.Generator, *, level: float = 0.05
 ) -> GroupTest:
     """Test whether two samples are of one group.
 
@@ -47,12 +49,16 @@ def compare_means(
         Scatter within other groups, for the Mahalanobis distance.
     rng : Generator
         Draws the permutations.
+    level : float, default=0.05
+        Of the critical distance.
     """
     order = permutations(len(rows), N_PERMUTATIONS, rng)
-    p_value = _mean_p_value(rows, _contrast(is_first), others, order)
-    difference = rows[is_first].mean(axis=0) - rows[~is_first].mean(axis=0)
+    contrast = _contrast(is_first)
+    p_value = _mean_p_value(rows, contrast, others, order)
+    distances = np.linalg.norm(contrast[order] @ rows, axis=1)
+    critical = float(np.quantile(distances[1:], 1 - level))
     ratio, dispersion_p = _dispersion(rows, is_first, order)
-    return GroupTest(p_value, dispersion_p, float(np.linalg.norm(difference)), ratio)
+    return GroupTest(p_value, dispersion_p, float(distances[0]), critical, ratio)
 
 
 def adjusted_p_value(
@@ -73,7 +79,7 @@ def adjusted_p_value(
 
 
 def nested_p_value(
-    rows: Matrix, is_first: Mask, units: Vector, others: Scatter, rng: np.random.Generator
+    rows: Matrix, is_first: Mask, units: NDArray[np.str_], others: Scatter, rng: np.random.Generator
 ) -> float:
     """Return the p-value where whole populations are exchanged between the two samples.
 

@@ -22,7 +22,9 @@ from kernova.shapes import (
 from kernova.shapes.features import ShapeFeatures
 from kernova.shapes.landmarks import Negative
 from kernova.shapes.tps import IdsFrom
+from kernova.shapes.wide_tables import id_column_in, ids_of
 from kernova.tables.fill_values import core_ranges
+from kernova.tables.formats import read_raw
 from kernova.text import format_value, listed, plural, quantity
 from kernova.typing import Mask
 
@@ -121,6 +123,43 @@ def groups_of(
     return groups_from_table(
         landmarks.source, landmarks.ids, group_column=group_column, id_column=id_column
     )
+
+
+def columns_of(
+    specimens: Specimens,
+    *,
+    groups: str | os.PathLike[str] | None = None,
+    group_column: str | None = None,
+    id_column: str | None = None,
+) -> pd.DataFrame | None:
+    """Return whatever else is known of the specimens, one row each.
+
+    That is their own columns, and those of the table of groups.
+
+    The column of groups is left out. Where both have a column, the table of groups counts.
+    """
+    parts = []
+    if specimens.others is not None:
+        parts.append(specimens.others.reset_index(drop=True))
+    if groups is not None:
+        parts.append(_beside(groups, specimens.landmarks.ids, id_column))
+    if not parts:
+        return None
+    found = pd.concat(parts[::-1], axis="columns")
+    found = found.loc[:, ~found.columns.duplicated()]
+    return found.drop(columns=[group_column] if group_column in found.columns else [])
+
+
+def _beside(
+    path: str | os.PathLike[str], ids: Sequence[str], id_column: str | None
+) -> pd.DataFrame:
+    """Return the other columns of the table of groups, for these specimens, as text."""
+    source = os.fspath(path)
+    name = id_column_in(source, id_column)
+    columns = read_raw(source, name).columns
+    rows = {one: row for row, one in enumerate(ids_of(columns, name))}
+    frame = columns.to_pandas().drop(columns=name)
+    return frame.iloc[[rows[one] for one in ids]].reset_index(drop=True)
 
 
 def check_unknown(unknown: str, groups: Sequence[str]) -> None:

@@ -5,9 +5,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from kernova.shapes import Landmarks
+from kernova.shapes.anova import allometry
+from kernova.species.covariates import Covariates, balance_notes, usual_covariates
+from kernova.species.digitising import DigitisingReport, check_digitising
 from kernova.species.inputs import (
     check_landmarks,
     check_no_shared_specimens,
@@ -24,21 +28,34 @@ from kernova.species.study import (
     study_each,
     study_unknown,
 )
-from kernova.species.verdicts import LOOKS_NEW, NOT_SEPARABLE, TOO_FEW, Verdict
+from kernova.species.verdicts import (
+    DIFFERS_WITH_COVARIATES,
+    DIFFERS_WITH_SIZE,
+    LOOKS_NEW,
+    NOT_SHOWN,
+    NOT_TOLD_APART,
+    OVERLAPPING,
+    TOLD_APART,
+    TOO_FEW,
+    Verdict,
+    format_rate,
+)
 from kernova.tables.records import json_rows, json_value
 from kernova.text import plural, quantity
 
 # The columns that are shown; files and JSON have all columns.
 _GROUP_COLUMNS = (
-    "unknown", "specimens", "verdict", "closest", "p_value", "e_star", "equal_error_rate",
-    "auroc", "worst_pair_error",
+    "unknown", "specimens", "verdict", "p_value", "closest", "error", "error_low", "error_high",
+    "equal_error_rate", "auroc",
 )  # fmt: skip
 _PAIR_COLUMNS = (
-    "known", "specimens", "equal_error_rate", "equal_error_rate_spread", "auroc", "p_value",
+    "known", "specimens", "status", "p_value", "error", "error_low", "error_high", "novelty_error",
 )  # fmt: skip
-_SPECIMEN_COLUMNS = ("id", "depth", "p_value", "verdict", "closest", "digitising")
-# A landmark that deviates in a larger fraction of a group is part of the group's shape.
-_COMMON_FRACTION = 0.2
+_SPECIMEN_COLUMNS = ("id", "novelty", "p_value", "verdict", "closest", "digitising")
+_IN_ORDER = "in order"
+# Testing slopes of more groups takes long, and some of so many always differ.
+_MOST_SLOPES = 60
+_N_PERMUTATIONS = 199
 
 
 @dataclass(frozen=True)
@@ -50,6 +67,7 @@ class UnknownAnswer:
 
     study: UnknownStudy
     specimens: SpecimenTests
+    digitising: DigitisingReport  # of all specimens, known and unknown
     notes: tuple[str, ...]
 
     @property
@@ -57,17 +75,18 @@ class UnknownAnswer:
         """The verdict, its reasons and the notes."""
         return [self.study.verdict.sentence, *self.study.verdict.reasons, *self.notes]
 
-    title = "Known groups, the hardest to separate first"
+    title = "Known groups, the hardest to distinguish first"
 
     @property
     def shown(self) -> pd.DataFrame:
-        """The known groups, the hardest to separate first."""
+        """The known groups, the hardest to distinguish first."""
         return _columns(self.study.pairs, _PAIR_COLUMNS)
 
     @property
     def rows(self) -> pd.DataFrame:
         """One line per unknown specimen."""
-        return self.specimens.rows
+        positions = np.flatnonzero(self.study.groups == self.study.unknown)
+        return _with_digitising(self.specimens.rows, self.digitising, positions.tolist())
 
     def to_json_dict(self) -> dict[str, Any]:
         """Return verdict, errors and specimens as plain values."""
@@ -82,6 +101,8 @@ class UnknownAnswer:
             "not_compared": list(study.not_compared),
             "halvings": json_rows(study.halvings),
             "rows": json_rows(self.rows),
+            "digitising": json_rows(self.digitising.rows),
+            "covariates": list(study.comparisons.covariates.names),
             "notes": list(self.notes),
             "settings": _plain_settings(study.settings),
         }
@@ -92,6 +113,7 @@ class EachAnswer:
     """The answers on all groups, each held out as unknown in turn."""
 
     study: EachStudy
+    digitising: DigitisingReport
     notes: tuple[str, ...]
 
     @property
@@ -101,23 +123,16 @@ class EachAnswer:
         total = len(self.study.studies)
         found = [
             f"{_groups(kinds[LOOKS_NEW], total)} would look new if "
-            f"{plural(kinds[LOOKS_NEW], 'it', 'they')} were unknown.",
+            f"{plural(kinds[LOOKS_NEW], 'it', 'they')} were unknown: "
+            f"{plural(kinds[LOOKS_NEW], 'it differs', 'they differ')} in mean shape from every "
+            "other group compared.",
         ]
-        if kinds[NOT_SEPARABLE]:
-            found.append(
-                f"{_groups(kinds[NOT_SEPARABLE], total)} cannot be distinguished from another one."
-            )
-        if kinds[TOO_FEW]:
-            found.append(
-                f"{_groups(kinds[TOO_FEW], total)} {plural(kinds[TOO_FEW], 'has', 'have')} too "
-                "few specimens to say."
-            )
-        masked = [study.unknown for study in self.study.studies if study.summary["is_masked"]]
-        if masked:
-            found.append(
-                "Masked by pooling, as they lie between others, but separable from each of them: "
-                f"{', '.join(masked)}."
-            )
+        found += [
+            f"{_groups(kinds[kind], total)} {plural(kinds[kind], one, several)}."
+            for kind, (one, several) in _OTHER_KINDS.items()
+            if kinds[kind]
+        ]
+        found += self._pair_sentences()
         if self.study.too_small:
             n_small = len(self.study.too_small)
             found.append(
@@ -125,6 +140,22 @@ class EachAnswer:
                 "out."
             )
         return [*found, *self.notes]
+
+    def _pair_sentences(self) -> list[str]:
+        """Return how many pairs of groups single specimens are told apart in."""
+        pairs = self.study.pairs
+        if pairs.empty:
+            return []
+        ends = [sorted(ends) for ends in zip(pairs["unknown"], pairs["known"], strict=True)]
+        words = pairs.assign(pair=[tuple(pair) for pair in ends]).groupby("pair")
+        counts = Counter(words["single_specimens"].first())
+        return [
+            f"Single specimens are told apart in {counts[TOLD_APART]} of "
+            f"{quantity(counts.total(), 'pair')} of groups by a cross-validated discriminant (an "
+            f"error of at most {self.study.studies[0].settings.largest_error:g}); they overlap in "
+            f"{counts[OVERLAPPING]}, and the error is not below that of guessing in "
+            f"{counts[NOT_TOLD_APART]}."
+        ]
 
     @property
     def rows(self) -> pd.DataFrame:
@@ -146,13 +177,14 @@ class EachAnswer:
             "verdicts": {s.unknown: _verdict(s.verdict) for s in self.study.studies},
             "pairs": json_rows(self.study.pairs),
             "matrix": {
-                "unknown": list(matrix.index),
-                "known": list(matrix.columns),
-                "equal_error_rate": [
+                "groups": list(matrix.index),
+                "others": list(matrix.columns),
+                "discriminant_error": [
                     [json_value(rate) for rate in row] for row in matrix.to_numpy()
                 ],
             },
             "too_small": list(self.study.too_small),
+            "digitising": json_rows(self.digitising.rows),
             "notes": list(self.notes),
             "settings": _plain_settings(self.study.studies[0].settings),
         }
@@ -163,6 +195,7 @@ class SpecimensAnswer:
     """The answers on single specimens."""
 
     tests: SpecimenTests
+    digitising: DigitisingReport  # of all specimens, known and new
     notes: tuple[str, ...]
 
     @property
@@ -173,20 +206,23 @@ class SpecimensAnswer:
             f"{tests.n_new} of {quantity(len(tests.rows), 'specimen')} of {tests.new.source} "
             f"look like none of the known groups; of those called new, at most {100 * rate:g} % "
             "are expected to be ordinary.",
+            tests.whole_sample,
             *self.notes,
         ]
 
     @property
     def rows(self) -> pd.DataFrame:
         """One line per new specimen."""
-        return self.tests.rows
+        n_known = len(self.tests.known)
+        positions = range(n_known, n_known + len(self.tests.rows))
+        return _with_digitising(self.tests.rows, self.digitising, positions)
 
     title = "The most unusual specimens first"
 
     @property
     def shown(self) -> pd.DataFrame:
         """One line per specimen, with fewer columns, the most unusual first."""
-        order = self.tests.rows.sort_values(["p_value", "depth"], kind="stable")
+        order = self.rows.sort_values("novelty", ascending=False, kind="stable")
         return _columns(order, _SPECIMEN_COLUMNS)
 
     def to_json_dict(self) -> dict[str, Any]:
@@ -195,11 +231,28 @@ class SpecimensAnswer:
             "new_specimens": self.tests.n_new,
             "specimens": len(self.tests.rows),
             "held_out_specimens": len(self.tests.split.holdout),
-            "rows": json_rows(self.tests.rows),
+            "rows": json_rows(self.rows),
+            "digitising": json_rows(self.digitising.rows),
             "notes": list(self.notes),
             "settings": _plain_settings(self.tests.settings),
         }
 
+
+_OTHER_KINDS = {
+    DIFFERS_WITH_SIZE: (
+        "would look new, but so much smaller or larger than another one that growth may explain it",
+        "would look new, but so much smaller or larger than another one that growth may explain it",
+    ),
+    DIFFERS_WITH_COVARIATES: (
+        "does not differ from another one beyond what the covariates explain",
+        "do not differ from another one beyond what the covariates explain",
+    ),
+    NOT_SHOWN: (
+        "is compatible with a random sample of another one",
+        "are compatible with a random sample of another one",
+    ),
+    TOO_FEW: ("has too few specimens to say", "have too few specimens to say"),
+}
 
 SpeciesAnswer = UnknownAnswer | EachAnswer | SpecimensAnswer
 
@@ -209,15 +262,18 @@ def answer_unknown(
     groups: Sequence[str],
     unknown: str,
     settings: SpeciesSettings | None = None,
+    covariates: Covariates | None = None,
+    columns: pd.DataFrame | None = None,
 ) -> UnknownAnswer:
     """Study whether one group is new, and test its specimens one by one.
 
-    The parameters are those of :func:`~kernova.species.study.study_unknown`.
+    The parameters are those of :func:`~kernova.species.study.study_unknown`; ``columns`` are
+    whatever else is known of the specimens, to be compared between the samples.
     """
     settings = settings or SpeciesSettings()
     check_landmarks(landmarks)
     landmarks, far_notes = without_far_landmarks(landmarks)
-    study = study_unknown(landmarks, groups, unknown, settings)
+    study = study_unknown(landmarks, groups, unknown, settings, covariates)
     is_unknown = study.groups == unknown
     specimens = judge_specimens(
         landmarks.take(~is_unknown),
@@ -225,14 +281,21 @@ def answer_unknown(
         landmarks.take(is_unknown),
         settings,
     )
-    notes = [*far_notes, *_input_notes(landmarks, settings), *_digitising_notes(specimens)]
-    return UnknownAnswer(study, specimens, tuple(notes))
+    digitising = check_digitising(landmarks, study.groups.tolist())
+    notes = [
+        *_covariate_notes(study, columns),
+        *far_notes,
+        *_input_notes(landmarks, settings),
+        *digitising_notes(digitising),
+    ]
+    return UnknownAnswer(study, specimens, digitising, tuple(notes))
 
 
 def answer_each(
     landmarks: Landmarks,
     groups: Sequence[str],
     settings: SpeciesSettings | None = None,
+    covariates: Covariates | None = None,
     *,
     least_specimens: int = 4,
 ) -> EachAnswer:
@@ -240,8 +303,10 @@ def answer_each(
     settings = settings or SpeciesSettings()
     check_landmarks(landmarks)
     landmarks, far_notes = without_far_landmarks(landmarks)
-    study = study_each(landmarks, groups, settings, least_specimens=least_specimens)
-    return EachAnswer(study, (*far_notes, *_input_notes(landmarks, settings)))
+    study = study_each(landmarks, groups, settings, covariates, least_specimens=least_specimens)
+    digitising = check_digitising(landmarks, study.studies[0].groups.tolist())
+    notes = (*far_notes, *_input_notes(landmarks, settings), *digitising_notes(digitising))
+    return EachAnswer(study, digitising, notes)
 
 
 def answer_specimens(
@@ -257,14 +322,61 @@ def answer_specimens(
     new, new_notes = without_far_landmarks(new, beside=known)
     known, far_notes = without_far_landmarks(known)
     tests = judge_specimens(known, groups, new, settings)
-    far_notes = [*far_notes, *new_notes]
+    digitising = check_digitising(_both(known, new), [*map(str, groups), *[None] * len(new)])
     notes = [
         *tests.notes,
         *far_notes,
+        *new_notes,
         *_input_notes(known, settings),
         *missing_landmark_notes(new),
+        *digitising_notes(digitising),
     ]
-    return SpecimensAnswer(tests, tuple(notes))
+    return SpecimensAnswer(tests, digitising, tuple(notes))
+
+
+def _covariate_notes(study: UnknownStudy, columns: pd.DataFrame | None) -> list[str]:
+    """Return notes on what else distinguishes the samples, and on what is not known of them."""
+    given = study.comparisons.covariates.names
+    is_unknown = study.groups == study.unknown
+    notes = balance_notes(columns, study.groups, is_unknown, study.verdict.closest, given)
+    notes += _growth_notes(study)
+    if study.pairs.empty or study.verdict.kind in (TOO_FEW, NOT_SHOWN):
+        return notes
+    if given:
+        notes.append(
+            f"Adjusted for {' and '.join(given)}; other differences between the samples, such as "
+            "in season or preservation, are not ruled out."
+        )
+        return notes
+    unused = usual_covariates(columns)
+    advice = f"Add --covariate {unused[0]}." if unused else "Add them with --covariate."
+    notes.append(
+        "Sex, age and site of the specimens had no part in this: if the samples differ in them, "
+        f"shapes may differ for that reason. {advice}"
+    )
+    return notes
+
+
+def _growth_notes(study: UnknownStudy) -> list[str]:
+    """Return a note on growth within groups, where size has a part in the verdict."""
+    comparisons = study.comparisons
+    has_part = comparisons.covariates.has_size or study.verdict.kind == DIFFERS_WITH_SIZE
+    if not has_part or len(np.unique(study.groups)) > _MOST_SLOPES or study.settings.size:
+        return []
+    found = allometry(
+        comparisons.rows,
+        comparisons.log_sizes,
+        study.groups.tolist(),
+        n_permutations=_N_PERMUTATIONS,
+        seed=study.settings.seed,
+    )
+    level = 1 - study.settings.confidence
+    differ = "differ" if found.slopes_p_value <= level else "do not differ significantly"
+    return [
+        f"Within groups, log centroid size explains {found.r_squared:.1%} of the variation in "
+        f"shape (p-value {format_rate(found.p_value)}); slopes {differ} between groups (p-value "
+        f"{format_rate(found.slopes_p_value)}), and a common one is used."
+    ]
 
 
 def _plain_settings(settings: SpeciesSettings) -> dict[str, Any]:
@@ -275,15 +387,25 @@ def _plain_settings(settings: SpeciesSettings) -> dict[str, Any]:
     return plain
 
 
-def probable_digitising_errors(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Return which specimens of one group probably have a misplaced landmark.
+def _both(known: Landmarks, new: Landmarks) -> Landmarks:
+    """Return all specimens; a new one with the id of a known one is marked as new."""
+    taken = set(known.ids)
+    ids = [f"{name} (new)" if name in taken else name for name in new.ids]
+    coordinates = np.concatenate([known.coordinates, new.coordinates])
+    source = f"{known.source} and {new.source}"
+    return Landmarks((*known.ids, *ids), coordinates, source=source)
 
-    Compared with other groups, a landmark that deviates in many specimens is part of a new
-    group's shape. A digitising error concerns one landmark, and few specimens.
-    """
-    is_single = rows["digitising"].str.startswith("landmark ")
-    n_alike = rows["landmark"].map(rows.loc[is_single, "landmark"].value_counts()).fillna(0)
-    return is_single & (n_alike <= max(1, _COMMON_FRACTION * len(rows)))
+
+def _with_digitising(
+    rows: pd.DataFrame, report: DigitisingReport, positions: Sequence[int]
+) -> pd.DataFrame:
+    """Return the rows of specimens with a column on their digitising."""
+    found: dict[int, list[str]] = {}
+    for one in report.findings:
+        numbers = ", ".join(map(str, one.landmarks))
+        found.setdefault(one.row, []).append(f"{one.kind} {numbers}".strip())
+    texts = ["; ".join(found.get(int(row), [_IN_ORDER])) for row in positions]
+    return rows.assign(digitising=texts)
 
 
 def _input_notes(landmarks: Landmarks, settings: SpeciesSettings) -> list[str]:
@@ -293,15 +415,15 @@ def _input_notes(landmarks: Landmarks, settings: SpeciesSettings) -> list[str]:
     ]
 
 
-def _digitising_notes(specimens: SpecimenTests) -> list[str]:
-    suspicious = specimens.rows[probable_digitising_errors(specimens.rows)]
-    if suspicious.empty:
-        return []
-    first = suspicious.sort_values("landmark_p_value", kind="stable").iloc[0]
-    return [
-        f"Check the digitising of {len(suspicious)} of its {len(specimens.rows)} specimens, such "
-        f"as {first['id']} ({first['digitising']}): a misplaced landmark looks like a new shape."
-    ]
+def digitising_notes(report: DigitisingReport) -> list[str]:
+    """Return a note on specimens to check, and the limits of that check."""
+    n_found = len({one.row for one in report.findings})
+    if not n_found:
+        return list(report.notes)
+    first = report.findings[0].sentence
+    start = f"Check the digitising of {quantity(n_found, 'specimen')} of {len(report.landmarks)}"
+    such_as = f"{start}, such as the strongest case. " if n_found > 1 else f"{start}. "
+    return [such_as + first, *report.notes]
 
 
 def _columns(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

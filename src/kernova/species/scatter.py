@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernova.typing import Matrix, Vector
+from kernova.typing import Indices, Matrix
 
 Labels = NDArray[np.str_]  # the group of each specimen
 
@@ -50,11 +50,12 @@ def scatter_of(rows: Matrix) -> Scatter:
 def scatter_within(rows: Matrix, groups: Labels) -> Scatter:
     """Return the scatter of all groups about their means."""
     _, member, counts = np.unique(groups, return_inverse=True, return_counts=True)
-    residuals = rows - group_means(rows, member, counts)[member]
+    means = group_means(rows, member.astype(np.intp), counts.astype(np.intp))
+    residuals = rows - means[member]
     return Scatter(residuals.T @ residuals, len(rows) - len(counts))
 
 
-def group_means(rows: Matrix, member: Vector, counts: Vector) -> Matrix:
+def group_means(rows: Matrix, member: Indices, counts: Indices) -> Matrix:
     """Return the mean of each group; ``member`` numbers the group of each row."""
     order = np.argsort(member, kind="stable")
     sums = np.add.reduceat(rows[order], np.cumsum(counts) - counts)

@@ -23,6 +23,7 @@ from kernova.species import (
     FALSE_DISCOVERY_RATE,
     HALVINGS,
     LARGEST_ERROR,
+    SCORES,
 )
 from kernova.typing import Coordinates, Matrix, Vector
 
@@ -55,6 +56,9 @@ class SpeciesSettings:
         Add one column: the logarithm of centroid size, scaled to the spread of the first column.
     reflection : bool
         Allow mirror images.
+    score : str
+        The novelty score; one of :data:`kernova.species.SCORES`. "depth" is the kernelized
+        spatial depth of the published method.
     bandwidth : str or float
         Of the kernelized depth.
     confidence : float
@@ -64,7 +68,8 @@ class SpeciesSettings:
     least_group : int
         Smaller groups are part of the pooled reference, but are not compared one by one.
     largest_error : float
-        Groups with an equal error rate above this are not separable.
+        Single specimens of two groups are called distinguishable up to this error of a
+        discriminant.
     false_discovery_rate : float
         For specimens that are tested one by one.
     seed : int
@@ -77,6 +82,7 @@ class SpeciesSettings:
     remainder: bool = True
     size: bool = False
     reflection: bool = False
+    score: str = SCORES[0]
     bandwidth: "str | float" = BANDWIDTH
     confidence: float = CONFIDENCE
     halvings: int = HALVINGS
@@ -94,6 +100,8 @@ class SpeciesSettings:
             raise InputError(f"The confidence must be at least 0.5; got {self.confidence}.")
         if self.weighting not in ("within", "none"):
             raise InputError(f"weighting is {quoted(self.weighting)}; choose one of within, none.")
+        if self.score not in SCORES:
+            raise InputError(f"score is {quoted(self.score)}; choose one of {', '.join(SCORES)}.")
         if not isinstance(self.seed, Integral) or self.seed < 0:
             raise InputError(
                 f"The seed must be a whole number of at least 0; got {quoted(self.seed)}."

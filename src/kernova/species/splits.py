@@ -1,12 +1,8 @@
-"""Random splits of the known specimens, and the depths and errors that each split gives.
+"""Random splits of the known specimens, and the novelty errors that each split gives.
 
-The known specimens are split in half, group by group. The reference half teaches alignment,
-components and depths; the held-out half and the unknown specimens are projected and compared.
-
-Half of a small group is too small to compare. Small groups are therefore compared whole, by a
-permutation test: alignment and components are learnt from the other groups, and specimens of the
-two groups in question are exchanged. If the unknown specimens are of the known group, the labels
-"known" and "unknown" are exchangeable.
+The known specimens are split in half, group by group. Alignment, components and the score are
+learnt from the reference half; the held-out half and the unknown specimens are projected and
+scored. No unknown specimen has a say in the score, so its errors are those of a one-sided test.
 """
 
 import math
@@ -28,11 +24,11 @@ from kernova.calibration.bounds import (
     hoeffding_upper_bound,
 )
 from kernova.calibration.detector import Split as Halves
-from kernova.calibration.p_values import rank_sum_p_value
 from kernova.kernels.bandwidth import chosen_bandwidth
-from kernova.kernels.functions import Gaussian, kernel_named
+from kernova.kernels.functions import kernel_named
+from kernova.species.scores import ShapeScore, fit_score, scored_rows
 from kernova.species.space import Placed, ShapeSpace, SpeciesSettings, fit_shape_space
-from kernova.typing import Coordinates, Indices, Mask, Matrix, Vector
+from kernova.typing import Coordinates, Indices, Matrix, Vector
 
 Labels = NDArray[np.str_]  # the group of each specimen
 
@@ -42,13 +38,6 @@ _ALLOWED_FRACTION = 0.05
 _EXACT_MAX_ROWS = 2000
 # Up to so many rows, computing all distances is faster than building an index of neighbours.
 _BRUTE_FORCE_MAX_ROWS = 100
-_N_PERMUTATIONS = 999
-# A known group of at least so many specimens can be split in half.
-_LARGE_GROUP = 20
-# With more specimens in both groups together, the permutations take too long.
-_PERMUTATION_MAX_SPECIMENS = 60
-# Fewer specimens of other groups cannot define a space to compare the two groups in.
-_MIN_OTHERS = 10
 
 
 @dataclass(frozen=True)
@@ -60,8 +49,10 @@ class Split:
     reference: Indices  # row indices of the specimens
     holdout: Indices
     unknown: Indices
-    holdout_depths: Vector  # depths among all reference specimens; high is typical
-    unknown_depths: Vector
+    score: ShapeScore  # learnt from the reference specimens
+    rows: Matrix  # all specimens, in the coordinates that the score takes
+    holdout_scores: Vector  # typicality among all reference specimens; high is usual
+    unknown_scores: Vector
 
 
 def split_in_half(groups: Labels, known: Indices, seed: int, number: int) -> Halves:
@@ -88,64 +79,47 @@ def fit_split(
     settings: SpeciesSettings,
     ids: tuple[str, ...] | None = None,
 ) -> Split:
-    """Learn the space from the reference half, project all specimens and compute depths."""
+    """Learn space and score from the reference half; project and score all specimens."""
     reference_ids = None if ids is None else [ids[k] for k in halves.reference]
     space = fit_shape_space(
         coordinates[halves.reference], groups[halves.reference], settings, reference_ids
     )
     placed = space.place(coordinates, ids)
-    queries = np.concatenate([halves.holdout, unknown])
-    depths = depths_among(placed.rows[halves.reference], placed.rows[queries], settings)
+    rows = scored_rows(placed, halves.reference, settings.score, settings)
+    score = fit_score(
+        rows[halves.reference],
+        groups[halves.reference],
+        settings.score,
+        bandwidth=settings.bandwidth,
+    )
+    scores = score.typicality(rows[np.concatenate([halves.holdout, unknown])])
     n_holdout = len(halves.holdout)
-    return Split(space, placed, *halves, unknown, depths[:n_holdout], depths[n_holdout:])
+    return Split(
+        space, placed, *halves, unknown, score, rows, scores[:n_holdout], scores[n_holdout:]
+    )
 
 
-def depths_among(reference: Matrix, queries: Matrix, settings: SpeciesSettings) -> Vector:
-    """Return kernelized depths of rows among reference rows."""
-    if len(reference) > _EXACT_MAX_ROWS:
-        model = KernelSpatialDepth(
-            bandwidth=settings.bandwidth, random_state=settings.seed, far_rows="literal"
-        )
-        return model.fit(reference).score_samples(queries)
-    width = kernel_width(settings.bandwidth, reference)
-    return exact_depths(queries, reference, kernel_named("gaussian", width))
+class GroupScores(NamedTuple):
+    """Typicality in one group alone.
 
-
-def kernel_width(bandwidth: "str | float", rows: Matrix) -> float:
-    """Return the kernel width by a rule; for few rows, without an index of neighbours."""
-    if bandwidth == "nearest" and 1 < len(rows) <= _BRUTE_FORCE_MAX_ROWS:
-        distances = squareform(pdist(rows))
-        np.fill_diagonal(distances, np.inf)
-        width = float(np.median(distances.min(axis=1)))
-        if width > 0:
-            return width
-    return chosen_bandwidth(bandwidth, rows)
-
-
-class GroupDepths(NamedTuple):
-    """Depths among the reference specimens of one group.
-
-    ``holdout`` are those of its own held-out specimens, ``queries`` those of other specimens.
+    ``holdout`` is that of its own held-out specimens, ``queries`` that of other specimens.
     """
 
     holdout: Vector
     queries: Vector
 
 
-def depths_in_group(
-    split: Split, groups: Labels, group: str, queries: Indices, settings: SpeciesSettings
-) -> GroupDepths:
-    """Return the depths of a group's held-out specimens, and of others, in the group alone."""
-    reference = split.reference[groups[split.reference] == group]
+def scores_in_group(split: Split, groups: Labels, group: str, queries: Indices) -> GroupScores:
+    """Return the typicality of a group's held-out specimens, and of others, in the group alone."""
     holdout = split.holdout[groups[split.holdout] == group]
-    rows = split.placed.rows
-    depths = depths_among(rows[reference], rows[np.concatenate([holdout, queries])], settings)
-    return GroupDepths(depths[: len(holdout)], depths[len(holdout) :])
+    rows = split.rows[np.concatenate([holdout, queries])]
+    scores = split.score.typicality_in_group(rows, group)
+    return GroupScores(scores[: len(holdout)], scores[len(holdout) :])
 
 
 def pooled_line(split: Split, confidence: float) -> dict[str, Any]:
     """Return the errors of the unknown against all known groups together."""
-    known, unknown = split.holdout_depths, split.unknown_depths
+    known, unknown = split.holdout_scores, split.unknown_scores
     critical = critical_false_alarm(known, unknown, confidence)
     n_alarms = int(np.sum(known <= critical.threshold))
     bound = min(hoeffding_upper_bound(n_alarms, known.size, confidence), 1.0)
@@ -162,21 +136,16 @@ def pooled_line(split: Split, confidence: float) -> dict[str, Any]:
     }
 
 
-def pair_lines(
-    split: Split, groups: Labels, compared: list[str], settings: SpeciesSettings
-) -> list[dict[str, Any]]:
-    """Return the errors of the unknown against each of the compared groups alone."""
+def pair_lines(split: Split, groups: Labels, compared: list[str]) -> list[dict[str, Any]]:
+    """Return the novelty errors of the unknown against each of the compared groups alone."""
     lines = []
     for group in compared:
-        known, unknown = depths_in_group(split, groups, group, split.unknown, settings)
+        known, unknown = scores_in_group(split, groups, group, split.unknown)
         lines.append(
             {
                 "known": group,
-                "n_holdout": len(known),
-                "equal_error_rate": equal_error_rate(known, unknown).rate,
+                "novelty_error": equal_error_rate(known, unknown).rate,
                 "auroc": area_under_curve(known, unknown),
-                "p_value": rank_sum_p_value(known, unknown),
-                **exact_bounds(known, unknown, settings.confidence),
             }
         )
     return lines
@@ -203,7 +172,7 @@ def exact_bounds(known: Vector, unknown: Vector, confidence: float) -> dict[str,
 
 
 def area_under_curve(known: Vector, unknown: Vector) -> float:
-    """Return the probability that an unknown specimen is shallower than a known one.
+    """Return the probability that an unknown specimen is less typical than a known one.
 
     Ties count half.
     """
@@ -212,88 +181,23 @@ def area_under_curve(known: Vector, unknown: Vector) -> float:
     return float(1 - (ranks.sum() - unknown.size * (unknown.size + 1) / 2) / n_pairs)
 
 
-def is_compared_whole(n_known: int, n_unknown: int, n_others: int) -> bool:
-    """Return whether a known group is compared whole; depends on the numbers alone."""
-    is_small = n_known < _LARGE_GROUP and n_known + n_unknown <= _PERMUTATION_MAX_SPECIMENS
-    return is_small and n_others >= _MIN_OTHERS
+def depths_among(reference: Matrix, queries: Matrix, settings: SpeciesSettings) -> Vector:
+    """Return kernelized depths of rows among reference rows."""
+    if len(reference) > _EXACT_MAX_ROWS:
+        model = KernelSpatialDepth(
+            bandwidth=settings.bandwidth, random_state=settings.seed, far_rows="literal"
+        )
+        return model.fit(reference).score_samples(queries)
+    width = kernel_width(settings.bandwidth, reference)
+    return exact_depths(queries, reference, kernel_named("gaussian", width))
 
 
-def smallest_whole_p_value(n_known: int, n_unknown: int) -> float:
-    """Return the smallest p-value that the numbers of specimens and permutations allow."""
-    return max(1 / (_N_PERMUTATIONS + 1), 1 / math.comb(n_known + n_unknown, n_unknown))
-
-
-def whole_group_p_value(
-    coordinates: Coordinates,
-    groups: Labels,
-    known: Indices,
-    unknown: Indices,
-    others: Indices,
-    settings: SpeciesSettings,
-) -> float:
-    """Return the p-value of "the unknown specimens are of this group".
-
-    The space is learnt from the other groups.
-    """
-    space = fit_shape_space(coordinates[others], groups[others], settings)
-    rows = space.place(coordinates[np.concatenate([unknown, known])]).rows
-    rng = np.random.default_rng([settings.seed, len(known), len(unknown)])
-    return depth_permutation_p_value(rows, len(unknown), settings.bandwidth, rng)
-
-
-def depth_permutation_p_value(
-    rows: Matrix, n_unknown: int, bandwidth: "str | float", rng: np.random.Generator
-) -> float:
-    """Return the permutation p-value of the difference in depth between two groups.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, n_columns)
-        The unknown specimens, followed by those of the known group.
-    n_unknown : int
-        The number of unknown specimens.
-    bandwidth : str or float
-        Of the kernelized depth, computed from all rows, so that neither group is favoured.
-    rng : Generator
-        Draws the permutations.
-
-    Returns
-    -------
-    float
-        The fraction of the 999 permutations, and the true labelling, with a difference at least
-        as large. Low if each group lies shallower in the other than in itself.
-    """
-    width = kernel_width(bandwidth, rows)
-    squared = Gaussian(width).squared_distance(rows, rows)
-    np.fill_diagonal(squared, 0)
-    forms = depth_forms(squared)
-    is_known = np.ones((_N_PERMUTATIONS + 1, len(rows)), dtype=np.bool_)
-    is_known[:, :n_unknown] = False
-    is_known[1:] = rng.permuted(is_known[1:], axis=1)
-    # From both sides: depths in a widely scattered group do not show what is far from it, but
-    # depths in a compact one do.
-    gaps = depth_gaps(forms, is_known) + depth_gaps(forms, ~is_known)
-    # Permutations that only change the order of sums are equal; rounding must not separate them.
-    return float(np.mean(gaps >= gaps[0] - 1e-12))
-
-
-def depth_forms(squared: Matrix) -> Matrix:
-    """Return, for each row x, the matrix whose sum over a set gives the square root in its depth.
-
-    z_i z_j (k(x,x) + k(x_i,x_j) - k(x,x_i) - k(x,x_j)), in terms of squared distances in the
-    kernel's space; 0 where x is i or j, so that no row counts towards its own depth.
-    """
-    inverse = np.where(squared > 0, 1 / np.sqrt(np.where(squared > 0, squared, 1)), 0)
-    products = (squared[:, :, None] + squared[:, None, :] - squared[None, :, :]) / 2
-    return np.asarray(inverse[:, :, None] * inverse[:, None, :] * products)
-
-
-def depth_gaps(forms: Matrix, is_member: Mask) -> Vector:
-    """Return the mean depth of members in their set minus that of the rest, per labelling."""
-    members = is_member.astype(np.float64)
-    squares = np.stack([np.einsum("ij,ij->i", members @ form, members) for form in forms], axis=1)
-    n_others = members.sum(axis=1, keepdims=True) - members
-    depths = 1 - np.sqrt(np.maximum(squares, 0)) / np.maximum(n_others, 1)
-    among = (depths * members).sum(axis=1) / members.sum(axis=1)
-    outside = (depths * (1 - members)).sum(axis=1) / (1 - members).sum(axis=1)
-    return np.asarray(among - outside)
+def kernel_width(bandwidth: "str | float", rows: Matrix) -> float:
+    """Return the kernel width by a rule; for few rows, without an index of neighbours."""
+    if bandwidth == "nearest" and 1 < len(rows) <= _BRUTE_FORCE_MAX_ROWS:
+        distances = squareform(pdist(rows))
+        np.fill_diagonal(distances, np.inf)
+        width = float(np.median(distances.min(axis=1)))
+        if width > 0:
+            return width
+    return chosen_bandwidth(bandwidth, rows)

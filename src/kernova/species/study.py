@@ -1,7 +1,9 @@
 """Species studies: whether a group of specimens is new, from landmarks, with error rates.
 
-One group is held out as unknown. The others are repeatedly split into reference and held-out
-specimens; alignment, components and depths are learnt from the reference alone.
+One group is held out as unknown, and compared with each known group: as a sample, by permutation
+tests, and specimen by specimen, by a discriminant. For the novelty scores, the known groups are
+repeatedly split into reference and held-out specimens; alignment, components and score are learnt
+from the reference alone.
 """
 
 from collections.abc import Sequence
@@ -11,27 +13,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from kernova.calibration.p_values import combined_p_value, smallest_p_value
 from kernova.errors import InputError, quoted
 from kernova.progress import track
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import shapeless_rows
+from kernova.species.covariates import Covariates
 from kernova.species.inputs import check_enough, check_unknown
+from kernova.species.pairs import Comparisons, comparisons_of
 from kernova.species.space import SpeciesSettings
 from kernova.species.splits import (
     Labels,
     Split,
     fit_split,
-    is_compared_whole,
     pair_lines,
     pooled_line,
-    smallest_whole_p_value,
     split_in_half,
-    whole_group_p_value,
 )
-from kernova.species.verdicts import HALVES, WHOLE, Verdict, is_masked, verdict_on
+from kernova.species.verdicts import Verdict, is_masked, told_apart, verdict_on
 from kernova.text import quantity
-from kernova.typing import Coordinates, Indices, Mask
+from kernova.typing import Indices, Mask
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,15 @@ class UnknownStudy:
     # One line per split, all known groups pooled: ``e_star``, ``detection_rate``,
     # ``false_alarm_bound``, ``threshold``, ``equal_error_rate``, ``auroc``, and exact bounds.
     halvings: pd.DataFrame
-    # One line per known group, compared alone, hardest to separate first: means over the splits,
-    # ``equal_error_rate_spread``, and one ``p_value`` of the hypothesis that the unknown is of this
-    # group; ``test`` names the test, which compares halves of a large group and all specimens of a
-    # small one.
+    # One line per known group, compared alone, hardest to distinguish first: ``status`` and
+    # ``p_value`` of the permutation test, ``adjusted_p_value``, ``distance`` and others of it;
+    # ``error`` of the discriminant with its interval, which is the same from both sides; and
+    # ``novelty_error``, the equal error rate of the unknown's novelty among that group alone.
     pairs: pd.DataFrame
     not_compared: tuple[str, ...]  # known groups that are too small to compare
     verdict: Verdict  # the verdict on the group
     first: Split  # all specimens in the space of the first split, for pictures
+    comparisons: Comparisons  # all specimens, aligned together
     settings: SpeciesSettings  # the settings of the study
 
     @property
@@ -63,15 +64,18 @@ class UnknownStudy:
     def summary(self) -> dict[str, Any]:
         """Means over the splits with their spreads, and the verdict, as one line of a table."""
         means = mean_and_spread(self.halvings)
-        worst = float(self.pairs["equal_error_rate"].max()) if len(self.pairs) else 1.0
+        closest = self.pairs.iloc[0].to_dict() if len(self.pairs) else {}
+        worst = float(self.pairs["novelty_error"].max()) if len(self.pairs) else 1.0
         return {
             "unknown": self.unknown,
             "specimens": self.n_unknown,
             "verdict": self.verdict.kind,
             "closest": self.verdict.closest or "",
             "p_value": self.verdict.p_value,
+            **{name: closest.get(name, np.nan) for name in ("error", "error_low", "error_high")},
+            "single_specimens": closest.get("single_specimens", ""),
             **means,
-            "worst_pair_error": worst,
+            "worst_novelty_error": worst,
             "is_masked": is_masked(means["equal_error_rate"], worst),
         }
 
@@ -99,10 +103,8 @@ class EachStudy:
 
     @property
     def matrix(self) -> pd.DataFrame:
-        """Equal error rates; rows are unknown groups, columns known ones; NaN on the diagonal."""
-        table = self.pairs.pivot_table(
-            index="unknown", columns="known", values="equal_error_rate", sort=False
-        )
+        """Errors of discriminants between any two groups, symmetric; NaN on the diagonal."""
+        table = self.pairs.pivot_table(index="unknown", columns="known", values="error", sort=False)
         order = [study.unknown for study in self.studies]
         others = [name for name in table.columns if name not in order]
         return table.reindex(index=order, columns=[*order, *sorted(others)])
@@ -113,6 +115,7 @@ def study_unknown(
     groups: Sequence[str],
     unknown: str,
     settings: SpeciesSettings | None = None,
+    covariates: Covariates | None = None,
 ) -> UnknownStudy:
     """Hold out one group and test whether it is new among the others.
 
@@ -126,19 +129,23 @@ def study_unknown(
         The group to hold out.
     settings : SpeciesSettings, optional
         The settings; by default those of the class.
+    covariates : Covariates, optional
+        Sex, site and the like, to adjust for.
     """
     settings = settings or SpeciesSettings()
     labels = check_groups(landmarks, groups)
     check_unknown(unknown, labels.tolist())
     _check_several_groups(labels)
     check_enough(labels.tolist(), [unknown])
-    return _study(landmarks, labels, labels == unknown, unknown, settings)
+    comparisons = comparisons_of(landmarks, labels, settings, covariates or Covariates())
+    return _study(landmarks, labels == unknown, unknown, comparisons)
 
 
 def study_each(
     landmarks: Landmarks,
     groups: Sequence[str],
     settings: SpeciesSettings | None = None,
+    covariates: Covariates | None = None,
     *,
     least_specimens: int = 1,
 ) -> EachStudy:
@@ -154,31 +161,29 @@ def study_each(
             "least_specimens."
         )
     check_enough(labels.tolist(), large)
+    comparisons = comparisons_of(landmarks, labels, settings, covariates or Covariates())
     studies = [
-        _study(landmarks, labels, labels == name, name, settings)
+        _study(landmarks, labels == name, name, comparisons)
         for name in track(large, "groups held out")
     ]
     return EachStudy(tuple(studies), tuple(str(name) for name in found[counts < least_specimens]))
 
 
 def _study(
-    landmarks: Landmarks,
-    groups: Labels,
-    is_unknown: Mask,
-    unknown: str,
-    settings: SpeciesSettings,
+    landmarks: Landmarks, is_unknown: Mask, unknown: str, comparisons: Comparisons
 ) -> UnknownStudy:
+    groups, settings = comparisons.groups, comparisons.settings
     known_groups, counts = np.unique(groups[~is_unknown], return_counts=True)
     compared = [str(name) for name in known_groups[counts >= settings.least_group]]
     small = [str(name) for name in known_groups[counts < settings.least_group]]
     first, pooled, pairs = _all_splits(landmarks, groups, is_unknown, compared, settings)
+    table = _pair_table(pairs, unknown, compared, comparisons)
     n_unknown = int(is_unknown.sum())
-    table = _pair_table(pairs, n_unknown, dict(zip(known_groups, counts, strict=True)), settings)
-    table = _with_whole_groups(table, landmarks.coordinates, groups, is_unknown, settings)
     verdict = verdict_on(unknown, n_unknown, mean_and_spread(pooled), table, small, settings)
     return UnknownStudy(
-        unknown, landmarks, groups, pooled, table, tuple(small), verdict, first, settings
-    )
+        unknown, landmarks, groups, pooled, table, tuple(small), verdict, first, comparisons,
+        settings,
+    )  # fmt: skip
 
 
 class _Lines(NamedTuple):
@@ -205,57 +210,38 @@ def _all_splits(
         split = fit_split(landmarks.coordinates, groups, halves, unknown, settings, landmarks.ids)
         first = first or split
         pooled.append({"halving": number + 1, **pooled_line(split, settings.confidence)})
-        lines = pair_lines(split, groups, compared, settings)
+        lines = pair_lines(split, groups, compared)
         pairs += [{"halving": number + 1, **line} for line in lines]
     assert first is not None  # there is at least one split
     return _Lines(first, pd.DataFrame(pooled), pd.DataFrame(pairs))
 
 
 def _pair_table(
-    lines: pd.DataFrame, n_unknown: int, counts: dict[Any, Any], settings: SpeciesSettings
+    novelty: pd.DataFrame, unknown: str, compared: list[str], comparisons: Comparisons
 ) -> pd.DataFrame:
-    """Return one line per known group: means over the splits, and one combined p-value."""
-    if lines.empty:
-        return pd.DataFrame(columns=["known", "equal_error_rate", "p_value"])
-    by_group = lines.drop(columns="halving").groupby("known", sort=False)
-    table = by_group.mean().drop(columns="p_value")
-    table.insert(0, "specimens", [int(counts[name]) for name in table.index])
-    table["n_holdout"] = table["n_holdout"].astype(int)
-    spread = by_group["equal_error_rate"].std(ddof=1).fillna(0.0)
-    column = table.columns.get_loc("equal_error_rate")
-    table.insert(int(column) + 1, "equal_error_rate_spread", spread)  # type: ignore[arg-type]
-    table["p_value"] = by_group["p_value"].agg(combined_p_value)
-    factor = 2 if settings.halvings > 1 else 1
-    table["smallest_p_value"] = [
-        min(factor * smallest_p_value(n, n_unknown), 1.0) for n in table["n_holdout"]
-    ]
-    table["test"] = HALVES
-    return table.reset_index()
-
-
-def _with_whole_groups(
-    table: pd.DataFrame,
-    coordinates: Coordinates,
-    groups: Labels,
-    is_unknown: Mask,
-    settings: SpeciesSettings,
-) -> pd.DataFrame:
-    """Replace the p-values of small groups by those of the whole-group test; hardest first."""
-    unknown = np.flatnonzero(is_unknown)
+    """Return one line per known group, hardest to distinguish first."""
+    if not compared:
+        return pd.DataFrame(columns=["known", "error", "p_value", "novelty_error"])
+    settings = comparisons.settings
     lines = []
-    for line in track(table.to_dict("records"), "small groups"):
-        is_group = ~is_unknown & (groups == line["known"])
-        known, others = np.flatnonzero(is_group), np.flatnonzero(~is_unknown & ~is_group)
-        if is_compared_whole(len(known), len(unknown), len(others)):
-            line["p_value"] = whole_group_p_value(
-                coordinates, groups, known, unknown, others, settings
-            )
-            line["smallest_p_value"] = smallest_whole_p_value(len(known), len(unknown))
-            line["test"] = WHOLE
-        lines.append(line)
-    table = pd.DataFrame(lines, columns=table.columns)
-    hardest = table.sort_values(["equal_error_rate", "p_value"], ascending=False, kind="stable")
-    return hardest.reset_index(drop=True)
+    for name in track(compared, "known groups"):
+        pair = comparisons.compare(unknown, name)
+        error = pair.discriminant
+        lines.append(
+            {
+                "known": name,
+                "specimens": int(np.count_nonzero(comparisons.groups == name)),
+                **pair.line(),
+                "single_specimens": told_apart(error.error, error.high, settings.largest_error),
+            }
+        )
+    by_group = novelty.drop(columns="halving").groupby("known", sort=False)
+    means = by_group.mean()
+    means["novelty_error_spread"] = by_group["novelty_error"].std(ddof=1).fillna(0.0)
+    table = pd.DataFrame(lines).join(means, on="known")
+    order = table.assign(nearness=-table["distance"])
+    order = order.sort_values(["error", "nearness"], ascending=False, kind="stable")
+    return table.loc[order.index].reset_index(drop=True)
 
 
 def mean_and_spread(halvings: pd.DataFrame) -> dict[str, float]:

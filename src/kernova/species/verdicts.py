@@ -1,51 +1,62 @@
 """Verdicts on groups and specimens: the words that tables and JSON hold, and their reasons.
 
-A group "looks new" only if the hypothesis "these are specimens of X" is rejected for every known
+A group "looks new" only if the hypothesis "these are a sample of X" is rejected for every known
 group X that can be compared. If the specimens do belong to one of these groups, that one test errs
 with at most the chosen level, regardless of how many others there are; so does the verdict.
+Whether single specimens can be distinguished is another question, answered in other sentences.
 """
 
-import math
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pandas as pd
-from scipy.special import ndtri
 
 from kernova.calibration.bounds import hoeffding_upper_bound
-from kernova.calibration.p_values import smallest_p_value
+from kernova.species.group_tests import smallest_p_value
+from kernova.species.pairs import (
+    COVARIATE_MAY_EXPLAIN,
+    NOT_RULED_OUT,
+    RULED_OUT,
+    SIZE_MAY_EXPLAIN,
+    TOO_FEW_SPECIMENS,
+)
 from kernova.species.space import SpeciesSettings
 from kernova.text import plural, quantity
 
 # Verdicts on a group.
-LOOKS_NEW = "looks new"
-NOT_SEPARABLE = "not separable"
-TOO_FEW = "too few specimens to say"
+LOOKS_NEW: Final = "looks new"
+DIFFERS_WITH_SIZE: Final = "differs, but so does size"
+DIFFERS_WITH_COVARIATES: Final = "differs, but so do covariates"
+NOT_SHOWN: Final = "not shown to be new"
+TOO_FEW: Final = "too few specimens to say"
 # Verdicts on a single specimen.
-NEW = "new"
-USUAL = "usual"
-# The test behind a p-value against one group.
-HALVES = "depths of both in one half of the group"
-WHOLE = "specimens of both exchanged"
+NEW: Final = "new"
+USUAL: Final = "usual"
+# What a discriminant says of single specimens of two groups.
+TOLD_APART: Final = "told apart"
+OVERLAPPING: Final = "overlapping"
+NOT_TOLD_APART: Final = "not told apart"
 
+_CHANCE: Final = 0.5
 # A bound whose smallest possible value exceeds this is called loose.
-_LOOSE = 0.1
+_LOOSE: Final = 0.1
 # The pooled error must exceed every pairwise error by this much for the group to count as masked.
-_MASKED_BY = 0.05
-_MAX_SPECIMENS_NEEDED = 1000
-_MAX_NAMES = 4
+_MASKED_BY: Final = 0.05
+_MAX_SPECIMENS_NEEDED: Final = 1000
+_MAX_NAMES: Final = 4
 
 
 class Verdict(NamedTuple):
     """The verdict on a group, with its reasons."""
 
-    kind: str  # "looks new", "not separable" or "too few specimens to say"
+    kind: str  # one of the five words above
     sentence: str  # the verdict in one sentence
     reasons: tuple[str, ...]  # evidence for it, and caveats
-    # The known group that is hardest to separate from the unknown; None if none is compared.
+    # The known group whose single specimens are hardest to distinguish from the unknown ones; None
+    # if no group is compared.
     closest: str | None
     p_value: float  # the largest of the p-values against each compared group
-    # How many specimens of the unknown would suffice, where they are too few and a number can be
-    # given; None where the known group needs more specimens too.
+    # How many specimens of the unknown allow a test, where they are too few; None if no number
+    # does, or if they are enough.
     specimens_needed: int | None
 
 
@@ -59,55 +70,215 @@ def verdict_on(
 ) -> Verdict:
     """Return the verdict on an unknown group.
 
-    ``pooled`` holds means over the splits, ``pairs`` one line per known group, the group that is
-    hardest to separate first.
+    ``pooled`` holds means over the splits, ``pairs`` one line per known group, the group whose
+    specimens are hardest to distinguish first.
     """
-    reasons = _pooled_reasons(pooled, settings.confidence)
     if pairs.empty:
         sentence = (
             f"There are too few specimens to say whether {unknown} is new: no known group has "
             f"{settings.least_group} specimens or more."
         )
+        reasons = _pooled_reasons(pooled, settings.confidence)
         return Verdict(TOO_FEW, sentence, tuple(reasons), None, 1.0, None)
-    reasons = [*_pair_reasons(pairs), *reasons, *_cautions(pooled, pairs, not_compared)]
-    level = 1 - settings.confidence
-    closest = pairs.iloc[0]
+    kind, decisive = _kind(pairs)
+    needed = _specimens_needed(decisive, settings) if kind == TOO_FEW else None
+    sentence = _SENTENCES[kind](unknown, n_unknown, pairs, decisive, settings.confidence)
+    if needed is not None:
+        sentence += f" {needed} or more specimens of {unknown} would allow one."
+    reasons = [
+        *_sample_reasons(kind, decisive, settings),
+        *_single_reasons(unknown, pairs.iloc[0], settings),
+        *_pooled_reasons(pooled, settings.confidence),
+        *_cautions(pooled, pairs, not_compared),
+    ]
     largest_p = float(pairs["p_value"].max())
-    undecided = pairs[(pairs["p_value"] > level) | (pairs["smallest_p_value"] > level)]
-    is_blind = closest["smallest_p_value"] > level
-    is_alike = closest["equal_error_rate"] > settings.largest_error
-    if is_alike and not is_blind:
-        alike = pairs.loc[pairs["equal_error_rate"] > settings.largest_error, "known"]
-        sentence = (
-            f"{unknown} is {NOT_SEPARABLE} from {_name_list(alike)}: no threshold on depth gets "
-            f"both error rates below {format_rate(closest['equal_error_rate'])}."
-        )
-        reasons = [*_average_difference(closest, level), *reasons]
-        return Verdict(NOT_SEPARABLE, sentence, tuple(reasons), closest["known"], largest_p, None)
-    if len(undecided):
-        needed = _most_needed(undecided, n_unknown, settings)
-        sentence = _too_few_sentence(unknown, n_unknown, undecided["known"], needed)
-        return Verdict(TOO_FEW, sentence, tuple(reasons), closest["known"], largest_p, needed)
-    sentence = _new_sentence(unknown, n_unknown, pairs["known"], settings.confidence)
-    return Verdict(LOOKS_NEW, sentence, tuple(reasons), closest["known"], largest_p, None)
+    return Verdict(kind, sentence, tuple(reasons), str(pairs.iloc[0]["known"]), largest_p, needed)
 
 
-def specimens_needed(pair: "pd.Series[Any]", settings: SpeciesSettings) -> int | None:
-    """Return how many unknown specimens would separate two groups that differ as observed.
+class _Kind(NamedTuple):
+    kind: str
+    decisive: pd.DataFrame  # the pairs that decided it
 
-    The number satisfies Noether's formula for the rank-sum test, and the smallest p-value that so
-    many ranks allow is below the level. None if no number suffices with so small a known group.
-    """
-    is_whole = pair["test"] == WHOLE
-    level = (1 - settings.confidence) / (2 if settings.halvings > 1 and not is_whole else 1)
-    n_known = int(pair["specimens"] if is_whole else pair["n_holdout"])
-    separation = float(pair["auroc"]) - 0.5
-    wanted = float(ndtri(1 - level))
+
+def _kind(pairs: pd.DataFrame) -> _Kind:
+    order = (
+        (NOT_RULED_OUT, NOT_SHOWN),
+        (TOO_FEW_SPECIMENS, TOO_FEW),
+        (COVARIATE_MAY_EXPLAIN, DIFFERS_WITH_COVARIATES),
+        (SIZE_MAY_EXPLAIN, DIFFERS_WITH_SIZE),
+    )
+    for status, kind in order:
+        decisive = pairs[pairs["status"] == status]
+        if len(decisive):
+            return _Kind(kind, decisive.sort_values("p_value", ascending=False, kind="stable"))
+    assert (pairs["status"] == RULED_OUT).all()
+    return _Kind(LOOKS_NEW, pairs)
+
+
+# --- the verdict: whether the sample is a draw from a known group --------------------------------
+
+
+def _new(
+    unknown: str, n: int, pairs: pd.DataFrame, decisive: pd.DataFrame, confidence: float
+) -> str:
+    compared = f"any of the {len(pairs)} known groups compared"
+    if len(pairs) == 1:
+        compared = f"{pairs['known'].iloc[0]}, the only known group compared"
+    return (
+        f"{unknown} {LOOKS_NEW}: at {confidence:.0%} confidence its {_specimens_are(n)} not a "
+        f"random sample of {compared} (permutation tests of mean shape, "
+        f"{'largest ' if len(pairs) > 1 else ''}p-value {format_rate(pairs['p_value'].max())})."
+    )
+
+
+def _not_shown(
+    unknown: str, n: int, pairs: pd.DataFrame, decisive: pd.DataFrame, confidence: float
+) -> str:
+    their = f"p-value {format_rate(decisive['p_value'].max())}"
+    if len(decisive) > 1:
+        their = f"p-values up to {format_rate(decisive['p_value'].max())}"
+    return (
+        f"{unknown} is {NOT_SHOWN}: its {_specimens_are(n)} compatible with a random sample of "
+        f"{_names(decisive)} (permutation test of mean shape, {their})."
+    )
+
+
+def _too_few(
+    unknown: str, n: int, pairs: pd.DataFrame, decisive: pd.DataFrame, confidence: float
+) -> str:
+    return (
+        f"{_specimens_are(n)} too few to say whether {unknown} differs from {_names(decisive)}: "
+        f"exchanging so few gives no p-value of {format_rate(1 - confidence)} or less."
+    )
+
+
+def _with_covariates(
+    unknown: str, n: int, pairs: pd.DataFrame, decisive: pd.DataFrame, confidence: float
+) -> str:
+    first = decisive.sort_values("adjusted_p_value", ascending=False).iloc[0]
+    return (
+        f"{unknown} is {NOT_SHOWN}: it differs from {_names(decisive)} in mean shape (p-value "
+        f"{format_rate(first['p_value'])}), but not beyond what the covariates explain (p-value "
+        f"{format_rate(first['adjusted_p_value'])} after adjusting)."
+    )
+
+
+def _with_size(
+    unknown: str, n: int, pairs: pd.DataFrame, decisive: pd.DataFrame, confidence: float
+) -> str:
+    first = _closest_by_shape(decisive)
+    smaller = float(first["smaller"])
+    how = f"smaller than {smaller:.0%}" if smaller >= _CHANCE else f"larger than {1 - smaller:.0%}"
+    others = f" The same holds against {_names(decisive.drop(first.name))}."
+    return (
+        f"{unknown} {LOOKS_NEW}, but its specimens are on average {how} of those of "
+        f"{first['known']}: shape differences of this size are expected from growth."
+        + (others if len(decisive) > 1 else "")
+    )
+
+
+_SENTENCES: Final = {
+    LOOKS_NEW: _new,
+    NOT_SHOWN: _not_shown,
+    TOO_FEW: _too_few,
+    DIFFERS_WITH_COVARIATES: _with_covariates,
+    DIFFERS_WITH_SIZE: _with_size,
+}
+
+
+def _closest_by_shape(pairs: pd.DataFrame) -> "pd.Series[Any]":
+    return pairs.sort_values("distance_beyond_growth", kind="stable").iloc[0]
+
+
+def _specimens_needed(decisive: pd.DataFrame, settings: SpeciesSettings) -> int | None:
+    """Return how many unknown specimens allow a p-value below the level, for every group."""
+    fewest = int(decisive["specimens"].min())
     for n_unknown in range(2, _MAX_SPECIMENS_NEEDED):
-        strength = math.sqrt(12 * n_known * n_unknown / (n_known + n_unknown + 1)) * separation
-        if strength >= wanted and smallest_p_value(n_known, n_unknown) <= level:
+        if smallest_p_value(n_unknown, fewest) <= 1 - settings.confidence:
             return n_unknown
     return None
+
+
+def _sample_reasons(kind: str, decisive: pd.DataFrame, settings: SpeciesSettings) -> list[str]:
+    """Return what the tests of whole samples found."""
+    reasons = []
+    level = 1 - settings.confidence
+    if kind == NOT_SHOWN:
+        first = decisive.iloc[0]
+        reasons.append(
+            f"The mean shapes of it and {first['known']} are a Procrustes distance of "
+            f"{format_rate(first['distance'])} apart; between random samples of these numbers, "
+            f"1 in {round(1 / level)} distances exceeds {format_rate(first['critical_distance'])}."
+        )
+    if kind == DIFFERS_WITH_SIZE:
+        first = _closest_by_shape(decisive)
+        reasons.append(
+            f"From the difference in size, a Procrustes distance of "
+            f"{format_rate(first['distance_by_growth'])} is expected between it and "
+            f"{first['known']} (pooled regression of shape on log centroid size within groups); "
+            f"without it, {format_rate(first['distance_beyond_growth'])} remains. Compare "
+            "specimens of similar size."
+        )
+    wide = decisive[decisive["dispersion_p_value"] <= level]
+    if len(wide) and kind != TOO_FEW:
+        first = wide.iloc[0]
+        reasons.append(
+            f"Dispersion about the mean shape is {first['dispersion_ratio']:.2g} times that of "
+            f"{first['known']} (permutation test, p-value "
+            f"{format_rate(first['dispersion_p_value'])}); the verdict rests on mean shapes alone."
+        )
+    return reasons
+
+
+# --- whether single specimens can be distinguished -----------------------------------------------
+
+
+def told_apart(error: float, high: float, largest_error: float) -> str:
+    """Return in a word what a discriminant's error says of single specimens of two groups."""
+    if high >= _CHANCE:
+        return NOT_TOLD_APART
+    return TOLD_APART if error <= largest_error else OVERLAPPING
+
+
+def _single_reasons(
+    unknown: str, closest: "pd.Series[Any]", settings: SpeciesSettings
+) -> list[str]:
+    """Return the sentences on single specimens, of the group that is hardest to distinguish."""
+    name, error = closest["known"], float(closest["error"])
+    word = told_apart(error, float(closest["error_high"]), settings.largest_error)
+    figures = (
+        f"{format_rate(error)} (interval {format_rate(closest['error_low'])} to "
+        f"{format_rate(closest['error_high'])})"
+    )
+    how = f"cross-validated by leaving out {closest['left_out']}"
+    novelty = float(closest["novelty_error"])
+    rate = _with_spread(novelty, closest["novelty_error_spread"])
+    if word == TOLD_APART:
+        sentence = (
+            f"Single specimens can be told from those of {name}, the hardest group: a "
+            f"discriminant of the two errs at a rate of {figures}, {how}."
+        )
+    elif word == OVERLAPPING:
+        start = "Single specimens overlap with"
+        if closest["status"] == RULED_OUT:
+            start = "It differs in mean shape, but overlaps as single specimens, with"
+        sentence = f"{start} {name}: a discriminant of the two errs at a rate of {figures}, {how}."
+    else:
+        sentence = (
+            f"Single specimens were not told from those of {name}: the error of a discriminant "
+            f"of the two is {figures}, {how}, where guessing gives 0.5."
+        )
+    if word == TOLD_APART and novelty > settings.largest_error:
+        return [
+            sentence,
+            f"Not seen by a one-sided novelty test, which knows {name} alone and no specimen of "
+            f"{unknown} (both error rates {rate}), but by the discriminant, which has learnt both.",
+        ]
+    return [
+        sentence,
+        f"A one-sided novelty test, which knows {name} alone and no specimen of {unknown}, errs "
+        f"at {rate} on both sides.",
+    ]
 
 
 def is_masked(pooled_rate: float, worst_pair_rate: float) -> bool:
@@ -120,77 +291,14 @@ def format_rate(value: float) -> str:
     return f"{value:.3f}" if value >= 0.0005 or value == 0 else f"{value:.1g}"
 
 
-def _most_needed(undecided: pd.DataFrame, n_unknown: int, settings: SpeciesSettings) -> int | None:
-    """Return the largest number that any pair needs; None if that many are there already."""
-    wanted = [specimens_needed(pair, settings) for _, pair in undecided.iterrows()]
-    numbers = [number for number in wanted if number is not None]
-    if len(numbers) < len(wanted) or max(numbers) <= n_unknown:
-        return None
-    return max(numbers)
-
-
-def _new_sentence(
-    unknown: str, n_unknown: int, compared: "pd.Series[Any]", confidence: float
-) -> str:
-    groups = (
-        f"any of the {len(compared)} known groups compared, {compared.iloc[0]} being the closest"
-    )
-    if len(compared) == 1:
-        groups = f"{compared.iloc[0]}, the only known group compared"
-    return (
-        f"{unknown} {LOOKS_NEW}: at {confidence:.0%} confidence its {_specimens_are(n_unknown)} "
-        f"not of {groups}."
-    )
-
-
-def _too_few_sentence(
-    unknown: str, n_unknown: int, undecided: "pd.Series[Any]", needed: int | None
-) -> str:
-    advice = "more of both are needed"
-    if needed is not None:
-        advice = f"about {needed} would do, if they go on to differ as these do"
-    return (
-        f"{_specimens_are(n_unknown)} too few to say whether {unknown} differs from "
-        f"{_name_list(undecided)}; {advice}."
-    )
-
-
 def _specimens_are(n: int) -> str:
     return f"{quantity(n, 'specimen')} {plural(n, 'is', 'are')}"
 
 
-def _pair_reasons(pairs: pd.DataFrame) -> list[str]:
-    closest = pairs.iloc[0]
-    name = closest["known"]
-    largest = ""
-    if len(pairs) > 1:
-        highest = format_rate(pairs["p_value"].max())
-        largest = f"; the largest such probability for any known group is {highest}"
-    return [
-        f"The closest known group is {name}: for single specimens, both error rates are "
-        f"{_with_spread(closest['equal_error_rate'], closest['equal_error_rate_spread'])}.",
-        f"If the specimens belonged to {name}, a difference as large as this would have a "
-        f"probability of at most {format_rate(closest['p_value'])}{largest}.",
-        f"By exact binomial bounds, on average over the splits: with false alarms on {name} of "
-        f"at most {format_rate(closest['exact_false_alarm_bound'])}, at least "
-        f"{format_rate(closest['exact_detection_at_least'])} of such specimens are detected.",
-    ]
-
-
-def _average_difference(closest: "pd.Series[Any]", level: float) -> list[str]:
-    """Return the note that inseparable groups still differ on average, if the test finds so."""
-    if closest["p_value"] > level:
-        return []
-    return [
-        f"As groups, it and {closest['known']} differ, but by so little that single specimens "
-        "cannot be distinguished."
-    ]
-
-
 def _pooled_reasons(pooled: dict[str, float], confidence: float) -> list[str]:
     reasons = [
-        "Against all known groups together, e* is "
-        f"{_with_spread(pooled['e_star'], pooled['e_star_spread'])}: "
+        "Novelty against all known groups together: e* is "
+        f"{_with_spread(pooled['e_star'], pooled['e_star_spread'])}, that is, "
         f"{format_rate(pooled['detection_rate'])} of the specimens are detected while false alarms "
         f"stay below {format_rate(pooled['false_alarm_bound'])} at {confidence:.0%} confidence."
     ]
@@ -209,28 +317,33 @@ def _pooled_reasons(pooled: dict[str, float], confidence: float) -> list[str]:
 
 def _cautions(pooled: dict[str, float], pairs: pd.DataFrame, not_compared: list[str]) -> list[str]:
     cautions = []
-    if is_masked(pooled["equal_error_rate"], float(pairs["equal_error_rate"].max())):
+    if is_masked(pooled["equal_error_rate"], float(pairs["novelty_error"].max())):
         cautions.append(
-            "Masking: the specimens lie between the known groups, and are hidden when these are "
-            f"pooled (equal error rate {format_rate(pooled['equal_error_rate'])}), but not from "
-            f"any one of them (at most {format_rate(pairs['equal_error_rate'].max())}). A mixture "
-            "of known groups would look the same."
+            "By novelty alone the specimens are hidden among the known groups together (equal "
+            f"error rate {format_rate(pooled['equal_error_rate'])}), but not among any one of "
+            f"them (at most {format_rate(pairs['novelty_error'].max())}): they lie between groups. "
+            "A mixture of known groups would look the same."
         )
     if not_compared:
         n = len(not_compared)
         are = plural(n, "is", "are")
         cautions.append(
             f"{quantity(n, 'known group')} {are} too small to be compared alone, and so {are} not "
-            f"ruled out: {_name_list(not_compared)}."
+            f"ruled out: {name_list(not_compared)}."
         )
     return cautions
 
 
-def _name_list(groups: Any) -> str:
+def name_list(groups: Any) -> str:
+    """Return names of groups as in a sentence; of many, the first four and the number of others."""
     names = [str(name) for name in groups]
     if len(names) > _MAX_NAMES:
         return ", ".join(names[:_MAX_NAMES]) + f" and {len(names) - _MAX_NAMES} more"
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _names(pairs: pd.DataFrame) -> str:
+    return name_list(pairs["known"])
 
 
 def _with_spread(value: float, spread: float) -> str:

@@ -1,0 +1,72 @@
+"""Growth: whether a difference in shape between two samples may be one in size.
+
+Young and adult specimens of one species differ in shape. How much is expected from growth is
+learnt within groups: the pooled regression of shape on log centroid size.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import mannwhitneyu
+
+from kernova.species.scatter import scatter_of
+from kernova.typing import Mask, Matrix, Vector
+
+
+class SizeDifference(NamedTuple):
+    """Difference in size between two samples, and the difference in shape expected from it."""
+
+    p_value: float  # of a difference in size as large, by the rank-sum test
+    # The probability that a specimen of the second sample is larger than one of the first.
+    first_smaller: float
+    expected: float  # Procrustes distance expected from growth
+    remaining: float  # Procrustes distance of the means without the expected difference
+
+    @property
+    def is_growth(self) -> bool:
+        """Whether growth accounts for the larger part of the difference in shape."""
+        return self.remaining <= self.expected
+
+
+def size_difference(
+    rows: Matrix, is_first: Mask, log_sizes: Vector, slope: Vector
+) -> SizeDifference:
+    """Compare the sizes of two samples, and their shapes after removing expected growth.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, n_columns)
+        Both samples.
+    is_first : ndarray of bool of shape (n,)
+        The rows of the first sample.
+    log_sizes : ndarray of shape (n,)
+        Logarithms of centroid size.
+    slope : ndarray of shape (n_columns,)
+        Change of shape per unit of log size within groups.
+    """
+    first, second = log_sizes[is_first], log_sizes[~is_first]
+    ranks = mannwhitneyu(second, first)
+    shift = float(first.mean() - second.mean())
+    difference = rows[is_first].mean(axis=0) - rows[~is_first].mean(axis=0) - slope * shift
+    return SizeDifference(
+        p_value=float(ranks.pvalue) if np.isfinite(ranks.pvalue) else 1.0,
+        first_smaller=float(ranks.statistic) / (len(first) * len(second)),
+        expected=abs(shift) * float(np.linalg.norm(slope)),
+        remaining=_distance(difference, rows[is_first], rows[~is_first]),
+    )
+
+
+def _distance(difference: Vector, first: Matrix, second: Matrix) -> float:
+    """Return the length of a difference of means, less what their sampling errors add to it."""
+    squared = float(difference @ difference)
+    for sample in (first, second):
+        scatter = scatter_of(sample)
+        if scatter.df:
+            squared -= float(np.trace(scatter.products)) / scatter.df / len(sample)
+    return float(np.sqrt(max(squared, 0.0)))
+
+
+def growth_terms(log_sizes: Vector) -> Matrix:
+    """Return the columns of log size and its square, since growth need not be straight."""
+    centred = log_sizes - log_sizes.mean()
+    return np.column_stack([centred, centred**2])
