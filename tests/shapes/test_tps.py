@@ -147,6 +147,10 @@ def test_written_files_are_restored(tmp_path_factory, landmarks):
     path = tmp_path_factory.mktemp("written") / "any.tps"
     write_tps(landmarks, path)
     again = read_tps(path)
+    # A specimen without any point is not digitised yet, unless none is.
+    pairs = zip(landmarks.curves, landmarks.outlines, strict=True)
+    has_points = [bool(landmarks.n_landmarks or curves or outlines) for curves, outlines in pairs]
+    landmarks = landmarks.take(has_points) if any(has_points) else landmarks
     assert_same(landmarks, again)
     assert np.array_equal(np.signbit(landmarks.coordinates), np.signbit(again.coordinates))
 

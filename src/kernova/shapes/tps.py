@@ -162,7 +162,7 @@ def _parsed_variables(text: str) -> dict[str, str]:
 
 
 def write_tps(landmarks: Landmarks, path: str | os.PathLike[str]) -> None:
-    r"""Write landmarks to a TPS file; :func:`read_tps` restores them exactly.
+    r"""Write landmarks to a TPS file; :func:`read_tps` restores all that have points, exactly.
 
     Numbers are written with all their digits, a missing landmark as ``NA NA``, text as UTF-8.
 
@@ -440,8 +440,9 @@ def _check_distinct(records: list[_Record], ids: tuple[str, ...], name: str, sou
     first_row: dict[str, int] = {}
     for row, text in enumerate(ids):
         if not text:
+            without = records[row]
             raise InputError(
-                f"Specimen {records[row].number} of {source} (line {records[row].line}) has no {name}=; "
+                f"Specimen {without.number} of {source} (line {without.line}) has no {name}=; "
                 "give it one, or set ids_from."
             )
         if text in first_row:
