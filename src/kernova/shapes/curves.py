@@ -179,7 +179,9 @@ def _number_of_curves(landmarks: Landmarks) -> int:
     counts = [len(curves) for curves in landmarks.curves]
     most = max(counts, default=0)
     if most == 0:
-        raise InputError(f"{landmarks.source} has no curves; its landmarks have no semilandmarks.")
+        raise InputError(
+            f"There are no curves in {landmarks.source}; digitise some, or leave out sliding."
+        )
     for name, count in zip(landmarks.ids, counts, strict=True):
         if count != most:
             raise InputError(
