@@ -1,8 +1,14 @@
 """The value that readers of landmarks return."""
 
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from kernova import shapes
 from kernova.shapes import (
     Landmarks,
     read_tps,
@@ -39,3 +45,23 @@ def test_selected_specimens_keep_all_their_entries(tmp_path):
 def test_invalid_landmarks_raise(fields, message):
     with error(message):
         Landmarks(**{"ids": ("a",), "coordinates": np.zeros((1, 2, 2)), **fields})
+
+
+def test_every_exported_name_is_found():
+    for name in shapes.__all__:
+        assert getattr(shapes, name).__name__ == name
+    with pytest.raises(AttributeError, match="has no attribute 'wings'"):
+        _ = shapes.wings
+
+
+def test_type_checkers_see_the_names_that_are_imported_on_first_use():
+    tree = ast.parse(Path(shapes.__file__).read_text())
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    imported = {alias.name: node.module for node in block.body for alias in node.names}
+    assert imported == {name: f"kernova.shapes.{home}" for name, home in shapes._HOME_OF.items()}
+    assert set(imported) < set(shapes.__all__)
+
+
+def test_reading_landmarks_does_not_load_scikit_learn():
+    code = "import sys, kernova.shapes\nsys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
