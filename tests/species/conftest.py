@@ -15,3 +15,11 @@ def cichlids(data_folder):
     return landmarks, np.array(
         groups_from_table(folder / "cichlids.csv", landmarks.ids, group_column="tribe")
     )
+
+
+@pytest.fixture(scope="session")
+def landmark_folder(data_folder):
+    folder = data_folder / "landmarks"
+    if not (folder / "turtles").is_dir():
+        pytest.skip(f"no landmarks at {folder}")
+    return folder

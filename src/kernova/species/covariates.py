@@ -6,7 +6,7 @@ are no independent evidence of their group, and are exchanged and left out toget
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -60,32 +60,46 @@ def covariates_from(table: pd.DataFrame | None, names: Sequence[str], source: st
     (('sex', 'depth', 'size'), ['F', 'M', 'not stated'])
     """
     columns = [] if table is None else [str(name) for name in table.columns]
-    factors, numbers = {}, {}
+    factors: dict[str, Labels] = {}
+    numbers: dict[str, Vector] = {}
     for name in dict.fromkeys(names):
         if name in columns:
             assert table is not None
-            values = _values(table[name], name, source)
-            (numbers if values.dtype.kind == "f" else factors)[name] = values
+            values = _numbers(table[name], name, source)
+            if values is None:
+                factors[name] = _levels(table[name])
+            else:
+                numbers[name] = values
         elif name != SIZE:
             there = f"There are {listed(columns)}, and size." if columns else "There is only size."
             raise InputError(f"{source} has no covariate {quoted(name)}. {there}")
     return Covariates(factors, numbers, SIZE in names and SIZE not in columns)
 
 
-def _values(column: "pd.Series[str]", name: str, source: str) -> NDArray[np.generic]:
-    """Return a column as numbers if all its values are, and otherwise as text."""
-    text = column.astype("string").fillna("").str.strip()
+def _numbers(column: "pd.Series[Any]", name: str, source: str) -> Vector | None:
+    """Return a column of numbers; None if it has text, or two values only, which are levels."""
+    text = _text(column)
     numbers = pd.to_numeric(text.where(text != ""), errors="coerce").to_numpy(np.float64)
     is_empty = (text == "").to_numpy()
-    if np.isfinite(numbers[~is_empty]).all() and len(np.unique(numbers[~is_empty])) > 2:
-        if is_empty.any():
-            raise InputError(
-                f"The covariate {quoted(name)} of {source} has no value for "
-                f"{quantity(int(is_empty.sum()), 'specimen')}. Leave out these specimens, or the "
-                "covariate."
-            )
-        return numbers
+    given = numbers[~is_empty]
+    if not np.isfinite(given).all() or len(np.unique(given)) <= 2:
+        return None
+    if is_empty.any():
+        raise InputError(
+            f"The covariate {quoted(name)} of {source} has no value for "
+            f"{quantity(int(is_empty.sum()), 'specimen')}. Leave out these specimens, or the "
+            "covariate."
+        )
+    return numbers
+
+
+def _levels(column: "pd.Series[Any]") -> Labels:
+    text = _text(column)
     return text.where(text != "", NOT_STATED).to_numpy().astype(np.str_)
+
+
+def _text(column: "pd.Series[Any]") -> "pd.Series[str]":
+    return column.astype("string").fillna("").str.strip()
 
 
 class Adjustment(NamedTuple):

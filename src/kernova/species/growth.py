@@ -20,12 +20,13 @@ class SizeDifference(NamedTuple):
     # The probability that a specimen of the second sample is larger than one of the first.
     first_smaller: float
     expected: float  # Procrustes distance expected from growth
-    remaining: float  # Procrustes distance of the means without the expected difference
+    distance: float  # Procrustes distance of the means, without what sampling errors add
+    remaining: float  # the same after removing expected growth
 
     @property
     def is_growth(self) -> bool:
-        """Whether growth accounts for the larger part of the difference in shape."""
-        return self.remaining <= self.expected
+        """Whether growth accounts for half of the squared difference in shape, or more."""
+        return self.remaining**2 <= self.distance**2 / 2
 
 
 def size_difference(
@@ -47,23 +48,26 @@ def size_difference(
     first, second = log_sizes[is_first], log_sizes[~is_first]
     ranks = mannwhitneyu(second, first)
     shift = float(first.mean() - second.mean())
-    difference = rows[is_first].mean(axis=0) - rows[~is_first].mean(axis=0) - slope * shift
+    difference = rows[is_first].mean(axis=0) - rows[~is_first].mean(axis=0)
+    noise = sum(_variance_of_mean(rows[side]) for side in (is_first, ~is_first))
     return SizeDifference(
         p_value=float(ranks.pvalue) if np.isfinite(ranks.pvalue) else 1.0,
         first_smaller=float(ranks.statistic) / (len(first) * len(second)),
         expected=abs(shift) * float(np.linalg.norm(slope)),
-        remaining=_distance(difference, rows[is_first], rows[~is_first]),
+        distance=_length(difference, noise),
+        remaining=_length(difference - slope * shift, noise),
     )
 
 
-def _distance(difference: Vector, first: Matrix, second: Matrix) -> float:
+def _variance_of_mean(sample: Matrix) -> float:
+    """Return the expected squared distance of a sample's mean from that of its group."""
+    scatter = scatter_of(sample)
+    return float(np.trace(scatter.products)) / scatter.df / len(sample) if scatter.df else 0.0
+
+
+def _length(difference: Vector, noise: float) -> float:
     """Return the length of a difference of means, less what their sampling errors add to it."""
-    squared = float(difference @ difference)
-    for sample in (first, second):
-        scatter = scatter_of(sample)
-        if scatter.df:
-            squared -= float(np.trace(scatter.products)) / scatter.df / len(sample)
-    return float(np.sqrt(max(squared, 0.0)))
+    return float(np.sqrt(max(float(difference @ difference) - noise, 0.0)))
 
 
 def growth_terms(log_sizes: Vector) -> Matrix:

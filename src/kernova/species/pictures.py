@@ -199,7 +199,7 @@ class FindingPicture(NamedTuple):
 
 def digitising_figures(report: DigitisingReport, most: int) -> list[FindingPicture]:
     """Return pictures of the strongest findings that a picture can show."""
-    found = []
+    found: list[FindingPicture] = []
     for finding in report.findings:
         shapes = report.aligned(finding)
         if shapes is not None and len(found) < most:

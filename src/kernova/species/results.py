@@ -39,6 +39,7 @@ from kernova.species.verdicts import (
     TOO_FEW,
     Verdict,
     format_rate,
+    name_list,
 )
 from kernova.tables.records import json_rows, json_value
 from kernova.text import plural, quantity
@@ -146,9 +147,13 @@ class EachAnswer:
         pairs = self.study.pairs
         if pairs.empty:
             return []
-        ends = [sorted(ends) for ends in zip(pairs["unknown"], pairs["known"], strict=True)]
-        words = pairs.assign(pair=[tuple(pair) for pair in ends]).groupby("pair")
-        counts = Counter(words["single_specimens"].first())
+        words = {
+            frozenset(ends): word
+            for *ends, word in zip(
+                pairs["unknown"], pairs["known"], pairs["single_specimens"], strict=True
+            )
+        }
+        counts = Counter(words.values())
         return [
             f"Single specimens are told apart in {counts[TOLD_APART]} of "
             f"{quantity(counts.total(), 'pair')} of groups by a cross-validated discriminant (an "
@@ -344,8 +349,8 @@ def _covariate_notes(study: UnknownStudy, columns: pd.DataFrame | None) -> list[
         return notes
     if given:
         notes.append(
-            f"Adjusted for {' and '.join(given)}; other differences between the samples, such as "
-            "in season or preservation, are not ruled out."
+            f"Adjusted for {name_list(given)}; other differences between the samples, such as in "
+            "season or preservation, are not ruled out."
         )
         return notes
     unused = usual_covariates(columns)

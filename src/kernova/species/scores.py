@@ -381,20 +381,20 @@ class Depth:
 
     def typicality(self, queries: Matrix) -> Vector:
         """Return depths among all reference specimens."""
-        return self._depths(self.rows, queries)
+        return kernelized_depths(self.rows, queries, self.bandwidth, self.seed)
 
     def typicality_in_group(self, queries: Matrix, group: str) -> Vector:
         """Return depths among the reference specimens of the group; the width is its own."""
-        return self._depths(self.rows[_members(group, self.groups)], queries)
+        members = self.rows[_members(group, self.groups)]
+        return kernelized_depths(members, queries, self.bandwidth, self.seed)
 
-    def _depths(self, rows: Matrix, queries: Matrix) -> Vector:
-        if len(rows) > _EXACT_MAX_ROWS:
-            model = KernelSpatialDepth(
-                bandwidth=self.bandwidth, random_state=self.seed, far_rows="literal"
-            )
-            return model.fit(rows).score_samples(queries)
-        width = kernel_width(self.bandwidth, rows)
-        return exact_depths(queries, rows, kernel_named("gaussian", width))
+
+def kernelized_depths(rows: Matrix, queries: Matrix, bandwidth: "str | float", seed: int) -> Vector:
+    """Return kernelized spatial depths of queries among rows."""
+    if len(rows) > _EXACT_MAX_ROWS:
+        model = KernelSpatialDepth(bandwidth=bandwidth, random_state=seed, far_rows="literal")
+        return model.fit(rows).score_samples(queries)
+    return exact_depths(queries, rows, kernel_named("gaussian", kernel_width(bandwidth, rows)))
 
 
 def kernel_width(bandwidth: "str | float", rows: Matrix) -> float:

@@ -11,12 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import pdist, squareform
 from scipy.special import betaincinv
 from scipy.stats import rankdata
 
-from kernova.anomaly.depth_engines import exact_depths
-from kernova.anomaly.spatial_depth import KernelSpatialDepth
 from kernova.calibration.bounds import (
     binomial_upper_bound,
     critical_false_alarm,
@@ -24,8 +21,6 @@ from kernova.calibration.bounds import (
     hoeffding_upper_bound,
 )
 from kernova.calibration.detector import Split as Halves
-from kernova.kernels.bandwidth import chosen_bandwidth
-from kernova.kernels.functions import kernel_named
 from kernova.species.scores import ShapeScore, fit_score, scored_rows
 from kernova.species.space import Placed, ShapeSpace, SpeciesSettings, fit_shape_space
 from kernova.typing import Coordinates, Indices, Matrix, Vector
@@ -34,10 +29,6 @@ Labels = NDArray[np.str_]  # the group of each specimen
 
 # The fraction of held-out specimens that may be alarms in the exact bound, fixed in advance.
 _ALLOWED_FRACTION = 0.05
-# Above so many reference rows the detector chooses a faster engine.
-_EXACT_MAX_ROWS = 2000
-# Up to so many rows, computing all distances is faster than building an index of neighbours.
-_BRUTE_FORCE_MAX_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -91,6 +82,7 @@ def fit_split(
         groups[halves.reference],
         settings.score,
         bandwidth=settings.bandwidth,
+        seed=settings.seed,
     )
     scores = score.typicality(rows[np.concatenate([halves.holdout, unknown])])
     n_holdout = len(halves.holdout)
@@ -179,25 +171,3 @@ def area_under_curve(known: Vector, unknown: Vector) -> float:
     ranks = rankdata(np.concatenate([unknown, known]))[: unknown.size]
     n_pairs = known.size * unknown.size
     return float(1 - (ranks.sum() - unknown.size * (unknown.size + 1) / 2) / n_pairs)
-
-
-def depths_among(reference: Matrix, queries: Matrix, settings: SpeciesSettings) -> Vector:
-    """Return kernelized depths of rows among reference rows."""
-    if len(reference) > _EXACT_MAX_ROWS:
-        model = KernelSpatialDepth(
-            bandwidth=settings.bandwidth, random_state=settings.seed, far_rows="literal"
-        )
-        return model.fit(reference).score_samples(queries)
-    width = kernel_width(settings.bandwidth, reference)
-    return exact_depths(queries, reference, kernel_named("gaussian", width))
-
-
-def kernel_width(bandwidth: "str | float", rows: Matrix) -> float:
-    """Return the kernel width by a rule; for few rows, without an index of neighbours."""
-    if bandwidth == "nearest" and 1 < len(rows) <= _BRUTE_FORCE_MAX_ROWS:
-        distances = squareform(pdist(rows))
-        np.fill_diagonal(distances, np.inf)
-        width = float(np.median(distances.min(axis=1)))
-        if width > 0:
-            return width
-    return chosen_bandwidth(bandwidth, rows)

@@ -169,12 +169,13 @@ def _with_size(
     first = _closest_by_shape(decisive)
     smaller = float(first["smaller"])
     how = f"smaller than {smaller:.0%}" if smaller >= _CHANCE else f"larger than {1 - smaller:.0%}"
-    others = f" The same holds against {_names(decisive.drop(first.name))}."
-    return (
+    sentence = (
         f"{unknown} {LOOKS_NEW}, but its specimens are on average {how} of those of "
         f"{first['known']}: shape differences of this size are expected from growth."
-        + (others if len(decisive) > 1 else "")
     )
+    if len(decisive) > 1:
+        sentence += f" So they are against {_names(decisive.drop(first.name))}."
+    return sentence
 
 
 _SENTENCES: Final = {

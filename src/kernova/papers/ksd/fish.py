@@ -26,8 +26,9 @@ from kernova.errors import InputError, check_count, quoted
 from kernova.papers.claims import Claim, verdict
 from kernova.progress import track
 from kernova.shapes import Landmarks, read_landmark_table
+from kernova.species.scores import kernelized_depths
 from kernova.species.space import SpeciesSettings, fit_shape_space
-from kernova.species.splits import Labels, area_under_curve, depths_among, split_in_half
+from kernova.species.splits import Labels, area_under_curve, split_in_half
 from kernova.text import plural, quantity
 from kernova.typing import Indices, Matrix, Vector
 
@@ -101,7 +102,7 @@ def _spatial(reference: Matrix, questions: Matrix) -> Vector:
 
 
 def _kernelized(reference: Matrix, questions: Matrix) -> Vector:
-    return depths_among(reference, questions, _SETTINGS)
+    return kernelized_depths(reference, questions, _SETTINGS.bandwidth, _SETTINGS.seed)
 
 
 def _outlier_factor(reference: Matrix, questions: Matrix) -> Vector:
