@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import RBFInterpolator
 
+from kernova.shapes.completion import complete_specimens
 from kernova.shapes.missing import (
     EstimateErrors,
     ShapeModel,
@@ -17,6 +18,7 @@ from kernova.shapes.missing import (
     similar_means,
 )
 from kernova.shapes.procrustes import GeneralizedProcrustes, fit_similarity
+from tests.shapes.bad_inputs import error
 from tests.shapes.drawn_shapes import OUTLINE, fish, moved
 from tests.shapes.literal_shapes import (
     conditional_mean,
@@ -262,3 +264,64 @@ def test_landmarks_that_determine_no_spline_keep_the_conditional_mean():
     better = better_estimates(model, aligned[:1], is_known[None], scaling=True)
     assert not better.is_spline.any()
     np.testing.assert_array_equal(better.coordinates, aligned[:1])
+
+
+# --- completed specimens in the units of the input ------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_exactly_similar_specimens_are_completed_in_their_own_units(d):
+    shapes = np.repeat(fish(1, d=d), 6, axis=0)
+    specimens = moved(shapes, seed=3)
+    gappy = specimens.copy()
+    gappy[0, 0] = gappy[2, [3, 6]] = gappy[4, 1] = np.nan
+    gappy[1, 5, 0] = np.nan  # half a landmark is none
+
+    completed = complete_specimens(gappy)
+
+    sizes = np.ptp(specimens, axis=1).max(axis=1)[:, None, None]
+    np.testing.assert_allclose(completed.coordinates / sizes, specimens / sizes, atol=1e-6)
+    assert np.argwhere(completed.is_estimated).tolist() == [[0, 0], [1, 5], [2, 3], [2, 6], [4, 1]]
+
+
+def test_known_landmarks_are_unchanged_and_frames_do_not_matter():
+    rng = np.random.default_rng(0)
+    shapes = bent_arches(9, rng)
+    is_known = knocked_out(9, len(ARCH), 2, rng)
+    here = complete_specimens(np.where(is_known[..., None], shapes, np.nan))
+    there = complete_specimens(
+        np.where(is_known[..., None], 5 * shapes[..., ::-1] * [1, -1], np.nan)
+    )
+
+    np.testing.assert_array_equal(here.coordinates[is_known], shapes[is_known])
+    np.testing.assert_array_equal(here.is_estimated, ~is_known)
+    assert here.is_spline.any()
+    np.testing.assert_array_equal(here.is_spline, there.is_spline)
+    turned = 5 * here.coordinates[..., ::-1] * [1, -1]
+    np.testing.assert_allclose(there.coordinates, turned, atol=1e-6)
+
+
+def test_salamanders_without_some_landmarks_are_completed(plethodon):
+    """Bar: the error is below a tenth of the distance of a landmark from the centroid."""
+    truth = plethodon.aligned["unprojected"]
+    is_known = knocked_out(40, 12, 2, np.random.default_rng(0))
+    completed = complete_specimens(np.where(is_known[..., None], truth, np.nan))
+    found = np.linalg.norm((completed.coordinates - truth)[~is_known], axis=1)
+    middles = np.linalg.norm(truth - truth.mean(axis=1, keepdims=True), axis=2)[~is_known]
+    assert np.sqrt(np.square(found).mean()) < 0.1 * np.sqrt(np.square(middles).mean())
+
+
+def test_complete_specimens_are_copied_as_they_are():
+    specimens = fish(3)
+    completed = complete_specimens(specimens)
+    np.testing.assert_array_equal(completed.coordinates, specimens)
+    assert completed.coordinates is not specimens
+    assert not completed.is_estimated.any()
+
+
+def test_arrays_that_are_no_specimens_raise():
+    message = (
+        "coordinates has shape (3, 2); give specimens × landmarks × 2 (or 3), one specimen or more."
+    )
+    with error(message):
+        complete_specimens(np.ones((3, 2)))

@@ -29,6 +29,7 @@ from kernova.shapes.wide_tables import (
 if TYPE_CHECKING:
     from kernova.shapes.anova import allometry, goodall_test, interaction, procrustes_anova
     from kernova.shapes.articulation import fixed_angle
+    from kernova.shapes.completion import complete_specimens
     from kernova.shapes.curves import landmarks_with_curves, read_sliders
     from kernova.shapes.sliding import fit_sliding, slide_semilandmarks
     from kernova.shapes.symmetry import guess_pairs, symmetric_components
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _NAMES_IN = {
     "anova": "allometry goodall_test interaction procrustes_anova",
     "articulation": "fixed_angle",
+    "completion": "complete_specimens",
     "curves": "landmarks_with_curves read_sliders",
     "sliding": "fit_sliding slide_semilandmarks",
     "symmetry": "guess_pairs symmetric_components",
@@ -49,6 +51,7 @@ __all__ = [
     "Landmarks",
     "Specimens",
     "allometry",
+    "complete_specimens",
     "fit_sliding",
     "fixed_angle",
     "goodall_test",
