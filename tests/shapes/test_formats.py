@@ -242,6 +242,34 @@ def test_files_that_cannot_be_opened_raise(tmp_path, monkeypatch):
         read_landmarks("wide.nts")
 
 
+LONG = " 1" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("rows.txt", "a" + LONG),
+        ("rows.txt", "a 1 2 3 4 5 6\nb" + LONG),
+        ("rows.txt", "a 1 2 3 4 5 6\n" * 3000),
+        ("groups.txt", MORPHOLOGIKA + "[groups]\n" + LONG),
+        ("names.txt", MORPHOLOGIKA + "[labels]\n" + "a\n" * 5000),
+        ("claims.nts", "1 1000 1000 0 DIM=2\n1 2 3\n"),
+    ],
+)
+def test_files_that_need_too_much_memory_raise(tmp_path, monkeypatch, name, content):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KERNOVA_MEMORY_MB", "1")
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=rf"^{name} \(.* MB\) needs at least .* MB of memory"):
+        read_landmarks(name)
+
+
+def test_one_long_line_of_a_matrix_is_read_word_by_word(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERNOVA_MEMORY_MB", "1")
+    (tmp_path / "a.nts").write_text(f"1 10 10000 0 DIM=2\n{LONG}")
+    assert read_landmarks(tmp_path / "a.nts").landmarks.coordinates.shape == (10, 5000, 2)
+
+
 # --- damage: a reader raises InputError or reads, and never anything else --------------------------
 
 

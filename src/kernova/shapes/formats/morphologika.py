@@ -21,7 +21,9 @@ _COUNTS = ("individuals", "landmarks", "dimensions")
 # Sections of pictures, which are not read.
 _DRAWING = frozenset({"wireframe", "polygons", "wireframes", "polygon", "links"})
 _KNOWN = frozenset({*_COUNTS, "names", "labels", "labelvalues", "groups", "rawpoints"})
-_BYTES_PER_LINE = 300
+# Bytes of memory that a line takes, and a letter of a line that is split into short words.
+_BYTES_PER_LINE, _BYTES_PER_LETTER = 300, 30
+_SPLIT = frozenset({"labels", "labelvalues", "groups"})
 _LARGEST_COUNT = 10**7
 
 
@@ -99,7 +101,7 @@ def read_morphologika(
 def _sections(source: str) -> dict[str, list[Line]]:
     """Return the lines of each section, without comments and drawings."""
     sections: dict[str, list[Line]] = {}
-    name, budget, n_lines = "", budget_of(source), 0
+    name, budget, n_bytes = "", budget_of(source), 0
     for line in read_lines(source):
         if line.text.startswith("'"):
             continue
@@ -119,8 +121,8 @@ def _sections(source: str) -> dict[str, list[Line]]:
             )
         elif name in _KNOWN:
             sections[name].append(line)
-            n_lines += 1
-            budget.check(n_lines * _BYTES_PER_LINE)
+            n_bytes += _BYTES_PER_LINE + (name in _SPLIT) * len(line.text) * _BYTES_PER_LETTER
+            budget.check(n_bytes)
     return sections
 
 

@@ -27,6 +27,7 @@ _PARAMETERS = re.compile(
     r"(?:\s+DIM\s*=\s*([23]))?",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"\S+")
 _COMMENTS = ('"', "'")
 # Bytes of memory that a label takes besides its letters.
 _BYTES_PER_LABEL = 100
@@ -190,8 +191,9 @@ class _Matrix:
 
 def _words(lines: Iterator[Line]) -> Iterator[_Word]:
     for line in lines:
-        for text in line.text.split():
-            yield _Word(line.number, text)
+        # The whole of a long line is not split: each word would take 60 bytes.
+        for found in _WORD.finditer(line.text):
+            yield _Word(line.number, found[0])
 
 
 def write_nts(landmarks: Landmarks, path: str | os.PathLike[str]) -> None:

@@ -24,8 +24,9 @@ from kernova.typing import Coordinates, Matrix
 # Three landmarks in the plane.
 _FEWEST_NUMBERS = 6
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,6})")
-# Bytes of memory that a row takes besides its numbers.
+# Bytes of memory that a row takes besides its numbers, and a cell while a row is split.
 _BYTES_PER_ROW = 500
+_BYTES_PER_CELL = 60
 
 
 class Layout(NamedTuple):
@@ -73,6 +74,8 @@ def read_coordinate_rows(
     source = os.fspath(path)
     lines = read_lines(source)
     first = next(lines, None)
+    if first is not None:
+        _check_length(first.text, source)
     layout = None if first is None else layout_of(first.text, dimensions)
     if first is None or layout is None:
         raise InputError(
@@ -128,6 +131,12 @@ def _cells(text: str, separator: str | None) -> list[str]:
         return [text]
 
 
+def _check_length(text: str, source: str) -> None:
+    """Raise if the cells of a line would take too much memory."""
+    n_cells = max(text.count(mark) for mark in "\t;, ") + 1
+    budget_of(source).check(n_cells * _BYTES_PER_CELL)
+
+
 def _n_numbered(names: list[str]) -> int:
     """Return how many names at the end are one text with consecutive numbers from 1."""
     count, stem = 0, None
@@ -152,6 +161,7 @@ class _Rows:
         self.n_numbers = 0
 
     def take(self, line: Line) -> None:
+        _check_length(line.text, self.source)
         cells = _cells(line.text, self.layout.separator)
         n_before = self.layout.n_before
         self.before.append(cells[:n_before])

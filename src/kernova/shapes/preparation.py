@@ -1,0 +1,157 @@
+"""From digitised specimens to comparable ones: curves become slid semilandmarks, sides are averaged.
+
+Known and new specimens are prepared together, without regard to groups, so that neither is
+favoured.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from kernova.errors import InputError, quoted
+from kernova.shapes.completion import complete_specimens
+from kernova.shapes.curves import landmarks_with_curves
+from kernova.shapes.landmarks import Landmarks
+from kernova.shapes.procrustes import GeneralizedProcrustes
+from kernova.shapes.sliding import slide_semilandmarks
+from kernova.shapes.symmetry import guess_pairs, symmetric_components
+from kernova.text import quantity
+from kernova.typing import Indices
+
+__all__ = ["CURVES", "CurvesAs", "PreparedLandmarks", "prepare_landmarks"]
+
+CurvesAs = Literal["bending", "procrustes", "ignore"]
+CURVES: tuple[CurvesAs, ...] = ("bending", "procrustes", "ignore")
+# Ends of curves that are digitised by hand as the same point as a landmark.
+_SAME_POINT = 0.02
+
+
+class PreparedLandmarks(NamedTuple):
+    """Sets of specimens, prepared together, and notes on what was done."""
+
+    sets: tuple[Landmarks, ...]
+    notes: tuple[str, ...]
+
+
+def prepare_landmarks(
+    sets: Sequence[Landmarks],
+    *,
+    curves: CurvesAs = "bending",
+    sliders: Indices | None = None,
+    symmetric: bool = False,
+) -> PreparedLandmarks:
+    """Slide semilandmarks and average sides, in several sets of specimens together.
+
+    Parameters
+    ----------
+    sets : sequence of Landmarks
+        Such as known and new specimens. Sets with different landmarks are returned as they are.
+    curves : {"bending", "procrustes", "ignore"}, default="bending"
+        What sliding minimises, or that curves are left out.
+    sliders : ndarray of shape (n_sliders, 3), optional
+        Rows [before, slide, after] of landmarks that are semilandmarks; see
+        :func:`kernova.shapes.read_sliders`.
+    symmetric : bool, default=False
+        Replace each specimen by its symmetric component; pairs of landmarks are found from the
+        consensus.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.shapes import Landmarks
+    >>> arc = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 1.0], [3.0, 0.0]])
+    >>> corners = np.array([[0.0, 0.0], [3.0, 0.0], [1.0, -2.0]])
+    >>> fish = Landmarks(("a", "b"), np.stack([corners, corners + 0.1]),
+    ...                  curves=((arc,), (arc + 0.1,)))
+    >>> prepared = prepare_landmarks([fish])
+    >>> prepared.sets[0].n_landmarks, prepared.notes[0][:28]
+    (5, '1 curve per specimen was read')
+    """
+    if curves not in CURVES:
+        raise InputError(f"curves is {quoted(curves)}; choose one of {', '.join(CURVES)}.")
+    shapes = {one.coordinates.shape[1:] for one in sets}
+    if len(shapes) > 1:
+        return PreparedLandmarks(tuple(sets), ())
+    joined, notes = _joined(sets), []
+    if curves == "ignore":
+        joined = replace(joined, curves=())
+    elif _n_curves(joined):
+        joined, sliders = landmarks_with_curves(joined, tolerance=_SAME_POINT)
+        notes.append(_curve_note(sets, joined, curves))
+    if sliders is not None and len(sliders):
+        criterion = "bending" if curves == "ignore" else curves
+        joined = _slid(joined, sliders, criterion)
+    if symmetric:
+        joined, note = _symmetric(joined)
+        notes.append(note)
+    return PreparedLandmarks(_divided(joined, sets), tuple(notes))
+
+
+def _joined(sets: Sequence[Landmarks]) -> Landmarks:
+    ids = [f"{number} {name}" for number, one in enumerate(sets) for name in one.ids]
+    return Landmarks(
+        tuple(ids),
+        np.concatenate([one.coordinates for one in sets]),
+        scales=np.concatenate([one.scales for one in sets]),
+        curves=tuple(lines for one in sets for lines in one.curves),
+        source=" and ".join(dict.fromkeys(one.source for one in sets)),
+    )
+
+
+def _divided(joined: Landmarks, sets: Sequence[Landmarks]) -> tuple[Landmarks, ...]:
+    ends = np.cumsum([len(one) for one in sets])
+    parts = np.split(joined.coordinates, ends[:-1])
+    return tuple(
+        replace(one, coordinates=part, curves=()) for one, part in zip(sets, parts, strict=True)
+    )
+
+
+def _n_curves(landmarks: Landmarks) -> int:
+    return max((len(lines) for lines in landmarks.curves), default=0)
+
+
+def _curve_note(sets: Sequence[Landmarks], curved: Landmarks, criterion: str) -> str:
+    n_curves, n_before = _n_curves(_joined(sets)), sets[0].n_landmarks
+    least = "bending energy" if criterion == "bending" else "Procrustes distance"
+    return (
+        f"{quantity(n_curves, 'curve')} per specimen was read as "
+        f"{quantity(curved.n_landmarks - n_before, 'point')} beside {n_before} landmarks, and slid "
+        f"to the least {least}. Leave curves out with --curves ignore."
+    )
+
+
+def _slid(landmarks: Landmarks, sliders: Indices, criterion: CurvesAs) -> Landmarks:
+    """Slide semilandmarks; missing landmarks are estimated before, sizes are kept."""
+    coordinates = landmarks.coordinates
+    if np.isnan(coordinates).any():
+        coordinates = complete_specimens(coordinates).coordinates
+    slid = slide_semilandmarks(coordinates, sliders, criterion=criterion)  # type: ignore[arg-type]
+    return replace(landmarks, coordinates=slid.coordinates * slid.centroid_sizes[:, None, None])
+
+
+class _Symmetric(NamedTuple):
+    landmarks: Landmarks
+    note: str
+
+
+def _symmetric(landmarks: Landmarks) -> _Symmetric:
+    coordinates = landmarks.coordinates
+    if np.isnan(coordinates).any():
+        coordinates = complete_specimens(coordinates).coordinates
+    procrustes = GeneralizedProcrustes(landmarks.n_dimensions).fit(coordinates)
+    guess = guess_pairs(procrustes.consensus_)
+    if not guess.is_symmetric:
+        raise InputError(
+            f"The consensus of {landmarks.source} is not symmetric, so pairs of landmarks on the "
+            "left and on the right were not found. Leave out --symmetric, or digitise both sides."
+        )
+    sizes = procrustes.align(coordinates).centroid_sizes
+    symmetric = symmetric_components(coordinates, guess.pairs, tangent=False).symmetric
+    pairs = ", ".join(f"{a + 1}-{b + 1}" for a, b in guess.pairs)
+    note = (
+        f"Symmetric components are compared: left and right were averaged, by the pairs of "
+        f"landmarks {pairs}, found from the consensus. Check them."
+    )
+    return _Symmetric(replace(landmarks, coordinates=symmetric * sizes[:, None, None]), note)
