@@ -5,13 +5,9 @@ import pytest
 
 from kernova.kernels.gram import principal_directions
 from kernova.shapes.features import shape_features
+from kernova.species.scores import fit_score
 from kernova.species.space import SpeciesSettings, fit_shape_space, within_group_weight
-from kernova.species.splits import (
-    area_under_curve,
-    depths_among,
-    fit_split,
-    split_in_half,
-)
+from kernova.species.splits import area_under_curve, fit_split, split_in_half
 from kernova.species.study import study_unknown
 from tests.species.drawn_shapes import drawn
 
@@ -70,17 +66,18 @@ def test_remainder_is_what_components_do_not_show():
 def test_leaking_the_unknown_into_the_space_lowers_the_errors(cichlids):
     """Components fitted with the unknown point at it: the error rates would be too low."""
     landmarks, groups = cichlids
-    settings = SpeciesSettings(weighting="none", remainder=False)
+    settings = SpeciesSettings(weighting="none", remainder=False, score="depth")
     unknown = np.flatnonzero(groups == "Perissodini")
     split = split_in_half(groups, np.flatnonzero(groups != "Perissodini"), 0, 0)
 
     honest = fit_split(landmarks.coordinates, groups, split, unknown, settings)
     leaky = fit_shape_space(landmarks.coordinates, groups, settings)
     rows = leaky.place(landmarks.coordinates).rows
-    depths = depths_among(rows[split.reference], rows, settings)
+    score = fit_score(rows[split.reference], groups[split.reference], "depth")
+    depths = score.typicality(rows)
 
     leaked = area_under_curve(depths[split.holdout], depths[unknown])
-    fair = area_under_curve(honest.holdout_depths, honest.unknown_depths)
+    fair = area_under_curve(honest.holdout_scores, honest.unknown_scores)
     assert fair + 0.005 < leaked
 
 

@@ -1,26 +1,23 @@
-"""Random splits, their errors and the permutation test of small groups."""
+"""Random splits of the known specimens, and the novelty errors that they give."""
 
 import numpy as np
 import pytest
 from scipy.stats import beta
 
-from kernova import KernelSpatialDepth
-from kernova.kernels.bandwidth import chosen_bandwidth
-from kernova.kernels.functions import Gaussian
+from kernova.species import SCORES
 from kernova.species.space import SpeciesSettings
 from kernova.species.splits import (
-    depth_forms,
-    depth_gaps,
-    depth_permutation_p_value,
+    area_under_curve,
     exact_bounds,
-    is_compared_whole,
-    kernel_width,
-    smallest_whole_p_value,
+    fit_split,
+    pair_lines,
+    pooled_line,
+    scores_in_group,
     split_in_half,
-    whole_group_p_value,
 )
-from tests.oracles import gaussian, kernel_spatial_depth
 from tests.species.drawn_shapes import drawn
+
+QUICK = SpeciesSettings(halvings=2, components=5)
 
 
 def test_halves_keep_groups_and_do_not_depend_on_the_unknown():
@@ -49,89 +46,68 @@ def test_exact_bounds_are_those_of_clopper_and_pearson():
     assert exact_bounds(known, known, 0.95)["exact_detection_at_least"] < 0.2
 
 
-@pytest.mark.parametrize("rule", ["nearest", "reach", "median", 0.3])
-@pytest.mark.parametrize("copies", [0, 4, 12])
-def test_width_of_few_rows_is_that_of_the_rule(rule, copies):
-    rows = np.random.default_rng(copies).standard_normal((12, 3))
-    rows[:copies] = rows[0]
-
-    found = kernel_width(rule, rows)
-
-    assert found == pytest.approx(chosen_bandwidth(rule, rows), rel=1e-12)
+def test_area_is_that_of_all_pairs_and_ties_count_half():
+    known, unknown = np.array([3.0, 2.0, 2.0, 5.0]), np.array([2.0, 1.0, 4.0])
+    pairs = [(u < k) + (u == k) / 2 for u in unknown for k in known]
+    assert area_under_curve(known, unknown) == pytest.approx(np.mean(pairs))
+    assert area_under_curve(known, known) == 0.5
 
 
-def test_gaps_are_differences_of_depths_pair_by_pair():
-    rng = np.random.default_rng(0)
-    rows = rng.standard_normal((9, 3))
-    is_member = np.array([[True] * 5 + [False] * 4, [False] * 7 + [True, True]])
-
-    gaps = depth_gaps(depth_forms(Gaussian(1.5).squared_distance(rows, rows)), is_member)
-
-    for gap, inside in zip(gaps, is_member, strict=True):
-        depths = np.array(
-            [kernel_spatial_depth(x, rows[inside], lambda a, b: gaussian(a, b, 1.5)) for x in rows]
-        )
-        assert gap == pytest.approx(depths[inside].mean() - depths[~inside].mean(), abs=1e-9)
-        model = KernelSpatialDepth(bandwidth=1.5, far_rows="literal").fit(rows[inside])
-        np.testing.assert_allclose(model.score_samples(rows), depths, atol=1e-9)
+@pytest.fixture(scope="module")
+def specimens():
+    landmarks, groups = drawn({"a": 20, "b": 15, "new": 10})
+    return landmarks.coordinates, groups
 
 
-def test_exchanging_specimens_keeps_the_level(long_bar):
-    rng = np.random.default_rng(0)
-    n_draws = long_bar(1000)
-
-    p_values = np.array(
-        [
-            depth_permutation_p_value(
-                rng.standard_t(3, size=(14, 4)) * [1, 2, 3, 4], 5, "nearest", rng
-            )
-            for _ in range(n_draws)
-        ]
-    )
-
-    for level in (0.05, 0.2, 0.5):
-        assert np.mean(p_values <= level) <= level + 3.1 * np.sqrt(level / n_draws)
-    assert np.mean(p_values <= 0.5) >= 0.5 - 3.1 * np.sqrt(0.5 / n_draws)
+def fitted(specimens, settings=QUICK, number=0):
+    coordinates, groups = specimens
+    halves = split_in_half(groups, np.flatnonzero(groups != "new"), 0, number)
+    return fit_split(coordinates, groups, halves, np.flatnonzero(groups == "new"), settings)
 
 
-@pytest.mark.parametrize("scattered", ["known", "unknown", "neither"])
-def test_distant_groups_are_separated_whichever_is_scattered(scattered):
-    rng = np.random.default_rng(0)
-    unknown = rng.standard_normal((6, 4)) * (1 if scattered == "unknown" else 0.1)
-    known = rng.standard_normal((6, 4)) * (1 if scattered == "known" else 0.1) + 1
+@pytest.mark.parametrize("score", SCORES)
+def test_the_unknown_has_no_say_in_the_score(specimens, score):
+    coordinates, groups = specimens
+    settings = SpeciesSettings(halvings=2, components=5, score=score)
+    spoilt = coordinates.copy()
+    spoilt[groups == "new"] *= [3, -1]
 
-    p_value = depth_permutation_p_value(np.concatenate([unknown, known]), 6, "nearest", rng)
+    first, second = fitted(specimens, settings), fitted((spoilt, groups), settings)
 
-    assert p_value < 0.02
-
-
-def test_equal_rows_have_a_p_value_of_one():
-    assert depth_permutation_p_value(np.ones((8, 2)), 3, "nearest", np.random.default_rng(0)) == 1
-
-
-def test_the_space_is_learnt_from_the_other_groups_alone():
-    landmarks, groups = drawn({"a": 8, "b": 30, "c": 30, "new": 6})
-    known, unknown = np.flatnonzero(groups == "a"), np.flatnonzero(groups == "new")
-    others = np.flatnonzero((groups != "a") & (groups != "new"))
-    settings = SpeciesSettings(components=5)
-
-    p_value = whole_group_p_value(landmarks.coordinates, groups, known, unknown, others, settings)
-    renamed = np.where(groups == "new", "a", groups)
-
-    assert p_value <= 0.01
-    # The names of the two groups in question play no part.
-    assert p_value == whole_group_p_value(
-        landmarks.coordinates, renamed, known, unknown, others, settings
-    )
-    half = split_in_half(renamed, np.flatnonzero(renamed == "a"), 0, 0)
-    mixed = whole_group_p_value(landmarks.coordinates, renamed, *half, others, settings)
-    assert mixed > p_value
+    np.testing.assert_array_equal(first.holdout_scores, second.holdout_scores)
+    assert not np.allclose(first.unknown_scores, second.unknown_scores)
+    # A group apart is less typical than held-out specimens are.
+    assert area_under_curve(first.holdout_scores, first.unknown_scores) > 0.8
 
 
-def test_the_numbers_of_specimens_determine_the_test():
-    assert is_compared_whole(19, 41, 10)
-    assert not is_compared_whole(20, 5, 100)
-    assert not is_compared_whole(19, 42, 100)
-    assert not is_compared_whole(5, 5, 9)
-    assert smallest_whole_p_value(3, 2) == 0.1
-    assert smallest_whole_p_value(19, 30) == 0.001
+def test_scores_in_one_group_are_of_its_held_out_specimens_and_of_others(specimens):
+    _, groups = specimens
+    split = fitted(specimens)
+
+    found = scores_in_group(split, groups, "b", split.unknown)
+
+    assert len(found.holdout) == 8  # the larger half of 15
+    assert len(found.queries) == 10
+    alone = scores_in_group(split, groups, "b", split.unknown[:1])
+    assert alone.queries[0] == found.queries[0]
+
+
+def test_lines_are_of_all_groups_together_and_of_each(specimens):
+    _, groups = specimens
+    split = fitted(specimens)
+
+    pooled = pooled_line(split, 0.95)
+    pairs = pair_lines(split, groups, ["a", "b"])
+
+    assert (pooled["n_reference"], pooled["n_holdout"]) == (17, 18)
+    assert pooled["auroc"] == area_under_curve(split.holdout_scores, split.unknown_scores)
+    is_detected = split.unknown_scores <= pooled["threshold"]
+    assert pooled["detection_rate"] == pytest.approx(is_detected.mean())
+    n_alarms = np.count_nonzero(split.holdout_scores <= pooled["threshold"])
+    bound = n_alarms / 18 + np.sqrt(np.log(20) / 36)
+    assert pooled["false_alarm_bound"] == pytest.approx(bound)
+    assert [line["known"] for line in pairs] == ["a", "b"]
+    for line in pairs:
+        alone = scores_in_group(split, groups, line["known"], split.unknown)
+        assert line["auroc"] == area_under_curve(*alone)
+        assert line["novelty_error"] <= 0.5
