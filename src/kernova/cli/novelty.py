@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 EXAMPLE = options.examples(
     "kernova novelty known.csv new.csv --id-column specimen -o verdicts.csv --report page.html",
+    "kernova novelty known.tps new.tps -o verdicts.csv",
 )
 
 
 @reporting_errors
 def novelty(
-    known: Annotated[Path, options.table_argument("KNOWN", "Table of ordinary rows")],
+    known: Annotated[
+        Path, options.table_argument("KNOWN", "Table of ordinary rows", landmarks=True)
+    ],
     new: Annotated[
         Path, typer.Argument(metavar="NEW", help="Table of rows to judge, with the same columns.")
     ],
@@ -72,6 +75,8 @@ def novelty(
     label_column: options.LabelColumn = None,
     drop: options.Drop = None,
     keep: options.Keep = None,
+    raw_coordinates: options.RawCoordinates = False,
+    size: options.Size = False,
     output: options.Output = None,
     raw: options.Raw = False,
     report: options.Report = None,
@@ -105,6 +110,7 @@ def novelty(
     tables = read_known_and_new(
         known, new, id_column=id_column, label_column=label_column, drop=drop or (),
         keep=keep or (), missing=missing, group_column=group_column,
+        raw_coordinates=raw_coordinates, size=size,
     )  # fmt: skip
     with progress_bars():
         result = find_novelties(*tables, settings)

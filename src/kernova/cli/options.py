@@ -70,6 +70,35 @@ Keep = Annotated[
         help="Column to use although it seems to be an id or constant; may be repeated.",
     ),
 ]
+RawCoordinates = Annotated[
+    bool,
+    typer.Option(
+        "--raw-coordinates",
+        help="Compare columns of landmarks as they are, without alignment.",
+    ),
+]
+Size = Annotated[
+    bool,
+    typer.Option(
+        "--size", help="Landmarks: compare the logarithm of centroid size as well as the shape."
+    ),
+]
+SpecimenLabels = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="Landmarks: table with the label of each specimen, by id; --label-column and "
+        "--id-column are those of this table.",
+    ),
+]
+IdPattern = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REGEX",
+        help="Landmarks: take the labels from the ids of the specimens: the part in parentheses.",
+    ),
+]
 Output = Annotated[
     Path | None, typer.Option("-o", "--output", help="Write a table with every row's verdict here.")
 ]
@@ -157,9 +186,12 @@ ChannelToSearch = Annotated[
 ]
 
 
-def table_argument(metavar: str, contents: str) -> Any:
+def table_argument(metavar: str, contents: str, *, landmarks: bool = False) -> Any:
     """Return the argument for a table; its help lists the formats."""
-    return typer.Argument(metavar=metavar, help=f"{contents}: {TABLE_FORMATS}.")
+    more = " Or landmarks, which are aligned: TPS, or columns x1, y1, x2, y2 and so on."
+    return typer.Argument(
+        metavar=metavar, help=f"{contents}: {TABLE_FORMATS}.{more if landmarks else ''}"
+    )
 
 
 def examples(*commands: str) -> str:

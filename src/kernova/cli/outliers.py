@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 EXAMPLE = options.examples(
     "kernova outliers wines.csv --id-column wine --top 10 -o outliers.csv --report page.html",
+    "kernova outliers fish.tps --top 10",
 )
 
 
 @reporting_errors
 def outliers(
-    data: Annotated[Path, options.table_argument("DATA", "Table of rows")],
+    data: Annotated[Path, options.table_argument("DATA", "Table of rows", landmarks=True)],
     method: options.OutlierMethod = OutlierSettings.method,
     neighbors: Annotated[
         list[str] | None,
@@ -62,6 +63,8 @@ def outliers(
     label_column: options.LabelColumn = None,
     drop: options.Drop = None,
     keep: options.Keep = None,
+    raw_coordinates: options.RawCoordinates = False,
+    size: options.Size = False,
     output: options.Output = None,
     raw: options.Raw = False,
     report: options.Report = None,
@@ -101,7 +104,7 @@ def outliers(
     )
     table = read_rows(
         data, id_column=id_column, label_column=label_column, drop=drop or (), keep=keep or (),
-        missing=missing,
+        missing=missing, raw_coordinates=raw_coordinates, size=size,
     )  # fmt: skip
     if method == ALL:
         _compare(table, settings, output, report, raw=raw, as_json=as_json)

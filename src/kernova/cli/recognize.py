@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 LEARN_EXAMPLE = options.examples(
     "kernova learn labelled.csv --label-column species --id-column specimen -o model.kernova",
+    "kernova learn fish.tps --labels species.csv --label-column species -o model.kernova",
 )
 RECOGNIZE_EXAMPLE = options.examples(
     "kernova recognize model.kernova new.csv --id-column specimen -o classes.csv "
@@ -41,7 +42,8 @@ RECOGNIZE_EXAMPLE = options.examples(
 @reporting_errors
 def learn(
     labelled: Annotated[
-        Path, options.table_argument("LABELLED", "Table of rows with their classes")
+        Path,
+        options.table_argument("LABELLED", "Table of rows with their classes", landmarks=True),
     ],
     output: options.ModelOutput,
     label_column: Annotated[
@@ -112,6 +114,10 @@ def learn(
     id_column: options.IdColumn = None,
     drop: options.Drop = None,
     keep: options.Keep = None,
+    labels: options.SpecimenLabels = None,
+    id_pattern: options.IdPattern = None,
+    raw_coordinates: options.RawCoordinates = False,
+    size: options.Size = False,
     seed: Annotated[
         int,
         typer.Option(
@@ -132,7 +138,9 @@ def learn(
     from kernova.workflows.learn import learn_classes, read_labelled
 
     check_ending(output, (".kernova",), "a model")
-    options.check_targets(None, None, output, kept=[labelled])
+    options.check_targets(
+        None, None, output, kept=[labelled, *([] if labels is None else [labels])]
+    )
     settings = LearnSettings(
         method=method, reject=reject, per_class=per_class, scale=scale, class_weight=class_weight,
         max_rows_per_class=options.whole_number_or_name(max_rows_per_class), robust=robust,
@@ -140,7 +148,8 @@ def learn(
     )  # fmt: skip
     table = read_labelled(
         labelled, label_column, id_column=id_column, group_column=group_column, drop=drop or (),
-        keep=keep or (), missing=missing,
+        keep=keep or (), missing=missing, labels=labels, id_pattern=id_pattern,
+        raw_coordinates=raw_coordinates, size=size,
     )  # fmt: skip
     with progress_bars():
         result = learn_classes(table, settings)
@@ -167,9 +176,9 @@ def recognize(
         Path,
         typer.Argument(
             metavar="NEW",
-            help="Table of rows to judge, with the columns of the training table; landmarks (TPS) "
-            "or a table of sounds if the model was downloaded from the page of kernova discover "
-            "for such data.",
+            help="Table of rows to judge, with the columns of the training table; landmarks if the "
+            "model was trained on landmarks; or a table of sounds if it was downloaded from the "
+            "page of kernova discover for such data.",
         ),
     ],
     missing: Annotated[
@@ -182,6 +191,8 @@ def recognize(
         typer.Option(metavar="COLUMN", help="Column of true classes, to compare verdicts with."),
     ] = None,
     drop: options.Drop = None,
+    labels: options.SpecimenLabels = None,
+    id_pattern: options.IdPattern = None,
     reject: Annotated[
         float | None,
         typer.Option(
@@ -217,12 +228,12 @@ def recognize(
     """
     from kernova.workflows.recognize import load_recognizer, read_new, recognize_rows
 
-    options.check_targets(output, report, kept=[model, new])
+    options.check_targets(output, report, kept=[model, new, *([] if labels is None else [labels])])
     settings = RecognizeSettings(reject=reject, n_nearest=nearest, top=top)
     recognizer = load_recognizer(model)
     table = read_new(
         new, recognizer, id_column=id_column, label_column=label_column, drop=drop or (),
-        missing=missing, audio=audio,
+        missing=missing, audio=audio, labels=labels, id_pattern=id_pattern,
     )  # fmt: skip
     with progress_bars():
         result = recognize_rows(recognizer, table, settings)

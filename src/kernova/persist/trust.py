@@ -38,14 +38,15 @@ _PACKAGES_OF_MODELS = (
     "discover",
     "calibration",
 )
-# Of higher packages, single modules only: a note finder is made of several packages' parts, and
-# the detector of a large study learns from a sample.
+# Of higher packages, single modules only: a note finder is made of several packages' parts, the
+# detector of a large study learns from a sample, and specimens are aligned before they are judged.
 _MODULES_OF_MODELS = (
     *(
         f"notes.{name}"
         for name in ("finder", "engines", "features", "description", "candidates", "verification")
     ),
     "workflows.effort",
+    "workflows.landmarks.alignment",
     "surprise",
 )
 

@@ -132,7 +132,11 @@ def unused_settings(settings: NoveltySettings | OutlierSettings, command: Comman
 
 
 def novelty_estimator(
-    settings: NoveltySettings, *, has_far_cells: bool = False, most_fitted: int | None = None
+    settings: NoveltySettings,
+    *,
+    has_far_cells: bool = False,
+    most_fitted: int | None = None,
+    first: "BaseEstimator | None" = None,
 ) -> "Pipeline":
     """Return encoder and detector for known and new rows, not yet fitted.
 
@@ -144,11 +148,13 @@ def novelty_estimator(
         Keep far cells from deciding the scale of their columns.
     most_fitted : int, optional
         Let the detector learn from so many rows at most, drawn at random.
+    first : transformer, optional
+        A step before all others, such as the alignment of specimens.
     """
     entry = detector_named(settings.method, "novelty")
     assert entry.for_novelty is not None
     detector = entry.for_novelty(settings)
-    return _chain(entry, detector, settings, has_far_cells, most_fitted)
+    return _chain(entry, detector, settings, has_far_cells, most_fitted, first)
 
 
 def outlier_estimator(
@@ -157,6 +163,7 @@ def outlier_estimator(
     for_new_rows: bool,
     has_far_cells: bool = False,
     most_fitted: int | None = None,
+    first: "BaseEstimator | None" = None,
 ) -> "Pipeline":
     """Return encoder and detector for the rows of one table, not yet fitted.
 
@@ -166,7 +173,7 @@ def outlier_estimator(
     entry = detector_named(settings.method, "outliers")
     assert entry.for_outliers is not None
     detector = entry.for_outliers(settings, for_new_rows or most_fitted is not None)
-    return _chain(entry, detector, settings, has_far_cells, most_fitted)
+    return _chain(entry, detector, settings, has_far_cells, most_fitted, first)
 
 
 def table_encoder(
@@ -192,13 +199,16 @@ def _chain(
     settings: NoveltySettings | OutlierSettings,
     has_far_cells: bool,
     most_fitted: int | None,
+    first: "BaseEstimator | None",
 ) -> "Pipeline":
     from sklearn.pipeline import make_pipeline
 
     from kernova.tables.fill_values import FarCellFilter
     from kernova.workflows.effort import SampledDetector
 
-    steps: list[Any] = [FarCellFilter()] if has_far_cells else []
+    steps: list[Any] = [] if first is None else [first]
+    if has_far_cells:
+        steps.append(FarCellFilter())
     if not entry.takes_tables:
         steps.append(table_encoder(settings.scaling, settings.missing, "auto"))
     if most_fitted is not None:

@@ -34,6 +34,13 @@ from kernova.workflows.class_tests import (
     unrecognized_classes,
 )
 from kernova.workflows.detectors import table_encoder
+from kernova.workflows.landmarks.alignment import LandmarkColumns
+from kernova.workflows.landmarks.tables import (
+    Roles,
+    aligned_specimens,
+    read_specimens,
+    table_unless_landmarks,
+)
 from kernova.workflows.settings import LearnSettings, Missing, missing_when_reading
 from kernova.workflows.verdicts import UNKNOWN
 
@@ -107,27 +114,55 @@ def read_labelled(
     keep: Sequence[str] = (),
     missing: Missing = LearnSettings.missing,
     reading: Reading = "auto",
+    labels: str | os.PathLike[str] | None = None,
+    id_pattern: str | None = None,
+    raw_coordinates: bool = False,
+    size: bool = False,
 ) -> Table:
     """Read the training table; it must have labels.
 
     The days of dates are no features, unless a column is named in ``keep``: new rows come later,
-    and would all be unknown.
+    and would all be unknown. Specimens of a file of landmarks are aligned, unless
+    ``raw_coordinates`` asks for their columns as they are; ``size`` adds the logarithm of centroid
+    size. Their labels may come from a table by id (``labels``, with ``id_column`` and
+    ``label_column`` of that table), or from a part of their ids (``id_pattern``).
     """
-    table = read_table(
+    table = table_unless_landmarks(
         path,
-        id_column=id_column,
-        label_column=label_column,
-        group_column=group_column,
-        drop=drop,
-        keep=keep,
-        missing=missing_when_reading(missing),
-        reading=reading,
+        lambda: read_table(
+            path,
+            id_column=id_column,
+            label_column=label_column,
+            group_column=group_column,
+            drop=drop,
+            keep=keep,
+            missing=missing_when_reading(missing),
+            reading=reading,
+        ),
+        raw_coordinates=raw_coordinates or reading == "strict",
+        size=size,
+        labels=labels,
+        id_pattern=id_pattern,
     )
+    if table is None:
+        roles = Roles(id_column, label_column, group_column, drop, keep, labels, id_pattern)
+        table = aligned_specimens(read_specimens(path, roles), missing=missing, size=size)
+    _check_has_labels(table)
+    return _without_days(table, keep)
+
+
+def _check_has_labels(table: Table) -> None:
     if table.labels is None:
+        others = "; or give labels, a table by id, or id_pattern"
         raise InputError(
             f"{table.source} has no labels, so there are no classes to learn. Name the column that "
-            "holds them with label_column."
+            "holds them with label_column"
+            f"{others if isinstance(table.reader, LandmarkColumns) else ''}."
         )
+
+
+def _without_days(table: Table, keep: Sequence[str]) -> Table:
+    """Leave out the days of dates that are not named in ``keep``."""
     days = [name for name in day_features(table.readings, keep) if name in table.features]
     if not days or len(days) == table.features.shape[1]:
         return table

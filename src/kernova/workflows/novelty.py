@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.pipeline import Pipeline
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from kernova.calibration.detector import CalibratedDetector, Judgement
 from kernova.calibration.discoveries import false_discovery_bound
@@ -40,6 +41,15 @@ from kernova.workflows.effort import (
     explaining_effort,
     most_fitted_rows,
     sample_note,
+)
+from kernova.workflows.landmarks.alignment import LandmarkColumns, alignment_step
+from kernova.workflows.landmarks.tables import (
+    Roles,
+    aligned_specimens,
+    check_is_table,
+    read_specimens,
+    specimens_like,
+    table_unless_landmarks,
 )
 from kernova.workflows.members import chains_of, detector_notes, member_bits
 from kernova.workflows.reasons import ExplainedRows, ModelRows, explain_rows, reason_texts
@@ -187,12 +197,16 @@ def read_known_and_new(
     keep: Sequence[str] = (),
     missing: Missing = NoveltySettings.missing,
     group_column: str | None = None,
+    raw_coordinates: bool = False,
+    size: bool = False,
 ) -> KnownAndNew:
     """Read both tables, the new one like the known one.
 
     A label or dropped column may be in one of them only. A column that has the same value in all
     known rows, and others in new ones, is a feature. ``keep`` names columns that are features in
     any case. The known table must have the group column, whose values become its labels.
+    Specimens of files of landmarks are aligned, unless ``raw_coordinates`` asks for their columns
+    as they are; ``size`` adds the logarithm of centroid size.
     """
     how = _Roles(id_column, label_column, tuple(drop), group_column)
     reading = missing_when_reading(missing)
@@ -216,8 +230,13 @@ def read_known_and_new(
         ]
         return read_table(new, optional=optional, like=known_table, missing=reading, **how.of_new())
 
-    known_table = read_known(keep)
-
+    found = table_unless_landmarks(
+        known, lambda: read_known(keep), raw_coordinates=raw_coordinates, size=size
+    )
+    if found is None:
+        return _read_both_specimens(known, new, how, keep, missing, size=size)
+    known_table = found
+    check_is_table(new, like=known_table.source)
     new_table = read_new()
     varied = [name for name in known_table.readings if _is_new_value(name, known_table, new_table)]
     if varied:
@@ -229,6 +248,32 @@ def read_known_and_new(
         )
         known_table = replace(known_table, notes=(*known_table.notes, note))
     return _without_later_dates(known_table, new_table, keep)
+
+
+def _read_both_specimens(
+    known: str | os.PathLike[str],
+    new: str | os.PathLike[str],
+    how: _Roles,
+    keep: Sequence[str],
+    missing: Missing,
+    *,
+    size: bool,
+) -> KnownAndNew:
+    """Read and align specimens; the detector aligns them again, by the rows it learns from."""
+    known_roles = Roles(**how.of_known(), keep=keep, optional=how.named)
+    specimens = read_specimens(known, known_roles)
+    known_table = aligned_specimens(specimens, missing=missing, size=size, keeps_missing=True)
+    optional = [name for name in (*how.named, how.group_column) if name in specimens.names]
+    new_specimens = read_specimens(new, Roles(**how.of_new(), optional=optional))
+    assert isinstance(known_table.reader, LandmarkColumns)
+    new_table = specimens_like(
+        new_specimens,
+        known_table.reader,
+        f"{known_table.source} holds",
+        missing=missing,
+        keeps_missing=True,
+    )
+    return KnownAndNew(known_table, new_table)
 
 
 def _without_later_dates(known: Table, new: Table, keep: Sequence[str]) -> KnownAndNew:
@@ -286,11 +331,12 @@ def find_novelties(
     cells, new_cells = far_cells(known_rows), far_cells(new_rows, beside=known_rows)
     notes = unused_settings(settings, "novelty")
     notes += _far_cell_notes(known, cells, new, new_cells)
-    most_fitted = _most_fitted(known_rows, new_rows, settings)
+    first = alignment_step(known.reader)
+    most_fitted = _most_fitted(known_rows, new_rows, settings, first)
     if most_fitted is not None:
         notes.append(f"{sample_note(most_fitted, len(known_rows))} {_BOUND_STAYS}")
     chain = novelty_estimator(
-        settings, has_far_cells=bool(cells or new_cells), most_fitted=most_fitted
+        settings, has_far_cells=bool(cells or new_cells), most_fitted=most_fitted, first=first
     )
     groups = None if settings.group_column is None else known.labels
     detector = _calibrated_detector(settings, chain).fit(known_rows, groups=groups)
@@ -306,7 +352,8 @@ def find_novelties(
         columns["discovery"] = select_discoveries(judgement.p_values, settings.false_discovery_rate)
         notes.append(_discovery_note(detector, judgement, columns["discovery"], settings))
     if groups is None:  # rows of one group are not independent, as the test takes them to be
-        notes += _drift_notes(detector, known_rows, new_rows, judgement.is_novel, settings)
+        encoder = _drift_encoder(settings, first)
+        notes += _drift_notes(detector, known_rows, new_rows, judgement.is_novel, encoder)
     tables = _Features(known_rows, new_rows, cells, new_cells)
     explanation = _explained(detector, tables, judgement.novelty, settings, most_fitted, notes)
     columns["because"] = reason_texts(explanation, len(new_rows))
@@ -343,7 +390,7 @@ def _drift_notes(
     known: pd.DataFrame,
     new: pd.DataFrame,
     is_novel: Mask,
-    settings: NoveltySettings,
+    encoder: Pipeline,
 ) -> list[str]:
     """Return a warning if the new rows differ from the held-out ones, apart from novel rows.
 
@@ -355,7 +402,6 @@ def _drift_notes(
         held_out, new = held_out[~detector.judge(held_out).is_novel], new[~is_novel]
     if min(len(held_out), len(new)) == 0:
         return []
-    encoder = table_encoder(settings.scaling, settings.missing, "auto")
     encode = encoder.fit(_sampled(known.iloc[detector.reference_indices_])).transform
     result = drift_test(encode(held_out), encode(_sampled(new)))
     if result.p_value > _DRIFT_LEVEL:
@@ -367,6 +413,11 @@ def _drift_notes(
         "of novel rows would not explain this). The bound on false alarms is about rows drawn like "
         "the known ones, and may not hold for these."
     ]
+
+
+def _drift_encoder(settings: NoveltySettings, first: BaseEstimator | None) -> Pipeline:
+    encoder = table_encoder(settings.scaling, settings.missing, "auto")
+    return make_pipeline(encoder) if first is None else make_pipeline(clone(first), encoder)
 
 
 def _sampled(rows: pd.DataFrame) -> pd.DataFrame:
@@ -416,13 +467,18 @@ def _n_fitted(n_known: int, settings: NoveltySettings) -> int:
     return n_known - holdout_size(n_known, settings.holdout, wanted)
 
 
-def _most_fitted(known: pd.DataFrame, new: pd.DataFrame, settings: NoveltySettings) -> int | None:
+def _most_fitted(
+    known: pd.DataFrame,
+    new: pd.DataFrame,
+    settings: NoveltySettings,
+    first: BaseEstimator | None,
+) -> int | None:
     """Return the size of the sample to learn from, None for all rows; announce a long study."""
     n_fitted, n_judged = _n_fitted(len(known), settings), len(known) + len(new)
     entry = detector_named(settings.method, "novelty")
     most_fitted = most_fitted_rows(entry, n_fitted, n_judged)
     announce_duration(
-        lambda: novelty_estimator(settings),
+        lambda: novelty_estimator(settings, first=first),
         known,
         Study(entry, most_fitted or n_fitted, len(known) - n_fitted + len(new)),
     )

@@ -19,6 +19,13 @@ from kernova.typing import Indices, Mask, Vector
 from kernova.workflows.agreement import Agreement, member_agreement
 from kernova.workflows.detectors import detector_named
 from kernova.workflows.effort import SampledDetector, explaining_effort
+from kernova.workflows.landmarks.alignment import alignment_step
+from kernova.workflows.landmarks.tables import (
+    Roles,
+    aligned_specimens,
+    read_specimens,
+    table_unless_landmarks,
+)
 from kernova.workflows.members import bits_of_parts
 from kernova.workflows.reasons import ExplainedRows, ModelRows, explain_rows, reason_texts
 from kernova.workflows.settings import Missing, OutlierSettings, missing_when_reading
@@ -153,19 +160,32 @@ def read_rows(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     missing: Missing = OutlierSettings.missing,
+    raw_coordinates: bool = False,
+    size: bool = False,
 ) -> Table:
     """Read the table; missing values that are to be filled in stay missing for now.
 
-    ``keep`` names columns that are features even if they seem to be ids or constant.
+    ``keep`` names columns that are features even if they seem to be ids or constant. Specimens of
+    a file of landmarks are aligned, unless ``raw_coordinates`` asks for their columns as they are;
+    ``size`` adds the logarithm of centroid size.
     """
-    return read_table(
+    table = table_unless_landmarks(
         data,
-        id_column=id_column,
-        label_column=label_column,
-        drop=drop,
-        keep=keep,
-        missing=missing_when_reading(missing),
+        lambda: read_table(
+            data,
+            id_column=id_column,
+            label_column=label_column,
+            drop=drop,
+            keep=keep,
+            missing=missing_when_reading(missing),
+        ),
+        raw_coordinates=raw_coordinates,
+        size=size,
     )
+    if table is not None:
+        return table
+    specimens = read_specimens(data, Roles(id_column, label_column, drop=drop, keep=keep))
+    return aligned_specimens(specimens, missing=missing, size=size, keeps_missing=True)
 
 
 def find_outliers(table: Table, settings: OutlierSettings | None = None) -> OutlierResult:
@@ -185,7 +205,7 @@ def find_outliers(table: Table, settings: OutlierSettings | None = None) -> Outl
     """
     settings = settings or OutlierSettings()
     features = table.features.reset_index(drop=True)
-    verdicts = judge_rows(features, settings)
+    verdicts = judge_rows(features, settings, alignment_step(table.reader))
     factors = detector_named(settings.method, "outliers").factors(verdicts.scores)
     is_far = np.isin(np.arange(len(factors)), single_rows(verdicts.far_cells))
     ranking = _ranking(factors, verdicts.is_outlier, is_far)

@@ -30,6 +30,8 @@ from kernova.text import counted, first_few, listed, plural, quantity
 from kernova.typing import Mask
 from kernova.workflows.class_verdicts import RowVerdicts, model_at, verdicts_on
 from kernova.workflows.confusion import Confusion, confusion_of, groups_of, unknown_groups
+from kernova.workflows.landmarks.alignment import LandmarkColumns
+from kernova.workflows.landmarks.tables import Roles, read_specimens, specimens_like
 from kernova.workflows.learn import label_texts
 from kernova.workflows.settings import Missing, RecognizeSettings, missing_when_reading
 
@@ -163,14 +165,22 @@ def read_new(
     drop: Sequence[str] = (),
     missing: Missing | None = None,
     audio: str | os.PathLike[str] | None = None,
+    labels: str | os.PathLike[str] | None = None,
+    id_pattern: str | None = None,
 ) -> Table:
     """Read the table to judge; by default missing values are treated as in training.
 
     What is missing is noted by :func:`recognize_rows`, which knows the training rows.
 
-    A model of landmarks or sounds reads new ones as it read the training data; ``audio`` is the
-    folder with the recordings of a table of selections.
+    A model of landmarks or sounds reads new ones as it read the training data: specimens are
+    aligned to the consensus of the training specimens. Their labels may come from a table by id
+    (``labels``), or from a part of their ids (``id_pattern``). ``audio`` is the folder with the
+    recordings of a table of selections.
     """
+    if isinstance(model.reader, LandmarkColumns):
+        given = Roles(id_column, label_column, drop=drop, labels=labels, id_pattern=id_pattern)
+        return _read_specimens(path, model.reader, given, missing or "auto")
+    _check_no_labels_beside(os.fspath(path), labels, id_pattern)
     missing = missing or model.encoder_.missing
     if missing == "auto" and model.encoder_.missing != "auto":
         missing = "fill"  # indicators cannot be added to a model
@@ -200,6 +210,33 @@ def read_new(
         missing=reading, categories=model.text_columns,
         reading="strict",
     )  # fmt: skip
+
+
+def _read_specimens(
+    path: str | os.PathLike[str], reader: LandmarkColumns, given: Roles, missing: Missing
+) -> Table:
+    """Align specimens like those of training; labels have the column of training by default."""
+    if given.label_column is None and not given.has_labels_beside and reader.label_column:
+        given = replace(given, label_column=reader.label_column, optional=(reader.label_column,))
+    if given.id_column is None and reader.id_column and given.labels is None:
+        given = replace(
+            given, id_column=reader.id_column, optional=(*given.optional, reader.id_column)
+        )
+    specimens = read_specimens(path, given)
+    table = specimens_like(specimens, reader, "the model was learnt from", missing=missing)
+    note = f"Specimens of {table.source} are aligned to the consensus of the training specimens."
+    return replace(table, notes=(note, *table.notes))
+
+
+def _check_no_labels_beside(
+    path: str, labels: str | os.PathLike[str] | None, id_pattern: str | None
+) -> None:
+    given = "labels" if labels is not None else "id_pattern"
+    if labels is not None or id_pattern is not None:
+        raise InputError(
+            f"`{given}` is for models that were learnt from landmarks. Name the column of {path} "
+            "that holds the classes with label_column."
+        )
 
 
 class _Roles(NamedTuple):

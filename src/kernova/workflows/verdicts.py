@@ -24,10 +24,13 @@ least as often as ordinary rows are. It is not proven that a flagged row is an e
 outliers are found, or that there are any, since some row always has the highest factor.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from kernova.anomaly.parameters import checked_neighbor_numbers
@@ -117,8 +120,20 @@ class Verdicts(NamedTuple):
     far_cells: list[FarCells]  # cells far beyond their columns
 
 
-def judge_rows(features: pd.DataFrame, settings: OutlierSettings) -> Verdicts:
-    """Judge each row among the others; in two halves if a bound is to be proven."""
+def judge_rows(
+    features: pd.DataFrame, settings: OutlierSettings, first: BaseEstimator | None = None
+) -> Verdicts:
+    """Judge each row among the others; in two halves if a bound is to be proven.
+
+    Parameters
+    ----------
+    features : DataFrame
+        The rows.
+    settings : OutlierSettings
+        Method, scaling and what sets the threshold.
+    first : transformer, optional
+        A step before encoder and detector, learnt from the same rows as they are.
+    """
     _check_settings(settings)
     unused = unused_settings(settings, "outliers")
     if len(features) < 2:
@@ -126,16 +141,21 @@ def judge_rows(features: pd.DataFrame, settings: OutlierSettings) -> Verdicts:
             f"Outliers are found by comparing rows; the table has {len(features)}. Give at least 2."
         )
     cells = far_cells(features)
-    most_fitted = _most_fitted(features, settings)
+    most_fitted = _most_fitted(features, settings, first)
+    estimator = partial(
+        outlier_estimator, settings, has_far_cells=bool(cells), most_fitted=most_fitted, first=first
+    )
     if settings.max_false_alarm is None:
-        verdicts = _among_all(features, settings, cells, most_fitted)
+        verdicts = _among_all(features, settings, estimator, cells, most_fitted)
     else:
         rate = settings.max_false_alarm
-        verdicts = _by_halves(features, settings, rate, cells, most_fitted)
+        verdicts = _by_halves(features, settings, estimator, rate, cells, most_fitted)
     return verdicts._replace(notes=unused + verdicts.notes)
 
 
-def _most_fitted(features: pd.DataFrame, settings: OutlierSettings) -> int | None:
+def _most_fitted(
+    features: pd.DataFrame, settings: OutlierSettings, first: BaseEstimator | None
+) -> int | None:
     """Return the size of the sample to learn from, None for all rows; announce a long study."""
     entry = detector_named(settings.method, "outliers")
     n_rows = len(features)
@@ -143,7 +163,7 @@ def _most_fitted(features: pd.DataFrame, settings: OutlierSettings) -> int | Non
     n_fitted = n_rows // 2 if has_halves else n_rows
     most_fitted = most_fitted_rows(entry, n_fitted, n_rows)
     announce_duration(
-        lambda: outlier_estimator(settings, for_new_rows=True),
+        lambda: outlier_estimator(settings, for_new_rows=True, first=first),
         features,
         Study(entry, most_fitted or n_fitted, n_rows, 2 if has_halves else 1, not has_halves),
     )
@@ -153,14 +173,13 @@ def _most_fitted(features: pd.DataFrame, settings: OutlierSettings) -> int | Non
 def _among_all(
     features: pd.DataFrame,
     settings: OutlierSettings,
+    estimator: Callable[..., Pipeline],
     cells: list[FarCells],
     most_fitted: int | None,
 ) -> Verdicts:
     """Score each row among all others; a fraction of them are outliers if one was asked for."""
     notes: list[str] = []
-    chain = outlier_estimator(
-        settings, for_new_rows=False, has_far_cells=bool(cells), most_fitted=most_fitted
-    )
+    chain = estimator(for_new_rows=False)
     with warnings_as_notes(notes):
         _fit(chain, features, settings)
     if most_fitted is not None:
@@ -206,6 +225,7 @@ def _with_far_rows(chain: Pipeline, features: pd.DataFrame, far: Indices, scores
 def _by_halves(
     features: pd.DataFrame,
     settings: OutlierSettings,
+    estimator: Callable[..., Pipeline],
     max_false_alarm: float,
     cells: list[FarCells],
     most_fitted: int | None,
@@ -218,9 +238,7 @@ def _by_halves(
     notes: list[str] = []
     parts, bounds = [], []
     for learnt, judged in track([(first, second), (second, first)], "halves"):
-        chain = outlier_estimator(
-            settings, for_new_rows=True, has_far_cells=bool(cells), most_fitted=most_fitted
-        )
+        chain = estimator(for_new_rows=True)
         with warnings_as_notes(notes):
             _fit(chain, features.iloc[learnt], settings)
         scores = chain.score_samples(features.iloc[judged])
