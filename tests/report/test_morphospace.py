@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.text import Text
 from scipy.linalg import eigh
 from sklearn.covariance import ledoit_wolf
 
@@ -11,6 +12,7 @@ from kernova.report.canvas import MUTED, NEW
 from kernova.report.figures import picture_png, plot_morphospace
 from kernova.report.morphospace import (
     canonical_variates,
+    cross_validated_scores,
     moved_apart,
     plot_canonical_variates,
 )
@@ -97,3 +99,72 @@ def test_two_groups_have_one_canonical_variate():
         plot_canonical_variates(rows, ["a"] * 40)
     with pytest.raises(InputError, match="The unknown specimens have 2 columns"):
         plot_canonical_variates(rows, ["a"] * 20 + ["b"] * 20, unknown=rows[:, :2])
+
+
+def apart(scores, groups):
+    """Return the distance of the means of two groups."""
+    return np.linalg.norm(scores[groups == "a"].mean(axis=0) - scores[groups == "b"].mean(axis=0))
+
+
+def test_groups_of_one_cloud_are_drawn_apart_only_without_cross_validation():
+    rows = np.random.default_rng(0).normal(size=(60, 40))
+    groups = np.repeat(["a", "b", "c"], 20).astype(object)
+    variates = canonical_variates(rows, groups)
+    scores = cross_validated_scores(rows, groups)
+    assert apart(variates.scores(rows), groups) > 2
+    assert apart(scores, groups) < 1
+    ax = plot_canonical_variates(rows, groups)
+    drawn = [np.asarray(c.get_offsets()) for c in ax.collections]
+    np.testing.assert_array_equal(drawn[-1], scores[groups == "a", :2])
+    assert ax.get_title(loc="left") == "known specimens cross-validated (10-fold)"
+
+
+def test_a_held_out_specimen_has_no_part_in_its_own_score():
+    random = np.random.default_rng(5)
+    groups = np.repeat(["a", "b", "c", "d"], [11, 12, 13, 14]).astype(object)
+    rows = random.normal(size=(50, 5)) + np.repeat(4 * np.eye(4, 5), [11, 12, 13, 14], axis=0)
+    scores = cross_validated_scores(rows, groups)
+    for fold in range(10):
+        inside = np.arange(50) % 10 == fold
+        variates = canonical_variates(rows[~inside], groups[~inside])
+        literal = variates.scores(rows[inside])
+        # Turning and reflecting keeps lengths and angles, here from the mean of the other folds.
+        np.testing.assert_allclose(scores[inside] @ scores[inside].T, literal @ literal.T)
+    # Where groups are far apart, all specimens lie about where variates of all place them.
+    moves = np.linalg.norm(scores - canonical_variates(rows, groups).scores(rows), axis=1)
+    assert np.median(moves) < 0.5
+
+
+def test_a_group_of_one_specimen_is_held_out_too_and_too_few_are_not_validated():
+    rows = random.normal(size=(21, 3)) + np.repeat([[0.0], [9.0], [50.0]], [10, 10, 1], axis=0)
+    groups = ["a"] * 10 + ["b"] * 10 + ["c"]
+    assert cross_validated_scores(rows, np.array(groups, dtype=object)).shape == (21, 2)
+    ax = plot_canonical_variates(rows[9:12], ["a", "b", "b"])
+    assert ax.get_title(loc="left") == "known specimens not cross-validated: too few"
+    assert picture_png(ax.figure)
+
+
+def test_both_axes_have_one_scale_in_flat_and_steep_planes():
+    for stretch in ([1, 0.01], [1, 1], [0.01, 1]):
+        scores = random.normal(size=(50, 2)) * stretch
+        ax = plot_morphospace(scores, ["a"] * 25 + ["b"] * 25)
+        assert picture_png(ax.figure)
+        per_unit = ax.bbox.width / np.ptp(ax.get_xlim()), ax.bbox.height / np.ptp(ax.get_ylim())
+        np.testing.assert_allclose(*per_unit, rtol=1e-6)
+        assert 0.4 < ax.bbox.height / ax.bbox.width < 0.85
+        for (low, high), drawn in zip((ax.get_xlim(), ax.get_ylim()), scores.T, strict=True):
+            assert low < drawn.min() < drawn.max() < high
+
+
+def test_labels_of_groups_do_not_overlap_on_paper():
+    centres = random.normal(0, 1.5, size=(12, 2))
+    scores = np.repeat(centres, 8, axis=0) + random.normal(size=(96, 2))
+    ax = plot_morphospace(scores, np.repeat([f"species {n:02d}" for n in range(12)], 8))
+    assert picture_png(ax.figure)
+    boxes = [Text.get_window_extent(text) for text in ax.texts]  # without lines to the centroids
+    assert len(boxes) == 12
+    for i in range(12):
+        for j in range(i):
+            wide = min(boxes[i].x1, boxes[j].x1) - max(boxes[i].x0, boxes[j].x0)
+            tall = min(boxes[i].y1, boxes[j].y1) - max(boxes[i].y0, boxes[j].y0)
+            assert min(wide, tall) < 1

@@ -11,7 +11,13 @@ from kernova.report.figures import (
     plot_deformation,
     plot_score_distributions,
 )
-from kernova.report.shapes import deformation, deformed_grid, grid_cells, square_grid
+from kernova.report.shapes import (
+    deformation,
+    deformed_grid,
+    grid_cells,
+    label_directions,
+    square_grid,
+)
 from tests.report.reading import legend_texts
 
 SHAPE = np.array([[-0.6, 0.0], [-0.1, 0.25], [0.5, 0.02], [0.0, -0.2], [0.1, 0.05]])
@@ -101,6 +107,26 @@ def test_deformation_in_space_moves_the_landmarks_of_both_planes():
     assert picture_png(ax.figure)
 
 
+def test_numbers_of_landmarks_that_coincide_do_not_hide_each_other():
+    points = np.vstack([SHAPE, SHAPE[:1], SHAPE[:1]])
+    directions = label_directions(points)
+    np.testing.assert_allclose(np.linalg.norm(directions, axis=1), 1)
+    together = directions[[0, 5, 6]]
+    np.testing.assert_allclose(together @ together.T, 1.5 * np.eye(3) - 0.5, atol=1e-9)
+    np.testing.assert_allclose(label_directions(SHAPE[:1]), [[0, 1]])
+
+
+def test_names_of_planes_stand_above_their_grids():
+    target = IN_SPACE + random.normal(0, 0.01, size=(5, 3))
+    ax = plot_deformation(IN_SPACE, target)
+    grids = [c for c in ax.collections if isinstance(c, LineCollection)]
+    tops = [max(path.vertices[:, 1].max() for path in grid.get_paths()) for grid in grids]
+    names = [text.get_position()[1] for text in ax.texts if text.get_text().startswith("axes")]
+    bottom = min(path.vertices[:, 1].min() for path in grids[0].get_paths())
+    assert tops[0] < names[0]
+    assert tops[1] < names[1] < bottom
+
+
 # --- folds -----------------------------------------------------------------------------------
 
 
@@ -179,7 +205,9 @@ def test_arrows_lead_to_the_target_and_an_even_change_keeps_grid_lines_straight(
 
 def test_a_grid_point_on_a_landmark_moves_with_it():
     grid = np.concatenate(square_grid(SHAPE))
-    on_grid = np.vstack([SHAPE, grid[777]])
+    # Within the extent of the landmarks, so that one more does not change the grid.
+    inside = grid[np.argmin(np.linalg.norm(grid - [0.2, 0.1], axis=1))]
+    on_grid = np.vstack([SHAPE, inside])
     moved = on_grid + random.normal(0, 0.05, size=on_grid.shape)
     same_grid = np.concatenate(square_grid(on_grid))
     place = np.argmin(np.linalg.norm(same_grid - on_grid[-1], axis=1))

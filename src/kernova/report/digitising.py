@@ -1,33 +1,25 @@
 """Pictures of digitising errors: a specimen over the shape that is expected of it."""
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike
 
 from kernova.errors import InputError
 from kernova.report.canvas import (
     KNOWN,
-    LEGEND_LINE,
     MUTED,
     NEW,
     Entry,
     axes_or_new,
-    figure_of,
     ink,
-    legend_below,
-    note_above,
 )
+from kernova.report.shapes import finish_shapes, label_directions, write_number
 from kernova.text import quantity
 from kernova.typing import Coordinates, Indices, Matrix
-
-# Sizes of the figure, in inches.
-_WIDTH, _MIN_HEIGHT, _MAX_HEIGHT = 6.4, 1.8, 7.0
-_ROOM_BELOW: Final = 0.5
 
 
 class Suspicion(Protocol):
@@ -91,9 +83,8 @@ def plot_digitising(
     ax.scatter(drawn[others, 0], drawn[others, 1], s=16, color=KNOWN, zorder=3)
     _draw_arrows(ax, drawn[marked], mean[marked])
     _write_numbers(ax, mean, drawn, marked)
-    _finish(ax, _entries(finding, marked), is_own)
-    if np.shape(expected)[-1] == 3:
-        note_above(ax, "seen along the third axis")
+    note = "seen along the third axis" if np.shape(expected)[-1] == 3 else ""
+    finish_shapes(ax, _entries(finding, marked), is_own, note)
     return ax
 
 
@@ -137,18 +128,12 @@ def _draw_arrows(ax: Axes, starts: Matrix, ends: Matrix) -> None:
 
 def _write_numbers(ax: Axes, mean: Matrix, drawn: Matrix, marked: Indices) -> None:
     """Write the numbers of expected landmarks, and of marked ones of the specimen."""
-    middle = mean.mean(axis=0)
-    texts = [(place, point, ink(ax)) for place, point in enumerate(mean)]
-    texts += [(place, drawn[place], NEW) for place in marked.tolist()]
-    for place, point, colour in texts:
-        away = point - middle
-        length = float(np.linalg.norm(away))
-        away = away / length if length > 0 else np.array([0.0, 1.0])
-        written = ax.annotate(
-            str(place + 1), tuple(point), xytext=tuple(10 * away), textcoords="offset points",
-            ha="center", va="center", fontsize=7.5, color=colour, zorder=6,
-        )  # fmt: skip
-        written.set_path_effects([withStroke(linewidth=2.2, foreground="white")])
+    places = np.concatenate([np.arange(len(mean)), marked])
+    points = np.vstack([mean, drawn[marked]])
+    for index, (place, point, away) in enumerate(
+        zip(places.tolist(), points, label_directions(points), strict=True)
+    ):
+        write_number(ax, place + 1, point, away, ink(ax) if index < len(mean) else NEW)
 
 
 def _entries(finding: Suspicion, marked: Indices) -> list[Entry]:
@@ -170,18 +155,3 @@ def _entries(finding: Suspicion, marked: Indices) -> list[Entry]:
     if len(marked):
         entries.append((dot("X", color=NEW), label))
     return entries
-
-
-def _finish(ax: Axes, entries: Sequence[Entry], is_own: bool) -> None:
-    """Set equal scales and remove the ticks, since the coordinates have no meaning."""
-    if is_own:
-        drawn = ax.dataLim
-        ratio = drawn.height / drawn.width if drawn.width > 0 else np.inf
-        tall = min(max(_WIDTH * ratio, _MIN_HEIGHT), _MAX_HEIGHT)
-        figure_of(ax).set_size_inches(_WIDTH, tall + _ROOM_BELOW + LEGEND_LINE * len(entries))
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.margins(0.08)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    ax.spines[:].set_visible(False)
-    legend_below(ax, entries)

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import ScaledTranslation
@@ -23,28 +24,35 @@ from kernova.report.canvas import (
     View,
     figure_of,
     finite_matrix,
+    ignore_missing_glyphs,
     ink,
     label_axes,
     new_axes,
 )
 from kernova.report.planes import clip_to_views, draw_marked, finish_plane, plane_views
 from kernova.text import percent, quantity, truncate_middle
-from kernova.typing import Matrix, Vector
+from kernova.typing import Indices, Matrix, Vector
 
-# Seven colours and nine marks have no common divisor: 63 groups differ in one or both.
+# Eleven colours and nine marks have no common divisor: 99 groups differ in one or both.
+_COLOURS: Final = (*CLASS_COLOURS, "#333333", "#a6cf3a", "#7f1734", "#c4a5e6")
 _MARKERS: Final = (*CLASS_MARKERS, "<", ">", "p")
 MOST_GROUPS: Final = 60
 # So many groups are labelled by name, more by the number that the legend gives them.
 _MAX_NAMED: Final = 14
 _LONGEST_NAME: Final = 22
-# Sizes in inches: figures of a few groups and of many.
-_SMALL, _LARGE = (6.4, 5.2), (8.4, 6.6)
+# Widths of figures of a few groups and of many, and the room beside and below the plane, in inches.
+_SMALL, _LARGE, _ROOM_BESIDE, _ROOM_BELOW = 6.4, 8.4, 0.8, 0.75
+# The plane is at least and at most so high, relative to its width.
+_FLATTEST, _STEEPEST = 0.45, 0.8
 # In points: distance of the legend from the axes, and the mark before a label.
 _LEGEND_DROP, _HANDLE = 34, 34
 _SMALL_TEXT: Final = 8
 _N_PUSHES: Final = 300
 # Within-group deviations below this fraction of the largest are rounding errors.
 _NEGLIGIBLE: Final = 1e-9
+_N_FOLDS: Final = 10
+# Labels take the colour of their group, darkened by this factor so that yellow can be read.
+_DARKER: Final = 0.6
 
 
 def plot_morphospace(
@@ -87,11 +95,13 @@ def plot_morphospace(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a: 20', 'b: 10', 'unknown: 3']
     """
-    known = _first_two(scores, "specimens")
+    known = _first_two(finite_matrix(scores, "specimens"))
     names = _group_names(groups, len(known))
     if not 0 <= most_groups <= MOST_GROUPS:
         raise InputError(f"most_groups must lie from 0 to {MOST_GROUPS}; got {most_groups}.")
-    others = np.empty((0, 2)) if unknown is None else _first_two(unknown, "unknown specimens")
+    others = np.empty((0, 2))
+    if unknown is not None:
+        others = _first_two(finite_matrix(unknown, "unknown specimens"))
     largest = [name for name, _ in Counter(sorted(names)).most_common(most_groups)]
     ax = _draw_plane(ax, known, names, largest, others, unknown_name)
     label_axes(ax, *(_component(k, explained) for k in range(2)))
@@ -108,9 +118,10 @@ def plot_canonical_variates(
 ) -> Axes:
     """Draw specimens on the first two canonical variates (CVA), which separate known groups best.
 
-    Distances are in standard deviations within groups. The unknown specimens take no part in the
-    analysis and are projected on its axes. For the known specimens the picture is optimistic: with
-    many columns and few specimens, groups look more separate than new specimens would be.
+    Distances are in standard deviations within groups, whose covariance is shrunk. Canonical
+    variates exaggerate the separation of the specimens they are computed from, the more so the more
+    columns there are. Each known specimen is therefore drawn where the variates of other specimens
+    place it (10-fold cross-validation), as the unknown ones are, which take no part.
 
     Parameters
     ----------
@@ -145,10 +156,15 @@ def plot_canonical_variates(
                 f"The unknown specimens have {quantity(new.shape[1], 'column')}, the known ones "
                 f"{known.shape[1]}. Give both the same columns."
             )
-        others = variates.scores(new)[:, :2]
+        others = _first_two(variates.scores(new))
+    scores = cross_validated_scores(known, names)
+    drawn = _first_two(variates.scores(known) if scores is None else scores)
     largest = [name for name, _ in Counter(sorted(names)).most_common(MOST_GROUPS)]
-    ax = _draw_plane(ax, variates.scores(known)[:, :2], names, largest, others, unknown_name)
+    ax = _draw_plane(ax, drawn, names, largest, others, unknown_name)
     label_axes(ax, *variates.axis_labels())
+    held_out = "not cross-validated: too few" if scores is None else "cross-validated (10-fold)"
+    # On the left, since the number of specimens beyond the view stands on the right.
+    ax.set_title(f"known specimens {held_out}", loc="left", fontsize=_SMALL_TEXT, color=ink(ax))
     return ax
 
 
@@ -218,6 +234,43 @@ def canonical_variates(rows: Matrix, groups: NDArray[np.object_]) -> CanonicalVa
     return CanonicalVariates(origin, _oriented(whitening @ directions.T), fractions)
 
 
+def cross_validated_scores(rows: Matrix, groups: NDArray[np.object_]) -> Matrix | None:
+    """Return canonical scores of specimens, each on variates of the folds that it is not in.
+
+    The variates of each fold are turned and reflected, not stretched, to agree best with those of
+    all specimens. None if some fold leaves too few specimens for variates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.report.morphospace import cross_validated_scores
+    >>> noise = np.random.default_rng(0).normal(size=(40, 30))
+    >>> scores = cross_validated_scores(noise, np.repeat(["a", "b"], 20))[:, 0]
+    >>> bool(abs(scores[:20].mean() - scores[20:].mean()) < 1)  # the groups are alike
+    True
+    """
+    reference = canonical_variates(rows, groups)
+    folds = _folds_within(groups)
+    scores = np.empty((len(rows), reference.axes.shape[1]))
+    for number in np.unique(folds):
+        is_out = folds == number
+        try:
+            variates = canonical_variates(rows[~is_out], groups[~is_out])
+        except InputError:
+            return None
+        own, target = (v.scores(rows[~is_out]) for v in (variates, reference))
+        left, _, right = np.linalg.svd(own.T @ target, full_matrices=False)
+        scores[is_out] = variates.scores(rows[is_out]) @ (left @ right)
+    return scores
+
+
+def _folds_within(groups: NDArray[np.object_]) -> Indices:
+    """Return the fold of each specimen, each group spread over the folds in the order of rows."""
+    folds = np.empty(len(groups), dtype=np.intp)
+    folds[np.argsort(groups.astype(str), kind="stable")] = np.arange(len(groups)) % _N_FOLDS
+    return folds
+
+
 def _main_direction(residuals: Matrix, excluded: Vector) -> Vector:
     """Return the direction of the largest variance that is orthogonal to another one."""
     rest = residuals - np.outer(residuals @ excluded, excluded)
@@ -240,10 +293,9 @@ def _group_names(groups: Sequence[Any], n_specimens: int) -> NDArray[np.object_]
     return names
 
 
-def _first_two(scores: ArrayLike, what: str) -> Matrix:
-    rows = finite_matrix(scores, what)[:, :2]
-    # A single component is drawn on a line.
-    return np.column_stack([rows, np.zeros(len(rows))])[:, :2]
+def _first_two(scores: Matrix) -> Matrix:
+    """Return the first two columns; a single component is drawn on a line."""
+    return np.column_stack([scores[:, :2], np.zeros(len(scores))])[:, :2]
 
 
 def _component(index: int, explained: Sequence[float] | None) -> str:
@@ -262,24 +314,26 @@ def _draw_plane(
     unknown_name: str,
 ) -> Axes:
     """Draw groups and unknown specimens, with labels at the centroids and a legend."""
-    known = np.column_stack([known, np.zeros(len(known))])[:, :2]
-    others = np.column_stack([others, np.zeros(len(others))])[:, :2]
     is_numbered = len(largest) > _MAX_NAMED
+    views = _even_views(known, others)
     is_own = ax is None
     if ax is None:
-        ax = new_axes(*(_LARGE if is_numbered else _SMALL))
+        width = _LARGE if is_numbered else _SMALL
+        ratio = np.clip(views[1].width / views[0].width, _FLATTEST, _STEEPEST)
+        ax = new_axes(width, (width - _ROOM_BESIDE) * ratio + _ROOM_BELOW)
         ax.spines[["top", "right"]].set_visible(False)
-    views = plane_views(known, others, 0.08)
     entries = _draw_groups(ax, known, names, views, largest, is_numbered)
     if len(others):
-        crosses = draw_marked(ax, others, views, "X", NEW)
+        draw_marked(ax, others, views, "X", NEW).set_zorder(3.5)
         shown = truncate_middle(unknown_name, _LONGEST_NAME)
-        entries.append((crosses, f"{shown}: {len(others):,}"))
+        entries.append((_mark("X", NEW, 8), f"{shown}: {len(others):,}"))
     finish_plane(ax, views, np.vstack([known, others]), entries)
     _draw_legend(ax, entries, is_numbered, is_own)
+    if np.ptp(known[:, 1]) > 0:
+        ax.set_aspect("equal", adjustable="box" if is_own else "datalim")
     texts = [str(number) if is_numbered else name for number, name in enumerate(largest, start=1)]
     points = [np.median(known[names == name], axis=0) for name in largest]
-    colours = [CLASS_COLOURS[number % len(CLASS_COLOURS)] for number in range(len(largest))]
+    colours = [_COLOURS[number % len(_COLOURS)] for number in range(len(largest))]
     if len(others):
         texts.append(unknown_name)
         points.append(np.median(others, axis=0))
@@ -287,6 +341,19 @@ def _draw_plane(
     if len(texts) > 1:
         _write_labels(ax, texts, clip_to_views(np.array(points), views), colours)
     return ax
+
+
+def _even_views(known: Matrix, others: Matrix) -> list[View]:
+    """Return views whose proportions a figure can have at one scale of both axes."""
+    across, up = plane_views(known, others, 0.08)
+    if not np.ptp(known[:, 1]) > 0:
+        return [across, up]
+    wide = max(across.width, up.width / _STEEPEST)
+    tall = max(up.width, wide * _FLATTEST)
+    return [
+        view.with_margin((width / view.width - 1) / 2)
+        for view, width in ((across, wide), (up, tall))
+    ]
 
 
 def _draw_groups(
@@ -303,15 +370,14 @@ def _draw_groups(
         x, y = clip_to_views(known[names == name], views).T
         ax.scatter(
             x, y, s=size, marker=_MARKERS[index % len(_MARKERS)], alpha=0.75, linewidths=0.3,
-            color=CLASS_COLOURS[index % len(CLASS_COLOURS)], edgecolors="white",
+            color=_COLOURS[index % len(_COLOURS)], edgecolors="white",
             zorder=2.2 + 0.005 * index,
         )  # fmt: skip
     entries: list[Entry] = []
     for index, name in enumerate(largest):
-        mark = Line2D(
-            [], [], linestyle="", marker=_MARKERS[index % len(_MARKERS)], markersize=6,
-            color=CLASS_COLOURS[index % len(CLASS_COLOURS)], markeredgewidth=0,
-        )  # fmt: skip
+        marker = _MARKERS[index % len(_MARKERS)]
+        # A diamond is a square on its corner, which looks larger.
+        mark = _mark(marker, _COLOURS[index % len(_COLOURS)], 5 if marker == "D" else 6)
         text = f"{truncate_middle(name, _LONGEST_NAME)}: {(names == name).sum():,}"
         entries.append((mark, f"{index + 1} {text}" if is_numbered else text))
     if is_other.any():
@@ -320,6 +386,12 @@ def _draw_groups(
         n_groups = quantity(len(set(names[is_other])), "other group")
         entries.append((dots, f"{n_groups}: {is_other.sum():,}"))
     return entries
+
+
+def _mark(marker: str, colour: str, size: float) -> Line2D:
+    return Line2D(
+        [], [], linestyle="", marker=marker, markersize=size, color=colour, markeredgewidth=0
+    )
 
 
 def _draw_legend(ax: Axes, entries: list[Entry], is_numbered: bool, is_own: bool) -> None:
@@ -342,26 +414,30 @@ def _draw_legend(ax: Axes, entries: list[Entry], is_numbered: bool, is_own: bool
     if is_own:
         wide, tall = figure.get_size_inches()
         n_lines = -(-len(entries) // n_columns)
-        figure.set_size_inches(wide, tall + LEGEND_LINE * max(0, n_lines - 2))
+        figure.set_size_inches(wide, tall + LEGEND_LINE * n_lines)
 
 
 def _write_labels(ax: Axes, texts: list[str], points: Matrix, colours: list[str]) -> None:
     """Write labels near the centroids of groups, moved apart, with a line where moved far."""
     shown = [truncate_middle(text, _LONGEST_NAME) for text in texts]
-    scale = figure_of(ax).dpi / 72
+    figure = figure_of(ax)
+    with ignore_missing_glyphs():
+        figure.draw_without_rendering()  # the layout decides where points lie on paper
+    scale = figure.dpi / 72
     anchors = ax.transData.transform(points) / scale  # in points of 1/72 inch
-    sizes = np.array([(5.6 * len(text) + 4, 12.0) for text in shown])
+    sizes = np.array([(5.4 * len(text) + 4, 12.0) for text in shown])
     frame = np.array([ax.bbox.min, ax.bbox.max]) / scale
     moved = moved_apart(anchors, sizes, frame)
     for text, point, shift, colour in zip(shown, points, moved - anchors, colours, strict=True):
+        dark = np.array(to_rgb(colour)) * _DARKER
         is_far = np.abs(shift).max() > 9
-        line = {"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
+        line = {"arrowstyle": "-", "color": dark, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
         written = ax.annotate(
             text, point, xytext=shift, textcoords="offset points", ha="center", va="center",
-            fontsize=_SMALL_TEXT + 1, fontweight="bold", color=ink(ax), zorder=6, parse_math=False,
+            fontsize=_SMALL_TEXT + 0.5, fontweight="bold", color=dark, zorder=6, parse_math=False,
             arrowprops=line if is_far else None, annotation_clip=False,
         )  # fmt: skip
-        written.set_path_effects([withStroke(linewidth=2.6, foreground="white")])
+        written.set_path_effects([withStroke(linewidth=3, foreground="white")])
         if written.arrow_patch is not None:
             written.arrow_patch.set_zorder(5)
 

@@ -30,7 +30,7 @@ from kernova.typing import Matrix, Vector
 
 __all__ = ["plot_error_rates", "plot_pair_errors"]
 
-_LONGEST_NAME: Final = 22
+_LONGEST_NAME, _LONGEST_LINE = 22, 32  # of a cell, and of a line of its own
 _CELLS_WITH_NUMBERS: Final = 16
 _CELLS_WITH_NAMES: Final = 60
 _ROWS_WITH_BAR: Final = 5  # a smaller table has no room for a colour bar
@@ -157,7 +157,7 @@ def plot_pair_errors(
     highest = float(np.nanmax(rates, initial=0))
     ax.set_xlim(-0.012, max(0.55, highest + 0.02))
     ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.set_yticks(places, [truncate_middle(name, _LONGEST_NAME) for name in names])
+    ax.set_yticks(places, [truncate_middle(name, _LONGEST_LINE) for name in names])
     ax.tick_params(axis="y", length=0, labelsize=9 if len(names) <= 30 else 7)
     for label in ax.get_yticklabels():
         label.set_parse_math(False)

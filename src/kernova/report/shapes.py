@@ -1,7 +1,7 @@
 """Pictures of shapes: aligned landmarks and thin-plate deformations."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,6 +9,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
+from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike, NDArray
 
 from kernova.errors import InputError
@@ -56,12 +57,17 @@ _POINTS_PER_CELL: Final = 4  # along each side, where folds are looked for
 _FOLD_ALPHA: Final = 0.3
 # The grid reaches beyond the landmarks by this fraction of their extent.
 _GRID_MARGIN: Final = 0.12
+# Room for the name of a projection, and its distance, as fractions of the largest extent.
+_NAME_ROOM, _NAME_GAP = 0.12, 0.02
 # Small differences are enlarged until the largest is this fraction of the shape's length.
 _VISIBLE: Final = 0.1
 _ENLARGEMENTS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
 # Sizes of a figure of shapes, in inches.
 _WIDTH, _MIN_HEIGHT, _MAX_HEIGHT = 6.4, 1.6, 7.0
-_ROOM_BELOW: Final = 0.5
+_ROOM_BELOW: Final = 0.25
+_LEGEND_DROP: Final = 6  # in points
+# Points closer than this fraction of the largest distance coincide.
+_COINCIDING: Final = 1e-3
 
 
 def plot_aligned_shapes(
@@ -101,19 +107,22 @@ def plot_aligned_shapes(
     mean = known.mean(axis=0) if consensus is None else _checked_shape(consensus, "consensus")
     _check_same_landmarks(known[0], mean, "consensus")
     further = None if others is None else _checked_shapes(others, "other specimens")
-    shifts = _plane_shifts(np.concatenate([known, mean[None]]))
+    if further is not None:
+        _check_same_landmarks(known[0], further[0], "other specimens")
+    clouds = [cloud for cloud in (known, mean[None], further) if cloud is not None]
+    views = _views(np.concatenate(clouds))
+    shifts = _plane_shifts(views)
     is_own, ax = ax is None, axes_or_new(ax)
     entries = [_draw_specimens(ax, _projected(known, shifts), labels[0], MUTED, "o")]
     if further is not None:
-        _check_same_landmarks(known[0], further[0], "other specimens")
         entries.append(_draw_specimens(ax, _projected(further, shifts), labels[1], NEW, "x"))
     drawn = _projected(mean[None], shifts)[0]
     x, y = drawn.T
     ax.scatter(x, y, s=26, color=KNOWN, edgecolors="white", linewidths=0.7, zorder=4)
     entries.append((_dot(KNOWN), "consensus, landmarks numbered"))
     _write_numbers(ax, drawn, len(mean))
-    _name_planes(ax, drawn, known.shape[2])
-    _finish(ax, entries, is_own)
+    _name_planes(ax, views, shifts)
+    finish_shapes(ax, entries, is_own)
     return ax
 
 
@@ -158,14 +167,17 @@ def plot_deformation(
     wanted = drawable_number(wanted, "enlargement")
     splines = [deformation(start, end, plane) for plane in _planes(start.shape[1])]
     times = _unfolded_enlargement(splines, start, wanted)
-    shifts = _plane_shifts(np.stack([start, start + times * (end - start)]))
+    end = start + times * (end - start)
+    grids = [[] if spline is None else _moved_lines(spline, start, times) for spline in splines]
+    shapes = _views(np.stack([start, end]))
+    views = [np.vstack([shape, *lines]) for shape, lines in zip(shapes, grids, strict=True)]
+    shifts = _plane_shifts(views)
     is_own, ax = ax is None, axes_or_new(ax)
     is_folded = [
-        _draw_grid(ax, spline, start, times, shift)
-        for spline, shift in zip(splines, shifts, strict=True)
+        _draw_grid(ax, spline, lines, start, times, shift)
+        for spline, lines, shift in zip(splines, grids, shifts, strict=True)
     ]
-    drawn = _projected(start[None], shifts)[0]
-    reached = _projected((start + times * (end - start))[None], shifts)[0]
+    drawn, reached = _projected(np.stack([start, end]), shifts)
     ax.quiver(
         *drawn.T, *(reached - drawn).T, angles="xy", scale_units="xy", scale=1, color=NEW,
         width=0.004, headwidth=4, headlength=5, headaxislength=4.5, minlength=0.5, zorder=3,
@@ -173,13 +185,12 @@ def plot_deformation(
     x, y = drawn.T
     ax.scatter(x, y, s=20, color=KNOWN, edgecolors="white", linewidths=0.6, zorder=4)
     _write_numbers(ax, drawn, len(start))
-    _name_planes(ax, drawn, start.shape[1])
+    _name_planes(ax, views, shifts)
     entries = _deformation_entries(labels, times)
     if any(is_folded):
         entries.append((Patch(facecolor=NEW, alpha=_FOLD_ALPHA), "here the grid folds"))
-    _finish(ax, entries, is_own)
-    if times != wanted:
-        note_above(ax, f"drawn at {times:g} times; at {wanted:g} the grid folds")
+    note = "" if times == wanted else f"drawn at {times:g} times; at {wanted:g} the grid folds"
+    finish_shapes(ax, entries, is_own, note)
     return ax
 
 
@@ -292,13 +303,18 @@ def _unfolded_enlargement(
 
 
 def _draw_grid(
-    ax: Axes, spline: Deformation | None, start: Matrix, times: float, shift: Vector
+    ax: Axes,
+    spline: Deformation | None,
+    lines: list[Matrix],
+    start: Matrix,
+    times: float,
+    shift: Vector,
 ) -> bool:
     """Draw the deformed grid, folded cells filled; return whether there are any."""
     if spline is None:
         return False
-    lines = [line + shift for line in _moved_lines(spline, start, times)]
-    ax.add_collection(LineCollection(lines, colors=MUTED, linewidths=0.7, alpha=0.75, zorder=1))
+    moved = [line + shift for line in lines]
+    ax.add_collection(LineCollection(moved, colors=MUTED, linewidths=0.7, alpha=0.75, zorder=1))
     cells = grid_cells(start[:, list(spline.plane)])
     limits = spline.largest_unfolded(cells.reshape(-1, 2)).reshape(len(cells), -1)
     folded = cells[limits.min(axis=1) <= times][:, :4]
@@ -343,37 +359,66 @@ def _dot(colour: str, marker: str = "o") -> Line2D:
 
 def _write_numbers(ax: Axes, shape: Matrix, n_landmarks: int) -> None:
     """Write the landmarks' numbers, each displaced away from the others; projections start anew."""
-    apart = shape[:, None] - shape[None]
+    for number, (point, away) in enumerate(zip(shape, label_directions(shape), strict=True)):
+        write_number(ax, number % n_landmarks + 1, point, away, ink(ax))
+
+
+def write_number(ax: Axes, number: int, point: Vector, away: Vector, colour: Any) -> None:
+    """Write the number of a landmark beside it, in this direction."""
+    written = ax.annotate(
+        str(number), (point[0], point[1]), xytext=(9 * away[0], 9 * away[1]), ha="center",
+        va="center", textcoords="offset points", fontsize=7.5, color=colour, zorder=6,
+    )  # fmt: skip
+    written.set_path_effects([withStroke(linewidth=2.2, foreground="white")])
+
+
+def label_directions(points: Matrix) -> Matrix:
+    """Return for each point the direction away from the others, where a label hides least.
+
+    Labels of points that coincide are spread evenly around them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.report.shapes import label_directions
+    >>> label_directions(np.array([[0.0, 0.0], [1.0, 0.0]]))
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+    apart = points[:, None] - points[None]
     distances = np.linalg.norm(apart, axis=2, keepdims=True)
-    push = np.divide(apart, distances**3, out=np.zeros_like(apart), where=distances > 0).sum(axis=1)
+    is_apart = distances > _COINCIDING * distances.max()
+    push = np.divide(apart, distances**3, out=np.zeros_like(apart), where=is_apart).sum(axis=1)
     lengths = np.linalg.norm(push, axis=1, keepdims=True)
-    away = np.divide(push, lengths, out=np.tile([0.0, 1.0], (len(shape), 1)), where=lengths > 0)
-    for number, (point, direction) in enumerate(zip(shape, away, strict=True)):
-        written = ax.annotate(
-            str(number % n_landmarks + 1), point, xytext=9 * direction, ha="center", va="center",
-            textcoords="offset points", fontsize=7.5, color=ink(ax), zorder=5,
-        )  # fmt: skip
-        written.set_path_effects([withStroke(linewidth=2.2, foreground="white")])
+    away = np.divide(push, lengths, out=np.tile([0.0, 1.0], (len(points), 1)), where=lengths > 0)
+    is_same = ~is_apart[:, :, 0]
+    turns = 2 * np.pi * np.tril(is_same, -1).sum(axis=1) / is_same.sum(axis=1)
+    x, y = away.T
+    return np.column_stack(
+        [x * np.cos(turns) - y * np.sin(turns), x * np.sin(turns) + y * np.cos(turns)]
+    )
 
 
-def _finish(ax: Axes, entries: Sequence[Entry], is_own: bool) -> None:
-    """Set equal scales and remove the ticks, since the coordinates have no meaning."""
-    if is_own:
-        _fit_figure(ax, len(entries))
+def finish_shapes(ax: Axes, entries: Sequence[Entry], is_own: bool, note: str = "") -> None:
+    """Set equal scales, and write legend and note; without ticks, as coordinates mean nothing."""
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.06)
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines[:].set_visible(False)
+    if is_own:
+        drawn = ax.dataLim
+        ratio = drawn.height / drawn.width if drawn.width > 0 else np.inf
+        tall = min(max(_WIDTH * ratio, _MIN_HEIGHT), _MAX_HEIGHT)
+        room = _ROOM_BELOW + LEGEND_LINE * (len(entries) + bool(note))
+        figure_of(ax).set_size_inches(_WIDTH, tall + room)
     legend_below(ax, entries)
-
-
-def _fit_figure(ax: Axes, n_entries: int) -> None:
-    """Set the figure's proportions to those of the drawing."""
-    drawn = ax.dataLim
-    ratio = drawn.height / drawn.width if drawn.width > 0 else np.inf
-    tall = min(max(_WIDTH * ratio, _MIN_HEIGHT), _MAX_HEIGHT)
-    figure_of(ax).set_size_inches(_WIDTH, tall + _ROOM_BELOW + LEGEND_LINE * n_entries)
+    legend = ax.get_legend()
+    if legend is not None:  # there are no tick labels to leave room for
+        drop = ScaledTranslation(0, -_LEGEND_DROP / 72, figure_of(ax).dpi_scale_trans)
+        legend.set_bbox_to_anchor((0, 0), transform=ax.transAxes + drop)
+    if note:
+        note_above(ax, note)
 
 
 def _enlargement(start: Matrix, end: Matrix) -> float:
@@ -397,7 +442,8 @@ def _grid_extent(shape: Matrix) -> _GridExtent:
     low, high = shape.min(axis=0) - margin, shape.max(axis=0) + margin
     step = float(max(high - low)) / _GRID_LINES
     counts = np.maximum(np.ceil((high - low) / step - 1e-9), 1)
-    return _GridExtent(low, low + counts * step, step)
+    middle, half = (low + high) / 2, counts * step / 2
+    return _GridExtent(middle - half, middle + half, step)
 
 
 def _checked_shapes(shapes: ArrayLike, what: str) -> NDArray[np.float64]:
@@ -427,14 +473,22 @@ def _planes(n_dimensions: int) -> tuple[Plane, ...]:
     return ((0, 1),) if n_dimensions == 2 else ((0, 1), (0, 2))
 
 
-def _plane_shifts(shapes: Coordinates) -> Matrix:
-    """Return what each projection is moved by: the second one stands below the first."""
-    if shapes.shape[2] == 2:
-        return np.zeros((1, 2))
-    low, high = shapes.min(axis=(0, 1)), shapes.max(axis=(0, 1))
-    # Room for the margins of two grids, and for the name of the lower projection.
-    gap = (2 * _GRID_MARGIN + 0.12) * float(max(high - low))
-    return np.array([[0.0, 0.0], [0.0, low[1] - high[2] - gap]])
+def _views(shapes: Coordinates) -> list[Matrix]:
+    """Return the points of all shapes in each projection."""
+    planes = _planes(shapes.shape[2])
+    return [shapes[:, :, list(axes)].reshape(-1, 2) for axes in planes]
+
+
+def _plane_shifts(views: list[Matrix]) -> Matrix:
+    """Return what each projection is moved by, given all its points: the second goes below."""
+    shifts = np.zeros((len(views), 2))
+    if len(views) == 2:
+        shifts[1, 1] = views[0][:, 1].min() - views[1][:, 1].max() - _NAME_ROOM * _extent(views)
+    return shifts
+
+
+def _extent(views: list[Matrix]) -> float:
+    return max(float(np.ptp(points, axis=0).max()) for points in views)
 
 
 def _projected(shapes: Coordinates, shifts: Matrix) -> Coordinates:
@@ -444,16 +498,16 @@ def _projected(shapes: Coordinates, shifts: Matrix) -> Coordinates:
     return np.concatenate(views, axis=1)
 
 
-def _name_planes(ax: Axes, drawn: Matrix, n_dimensions: int) -> None:
+def _name_planes(ax: Axes, views: list[Matrix], shifts: Matrix) -> None:
     """Write above each projection of landmarks in space which axes it shows."""
-    if n_dimensions == 2:
+    if len(views) < 2:
         return
-    margin = 1.4 * _GRID_MARGIN * np.ptp(drawn[:, 0])
-    for number, points in enumerate(np.split(drawn, 2), start=2):
+    left = min(float(points[:, 0].min()) for points in views)
+    for number, (points, shift) in enumerate(zip(views, shifts, strict=True), start=2):
+        top = points[:, 1].max() + shift[1] + _NAME_GAP * _extent(views)
         ax.text(
-            drawn[:, 0].min(), points[:, 1].max() + margin, f"axes 1 and {number}", fontsize=8.5,
-            color=ink(ax), ha="left", va="bottom",
-        )  # fmt: skip
+            left, top, f"axes 1 and {number}", fontsize=8.5, color=ink(ax), ha="left", va="bottom"
+        )
 
 
 def _check_same_landmarks(expected: Matrix, found: Matrix, what: str) -> None:
