@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from kernova.cli.console import (
+    Target,
     page_target,
     print_result,
     printing_warnings,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from kernova.cli.terminal import EscapingConsole
     from kernova.shapes import Landmarks
     from kernova.shapes.features import ShapeFeatures
+    from kernova.shapes.preparation import CurvesAs
     from kernova.species.covariates import Covariates
     from kernova.species.results import SpeciesAnswer
     from kernova.species.space import SpeciesSettings
@@ -63,7 +65,8 @@ def species(
         Path,
         typer.Argument(
             metavar="SPECIMENS",
-            help="Landmarks: a TPS file, or a table with the columns x1, y1, x2, y2 and so on.",
+            help="Landmarks: a TPS, NTS or Morphologika file, or a table with the columns x1, y1, "
+            "x2, y2 and so on.",
         ),
     ],
     groups: Annotated[
@@ -73,7 +76,10 @@ def species(
         ),
     ] = None,
     group_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of groups, such as species.")
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Column, or variable of a TPS file, of groups, such as species."
+        ),
     ] = None,
     id_column: Annotated[
         str | None,
@@ -123,6 +129,19 @@ def species(
     size: Annotated[
         bool, typer.Option("--size", help="Add centroid size to the shape variables.")
     ] = False,
+    curves: Annotated[
+        Literal["bending", "procrustes", "ignore"],
+        typer.Option(help="Slide points of curves to least bending energy or distance, or not."),
+    ] = "bending",
+    sliders: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Semilandmarks among the landmarks: columns before, slide, after."
+        ),
+    ] = None,
+    symmetric: Annotated[
+        bool, typer.Option("--symmetric", help="Compare symmetric components of paired landmarks.")
+    ] = False,
     reflection: Annotated[
         bool, typer.Option("--reflection", help="Allow mirror images in the alignment.")
     ] = False,
@@ -165,6 +184,12 @@ def species(
         ),
     ] = None,
     raw: Raw = False,
+    aligned: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write aligned specimens here: .csv, .tsv, .tps, .nts or .nex."
+        ),
+    ] = None,
     report: Report = None,
     top: Annotated[int, typer.Option(min=0, help="Number of table rows to print.")] = 10,
     memory_mb: MemoryMb = None,
@@ -188,8 +213,8 @@ def species(
     from kernova.species.space import SpeciesSettings
 
     check_one_question(unknown, each, test)
-    read = [path for path in (specimens, groups, test) if path is not None]
-    check_targets(output, report, kept=[*read, *([Path(features)] if features else [])])
+    read = [path for path in (specimens, groups, test, sliders) if path is not None]
+    check_targets(output, report, aligned, kept=[*read, *([Path(features)] if features else [])])
     settings = SpeciesSettings(
         components=components,
         features=_features(features),
@@ -213,13 +238,17 @@ def species(
     source = os.fspath(groups or specimens)
     covariates = covariates_from(columns, covariate or [], source)
     new = None if test is None else read_specimens(test, reading).landmarks
+    prepared = _prepared(
+        [known.landmarks, *([] if new is None else [new])], curves, sliders, symmetric
+    )
     with printing_warnings():
         with progress_bars():
-            study = _Study(known.landmarks, names, settings, covariates, columns)
-            answer = _answer(study, unknown, new, least_specimens)
+            study = _Study(prepared[0], names, settings, covariates, columns)
+            answer = _answer(study, unknown, None if new is None else prepared[1], least_specimens)
         written = write_targets(
             {
                 "output": table_target(output, answer.rows, raw=raw),
+                "aligned": Target(aligned, lambda path: _write_aligned(path, answer)),
                 "report": page_target(report, lambda: _page(answer)),
             }
         )
@@ -248,6 +277,23 @@ class _Study(NamedTuple):
     settings: "SpeciesSettings"
     covariates: "Covariates"
     columns: "pd.DataFrame | None"
+
+
+def _prepared(
+    sets: "list[Landmarks]", curves: "CurvesAs", sliders: Path | None, symmetric: bool
+) -> "tuple[Landmarks, ...]":
+    from kernova.shapes import read_sliders
+    from kernova.shapes.preparation import prepare_landmarks
+
+    rows = None if sliders is None else read_sliders(sliders)
+    return prepare_landmarks(sets, curves=curves, sliders=rows, symmetric=symmetric)
+
+
+def _write_aligned(path: Path, answer: "SpeciesAnswer") -> None:
+    from kernova.shapes import write_landmarks
+
+    landmarks, groups = answer.aligned
+    write_landmarks(path, landmarks, groups)
 
 
 def _answer(

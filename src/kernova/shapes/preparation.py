@@ -1,4 +1,4 @@
-"""From digitised specimens to comparable ones: curves become slid semilandmarks, sides are averaged.
+"""From digitised specimens to comparable ones: curves slide, and sides are averaged.
 
 Known and new specimens are prepared together, without regard to groups, so that neither is
 favoured.
@@ -20,19 +20,12 @@ from kernova.shapes.symmetry import guess_pairs, symmetric_components
 from kernova.text import quantity
 from kernova.typing import Indices
 
-__all__ = ["CURVES", "CurvesAs", "PreparedLandmarks", "prepare_landmarks"]
+__all__ = ["CURVES", "CurvesAs", "prepare_landmarks"]
 
 CurvesAs = Literal["bending", "procrustes", "ignore"]
 CURVES: tuple[CurvesAs, ...] = ("bending", "procrustes", "ignore")
 # Ends of curves that are digitised by hand as the same point as a landmark.
 _SAME_POINT = 0.02
-
-
-class PreparedLandmarks(NamedTuple):
-    """Sets of specimens, prepared together, and notes on what was done."""
-
-    sets: tuple[Landmarks, ...]
-    notes: tuple[str, ...]
 
 
 def prepare_landmarks(
@@ -41,7 +34,7 @@ def prepare_landmarks(
     curves: CurvesAs = "bending",
     sliders: Indices | None = None,
     symmetric: bool = False,
-) -> PreparedLandmarks:
+) -> tuple[Landmarks, ...]:
     """Slide semilandmarks and average sides, in several sets of specimens together.
 
     Parameters
@@ -57,6 +50,11 @@ def prepare_landmarks(
         Replace each specimen by its symmetric component; pairs of landmarks are found from the
         consensus.
 
+    Returns
+    -------
+    tuple of Landmarks
+        The sets, in which ``notes`` tell what was done.
+
     Examples
     --------
     >>> import numpy as np
@@ -65,15 +63,15 @@ def prepare_landmarks(
     >>> corners = np.array([[0.0, 0.0], [3.0, 0.0], [1.0, -2.0]])
     >>> fish = Landmarks(("a", "b"), np.stack([corners, corners + 0.1]),
     ...                  curves=((arc,), (arc + 0.1,)))
-    >>> prepared = prepare_landmarks([fish])
-    >>> prepared.sets[0].n_landmarks, prepared.notes[0][:28]
+    >>> (prepared,) = prepare_landmarks([fish])
+    >>> prepared.n_landmarks, prepared.notes[0][:29]
     (5, '1 curve per specimen was read')
     """
     if curves not in CURVES:
         raise InputError(f"curves is {quoted(curves)}; choose one of {', '.join(CURVES)}.")
     shapes = {one.coordinates.shape[1:] for one in sets}
     if len(shapes) > 1:
-        return PreparedLandmarks(tuple(sets), ())
+        return tuple(sets)
     joined, notes = _joined(sets), []
     if curves == "ignore":
         joined = replace(joined, curves=())
@@ -86,7 +84,9 @@ def prepare_landmarks(
     if symmetric:
         joined, note = _symmetric(joined)
         notes.append(note)
-    return PreparedLandmarks(_divided(joined, sets), tuple(notes))
+    if not notes and sliders is None:
+        return tuple(sets)
+    return _divided(joined, sets, notes)
 
 
 def _joined(sets: Sequence[Landmarks]) -> Landmarks:
@@ -100,11 +100,14 @@ def _joined(sets: Sequence[Landmarks]) -> Landmarks:
     )
 
 
-def _divided(joined: Landmarks, sets: Sequence[Landmarks]) -> tuple[Landmarks, ...]:
+def _divided(
+    joined: Landmarks, sets: Sequence[Landmarks], notes: Sequence[str]
+) -> tuple[Landmarks, ...]:
     ends = np.cumsum([len(one) for one in sets])
     parts = np.split(joined.coordinates, ends[:-1])
     return tuple(
-        replace(one, coordinates=part, curves=()) for one, part in zip(sets, parts, strict=True)
+        replace(one, coordinates=part, curves=(), notes=(*one.notes, *notes))
+        for one, part in zip(sets, parts, strict=True)
     )
 
 

@@ -5,7 +5,6 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +13,11 @@ import pandas as pd
 from kernova.errors import InputError, quoted
 from kernova.shapes import (
     Landmarks,
+    Specimens,
+    groups_from_column,
     groups_from_pattern,
     groups_from_table,
-    read_landmark_table,
-    read_tps,
+    read_landmarks,
 )
 from kernova.shapes.features import ShapeFeatures
 from kernova.shapes.landmarks import Negative
@@ -28,7 +28,6 @@ from kernova.tables.formats import read_raw
 from kernova.text import format_value, listed, plural, quantity
 from kernova.typing import Mask
 
-_TPS = ".tps"
 _MAX_SUGGESTIONS = 5
 _WHOLE_SPECIMEN = 0.5
 
@@ -40,13 +39,6 @@ class Reading:
     negative: Negative = "values"  # the meaning of negative coordinates
     ids_from: IdsFrom = "auto"  # the source of the specimens' ids in a TPS file
     id_column: str | None = None  # the id column of a wide table, or of the table of groups
-
-
-class Specimens(NamedTuple):
-    """Specimens, and the other columns of the wide table they came from, if any."""
-
-    landmarks: Landmarks
-    others: pd.DataFrame | None
 
 
 def check_one_question(unknown: str | None, each: bool, test: object) -> None:
@@ -62,12 +54,11 @@ def check_one_question(unknown: str | None, each: bool, test: object) -> None:
 
 
 def read_specimens(path: str | os.PathLike[str], reading: Reading | None = None) -> Specimens:
-    """Read landmarks from a TPS file or, with any other suffix, from a wide table."""
+    """Read landmarks in any format of :func:`kernova.shapes.read_landmarks`."""
     reading = reading or Reading()
-    if Path(path).suffix.lower() == _TPS:
-        return Specimens(read_tps(path, negative=reading.negative, ids_from=reading.ids_from), None)
-    table = read_landmark_table(path, id_column=reading.id_column, negative=reading.negative)
-    return Specimens(table.landmarks, table.others)
+    return read_landmarks(
+        path, negative=reading.negative, ids_from=reading.ids_from, id_column=reading.id_column
+    )
 
 
 def groups_of(
@@ -119,10 +110,7 @@ def groups_of(
             f"The groups of the specimens of {landmarks.source} are not known. Set "
             "`groups` with `group_column`, or `id_pattern`."
         )
-    # The table itself has the groups. It is read again so that they stay text as written.
-    return groups_from_table(
-        landmarks.source, landmarks.ids, group_column=group_column, id_column=id_column
-    )
+    return groups_from_column(specimens, group_column, id_column=id_column)
 
 
 def columns_of(

@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -59,6 +59,13 @@ _MOST_SLOPES = 60
 _N_PERMUTATIONS = 199
 
 
+class AlignedSpecimens(NamedTuple):
+    """Specimens in shape space, to be written to a file."""
+
+    landmarks: Landmarks
+    groups: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class UnknownAnswer:
     """The answer on one unknown group.
@@ -75,6 +82,11 @@ class UnknownAnswer:
     def sentences(self) -> list[str]:
         """The verdict, its reasons and the notes."""
         return [self.study.verdict.sentence, *self.study.verdict.reasons, *self.notes]
+
+    @property
+    def aligned(self) -> AlignedSpecimens:
+        """All specimens, aligned to the consensus of the first reference half."""
+        return _aligned(self.study)
 
     title = "Known groups, the hardest to distinguish first"
 
@@ -141,6 +153,11 @@ class EachAnswer:
                 "out."
             )
         return [*found, *self.notes]
+
+    @property
+    def aligned(self) -> AlignedSpecimens:
+        """All specimens, aligned to the consensus of the first reference half."""
+        return _aligned(self.study.studies[0])
 
     def _pair_sentences(self) -> list[str]:
         """Return how many pairs of groups single specimens are told apart in."""
@@ -221,6 +238,14 @@ class SpecimensAnswer:
         n_known = len(self.tests.known)
         positions = range(n_known, n_known + len(self.tests.rows))
         return _with_digitising(self.tests.rows, self.digitising, positions)
+
+    @property
+    def aligned(self) -> AlignedSpecimens:
+        """All specimens, aligned to the consensus of the reference half; new ones without group."""
+        both = _both(self.tests.known, self.tests.new)
+        groups = [*self.tests.groups.tolist(), *["new"] * len(self.tests.new)]
+        placed = replace(both, coordinates=self.tests.split.placed.aligned)
+        return AlignedSpecimens(placed, tuple(groups))
 
     title = "The most unusual specimens first"
 
@@ -333,6 +358,7 @@ def answer_specimens(
         *far_notes,
         *new_notes,
         *_input_notes(known, settings),
+        *[note for note in new.notes if note not in known.notes],
         *missing_landmark_notes(new),
         *digitising_notes(digitising),
     ]
@@ -343,7 +369,7 @@ def _covariate_notes(study: UnknownStudy, columns: pd.DataFrame | None) -> list[
     """Return notes on what else distinguishes the samples, and on what is not known of them."""
     given = study.comparisons.covariates.names
     is_unknown = study.groups == study.unknown
-    notes = balance_notes(columns, study.groups, is_unknown, study.verdict.closest, given)
+    notes = balance_notes(columns, study.groups, is_unknown, _most_similar(study), given)
     notes += _growth_notes(study)
     if study.pairs.empty or study.verdict.kind in (TOO_FEW, NOT_SHOWN):
         return notes
@@ -360,6 +386,13 @@ def _covariate_notes(study: UnknownStudy, columns: pd.DataFrame | None) -> list[
         f"shapes may differ for that reason. {advice}"
     )
     return notes
+
+
+def _most_similar(study: UnknownStudy) -> str | None:
+    """Return the known group whose mean shape is nearest."""
+    if study.pairs.empty:
+        return None
+    return str(study.pairs["known"].iloc[int(study.pairs["distance"].argmin())])
 
 
 def _growth_notes(study: UnknownStudy) -> list[str]:
@@ -382,6 +415,11 @@ def _growth_notes(study: UnknownStudy) -> list[str]:
         f"shape (p-value {format_rate(found.p_value)}); slopes {differ} between groups (p-value "
         f"{format_rate(found.slopes_p_value)}), and a common one is used."
     ]
+
+
+def _aligned(study: UnknownStudy) -> AlignedSpecimens:
+    landmarks = Landmarks(study.landmarks.ids, study.first.placed.aligned)
+    return AlignedSpecimens(landmarks, tuple(study.groups.tolist()))
 
 
 def _plain_settings(settings: SpeciesSettings) -> dict[str, Any]:
@@ -415,6 +453,7 @@ def _with_digitising(
 
 def _input_notes(landmarks: Landmarks, settings: SpeciesSettings) -> list[str]:
     return [
+        *landmarks.notes,
         *feature_notes(settings.features, landmarks.n_dimensions),
         *missing_landmark_notes(landmarks),
     ]

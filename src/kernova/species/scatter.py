@@ -14,8 +14,8 @@ from kernova.typing import Indices, Matrix
 
 Labels = NDArray[np.str_]  # the group of each specimen
 
-# Degrees of freedom lent by other groups, per column. Chosen among 0, 1/2, 1, 2, 4 and all of them
-# on the choosing sets of docs/decisions/033.
+# Degrees of freedom lent by other groups, per column: enough to make a covariance invertible, and
+# no more than two groups of ordinary size have. 1 and 2 do equally well in docs/decisions/033.
 _LENT_PER_COLUMN = 2
 # Keeps the covariance of identical specimens invertible; relative to the mean variance.
 _MIN_VARIANCE = 1e-9

@@ -171,7 +171,8 @@ def _with_size(
     how = f"smaller than {smaller:.0%}" if smaller >= _CHANCE else f"larger than {1 - smaller:.0%}"
     sentence = (
         f"{unknown} {LOOKS_NEW}, but its specimens are on average {how} of those of "
-        f"{first['known']}: shape differences of this size are expected from growth."
+        f"{first['known']}: shape differences of this amount are expected from size alone, as "
+        "in growth."
     )
     if len(decisive) > 1:
         sentence += f" So they are against {_names(decisive.drop(first.name))}."
