@@ -74,8 +74,8 @@ def novelty_scale(sorted_holdout_scores: Vector, threshold: float) -> float:
     """
     with np.errstate(over="ignore"):
         median = np.median(sorted_holdout_scores)
-        # From the row just above the threshold the distance is one rounding step: no scale.
-        is_clear = median > math.nextafter(threshold, math.inf)
+        # From the row just above the threshold the distance is room for rounding: no scale.
+        is_clear = median / 2 - threshold / 2 > _rounding_room(sorted_holdout_scores, threshold)
         top, bottom = (
             (median, threshold)
             if is_clear
@@ -83,6 +83,13 @@ def novelty_scale(sorted_holdout_scores: Vector, threshold: float) -> float:
         )
         scale = min(float(top - bottom), np.finfo(np.float64).max)
     return scale if scale > 0 else 1.0
+
+
+def _rounding_room(holdout_scores: Vector, threshold: float) -> float:
+    """Return how much a score may change by rounding, which depends on the rows scored with it."""
+    sizes = np.sort(np.abs(holdout_scores))
+    typical = max(abs(threshold), float(sizes[len(sizes) // 2]))
+    return 4 * math.ulp(typical) if math.isfinite(typical) else 0.0
 
 
 def novelty_of(scores: Vector, threshold: float, scale: float) -> Vector:
@@ -531,10 +538,13 @@ class CalibratedDetector(MetaEstimatorMixin, OutlierMixin, BaseEstimator):
         result = false_alarm_threshold(units, rate, self.confidence, self.bound)
         self.estimator_ = detector
         self.holdout_scores_ = held_out.scores
-        self.threshold_ = result.threshold
-        self.offset_ = math.nextafter(result.threshold, math.inf)
+        # The held-out row above the threshold must stay there when it is scored by itself, although
+        # products of fewer rows are rounded otherwise. A lower threshold keeps the bound.
+        room = _rounding_room(held_out.scores, result.threshold)
+        self.threshold_ = max(result.threshold - room, -np.finfo(np.float64).max)
+        self.offset_ = math.nextafter(self.threshold_, math.inf)
         self.false_alarm_bound_ = result.bound
-        self.observed_false_alarm_ = result.observed_rate
+        self.observed_false_alarm_ = float(np.mean(units <= self.threshold_))
         self._held_out_weights, self._drawn_scores = held_out.weights, held_out.drawn
         words: dict[str, Any] = {}
         if held_out.drawn is not None:
