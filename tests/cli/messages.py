@@ -402,9 +402,7 @@ SPECIES = {
         "'species'."
     ),
     "wrong column of a wide table": (
-        "wide.csv has no column 'genus' to use as group column. Its columns are 'id', 'species', "
-        "'x1', 'y1', 'x2', 'y2', 'x3', 'y3', 'x4', 'y4', 'x5', 'y5', 'x6', 'y6', 'x7', 'y7', "
-        "'x8', 'y8', 'x9', 'y9'."
+        "wide.csv has no column 'genus' to use as group column. Its columns are 'species'."
     ),
     "specimens without a group": (
         "79 of 80 specimens are not in column 'specimen' of short.csv: 'carp_1', 'carp_2', "
@@ -454,6 +452,33 @@ SPECIES = {
         "There is no bandwidth rule named 'wide'. Use one of half-nearest, "
         "nearest, reach, median, or a "
         "positive number."
+    ),
+    "score": (
+        "--score is 'novelty'; choose one of likelihood-ratio, neighbors, mahalanobis, depth."
+    ),
+    "no such covariate": "groups.csv has no covariate 'sex'. There is only size.",
+    "covariate of single specimens": (
+        "Single specimens are tested without covariates, which adjust the comparison of groups. "
+        "Leave out --covariate, or test a group with --unknown NAME or --each."
+    ),
+    "size twice": (
+        "Centroid size is either one of the variables to compare or a covariate to adjust for. "
+        "Leave out --size, or the covariate size."
+    ),
+    "one side": (
+        "The consensus of fish.tps is not symmetric, so pairs of landmarks on the left and on the "
+        "right were not found. Leave out --symmetric, or digitise both sides."
+    ),
+    "sliders of other landmarks": (
+        "--sliders names landmark 99, counted from 1, but the specimens of fish.tps have {n}. "
+        "Correct the number."
+    ),
+    "over its sliders": (
+        "Cannot write s.csv: it is one of the tables to read. Name a file that can be written."
+    ),
+    "aligned suffix": (
+        "Cannot write landmarks to a.png: its extension is '.png'. Use one of .tps, .nts, .nex, "
+        ".csv, .tsv."
     ),
     "over its input": (
         "Cannot write groups.csv: it is one of the tables to read. Name a file that can be written."

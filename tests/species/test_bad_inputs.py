@@ -5,6 +5,7 @@ import pytest
 
 from kernova import InputError
 from kernova.shapes import Landmarks
+from kernova.species.covariates import Covariates
 from kernova.species.inputs import Specimens, check_landmarks, check_one_question, groups_of
 from kernova.species.results import answer_specimens, answer_unknown
 from kernova.species.space import SpeciesSettings
@@ -24,6 +25,11 @@ QUESTION = (
 BAD_INPUTS = [
     (lambda: check_one_question(None, False, None), QUESTION.format("none")),
     (lambda: check_one_question("a", False, "b.tps"), QUESTION.format("`unknown` and `test`")),
+    (
+        lambda: check_one_question(None, False, "b.tps", ["sex"]),
+        "Single specimens are tested without covariates, which adjust the comparison of groups. "
+        "Leave out `covariate`, or test a group with unknown=NAME or each=True.",
+    ),
     (
         lambda: groups_of(TABLE, id_pattern="(a)", group_column="species"),
         "Groups come either from a column or from a pattern in the ids. Use `id_pattern` without "
@@ -63,6 +69,13 @@ BAD_INPUTS = [
     (
         lambda: study_unknown(FISH, ["a"] * 16, "a"),
         "All specimens are of 'a', so nothing is known to compare them with.",
+    ),
+    (
+        lambda: study_unknown(
+            FISH, GROUPS, "a", SpeciesSettings(size=True), Covariates(has_size=True)
+        ),
+        "Centroid size is either one of the variables to compare or a covariate to adjust for. "
+        "Leave out size=True, or the covariate size.",
     ),
     (
         lambda: study_each(FISH, ["a"] * 16),
@@ -116,6 +129,18 @@ BAD_INPUTS = [
     (
         lambda: SpeciesSettings(weighting="all"),
         "weighting is 'all'; choose one of within, none.",
+    ),
+    (
+        lambda: SpeciesSettings(score="novelty"),
+        "score is 'novelty'; choose one of likelihood-ratio, neighbors, mahalanobis, depth.",
+    ),
+    (
+        lambda: SpeciesSettings(least_group=3),
+        "least_group must be a whole number of at least 4; got 3.",
+    ),
+    (
+        lambda: SpeciesSettings(largest_error=0),
+        "largest_error must be a number above 0 and below 1; got 0.",
     ),
     (
         lambda: SpeciesSettings(seed=-1),

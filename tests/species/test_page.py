@@ -1,22 +1,22 @@
-"""Answers about species as pages, tables and plain values."""
+"""Report pages on species: what stands on them, and that their pictures show the measurements."""
 
 import json
 from html.parser import HTMLParser
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from kernova import Landmarks
 from kernova.shapes.features import shape_features
-from kernova.species.inputs import feature_notes, missing_landmark_notes
-from kernova.species.page import each_figures, species_page, specimen_figures, unknown_figures
-from kernova.species.results import (
-    answer_each,
-    answer_specimens,
-    answer_unknown,
-    probable_digitising_errors,
+from kernova.species.covariates import Covariates
+from kernova.species.page import species_page
+from kernova.species.pictures import (
+    digitising_figures,
+    each_figures,
+    specimen_figures,
+    unknown_figures,
 )
+from kernova.species.results import answer_each, answer_specimens, answer_unknown
 from kernova.species.space import SpeciesSettings
 from tests.species.drawn_shapes import drawn
 
@@ -67,8 +67,18 @@ def read(answer):
     return page
 
 
-def test_the_page_of_one_group_begins_with_the_verdict(unknown):
-    page = read(unknown)
+@pytest.fixture(scope="module")
+def unknown_page(unknown):
+    return read(unknown)
+
+
+def fact(page, name):
+    """The value beside a name in a list of facts."""
+    return page.texts[page.texts.index(name) + 1]
+
+
+def test_the_page_of_one_group_begins_with_the_verdict(unknown, unknown_page):
+    page = unknown_page
     assert page.headings == [
         "The answer",
         "Against each known group",
@@ -76,6 +86,7 @@ def test_the_page_of_one_group_begins_with_the_verdict(unknown):
         "Where it lies",
         "What differs",
         "Specimen by specimen",
+        "Digitising",
         "How it was decided",
     ]
     verdict = unknown.study.verdict
@@ -84,22 +95,34 @@ def test_the_page_of_one_group_begins_with_the_verdict(unknown):
     assert start < page.texts.index("unknown specimens")
     for reason in (*verdict.reasons, *unknown.notes):
         assert reason in page.texts
-    assert len(page.pictures) == len(unknown_figures(unknown.study)) == 7
+    assert len(page.pictures) == len(unknown_figures(unknown.study)) == 8
     assert "<b> & $c$" in page.texts
     assert all(specimen in page.texts for specimen in unknown.rows["id"])
+    assert fact(page, "covariates") == "none given"
+    assert fact(page, "novelty score") == "log likelihood ratio"
+    assert "kernel width" not in page.texts
+
+
+def test_pairs_on_the_page_answer_both_questions(unknown_page):
+    page = unknown_page
+    for header in ("as a sample", "single specimens", "discriminant error", "novelty error"):
+        assert header in page.texts
+    assert "adjusted p-value" not in page.texts  # nothing was adjusted for
+    assert page.texts.count("ruled out") == 2
+    assert page.texts.count("distinguished") == 2
 
 
 def test_pictures_show_the_measurements_of_the_study(unknown):
     figures = unknown_figures(unknown.study)
-    first = unknown.study.first
+    first, pairs = unknown.study.first, unknown.study.pairs
     (ax,) = figures["morphospace"].axes
     is_new = [c for c in ax.collections if len(c.get_offsets()) == 9]
     np.testing.assert_array_equal(is_new[-1].get_offsets(), first.placed.rows[first.unknown][:, :2])
     (ax,) = figures["pairs"].axes
-    np.testing.assert_array_equal(
-        np.ravel(ax.images[0].get_array()), unknown.study.pairs["equal_error_rate"]
-    )
-    legend = figures["depths"].axes[0].get_legend().get_texts()
+    dots = [c.get_offsets()[:, 0].tolist() for c in ax.collections if len(c.get_offsets()) == 2]
+    assert pairs["error"].tolist() in dots
+    assert pairs["novelty_error"].tolist() in dots
+    legend = figures["novelty"].axes[0].get_legend().get_texts()
     threshold = unknown.study.halvings.loc[0, "threshold"]
     assert legend[1].get_text() == "new: 9 specimens, one mark each"
     assert legend[2].get_text().startswith(f"threshold {threshold:.4g} (false alarms at most ")
@@ -117,19 +140,34 @@ def test_pages_of_every_group_and_of_single_specimens(specimens):
     landmarks, groups = specimens
     each = answer_each(landmarks, groups.tolist(), QUICK, least_specimens=3)
     page = read(each)
-    assert page.headings[:3] == ["The answer", "Group by group", "Against each other"]
+    assert page.headings == [
+        "The answer",
+        "Group by group",
+        "Against each other",
+        "Where they lie",
+        "Digitising",
+        "How it was decided",
+    ]
     assert "Every group looks new; the table above has the error rates." in page.texts
-    assert len(page.pictures) == len(each_figures(each.study)) == 3
-    assert each.sentences == ["4 of 4 groups would look new if they were unknown."]
+    assert len(page.pictures) == len(each_figures(each.study)) == 4
 
     is_new = groups == "new"
     tests = answer_specimens(
         landmarks.take(~is_new), groups[~is_new].tolist(), landmarks.take(is_new), QUICK
     )
     page = read(tests)
-    assert page.headings[1] == "Digitising errors"
+    assert page.headings == [
+        "The answer",
+        "Digitising",
+        "Novelty",
+        "Where they lie",
+        "How it was decided",
+    ]
     assert len(page.pictures) == len(specimen_figures(tests.tests)) == 3
+    assert tests.tests.whole_sample.sentence in page.texts
     assert tests.shown["p_value"].is_monotonic_increasing
+    assert "false discovery rate" in page.texts
+    assert "largest error of groups called distinguished" not in page.texts  # of groups alone
 
 
 def test_hardly_any_specimens_still_make_a_page():
@@ -140,14 +178,20 @@ def test_hardly_any_specimens_still_make_a_page():
     page = read(answer)
     assert "No known group is large enough." in page.texts
     each = answer_each(landmarks, groups.tolist(), QUICK, least_specimens=1)
-    assert each.sentences == [
-        "0 of 3 groups would look new if they were unknown.",
-        "3 of 3 groups have too few specimens to say.",
-    ]
     page = read(each)
     assert "No group is large enough to be compared alone." in page.texts
     for study in each.study.studies:
         assert study.verdict.sentence in page.texts
+
+
+def test_small_groups_are_on_the_page_of_every_group():
+    landmarks, groups = drawn({"a": 9, "b": 8, "c": 3, "d": 1})
+    each = answer_each(landmarks, groups.tolist(), QUICK, least_specimens=1)
+    page = read(each)
+    assert "Groups that do not look new" in page.texts
+    (few,) = [one for one in each.study.studies if one.unknown == "d"]
+    assert few.verdict.sentence in page.texts
+    assert len(page.pictures) == 4
 
 
 def test_features_in_three_dimensions_with_size_and_gaps():
@@ -157,52 +201,47 @@ def test_features_in_three_dimensions_with_size_and_gaps():
     points[2, 4] = np.nan
     landmarks = Landmarks(flat.ids, points, source="solid.tps")
     features = shape_features({"long": "|1-6| / |3-9|", "wide": "|4-8| / |1-6|"})
-    settings = SpeciesSettings(halvings=2, features=features, size=True)
+    settings = SpeciesSettings(halvings=2, features=features, size=True, score="depth")
     answer = answer_unknown(landmarks, groups.tolist(), "new", settings)
-    assert answer.notes[0] == (
+    assert (
         "1 of 450 landmarks of solid.tps are missing, in 1 of 50 specimens; each was estimated "
         "from the others."
-    )
+    ) in answer.notes
     assert answer.to_json_dict()["settings"]["features"]["wide"] == "|4-8| / |1-6|"
     page = read(answer)
     assert "|4-8| / |1-6|" in page.texts
+    assert fact(page, "novelty score") == "kernelized spatial depth"
+    assert fact(page, "kernel width") == "nearest"
+    assert len(page.pictures) == len(unknown_figures(answer.study)) == 8
+
+
+def test_with_one_known_group_and_a_covariate_there_is_an_adjusted_p_value_but_no_variates():
+    landmarks, groups = drawn({"a": 20, "new": 8})
+    sex = np.where(np.arange(28) % 2, "F", "M")
+    answer = answer_unknown(landmarks, groups.tolist(), "new", QUICK, Covariates({"sex": sex}))
+    page = read(answer)
+    assert fact(page, "covariates") == "sex"
+    assert "adjusted p-value" in page.texts
+    assert "variates" not in unknown_figures(answer.study)
     assert len(page.pictures) == 7
 
 
-def test_notes_on_features_and_missing_landmarks():
-    features = shape_features({"tilt": "angle(1-2, vertical)", "long": "|1-2|"})
-    assert feature_notes(None, 2) == []
-    assert feature_notes(features, 2) == [
-        "tilt: measured on aligned shapes, where horizontal is the direction in which the "
-        "consensus is longest, from the end of landmark 1 to the other.",
-        "long: measured on shapes of centroid size 1, since alignment removes size. Divide by a "
-        "length, or add the size as a column of its own.",
-    ]
-    assert feature_notes(features, 3)[-1] == (
-        "Of three axes, vertical is the second and horizontal the first."
-    )
-    assert missing_landmark_notes(drawn({"a": 2})[0]) == []
-
-
-def test_a_misplaced_landmark_of_the_unknown_is_noted():
-    landmarks, groups = drawn({"a": 60, "b": 60, "new": 9}, distance=0.2)
+def test_specimens_to_check_are_listed_and_drawn(specimens):
+    landmarks, groups = specimens
     points = landmarks.coordinates.copy()
-    place = int(np.flatnonzero(groups == "new")[0])
-    points[place, 5] += 0.5 * np.ptp(points[place], axis=0)
+    new, known = np.flatnonzero(groups == "new")[0], 3
+    points[new, 5] += 0.5 * np.ptp(points[new], axis=0)
+    points[known, [1, 2]] = points[known, [2, 1]]
     answer = answer_unknown(Landmarks(landmarks.ids, points), groups.tolist(), "new", QUICK)
-    name = landmarks.ids[place]
-    assert answer.notes[-1].startswith("Check the digitising of ")
-    assert answer.notes[-1].endswith(
-        f" of its 9 specimens, such as {name} (landmark 6 deviates): a misplaced landmark looks "
-        "like a new shape."
-    )
-    line = answer.rows.set_index("id").loc[landmarks.ids[place]]
-    assert line["landmark"] == 6
-
-
-def test_a_deviation_of_many_specimens_is_no_digitising_error():
-    words = ["in order"] * 5 + ["landmark 3 deviates"] * 3 + ["landmark 4 deviates"]
-    words.append("several landmarks deviate, landmark 4 most")
-    numbers = [0] * 5 + [3] * 3 + [4] * 2
-    rows = pd.DataFrame({"digitising": words, "landmark": numbers})
-    assert probable_digitising_errors(rows).tolist() == [False] * 8 + [True, False]
+    found = {one.id: (one.kind, one.landmarks) for one in answer.digitising.findings}
+    assert found["s63"] == ("single landmark", (6,))
+    assert found["s3"] == ("swapped pair", (2, 3))
+    page = read(answer)
+    assert "Check these against their images." in " ".join(page.texts)
+    for one in answer.digitising.findings:
+        assert one.sentence in page.texts
+    figures = digitising_figures(answer.digitising, 12)
+    assert len(page.pictures) == 8 + len(figures)
+    assert len(digitising_figures(answer.digitising, 1)) == 1
+    line = answer.rows.set_index("id").loc["s63"]
+    assert line["digitising"] == "single landmark 6"

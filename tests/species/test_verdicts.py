@@ -148,7 +148,7 @@ SENTENCES = {
     "smaller": (
         {"a": {"status": SIZE_MAY_EXPLAIN, "smaller": 0.97}, "b": {}},
         "x looks new, but its specimens are on average smaller than 97% of those of a: shape "
-        "differences of this size are expected from growth.",
+        "differences of this amount are expected from size alone, as in growth.",
     ),
     "larger than two": (
         {
@@ -156,7 +156,8 @@ SENTENCES = {
             "b": {"status": SIZE_MAY_EXPLAIN, "smaller": 0.1, "distance_beyond_growth": 0.03},
         },
         "x looks new, but its specimens are on average larger than 90% of those of b: shape "
-        "differences of this size are expected from growth. So they are against a.",
+        "differences of this amount are expected from size alone, as in growth. So they are "
+        "against a.",
     ),
 }
 

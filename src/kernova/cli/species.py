@@ -162,7 +162,9 @@ def species(
     ] = CONFIDENCE,
     largest_error: Annotated[
         float,
-        typer.Option(help="Largest error of a discriminant at which groups count as told apart."),
+        typer.Option(
+            help="Largest error of a discriminant at which groups count as distinguished."
+        ),
     ] = LARGEST_ERROR,
     false_discovery_rate: Annotated[
         float,
@@ -212,7 +214,7 @@ def species(
     )
     from kernova.species.space import SpeciesSettings
 
-    check_one_question(unknown, each, test)
+    check_one_question(unknown, each, test, covariate or [])
     read = [path for path in (specimens, groups, test, sliders) if path is not None]
     check_targets(output, report, aligned, kept=[*read, *([Path(features)] if features else [])])
     settings = SpeciesSettings(
@@ -283,10 +285,10 @@ def _prepared(
     sets: "list[Landmarks]", curves: "CurvesAs", sliders: Path | None, symmetric: bool
 ) -> "tuple[Landmarks, ...]":
     from kernova.shapes import read_sliders
-    from kernova.shapes.preparation import prepare_landmarks
+    from kernova.species.inputs import prepared_specimens
 
     rows = None if sliders is None else read_sliders(sliders)
-    return prepare_landmarks(sets, curves=curves, sliders=rows, symmetric=symmetric)
+    return prepared_specimens(sets, curves=curves, sliders=rows, symmetric=symmetric)
 
 
 def _write_aligned(path: Path, answer: "SpeciesAnswer") -> None:

@@ -20,12 +20,13 @@ from kernova.shapes.symmetry import guess_pairs, symmetric_components
 from kernova.text import quantity
 from kernova.typing import Indices
 
-__all__ = ["CURVES", "CurvesAs", "prepare_landmarks"]
+__all__ = ["CURVES", "CurvesAs", "distinct_ids", "prepare_landmarks"]
 
 CurvesAs = Literal["bending", "procrustes", "ignore"]
 CURVES: tuple[CurvesAs, ...] = ("bending", "procrustes", "ignore")
 # Ends of curves that are digitised by hand as the same point as a landmark.
 _SAME_POINT = 0.02
+_LEAST = {"bending": "least bending energy", "procrustes": "least Procrustes distance"}
 
 
 def prepare_landmarks(
@@ -72,32 +73,39 @@ def prepare_landmarks(
     shapes = {one.coordinates.shape[1:] for one in sets}
     if len(shapes) > 1:
         return tuple(sets)
-    joined, notes = _joined(sets), []
-    if curves == "ignore":
-        joined = replace(joined, curves=())
-    elif _n_curves(joined):
-        joined, sliders = landmarks_with_curves(joined, tolerance=_SAME_POINT)
-        notes.append(_curve_note(sets, joined, curves))
-    if sliders is not None and len(sliders):
-        criterion = "bending" if curves == "ignore" else curves
-        joined = _slid(joined, sliders, criterion)
+    joined, notes = _slid(_joined(sets), curves, sliders)
     if symmetric:
         joined, note = _symmetric(joined)
         notes.append(note)
-    if not notes and sliders is None:
-        return tuple(sets)
-    return _divided(joined, sets, notes)
+    return _divided(joined, sets, notes) if notes else tuple(sets)
 
 
 def _joined(sets: Sequence[Landmarks]) -> Landmarks:
-    ids = [f"{number} {name}" for number, one in enumerate(sets) for name in one.ids]
     return Landmarks(
-        tuple(ids),
+        distinct_ids([one.ids for one in sets]),
         np.concatenate([one.coordinates for one in sets]),
         scales=np.concatenate([one.scales for one in sets]),
         curves=tuple(lines for one in sets for lines in one.curves),
         source=" and ".join(dict.fromkeys(one.source for one in sets)),
     )
+
+
+def distinct_ids(sets: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the ids of known and new specimens together; one that is taken is marked as new.
+
+    Examples
+    --------
+    >>> distinct_ids([["a", "b"], ["b", "c"]])
+    ('a', 'b', 'b (new)', 'c')
+    """
+    found: dict[str, None] = {}  # in order
+    for ids in sets:
+        for name in ids:
+            own = name
+            while own in found:
+                own += " (new)"
+            found[own] = None
+    return tuple(found)
 
 
 def _divided(
@@ -115,23 +123,50 @@ def _n_curves(landmarks: Landmarks) -> int:
     return max((len(lines) for lines in landmarks.curves), default=0)
 
 
-def _curve_note(sets: Sequence[Landmarks], curved: Landmarks, criterion: str) -> str:
-    n_curves, n_before = _n_curves(_joined(sets)), sets[0].n_landmarks
-    least = "bending energy" if criterion == "bending" else "Procrustes distance"
-    return (
-        f"{quantity(n_curves, 'curve')} per specimen was read as "
-        f"{quantity(curved.n_landmarks - n_before, 'point')} beside {n_before} landmarks, and slid "
-        f"to the least {least}. Leave curves out with --curves ignore."
-    )
+class _Slid(NamedTuple):
+    landmarks: Landmarks
+    notes: list[str]
 
 
-def _slid(landmarks: Landmarks, sliders: Indices, criterion: CurvesAs) -> Landmarks:
-    """Slide semilandmarks; missing landmarks are estimated before, sizes are kept."""
+def _slid(landmarks: Landmarks, curves: CurvesAs, sliders: Indices | None) -> _Slid:
+    """Slide semilandmarks and curves; missing landmarks are estimated before, sizes are kept."""
+    criterion = "bending" if curves == "ignore" else curves
+    parts, notes = [], []
+    if sliders is not None and len(sliders):
+        _check_sliders(sliders, landmarks)
+        parts.append(sliders)
+        notes.append(f"{quantity(len(sliders), 'semilandmark')} slid to the {_LEAST[criterion]}.")
+    if curves != "ignore" and _n_curves(landmarks):
+        curved, of_curves = landmarks_with_curves(landmarks, tolerance=_SAME_POINT)
+        parts.append(of_curves)
+        notes.append(_curve_note(landmarks, curved, criterion))
+        landmarks = curved
+    if not parts:
+        return _Slid(landmarks, notes)
     coordinates = landmarks.coordinates
     if np.isnan(coordinates).any():
         coordinates = complete_specimens(coordinates).coordinates
-    slid = slide_semilandmarks(coordinates, sliders, criterion=criterion)  # type: ignore[arg-type]
-    return replace(landmarks, coordinates=slid.coordinates * slid.centroid_sizes[:, None, None])
+    slid = slide_semilandmarks(coordinates, np.concatenate(parts), criterion=criterion)
+    coordinates = slid.coordinates * slid.centroid_sizes[:, None, None]
+    return _Slid(replace(landmarks, coordinates=coordinates), notes)
+
+
+def _check_sliders(sliders: Indices, landmarks: Landmarks) -> None:
+    highest = int(sliders.max()) + 1
+    if highest > landmarks.n_landmarks:
+        raise InputError(
+            f"`sliders` names landmark {highest}, counted from 1, but the specimens of "
+            f"{landmarks.source} have {landmarks.n_landmarks}. Correct the number."
+        )
+
+
+def _curve_note(landmarks: Landmarks, curved: Landmarks, criterion: CurvesAs) -> str:
+    return (
+        f"{quantity(_n_curves(landmarks), 'curve')} per specimen was read as "
+        f"{quantity(curved.n_landmarks - landmarks.n_landmarks, 'point')} beside "
+        f"{landmarks.n_landmarks} landmarks, and slid to the {_LEAST[criterion]}. Leave curves out "
+        "with --curves ignore."
+    )
 
 
 class _Symmetric(NamedTuple):
@@ -148,7 +183,8 @@ def _symmetric(landmarks: Landmarks) -> _Symmetric:
     if not guess.is_symmetric:
         raise InputError(
             f"The consensus of {landmarks.source} is not symmetric, so pairs of landmarks on the "
-            "left and on the right were not found. Leave out --symmetric, or digitise both sides."
+            "left and on the right were not found. Leave out symmetric=True, or digitise both "
+            "sides."
         )
     sizes = procrustes.align(coordinates).centroid_sizes
     symmetric = symmetric_components(coordinates, guess.pairs, tangent=False).symmetric

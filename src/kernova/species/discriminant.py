@@ -77,6 +77,9 @@ def discriminant_error(
 def _scores(rows: Matrix, is_first: Mask, queries: Matrix, lent: Scatter) -> Vector:
     """Return discriminant scores of queries, positive on the side of the first group."""
     first, second = rows[is_first], rows[~is_first]
+    if not (len(first) and len(second)):
+        # The only specimen of a group is left out: nothing tells the two apart.
+        return np.zeros(len(queries))
     scatter = scatter_of(first).plus(scatter_of(second)).plus(lent)
     means = first.mean(axis=0), second.mean(axis=0)
     difference = means[0] - means[1]
@@ -131,7 +134,7 @@ def mean_rate_interval(
     Examples
     --------
     >>> mean_rate_interval(0.0, 0.1, 20, 20, 0.95).high.__round__(3)
-    0.171
+    0.175
     """
     middle, variance = 0.0, 0.0
     for rate, n in ((first, n_first), (second, n_second)):

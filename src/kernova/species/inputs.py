@@ -21,12 +21,13 @@ from kernova.shapes import (
 )
 from kernova.shapes.features import ShapeFeatures
 from kernova.shapes.landmarks import Negative
+from kernova.shapes.preparation import CurvesAs, prepare_landmarks
 from kernova.shapes.tps import IdsFrom
 from kernova.shapes.wide_tables import id_column_in, ids_of
 from kernova.tables.fill_values import core_ranges
 from kernova.tables.formats import read_raw
 from kernova.text import format_value, listed, plural, quantity
-from kernova.typing import Mask
+from kernova.typing import Indices, Mask
 
 _MAX_SUGGESTIONS = 5
 _WHOLE_SPECIMEN = 0.5
@@ -41,8 +42,10 @@ class Reading:
     id_column: str | None = None  # the id column of a wide table, or of the table of groups
 
 
-def check_one_question(unknown: str | None, each: bool, test: object) -> None:
-    """Raise unless exactly one of the three questions is asked."""
+def check_one_question(
+    unknown: str | None, each: bool, test: object, covariates: Sequence[str] = ()
+) -> None:
+    """Raise unless exactly one question is asked, in which covariates, if any, have a part."""
     given = {"unknown": unknown is not None, "each": each, "test": test is not None}
     asked = [name for name, is_given in given.items() if is_given]
     if len(asked) != 1:
@@ -50,6 +53,11 @@ def check_one_question(unknown: str | None, each: bool, test: object) -> None:
             "Set exactly one of unknown=NAME (is this group new?), each=True (would each group "
             "look new?) and test=FILE (are single specimens new?); got "
             f"{' and '.join(f'`{name}`' for name in asked) or 'none'}."
+        )
+    if covariates and test is not None:
+        raise InputError(
+            "Single specimens are tested without covariates, which adjust the comparison of "
+            "groups. Leave out `covariate`, or test a group with unknown=NAME or each=True."
         )
 
 
@@ -263,6 +271,27 @@ def without_far_landmarks(landmarks: Landmarks, beside: Landmarks | None = None)
     coordinates = np.where(is_far[..., np.newaxis], np.nan, landmarks.coordinates)
     return FarLandmarks(
         replace(landmarks, coordinates=coordinates), [_far_landmark_note(landmarks, is_far)]
+    )
+
+
+def prepared_specimens(
+    sets: Sequence[Landmarks],
+    *,
+    curves: CurvesAs = "bending",
+    sliders: Indices | None = None,
+    symmetric: bool = False,
+) -> tuple[Landmarks, ...]:
+    """Prepare known and new specimens; see :func:`kernova.shapes.preparation.prepare_landmarks`.
+
+    Far landmarks are removed before, since they would spoil the consensus. ``notes`` tell of them,
+    and of missing landmarks that the preparation estimated.
+    """
+    near = [without_far_landmarks(one, sets[0] if k else None) for k, one in enumerate(sets)]
+    kept = [replace(one, notes=(*one.notes, *notes)) for one, notes in near]
+    prepared = prepare_landmarks(kept, curves=curves, sliders=sliders, symmetric=symmetric)
+    return tuple(
+        new if new.is_missing.any() else replace(new, notes=(*new.notes, *estimated))
+        for new, estimated in zip(prepared, map(missing_landmark_notes, kept), strict=True)
     )
 
 

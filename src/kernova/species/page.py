@@ -177,7 +177,7 @@ def _settings(
     errors = {
         "confidence": settings.confidence,
         "random splits": settings.halvings,
-        "largest error of groups told apart": settings.largest_error,
+        "largest error of groups called distinguished": settings.largest_error,
     }
     if one_by_one:
         errors = {"false discovery rate": settings.false_discovery_rate}
@@ -387,7 +387,7 @@ def _against_each_other(figures: Mapping[str, Figure]) -> Iterator[str]:
         figures["pairs"],
         "Errors of discriminants between any two groups, cross-validated.",
         "The same from both sides. The darker, the more alike; framed where the error is larger "
-        "than that of groups told apart.",
+        "than that of groups called distinguished.",
     )
 
 

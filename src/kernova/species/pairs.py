@@ -5,11 +5,12 @@ test of mean shape. Can single specimens be distinguished? That is the cross-val
 discriminant. Both are the same whichever of the two groups is called unknown.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from kernova.errors import InputError
 from kernova.shapes.anova import within_group_slope
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import GeneralizedProcrustes
@@ -86,7 +87,6 @@ class Comparisons:
     settings: SpeciesSettings
     within: Scatter  # of all groups
     slope: Vector  # change of shape per unit of log size, within groups
-    _found: dict[tuple[int, ...], Pair] = field(default_factory=dict)
 
     def compare(self, first: str, second: str) -> Pair:
         """Compare two groups; the first is the one that may be new."""
@@ -154,6 +154,11 @@ def comparisons_of(
     landmarks: Landmarks, groups: Labels, settings: SpeciesSettings, covariates: Covariates
 ) -> Comparisons:
     """Align all specimens together, and learn scatter and growth within groups."""
+    if settings.size and covariates.has_size:
+        raise InputError(
+            "Centroid size is either one of the variables to compare or a covariate to adjust for. "
+            "Leave out size=True, or the covariate size."
+        )
     procrustes = GeneralizedProcrustes(landmarks.n_dimensions, reflection=settings.reflection)
     found = procrustes.fit(landmarks.coordinates).align(landmarks.coordinates)
     if settings.features is None:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from kernova.shapes import Landmarks
 from kernova.shapes.anova import allometry
+from kernova.shapes.preparation import distinct_ids
 from kernova.species.covariates import Covariates, balance_notes, usual_covariates
 from kernova.species.digitising import DigitisingReport, check_digitising
 from kernova.species.inputs import (
@@ -134,11 +135,12 @@ class EachAnswer:
         """The number of groups with each verdict, and the notes."""
         kinds = Counter(study.verdict.kind for study in self.study.studies)
         total = len(self.study.studies)
+        n_new = kinds[LOOKS_NEW]
+        differ = plural(n_new, "it differs", "they differ")
+        beyond = f": {differ} in mean shape from every other group compared" if n_new else ""
         found = [
-            f"{_groups(kinds[LOOKS_NEW], total)} would look new if "
-            f"{plural(kinds[LOOKS_NEW], 'it', 'they')} were unknown: "
-            f"{plural(kinds[LOOKS_NEW], 'it differs', 'they differ')} in mean shape from every "
-            "other group compared.",
+            f"{_groups(n_new, total)} would look new if {plural(n_new, 'it', 'they')} were "
+            f"unknown{beyond}."
         ]
         found += [
             f"{_groups(kinds[kind], total)} {plural(kinds[kind], one, several)}."
@@ -160,7 +162,7 @@ class EachAnswer:
         return _aligned(self.study.studies[0])
 
     def _pair_sentences(self) -> list[str]:
-        """Return how many pairs of groups single specimens are told apart in."""
+        """Return in how many pairs of groups single specimens are distinguished."""
         pairs = self.study.pairs
         if pairs.empty:
             return []
@@ -172,7 +174,7 @@ class EachAnswer:
         }
         counts = Counter(words.values())
         return [
-            f"Single specimens are told apart in {counts[TOLD_APART]} of "
+            f"Single specimens are distinguished in {counts[TOLD_APART]} of "
             f"{quantity(counts.total(), 'pair')} of groups by a cross-validated discriminant (an "
             f"error of at most {self.study.studies[0].settings.largest_error:g}); they overlap in "
             f"{counts[OVERLAPPING]}, and the error is not below that of guessing in "
@@ -206,6 +208,8 @@ class EachAnswer:
                 ],
             },
             "too_small": list(self.study.too_small),
+            "not_compared": sorted({name for s in self.study.studies for name in s.not_compared}),
+            "covariates": list(self.study.studies[0].comparisons.covariates.names),
             "digitising": json_rows(self.digitising.rows),
             "notes": list(self.notes),
             "settings": _plain_settings(self.study.studies[0].settings),
@@ -228,7 +232,7 @@ class SpecimensAnswer:
             f"{tests.n_new} of {quantity(len(tests.rows), 'specimen')} of {tests.new.source} "
             f"look like none of the known groups; of those called new, at most {100 * rate:g} % "
             "are expected to be ordinary.",
-            tests.whole_sample,
+            tests.whole_sample.sentence,
             *self.notes,
         ]
 
@@ -241,7 +245,7 @@ class SpecimensAnswer:
 
     @property
     def aligned(self) -> AlignedSpecimens:
-        """All specimens, aligned to the consensus of the reference half; new ones without group."""
+        """All specimens, aligned to the consensus of the reference half; "new" is a group."""
         both = _both(self.tests.known, self.tests.new)
         groups = [*self.tests.groups.tolist(), *["new"] * len(self.tests.new)]
         placed = replace(both, coordinates=self.tests.split.placed.aligned)
@@ -261,6 +265,7 @@ class SpecimensAnswer:
             "new_specimens": self.tests.n_new,
             "specimens": len(self.tests.rows),
             "held_out_specimens": len(self.tests.split.holdout),
+            "whole_sample": self.tests.whole_sample._asdict(),
             "rows": json_rows(self.rows),
             "digitising": json_rows(self.digitising.rows),
             "notes": list(self.notes),
@@ -432,11 +437,10 @@ def _plain_settings(settings: SpeciesSettings) -> dict[str, Any]:
 
 def _both(known: Landmarks, new: Landmarks) -> Landmarks:
     """Return all specimens; a new one with the id of a known one is marked as new."""
-    taken = set(known.ids)
-    ids = [f"{name} (new)" if name in taken else name for name in new.ids]
+    ids = distinct_ids([known.ids, new.ids])
     coordinates = np.concatenate([known.coordinates, new.coordinates])
     source = f"{known.source} and {new.source}"
-    return Landmarks((*known.ids, *ids), coordinates, source=source)
+    return Landmarks(ids, coordinates, source=source)
 
 
 def _with_digitising(

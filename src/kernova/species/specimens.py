@@ -20,6 +20,16 @@ from kernova.text import plural, quantity
 from kernova.typing import Vector
 
 
+class WholeSample(NamedTuple):
+    """The test of all new specimens as one sample."""
+
+    p_value: float  # of held-out known specimens as novel, by the rank-sum test
+    is_more_novel: bool  # whether it is at most the level, one minus the confidence
+    low_p_values: int  # number of specimens whose own p-value is at most the level
+    low_p_values_expected: float  # the same, of specimens of the known groups
+    sentence: str
+
+
 @dataclass(frozen=True)
 class SpecimenTests:
     """Tests of new specimens, one by one."""
@@ -42,13 +52,13 @@ class SpecimenTests:
         return int((self.rows["verdict"] == NEW).sum())
 
     @property
-    def whole_sample(self) -> str:
-        """Sentence on the sample as a whole, whose single specimens may each be ordinary."""
+    def whole_sample(self) -> "WholeSample":
+        """The sample as a whole, whose single specimens may each be ordinary."""
         level = 1 - self.settings.confidence
         n_rows, n_low = len(self.rows), int((self.rows["p_value"] <= level).sum())
         p_value = rank_sum_p_value(self.split.holdout_scores, self.split.unknown_scores)
         is_unusual = p_value <= level
-        return (
+        sentence = (
             f"As a whole, the sample is {'more novel than' if is_unusual else 'as novel as'} held-"
             f"out known specimens (rank-sum test of novelty, p-value {format_rate(p_value)}): "
             f"{n_low} of {quantity(n_rows, 'specimen')} {plural(n_low, 'has', 'have')} a p-value "
@@ -56,6 +66,7 @@ class SpecimenTests:
             f"{plural(round(level * n_rows), 'is', 'are')} expected of known groups mixed as in "
             f"{self.known.source}."
         )
+        return WholeSample(p_value, is_unusual, n_low, level * n_rows, sentence)
 
     @property
     def notes(self) -> list[str]:

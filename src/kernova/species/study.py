@@ -107,7 +107,11 @@ class EachStudy:
         table = self.pairs.pivot_table(index="unknown", columns="known", values="error", sort=False)
         order = [study.unknown for study in self.studies]
         others = [name for name in table.columns if name not in order]
-        return table.reindex(index=order, columns=[*order, *sorted(others)])
+        table = table.reindex(index=order, columns=[*order, *sorted(others)])
+        # A group too small to be compared with, as a known one, may still be held out.
+        square = table[order]
+        table[order] = square.where(square.notna(), square.T)
+        return table
 
 
 def study_unknown(

@@ -32,9 +32,9 @@ TOO_FEW: Final = "too few specimens to say"
 NEW: Final = "new"
 USUAL: Final = "usual"
 # What a discriminant says of single specimens of two groups.
-TOLD_APART: Final = "told apart"
+TOLD_APART: Final = "distinguished"
 OVERLAPPING: Final = "overlapping"
-NOT_TOLD_APART: Final = "not told apart"
+NOT_TOLD_APART: Final = "not distinguished"
 
 _CHANCE: Final = 0.5
 # A bound whose smallest possible value exceeds this is called loose.

@@ -1,0 +1,185 @@
+"""Inputs of a species study: groups, other columns, far and missing landmarks, preparation."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernova.shapes import Landmarks, write_landmarks
+from kernova.shapes.features import shape_features
+from kernova.species.inputs import (
+    Reading,
+    columns_of,
+    feature_notes,
+    groups_of,
+    missing_landmark_notes,
+    prepared_specimens,
+    read_specimens,
+    without_far_landmarks,
+)
+from tests.species.drawn_shapes import drawn
+
+SLIDERS = np.array([[0, 1, 2], [1, 2, 3]])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Six fish: as a TPS file, as a wide table with columns, and a table of groups."""
+    monkeypatch.chdir(tmp_path)
+    landmarks, _ = drawn({"a": 6})
+    landmarks = Landmarks(tuple(f"lake_{k}" for k in range(6)), landmarks.coordinates)
+    write_landmarks("fish.tps", landmarks)
+    write_landmarks("fish.csv", landmarks)
+    wide = pd.read_csv("fish.csv")
+    wide.insert(1, "sex", list("FMFMFM"))
+    wide.insert(1, "species", list("aaabbb"))
+    wide.to_csv("fish.csv", index=False)
+    table = pd.DataFrame(
+        {"specimen": landmarks.ids, "species": list("xxyyzz"), "sex": list("MFMFMF"), "site": 1}
+    )
+    table.iloc[::-1].to_csv("groups.csv", index=False)
+    return tmp_path
+
+
+# --- groups and columns ---------------------------------------------------------------------
+
+
+def test_groups_come_from_a_table_a_column_or_a_pattern(folder):
+    tps, wide = read_specimens("fish.tps"), read_specimens("fish.csv")
+    assert groups_of(tps, groups="groups.csv", group_column="species") == tuple("xxyyzz")
+    assert groups_of(wide, group_column="species") == tuple("aaabbb")
+    assert groups_of(wide, groups="groups.csv", group_column="species") == tuple("xxyyzz")
+    assert groups_of(tps, id_pattern="_([0-9])") == tuple("012345")
+
+
+def test_other_columns_are_in_the_order_of_the_specimens(folder):
+    tps, wide = read_specimens("fish.tps"), read_specimens("fish.csv")
+    beside = columns_of(tps, groups="groups.csv", group_column="species")
+    assert list(beside.columns) == ["sex", "site"]
+    assert beside["sex"].tolist() == list("MFMFMF")
+    own = columns_of(wide, group_column="species")
+    assert list(own.columns) == ["sex"]
+    assert own["sex"].tolist() == list("FMFMFM")
+    # Where both have a column, the table of groups counts.
+    both = columns_of(wide, groups="groups.csv", group_column="species")
+    assert both["sex"].tolist() == list("MFMFMF")
+    assert columns_of(read_specimens("fish.tps")) is None
+
+
+def test_variables_of_a_tps_file_are_columns(folder):
+    text = Path("fish.tps").read_text().splitlines()
+    for place, line in reversed(list(enumerate(text))):
+        if line.startswith("ID="):
+            number = int(line.split("_")[1])
+            text.insert(place + 1, f"VARIABLES=species={'ab'[number % 2]},sex={'FM'[number > 2]}")
+    Path("fish.tps").write_text("\n".join(text))
+    found = read_specimens("fish.tps")
+    assert groups_of(found, group_column="species") == tuple("ababab")
+    assert columns_of(found, group_column="species")["sex"].tolist() == list("FFFMMM")
+
+
+def test_negative_coordinates_may_mean_missing(folder):
+    Path("n.tps").write_text("LM=3\n-1 -1\n2 0\n0 3\nID=a\nLM=3\n1 1\n2 0\n0 3\nID=b\n")
+    assert not read_specimens("n.tps").landmarks.is_missing.any()
+    found = read_specimens("n.tps", Reading(negative="missing")).landmarks
+    assert found.is_missing.tolist() == [[True, False, False], [False] * 3]
+
+
+# --- landmarks ------------------------------------------------------------------------------
+
+
+def gappy(far=((3, 2),), missing=(), **entries):
+    points = drawn({"a": 20}, noise=0.05)[0].coordinates.copy()
+    for row, number in far:
+        points[row, number] = 1e200
+    for row, number in missing:
+        points[row, number] = np.nan
+    return Landmarks(tuple(f"s{k}" for k in range(20)), points, source="fish.tps", **entries)
+
+
+def test_landmarks_far_beyond_all_others_are_missing():
+    landmarks = gappy(far=[(3, 2), (4, 0)])
+
+    found = without_far_landmarks(landmarks)
+
+    assert np.argwhere(found.landmarks.is_missing).tolist() == [[3, 2], [4, 0]]
+    assert found.notes == [
+        "2 landmarks of fish.tps lie far beyond those of all other specimens and were treated as "
+        "missing, such as landmark 3 of 's3' at 1e+200, 1e+200. Correct the file, or leave such "
+        "landmarks empty."
+    ]
+    usual = gappy(far=())
+    assert without_far_landmarks(usual).landmarks is usual
+
+
+def test_a_specimen_in_another_unit_is_not_far():
+    landmarks = gappy(far=())
+    points = landmarks.coordinates.copy()
+    points[5] *= 1e6
+    assert without_far_landmarks(Landmarks(landmarks.ids, points)).notes == []
+
+
+def test_few_new_specimens_are_compared_with_the_known_ones():
+    known = gappy(far=())
+    new = gappy(far=[(0, 2)]).take([0])
+    assert without_far_landmarks(new, beside=known).landmarks.is_missing.sum() == 1
+
+
+def test_missing_landmarks_are_counted():
+    assert missing_landmark_notes(gappy(far=())) == []
+    assert missing_landmark_notes(gappy(far=(), missing=[(1, 1), (1, 2), (7, 1)])) == [
+        "3 of 180 landmarks of fish.tps are missing, in 2 of 20 specimens; each was estimated from "
+        "the others."
+    ]
+
+
+def test_notes_on_features():
+    features = shape_features({"tilt": "angle(1-2, vertical)", "long": "|1-2|"})
+    assert feature_notes(None, 2) == []
+    assert feature_notes(features, 2) == [
+        "tilt: measured on aligned shapes, where horizontal is the direction in which the "
+        "consensus is longest, from the end of landmark 1 to the other.",
+        "long: measured on shapes of centroid size 1, since alignment removes size. Divide by a "
+        "length, or add the size as a column of its own.",
+    ]
+    assert feature_notes(features, 3)[-1] == (
+        "Of three axes, vertical is the second and horizontal the first."
+    )
+
+
+# --- preparation ----------------------------------------------------------------------------
+
+
+def test_far_landmarks_do_not_spoil_what_slides():
+    """Sliding needs a consensus, which one landmark at 1e200 would be all of."""
+    landmarks = gappy(missing=[(7, 1)], notes=("A comment was left out.",))
+
+    (found,) = prepared_specimens([landmarks], sliders=SLIDERS)
+
+    assert np.isfinite(found.coordinates).all()
+    assert np.abs(found.coordinates[3]).max() < 100
+    assert found.notes == (
+        "A comment was left out.",
+        "1 landmark of fish.tps lies far beyond those of all other specimens and was treated as "
+        "missing, such as landmark 3 of 's3' at 1e+200, 1e+200. Correct the file, or leave such "
+        "landmarks empty.",
+        "2 semilandmarks slid to the least bending energy.",
+        "2 of 180 landmarks of fish.tps are missing, in 2 of 20 specimens; each was estimated from "
+        "the others.",
+    )
+
+
+def test_without_preparation_missing_landmarks_are_left_to_the_study():
+    (found,) = prepared_specimens([gappy(far=(), missing=[(7, 1)])])
+    assert found.is_missing.sum() == 1
+    assert found.notes == ()
+
+
+def test_new_specimens_are_prepared_beside_the_known_ones():
+    known = gappy(far=())
+    new = gappy(far=[(0, 5)]).take([0])
+    found = prepared_specimens([known, new], sliders=SLIDERS)
+    assert [len(one) for one in found] == [20, 1]
+    assert found[0].notes == ("2 semilandmarks slid to the least bending energy.",)
+    assert [note[:10] for note in found[1].notes] == ["1 landmark", "2 semiland", "1 of 9 lan"]

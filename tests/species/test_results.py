@@ -1,0 +1,441 @@
+"""Answers of a species study: sentences, JSON, tables, aligned specimens and notes."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernova.shapes import Landmarks, read_landmarks, write_landmarks
+from kernova.shapes.features import shape_features
+from kernova.species.covariates import Covariates
+from kernova.species.digitising import check_digitising
+from kernova.species.results import (
+    answer_each,
+    answer_specimens,
+    answer_unknown,
+    digitising_notes,
+)
+from kernova.species.space import SpeciesSettings
+from tests.species.drawn_shapes import OUTLINE, drawn
+
+QUICK = SpeciesSettings(halvings=2, components=4)
+WITHOUT_COVARIATES = (
+    "Sex, age and site of the specimens had no part in this: if the samples differ in them, shapes "
+    "may differ for that reason. {}"
+)
+
+
+def named(landmarks, source):
+    return Landmarks(landmarks.ids, landmarks.coordinates, source=source)
+
+
+@pytest.fixture(scope="module")
+def fish():
+    landmarks, groups = drawn({"a": 24, "b": 20, "d": 3, "new": 9}, distance=0.9)
+    return named(landmarks, "fish.tps"), groups
+
+
+@pytest.fixture(scope="module")
+def unknown(fish):
+    return answer_unknown(*fish, "new", QUICK)
+
+
+@pytest.fixture(scope="module")
+def each(fish):
+    return answer_each(*fish, QUICK)
+
+
+@pytest.fixture(scope="module")
+def specimens(fish):
+    landmarks, groups = fish
+    is_new = groups == "new"
+    new = named(landmarks.take(is_new), "nets.tps")
+    return answer_specimens(landmarks.take(~is_new), groups[~is_new].tolist(), new, QUICK)
+
+
+def plain(answer):
+    """The answer as a program reads it."""
+    return json.loads(json.dumps(answer.to_json_dict(), allow_nan=False))
+
+
+# --- one unknown group ----------------------------------------------------------------------
+
+
+def test_sentences_on_a_group_are_verdict_reasons_and_notes(unknown):
+    verdict = unknown.study.verdict
+    assert unknown.sentences == [verdict.sentence, *verdict.reasons, *unknown.notes]
+    assert unknown.notes == (
+        WITHOUT_COVARIATES.format("Add them with --covariate."),
+        "3 specimens without a group of 5 or more are compared with the most similar specimens, "
+        "which shows fewer errors.",
+    )
+
+
+def test_json_on_a_group_has_both_questions_for_every_known_group(unknown):
+    found = plain(unknown)
+
+    assert list(found) == [
+        "unknown", "specimens", "verdict", "pooled", "is_masked", "pairs", "not_compared",
+        "halvings", "rows", "digitising", "covariates", "notes", "settings",
+    ]  # fmt: skip
+    assert (found["unknown"], found["specimens"]) == ("new", 9)
+    verdict = found["verdict"]
+    assert list(verdict) == [
+        "kind", "sentence", "reasons", "closest", "p_value", "specimens_needed",
+    ]  # fmt: skip
+    assert verdict["kind"] == "looks new"
+    assert verdict["reasons"] == list(unknown.study.verdict.reasons)
+    assert verdict["specimens_needed"] is None
+    assert {pair["known"] for pair in found["pairs"]} == {"a", "b"}
+    assert found["not_compared"] == ["d"]
+    for pair in found["pairs"]:
+        assert list(pair) == [
+            "known", "specimens", "status", "p_value", "adjusted_p_value", "smallest_p_value",
+            "exchanged", "distance", "critical_distance", "dispersion_ratio",
+            "dispersion_p_value", "smaller", "size_p_value", "distance_by_growth",
+            "distance_beyond_growth", "error", "error_low", "error_high", "left_out",
+            "single_specimens", "novelty_error", "auroc", "novelty_error_spread",
+        ]  # fmt: skip
+        assert (pair["status"], pair["exchanged"]) == ("ruled out", "specimens")
+        assert pair["single_specimens"] == "distinguished"
+        assert pair["adjusted_p_value"] is None
+        assert pair["error_low"] <= pair["error"] <= pair["error_high"]
+    assert [line["halving"] for line in found["halvings"]] == [1, 2]
+    mean = np.mean([line["auroc"] for line in found["halvings"]])
+    assert found["pooled"]["auroc"] == pytest.approx(mean)
+    assert found["is_masked"] is False
+    assert found["covariates"] == []
+    assert found["notes"] == list(unknown.notes)
+    assert found["settings"]["score"] == "likelihood-ratio"
+    assert found["settings"]["features"] is None
+
+
+def test_rows_on_a_group_are_its_specimens(unknown):
+    rows = unknown.rows
+    assert list(rows.columns) == [
+        "id", "novelty", "p_value", "verdict", "closest", "closest_p_value", "digitising",
+    ]  # fmt: skip
+    assert list(rows["id"]) == [f"s{k}" for k in range(47, 56)]
+    assert set(rows["digitising"]) == {"in order"}
+    assert [row["id"] for row in plain(unknown)["rows"]] == list(rows["id"])
+
+
+def test_the_table_shown_has_the_hardest_group_first(unknown):
+    assert list(unknown.shown.columns) == [
+        "known", "specimens", "status", "p_value", "error", "error_low", "error_high",
+        "novelty_error",
+    ]  # fmt: skip
+    assert unknown.shown["known"].iloc[0] == unknown.study.verdict.closest
+    assert unknown.title == "Known groups, the hardest to distinguish first"
+
+
+def test_a_group_without_any_to_compare_with_is_an_answer_too():
+    landmarks, groups = drawn({"a": 3, "b": 2, "new": 5})
+    answer = answer_unknown(landmarks, groups, "new", QUICK)
+    found = plain(answer)
+    assert (found["pairs"], found["verdict"]["closest"]) == ([], None)
+    assert found["not_compared"] == ["a", "b"]
+    assert answer.shown.empty
+    assert not any(note.startswith("Sex, age and site") for note in answer.notes)
+
+
+def test_the_score_and_features_are_among_the_settings(fish):
+    features = shape_features({"long": "|1-6| / |3-9|", "wide": "|4-8| / |1-6|"})
+    settings = SpeciesSettings(halvings=1, features=features, score="mahalanobis")
+    found = plain(answer_unknown(*fish, "new", settings))["settings"]
+    assert found["features"] == {"long": "|1-6| / |3-9|", "wide": "|4-8| / |1-6|"}
+    assert (found["score"], found["halvings"]) == ("mahalanobis", 1)
+
+
+# --- notes ----------------------------------------------------------------------------------
+
+
+def test_columns_of_the_table_are_compared_and_offered(fish):
+    landmarks, groups = fish
+    sex = np.where(groups == "new", "M", np.where(np.arange(56) % 3, "F", "M"))
+    columns = pd.DataFrame({"sex": sex, "museum": list("xy") * 28})
+
+    without = answer_unknown(landmarks, groups, "new", QUICK, None, columns)
+    given = answer_unknown(landmarks, groups, "new", QUICK, Covariates({"sex": sex}), columns)
+
+    nearest = without.study.pairs.set_index("known")["distance"].idxmin()
+    share = np.mean(sex[groups == nearest] == "M")
+    assert without.notes[:2] == (
+        f"Of the unknown specimens 100% have sex = M, of {nearest} {share:.0%}: a difference "
+        "between such specimens would look the same. Add --covariate sex to adjust for it.",
+        WITHOUT_COVARIATES.format("Add --covariate sex."),
+    )
+    assert given.notes[0] == (
+        "Adjusted for sex; other differences between the samples, such as in season or "
+        "preservation, are not ruled out."
+    )
+    assert plain(given)["covariates"] == ["sex"]
+    assert all(pair["adjusted_p_value"] <= 0.05 for pair in plain(given)["pairs"])
+
+
+def test_growth_within_groups_is_noted_where_size_has_a_part():
+    landmarks, groups = drawn({"a": 30, "b": 30, "new": 12}, noise=0.04)
+    answer = answer_unknown(landmarks, groups, "new", QUICK, Covariates(has_size=True))
+    assert plain(answer)["covariates"] == ["size"]
+    (note,) = [one for one in answer.notes if one.startswith("Within groups, log centroid size")]
+    # Sizes are drawn at random, so that shapes do not change with them.
+    assert "slopes do not differ significantly between groups" in note
+    share = float(note.split("explains ")[1].split("%")[0])
+    assert share < 10
+
+
+def test_young_specimens_are_told_from_new_ones():
+    """Shapes become longer with size; the unknown are young specimens of a."""
+    landmarks, groups = drawn({"a": 50, "b": 40}, noise=0.03)
+    rng = np.random.default_rng(2)
+    log_sizes = rng.normal(0, 0.1, 90)
+    log_sizes[:14] -= 1
+    ways = np.random.default_rng([0, 7]).standard_normal((2, *OUTLINE.shape))
+    bent = OUTLINE + 0.6 * ways[(groups == "b").astype(int)] / np.linalg.norm(ways[0])
+    shapes = bent * np.column_stack([1 + 0.25 * log_sizes, np.ones(90)])[:, None]
+    shapes += 0.03 * rng.standard_normal(shapes.shape)
+    lengths = np.linalg.norm(shapes - shapes.mean(axis=1, keepdims=True), axis=(1, 2))
+    shapes *= (np.exp(log_sizes) / lengths)[:, None, None]
+    labels = np.where(np.arange(90) < 14, "young", groups)
+
+    answer = answer_unknown(Landmarks(landmarks.ids, shapes), labels, "young", QUICK)
+
+    assert answer.study.verdict.kind == "differs, but so does size"
+    assert answer.sentences[0].startswith(
+        "young looks new, but its specimens are on average smaller than 100% of those of a: "
+    )
+    assert any(note.startswith("Within groups, log centroid size ") for note in answer.notes)
+    every = answer_each(Landmarks(landmarks.ids, shapes), labels, QUICK)
+    assert every.sentences[1] == (
+        "2 of 3 groups would look new, but so much smaller or larger than another one that growth "
+        "may explain it."
+    )
+
+
+def test_notes_of_the_file_and_on_its_landmarks_are_told_once():
+    landmarks, groups = drawn({"a": 20, "b": 20, "new": 8})
+    points = landmarks.coordinates.copy()
+    points[2, 4] = np.nan
+    points[3, 5] = 1e200
+    gappy = Landmarks(landmarks.ids, points, source="fish.tps", notes=("A comment was left out.",))
+    notes = (
+        "1 landmark of fish.tps lies far beyond those of all other specimens and was treated as "
+        "missing, such as landmark 6 of 's3' at 1e+200, 1e+200. Correct the file, or leave such "
+        "landmarks empty.",
+        "A comment was left out.",
+        "2 of 432 landmarks of fish.tps are missing, in 2 of 48 specimens; each was estimated "
+        "from the others.",
+    )
+
+    for answer in (
+        answer_unknown(gappy, groups, "new", QUICK),
+        answer_each(gappy, groups, QUICK),
+    ):
+        start = answer.notes.index(notes[0])
+        assert answer.notes[start : start + 3] == notes
+        assert len(set(answer.notes)) == len(answer.notes)
+    new = Landmarks(("x",), drawn({"a": 1}, seed=4)[0].coordinates, notes=gappy.notes)
+    tests = answer_specimens(gappy, groups.tolist(), new, QUICK)
+    assert [note for note in tests.notes if note in notes] == list(notes)
+
+
+def test_one_specimen_to_check_and_several():
+    landmarks, groups = drawn({"a": 40, "b": 40}, noise=0.05)
+    points = landmarks.coordinates.copy()
+    assert digitising_notes(check_digitising(landmarks, groups.tolist())) == []
+    for row, number in ((3, 2), (50, 6)):
+        points[row, number] += 0.4 * np.ptp(points[row], axis=0)
+        report = check_digitising(Landmarks(landmarks.ids, points), groups.tolist())
+        first = report.findings[0]
+        n_found = len({one.row for one in report.findings})
+        assert n_found == (1 if row == 3 else 2)
+        such_as = ", such as the strongest case" if n_found > 1 else ""
+        counted = "1 specimen" if n_found == 1 else "2 specimens"
+        assert digitising_notes(report) == [
+            f"Check the digitising of {counted} of 80{such_as}. {first.sentence}"
+        ]
+        assert first.sentence.startswith(f"Specimen {first.id} ({first.group}): landmark ")
+
+
+def test_several_findings_on_a_specimen_are_in_one_cell():
+    landmarks, groups = drawn({"a": 40, "new": 10}, noise=0.05)
+    points = landmarks.coordinates.copy()
+    points[44, 2] = points[44, 3]
+    points[44, 6] += 0.5 * np.ptp(points[44], axis=0)
+    answer = answer_unknown(Landmarks(landmarks.ids, points), groups, "new", QUICK)
+    cell = answer.rows.set_index("id").loc["s44", "digitising"]
+    assert cell.startswith("coinciding 3, 4; ")
+
+
+# --- every group ----------------------------------------------------------------------------
+
+
+def test_sentences_on_every_group_count_verdicts_and_pairs(each):
+    assert each.sentences == [
+        "3 of 3 groups would look new if they were unknown: they differ in mean shape from every "
+        "other group compared.",
+        "Single specimens are distinguished in 3 of 3 pairs of groups by a cross-validated "
+        "discriminant (an error of at most 0.25); they overlap in 0, and the error is not below "
+        "that of guessing in 0.",
+        "1 smaller group was never held out.",
+        "3 specimens without a group of 5 or more are compared with the most similar specimens, "
+        "which shows fewer errors.",
+    ]
+
+
+def test_json_on_every_group_has_a_symmetric_matrix(each):
+    found = plain(each)
+    assert list(found) == [
+        "groups", "verdicts", "pairs", "matrix", "too_small", "not_compared", "covariates",
+        "digitising", "notes", "settings",
+    ]  # fmt: skip
+    assert [line["unknown"] for line in found["groups"]] == ["a", "b", "new"]
+    assert [line["verdict"] for line in found["groups"]] == ["looks new"] * 3
+    assert found["verdicts"]["b"]["sentence"] == each.study.studies[1].verdict.sentence
+    assert (found["too_small"], found["not_compared"]) == (["d"], ["d"])
+    matrix = found["matrix"]
+    assert matrix["groups"] == matrix["others"] == ["a", "b", "new"]
+    rates = pd.DataFrame(matrix["discriminant_error"], dtype=float).to_numpy()
+    np.testing.assert_array_equal(rates, rates.T)
+    assert np.isnan(np.diag(rates)).all()
+    assert {(pair["unknown"], pair["known"]) for pair in found["pairs"]} == {
+        (x, y) for x in matrix["groups"] for y in matrix["groups"] if x != y
+    }
+    assert len(each.rows) == len(each.shown) == 3
+    assert "single_specimens" in each.rows
+
+
+def test_groups_that_overlap_are_counted():
+    landmarks, groups = drawn({"a": 40, "b": 20, "c": 3}, distance=0.9)
+    halves = np.where((groups == "a") & (np.arange(63) % 2 == 0), "a2", groups)
+    answer = answer_each(landmarks, halves, QUICK, least_specimens=2)
+    assert answer.sentences[:4] == [
+        "2 of 4 groups would look new if they were unknown: they differ in mean shape from every "
+        "other group compared.",
+        "2 of 4 groups are compatible with a random sample of another one.",
+        "Single specimens are distinguished in 5 of 6 pairs of groups by a cross-validated "
+        "discriminant (an error of at most 0.25); they overlap in 0, and the error is not below "
+        "that of guessing in 1.",
+        answer.notes[0],
+    ]
+
+
+def test_no_pair_makes_no_sentence_on_pairs():
+    landmarks, groups = drawn({"a": 2, "b": 2, "c": 1}, noise=0.02)
+    answer = answer_each(landmarks, groups, QUICK, least_specimens=1)
+    assert answer.sentences[:2] == [
+        "0 of 3 groups would look new if they were unknown.",
+        "3 of 3 groups have too few specimens to say.",
+    ]
+    assert answer.sentences[2:] == list(answer.notes)
+
+
+# --- single specimens -----------------------------------------------------------------------
+
+
+def test_sentences_on_specimens_are_of_each_and_of_the_sample(specimens):
+    tests = specimens.tests
+    assert specimens.sentences[:2] == [
+        "9 of 9 specimens of nets.tps look like none of the known groups; of those called new, at "
+        "most 5 % are expected to be ordinary.",
+        tests.whole_sample.sentence,
+    ]
+    assert specimens.sentences[1].endswith("are expected of known groups mixed as in fish.tps.")
+    assert specimens.sentences[2:] == list(specimens.notes)
+    assert specimens.notes[0] == tests.notes[0]
+
+
+def test_json_on_specimens_has_the_test_of_the_whole_sample(specimens):
+    found = plain(specimens)
+    assert list(found) == [
+        "new_specimens", "specimens", "held_out_specimens", "whole_sample", "rows", "digitising",
+        "notes", "settings",
+    ]  # fmt: skip
+    assert (found["new_specimens"], found["specimens"]) == (9, 9)
+    assert found["held_out_specimens"] == 24
+    whole = found["whole_sample"]
+    assert whole == {
+        "p_value": specimens.tests.whole_sample.p_value,
+        "is_more_novel": True,
+        "low_p_values": 9,
+        "low_p_values_expected": pytest.approx(0.45),
+        "sentence": specimens.sentences[1],
+    }
+    assert whole["p_value"] < 0.001
+    assert [row["verdict"] for row in found["rows"]] == ["new"] * 9
+
+
+def test_specimens_are_shown_with_the_most_unusual_first(specimens):
+    assert specimens.shown["p_value"].is_monotonic_increasing
+    novelty = specimens.shown["novelty"].tolist()
+    assert novelty == sorted(specimens.rows["novelty"], reverse=True)
+    assert list(specimens.rows["id"]) == list(specimens.tests.new.ids)
+
+
+def test_known_and_new_specimens_are_checked_in_one_report():
+    known, groups = drawn({"a": 40, "b": 40}, noise=0.05)
+    new, _ = drawn({"a": 6}, seed=3, noise=0.05)
+    points, others = known.coordinates.copy(), new.coordinates.copy()
+    points[7, 4] += 0.5 * np.ptp(points[7], axis=0)
+    others[2, 5] += 0.5 * np.ptp(others[2], axis=0)
+
+    answer = answer_specimens(
+        Landmarks(known.ids, points), groups.tolist(), Landmarks(new.ids, others), QUICK
+    )
+
+    assert {(one.id, one.group, one.landmarks) for one in answer.digitising.findings} == {
+        ("s7", "a", (5,)),
+        ("s2 (new)", "", (6,)),
+    }
+    cells = answer.rows.set_index("id")["digitising"]
+    assert cells["s2"] == "single landmark 6"
+    assert (cells.drop("s2") == "in order").all()
+    assert [one["id"] for one in plain(answer)["digitising"]] == [
+        one.id for one in answer.digitising.findings
+    ]
+
+
+# --- aligned specimens ----------------------------------------------------------------------
+
+
+def test_aligned_specimens_are_those_of_the_file_without_position_size_and_direction(
+    fish, unknown, each
+):
+    landmarks, groups = fish
+    for answer in (unknown, each):
+        aligned, labels = answer.aligned
+        assert aligned.ids == landmarks.ids
+        assert labels == tuple(groups)
+        np.testing.assert_allclose(aligned.coordinates.mean(axis=1), 0, atol=1e-9)
+        sizes = np.linalg.norm(aligned.coordinates, axis=(1, 2))
+        np.testing.assert_allclose(sizes, 1, atol=0.05)
+        # A similarity keeps ratios of distances.
+        for points in (aligned.coordinates, landmarks.coordinates):
+            ratio = np.linalg.norm(points[:, 0] - points[:, 4], axis=1) / np.linalg.norm(
+                points[:, 2] - points[:, 7], axis=1
+            )
+            if points is aligned.coordinates:
+                ours = ratio
+        np.testing.assert_allclose(ours, ratio)
+
+
+def test_new_specimens_are_aligned_as_group_new(specimens, tmp_path):
+    aligned, groups = specimens.aligned
+    assert len(aligned) == 56
+    assert groups[:47] == tuple(specimens.tests.groups)
+    assert groups[47:] == ("new",) * 9
+    write_landmarks(tmp_path / "aligned.csv", aligned, groups)
+    again = read_landmarks(tmp_path / "aligned.csv")
+    np.testing.assert_allclose(again.landmarks.coordinates, aligned.coordinates)
+    assert again.landmarks.ids == aligned.ids
+
+
+def test_new_specimens_with_the_ids_of_known_ones_are_marked():
+    known, groups = drawn({"a": 10, "b": 10})
+    ids = ("s0 (new)", *known.ids[1:])
+    new, _ = drawn({"a": 2}, seed=1)
+    twins = Landmarks(("s1", "s0 (new)"), new.coordinates)
+    answer = answer_specimens(Landmarks(ids, known.coordinates), groups.tolist(), twins, QUICK)
+    assert answer.aligned.landmarks.ids[20:] == ("s1 (new)", "s0 (new) (new)")
+    assert list(answer.rows["id"]) == ["s1", "s0 (new)"]
