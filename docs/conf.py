@@ -48,6 +48,24 @@ def _escape(app, what, name, member, options, lines):
         lines[number] = "``".join(pieces)
 
 
+def _markdown_as_rst(app, relative_path, parent, content):
+    """Turn the headings and tables of a decision, which is Markdown, into those of RST."""
+    if relative_path.suffix != ".md":
+        return
+    text = re.sub(r"^## (.+)$", r"**\1**", content[0], flags=re.M)
+    content[0] = re.sub(r"(?:^\|.*\|$\n?)+", _list_table, text, flags=re.M)
+
+
+def _list_table(found):
+    rows = [line.strip("|").split("|") for line in found[0].splitlines()]
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    for row in (rows[0], *rows[2:]):  # the second row are dashes
+        marks = ["   * -", *["     -"] * (len(row) - 1)]
+        lines += [f"{mark} {cell.strip()}" for mark, cell in zip(marks, row, strict=True)]
+    return "\n".join([*lines, "", ""])
+
+
 def setup(app):
+    app.connect("include-read", _markdown_as_rst)
     app.connect("autodoc-skip-member", _skip_member)
     app.connect("autodoc-process-docstring", _escape, priority=100)  # before numpydoc
