@@ -1,5 +1,6 @@
 """Calibrated detectors: any detector on one scale, with a guarantee."""
 
+import math
 import re
 
 import numpy as np
@@ -86,7 +87,7 @@ def test_the_threshold_itself_is_novel_and_the_next_number_is_not():
     for low, high in [(0, 1), (-3, 1e-300), (-LARGEST, LARGEST)]:
         X = np.linspace(low / 2, high / 2, 100)[:, np.newaxis] * 2
         calibrated = CalibratedDetector(FirstColumn(), 0.2, random_state=0).fit(X)
-        assert np.abs(X / 2 - calibrated.offset_ / 2).min() <= 8 * np.spacing(max(-low, high))
+        assert np.abs(X / 2 - calibrated.offset_ / 2).min() <= 4 * math.ulp(max(-low, high))
         edge = [[calibrated.threshold_], [calibrated.offset_], [low], [high]]
         assert calibrated.predict(edge).tolist() == [-1, 1, -1, 1]
         decision = calibrated.decision_function(edge)
