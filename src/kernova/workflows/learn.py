@@ -35,12 +35,12 @@ from kernova.workflows.class_tests import (
 )
 from kernova.workflows.detectors import table_encoder
 from kernova.workflows.landmarks.alignment import LandmarkColumns
-from kernova.workflows.landmarks.tables import (
+from kernova.workflows.landmarks.reading import (
     Roles,
-    aligned_specimens,
     read_specimens,
     table_unless_landmarks,
 )
+from kernova.workflows.landmarks.tables import aligned_specimens
 from kernova.workflows.settings import LearnSettings, Missing, missing_when_reading
 from kernova.workflows.verdicts import UNKNOWN
 
@@ -127,6 +127,7 @@ def read_labelled(
     size. Their labels may come from a table by id (``labels``, with ``id_column`` and
     ``label_column`` of that table), or from a part of their ids (``id_pattern``).
     """
+    beside = (id_column, label_column)  # with `labels`, they are columns of that table
     table = table_unless_landmarks(
         path,
         lambda: read_table(
@@ -137,6 +138,7 @@ def read_labelled(
             drop=drop,
             keep=keep,
             missing=missing_when_reading(missing),
+            optional=() if labels is None else [name for name in beside if name is not None],
             reading=reading,
         ),
         raw_coordinates=raw_coordinates or reading == "strict",
@@ -153,7 +155,7 @@ def read_labelled(
 
 def _check_has_labels(table: Table) -> None:
     if table.labels is None:
-        others = "; or give labels, a table by id, or id_pattern"
+        others = "; or give `labels`, a table by id, or id_pattern"
         raise InputError(
             f"{table.source} has no labels, so there are no classes to learn. Name the column that "
             "holds them with label_column"

@@ -43,14 +43,13 @@ from kernova.workflows.effort import (
     sample_note,
 )
 from kernova.workflows.landmarks.alignment import LandmarkColumns, alignment_step
-from kernova.workflows.landmarks.tables import (
+from kernova.workflows.landmarks.reading import (
     Roles,
-    aligned_specimens,
     check_is_table,
     read_specimens,
-    specimens_like,
     table_unless_landmarks,
 )
+from kernova.workflows.landmarks.tables import aligned_specimens, specimens_like
 from kernova.workflows.members import chains_of, detector_notes, member_bits
 from kernova.workflows.reasons import ExplainedRows, ModelRows, explain_rows, reason_texts
 from kernova.workflows.settings import Missing, NoveltySettings, missing_when_reading

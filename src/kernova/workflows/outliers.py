@@ -20,12 +20,12 @@ from kernova.workflows.agreement import Agreement, member_agreement
 from kernova.workflows.detectors import detector_named
 from kernova.workflows.effort import SampledDetector, explaining_effort
 from kernova.workflows.landmarks.alignment import alignment_step
-from kernova.workflows.landmarks.tables import (
+from kernova.workflows.landmarks.reading import (
     Roles,
-    aligned_specimens,
     read_specimens,
     table_unless_landmarks,
 )
+from kernova.workflows.landmarks.tables import aligned_specimens
 from kernova.workflows.members import bits_of_parts
 from kernova.workflows.reasons import ExplainedRows, ModelRows, explain_rows, reason_texts
 from kernova.workflows.settings import Missing, OutlierSettings, missing_when_reading

@@ -31,7 +31,12 @@ from kernova.typing import Mask
 from kernova.workflows.class_verdicts import RowVerdicts, model_at, verdicts_on
 from kernova.workflows.confusion import Confusion, confusion_of, groups_of, unknown_groups
 from kernova.workflows.landmarks.alignment import LandmarkColumns
-from kernova.workflows.landmarks.tables import Roles, read_specimens, specimens_like
+from kernova.workflows.landmarks.reading import (
+    Roles,
+    check_is_table,
+    read_specimens,
+)
+from kernova.workflows.landmarks.tables import specimens_like
 from kernova.workflows.learn import label_texts
 from kernova.workflows.settings import Missing, RecognizeSettings, missing_when_reading
 
@@ -179,7 +184,7 @@ def read_new(
     """
     if isinstance(model.reader, LandmarkColumns):
         given = Roles(id_column, label_column, drop=drop, labels=labels, id_pattern=id_pattern)
-        return _read_specimens(path, model.reader, given, missing or "auto")
+        return _read_specimens(path, model.reader, given, missing or model.encoder_.missing)
     _check_no_labels_beside(os.fspath(path), labels, id_pattern)
     missing = missing or model.encoder_.missing
     if missing == "auto" and model.encoder_.missing != "auto":
@@ -201,6 +206,8 @@ def read_new(
             f"The model was learnt from sounds; name the folder with the recordings of "
             f"{os.fspath(path)} with audio."
         )
+    if not isinstance(model.reader, ShapeColumns):
+        check_is_table(path, like="the training table")
     reading: Any = "keep" if missing == "auto" else missing_when_reading(missing)
     if isinstance(model.reader, TableColumns):
         roles = _Roles(id_column, label_column, tuple(drop))
@@ -218,10 +225,7 @@ def _read_specimens(
     """Align specimens like those of training; labels have the column of training by default."""
     if given.label_column is None and not given.has_labels_beside and reader.label_column:
         given = replace(given, label_column=reader.label_column, optional=(reader.label_column,))
-    if given.id_column is None and reader.id_column and given.labels is None:
-        given = replace(
-            given, id_column=reader.id_column, optional=(*given.optional, reader.id_column)
-        )
+    given = replace(given, usual_id=reader.id_column, may_be_raw=False)
     specimens = read_specimens(path, given)
     table = specimens_like(specimens, reader, "the model was learnt from", missing=missing)
     note = f"Specimens of {table.source} are aligned to the consensus of the training specimens."

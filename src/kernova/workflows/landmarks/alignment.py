@@ -1,22 +1,28 @@
 """Alignment of specimens as a step before a detector: from landmarks to shape coordinates."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernova._sklearn import validate_data
 from kernova.shapes.procrustes import GeneralizedProcrustes
 from kernova.shapes.tangent import tangent_projection
-from kernova.typing import Coordinates, Mask, Vector
+from kernova.typing import Coordinates, Mask, Matrix, Vector
 
+Rows = TypeVar("Rows", pd.DataFrame, Matrix)
 LOG_SIZE = "log centroid size"
 # Of unit centroid size: far below measurement error, far above rounding differences.
 _DECIMALS = 6
 _TOLERANCE = 1e-7
+
+
+class _Split(NamedTuple):
+    coordinates: Matrix  # a specimen per row
+    log_factors: Vector  # of size
 
 
 class _Placed(NamedTuple):
@@ -25,7 +31,7 @@ class _Placed(NamedTuple):
     is_missing: Mask  # specimens × landmarks
 
 
-class ShapeCoordinates(TransformerMixin, BaseEstimator):
+class ShapeCoordinates(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Shape coordinates: specimens aligned by GPA, projected onto the tangent plane.
 
     The columns are [x1 y1 x2 y2 ...]; missing landmarks (NaN) are estimated. Position, size and
@@ -70,29 +76,24 @@ class ShapeCoordinates(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X: pd.DataFrame, y: object = None) -> Self:
+    def fit(self, X: Rows, y: object = None) -> Self:
         """Compute the consensus of specimens, one per row."""
         validate_data(self, X, skip_check_array=True)  # names and number of features only
         procrustes = GeneralizedProcrustes(self.dimensions, tolerance=_TOLERANCE)
-        self.procrustes_ = procrustes.fit(self._points(X))
+        self.procrustes_ = procrustes.fit(self._split(X).coordinates)
         return self
 
-    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+    def transform(self, X: Rows) -> Rows:
         """Return the tangent coordinates of specimens, and their log size if asked for."""
         placed = self._placed(X)
         tangent = tangent_projection(placed.aligned, self.procrustes_.consensus_)
-        return self._frame(X, np.round(tangent, _DECIMALS), np.round(placed.log_sizes, _DECIMALS))
+        return self._like(X, np.round(tangent, _DECIMALS), np.round(placed.log_sizes, _DECIMALS))
 
-    def align(self, X: pd.DataFrame) -> pd.DataFrame:
+    def align(self, X: Rows) -> Rows:
         """Return aligned coordinates, of the same shapes as given; missing ones stay missing."""
         placed = self._placed(X)
         aligned = np.where(placed.is_missing[..., np.newaxis], np.nan, placed.aligned)
-        return self._frame(X, aligned, placed.log_sizes)
-
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the names of the columns, which are those of ``fit``."""
-        check_is_fitted(self)
-        return np.asarray(self.feature_names_in_, dtype=object)
+        return self._like(X, aligned, placed.log_sizes)
 
     @property
     def n_landmarks(self) -> int:
@@ -100,24 +101,25 @@ class ShapeCoordinates(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return int(self.procrustes_.consensus_.shape[0])
 
-    def _placed(self, X: pd.DataFrame) -> _Placed:
+    def _placed(self, X: Rows) -> _Placed:
         check_is_fitted(self)
         validate_data(self, X, reset=False, skip_check_array=True)
-        points = self._points(X)
+        points, log_factors = self._split(X)
         found = self.procrustes_.align(points)
-        factors = X.iloc[:, -1].to_numpy(dtype=np.float64) if self.size else np.zeros(len(X))
-        is_missing = np.asarray(np.isnan(points).any(axis=2))
-        return _Placed(found.coordinates, factors + np.log(found.centroid_sizes), is_missing)
+        is_missing = np.isnan(points).reshape(found.coordinates.shape).any(axis=2)
+        log_sizes = log_factors + np.log(found.centroid_sizes)
+        return _Placed(found.coordinates, log_sizes, np.asarray(is_missing))
 
-    def _points(self, X: pd.DataFrame) -> Coordinates:
-        columns = X.iloc[:, :-1] if self.size else X
-        rows = np.asarray(columns, dtype=np.float64)
-        return rows.reshape(len(rows), -1, self.dimensions)
+    def _split(self, X: Rows) -> _Split:
+        rows = np.asarray(X, dtype=np.float64)
+        return _Split(rows[:, :-1], rows[:, -1]) if self.size else _Split(rows, np.zeros(len(rows)))
 
-    def _frame(self, X: pd.DataFrame, points: Coordinates, log_sizes: Vector) -> pd.DataFrame:
+    def _like(self, X: Rows, points: Coordinates, log_sizes: Vector) -> Rows:
         rows = points.reshape(len(points), -1)
         if self.size:
             rows = np.column_stack([rows, log_sizes])
+        if not isinstance(X, pd.DataFrame):
+            return rows
         return pd.DataFrame(rows, index=X.index, columns=X.columns)
 
 
