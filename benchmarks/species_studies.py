@@ -22,7 +22,12 @@ from kernova.species.pairs import comparisons_of
 from kernova.species.results import answer_unknown
 from kernova.species.space import SpeciesSettings
 from kernova.species.study import study_unknown
-from kernova.species.verdicts import DIFFERS_WITH_COVARIATES, DIFFERS_WITH_SIZE, LOOKS_NEW
+from kernova.species.verdicts import (
+    DIFFERS_WITH_COVARIATES,
+    DIFFERS_WITH_SIZE,
+    DISTINGUISHED,
+    LOOKS_NEW,
+)
 
 # The sample differs in mean shape from every known group, whatever explains it.
 DIFFERS: Final = (LOOKS_NEW, DIFFERS_WITH_SIZE, DIFFERS_WITH_COVARIATES)
@@ -86,11 +91,12 @@ class Study(NamedTuple):
 
     set: str
     part: str
-    question: str  # "known", "held out", "young", "one sex", "one sex, given"
+    question: str  # "known", "held out", "small", "young", "one sex", "one sex, given"
     n: int
     group: str
     verdict: str
     is_warned: bool
+    is_distinguished: bool  # single specimens, from those of every known group compared
 
 
 def studies(
@@ -113,6 +119,7 @@ def studies(
                     yield _sampled(one, part, data, name, n, rng, is_held_out=True)
         if one.has_young:
             yield from (_young(one, part, data, name) for name in eligible)
+            yield from _small(one, part, data, eligible, n_each, rng)
         if one.sex:
             yield from _sexes(one, part, data, eligible, n_each, rng)
 
@@ -134,6 +141,26 @@ def _young(one: Set, part: str, data: Loaded, name: str) -> Study:
     members = np.flatnonzero(data.groups == name)
     smallest = members[np.argsort(sizes[members], kind="stable")][:_N_YOUNG]
     return _asked(one, part, "young", data, name, smallest, np.empty(0, dtype=int))
+
+
+def _small(
+    one: Set, part: str, data: Loaded, eligible: list[str], n_each: int, rng: np.random.Generator
+) -> Iterator[Study]:
+    """Draw samples of a known group in which small specimens are more frequent than in the group.
+
+    The logarithm of the odds falls by 1/4, 1/2, 1 or 2 per standard deviation of log size.
+    """
+    sizes = comparisons_of(data.landmarks, data.groups, _QUICK, Covariates()).log_sizes
+    for k in range(4 * n_each):
+        name = eligible[k % len(eligible)]
+        members = np.flatnonzero(data.groups == name)
+        n, fall = SIZES[k % len(SIZES)], (0.25, 0.5, 1.0, 2.0)[k // len(SIZES) % 4]
+        if len(members) < n + _FEWEST_LEFT:
+            continue
+        standard = (sizes[members] - sizes[members].mean()) / sizes[members].std()
+        odds = np.exp(-fall * np.clip(standard, -3, 3))
+        chosen = rng.choice(members, n, replace=False, p=odds / odds.sum())
+        yield _asked(one, part, "small", data, name, chosen, np.empty(0, dtype=int))
 
 
 def _sexes(
@@ -168,13 +195,15 @@ def _asked(
     covariates = covariates_from(columns, names, one.file)
     if question in ("young", "one sex"):
         answer = answer_unknown(landmarks, labels, _UNKNOWN, _QUICK, covariates, columns)
-        kind = answer.study.verdict.kind
+        study, kind = answer.study, answer.study.verdict.kind
         text = " ".join(answer.sentences)
         is_warned = kind != LOOKS_NEW or "Sex, age and site" in text or "sex =" in text
     else:
-        kind = study_unknown(landmarks, labels, _UNKNOWN, _QUICK, covariates).verdict.kind
+        study = study_unknown(landmarks, labels, _UNKNOWN, _QUICK, covariates)
+        kind = study.verdict.kind
         is_warned = kind != LOOKS_NEW
-    return Study(one.name, part, question, len(chosen), name, kind, is_warned)
+    is_distinguished = bool(study.pairs["single_specimens"].eq(DISTINGUISHED).all())
+    return Study(one.name, part, question, len(chosen), name, kind, is_warned, is_distinguished)
 
 
 def report(found: pd.DataFrame) -> str:
@@ -188,7 +217,9 @@ def report(found: pd.DataFrame) -> str:
         lines.append(
             f"{part:11s} {question:15s} n {n or '':3} {total:4d} studies: looks new "
             f"{hits / total:.3f} ({low:.3f} to {high:.3f}), differs "
-            f"{rows['verdict'].isin(DIFFERS).mean():.3f}, warned {rows['is_warned'].mean():.2f}"
+            f"{rows['verdict'].isin(DIFFERS).mean():.3f}, or distinguished "
+            f"{(rows['verdict'].isin(DIFFERS) | rows['is_distinguished']).mean():.3f}, warned "
+            f"{rows['is_warned'].mean():.2f}"
         )
     return "\n".join(lines)
 
