@@ -238,7 +238,7 @@ CALLS = {
     "scale": lambda f, x: read_tps(lines(f, "a.tps", f"LM=0\nSCALE={x}\n")),
     "repeated id": lambda f, x: read_tps(lines(f, "a.tps", f"LM=0\nID={x}\n" * 2)),
     "id of a specimen": lambda f, x: read_tps(
-        lines(f, "a.tps", f"LM=0\nID={x}\nLM=1\n1 2\nID=b\nLM=1\n1 2\nID=c\n")
+        lines(f, "a.tps", f"LM=2\n1 2\n3 4\nID={x}\nLM=1\n1 2\nID=b\nLM=1\n1 2\nID=c\n")
     ),
     "source of ids": lambda f, x: read_tps(lines(f, "a.tps", "LM=0\n"), ids_from=x),
     "ids of landmarks": lambda f, x: landmarks([x, x]),

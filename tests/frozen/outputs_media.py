@@ -1,7 +1,7 @@
 """Outputs of public names on files, specimens, recordings and sessions with an expert."""
 
 import tempfile
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 import kernova
 
 from .drawn_inputs import RATE
+from .landed_species import kept_lines
 from .outputs_tables import mixed_table
 from .sessions import STRATEGIES
 from .storage import inputs, vectors
@@ -187,24 +188,28 @@ def _landmarks():
 
 @case
 def species():
+    """Keep what the landed score gives; see ``landed_species`` for what was dropped, and why."""
     known, groups = _landmarks()
     new = kernova.Landmarks(tuple("ABCDEF"), inputs()["unnamed"])
-    plain = kernova.SpeciesSettings(components=4, halvings=3, weighting="none", remainder=False)
-    usual = kernova.SpeciesSettings(components=5, halvings=3, seed=2)
-    sized = kernova.SpeciesSettings(components=4, halvings=2, size=True, bandwidth="median")
-    measured = kernova.SpeciesSettings(
+    settings = partial(kernova.SpeciesSettings, score="depth")
+    plain = settings(components=4, halvings=3, weighting="none", remainder=False)
+    usual = settings(components=5, halvings=3, seed=2)
+    sized = settings(components=4, halvings=2, size=True, bandwidth="median")
+    measured = settings(
         features=kernova.shape_features({"ratio": "|1-5| / |3-7|", "depth": "|3-7|"}), halvings=2
     )
     found = {}
-    for name, settings in {
+    for name, one in {
         "plain": plain, "usual": usual, "sized": sized, "measured": measured,
     }.items():  # fmt: skip
-        study = kernova.study_unknown(known, groups, "lacustris", settings)
-        found[name] = [study.halvings, study.pairs, list(study.not_compared), study.n_unknown]
+        study = kernova.study_unknown(known, groups, "lacustris", one)
+        halvings, pairs = kept_lines(study.halvings, "halvings"), kept_lines(study.pairs, "pairs")
+        found[name] = [halvings, pairs, list(study.not_compared), study.n_unknown]
     each = kernova.study_each(known, groups, plain, least_specimens=4)
-    found["each"] = [each.summary.select_dtypes("number"), each.matrix, each.pairs]
+    lines = kept_lines(each.summary.select_dtypes("number"), "groups")
+    found["each"] = {"0": lines, "2": kept_lines(each.pairs, "pairs")}
     rows = kernova.judge_specimens(known, groups, new, usual).rows
-    found["judged"] = rows.drop(columns=["verdict", "digitising"])
+    found["judged"] = kept_lines(rows.drop(columns="verdict"), "rows")
     return found
 
 

@@ -14,9 +14,10 @@ import pytest
 from kernova import KernelSpatialDepth
 from kernova.workflows.detectors import detector_named
 
+from .landed_species import LANDED_OPTIONS, kept_outcomes
 from .running import outcome_of, unlike, working_in
 from .scenes import prepare, scenes
-from .storage import BIT_EQUAL, DATA
+from .storage import BIT_EQUAL, DATA, SEARCHED
 
 # Old names must go on working; that they say what they are called now is no fault here.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -34,7 +35,11 @@ LANDED_DEFAULTS = {"n_neighbors": {"--neighbors": "20"}, "bandwidth": {"--bandwi
 
 def with_landed_defaults(words):
     """Add the options whose defaults have changed, unless they are given or it asks for help."""
-    if not words or words[0] not in LANDED_METHOD or "--help" in words or len(words) == 1:
+    if not words or "--help" in words or len(words) == 1:
+        return words
+    if words[0] == "species":
+        return [*words, *(word for pair in LANDED_OPTIONS.items() for word in pair)]
+    if words[0] not in LANDED_METHOD:
         return words
     method = LANDED_METHOD[words[0]]
     given = {"--method": method, "--missing": "refuse"}
@@ -48,6 +53,22 @@ def with_landed_defaults(words):
         if words[0] == "outliers" or parameter == "bandwidth":
             given |= LANDED_DEFAULTS.get(parameter, {})
     return [*words, *(word for pair in given.items() if pair[0] not in words for word in pair)]
+
+
+def tolerance_of(one):
+    """Give the relative tolerance of a command's numbers: as marked, or by what is searched for."""
+    words = one["words"]
+    if BIT_EQUAL:
+        return 1e-9
+    # Learning searches for a length-scale; models of the landed version keep the one they have.
+    is_learnt = words[:1] == ["recognize"] and not words[1].startswith("models/")
+    if words[:1] == ["learn"] or is_learnt or words[:2] == ["reproduce", "mddkm-tables"]:
+        return SEARCHED
+    if words[:2] == ["reproduce", "rkof"]:
+        # With all rows as neighbours, the LOF of one pair of rows is equal but for rounding: one
+        # of the 600 pairs of an area under the curve.
+        return 1e-4
+    return one.get("rtol", 1e-9)
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +96,9 @@ def test_commands_answer_as_the_landed_version(scene, tmp_path):
             outcome = json.loads(
                 json.dumps(outcome_of(with_landed_defaults(one["words"]), one["stdin"]))
             )
-            rtol = 1e-9 if BIT_EQUAL else one.get("rtol", 1e-9)
-            unlikes = unlike(outcome, one["outcome"], rtol)
+            expected = one["outcome"]
+            if one["words"][:1] == ["species"]:
+                outcome, expected = kept_outcomes(outcome, expected)
+            unlikes = unlike(outcome, expected, tolerance_of(one))
             found += [f"kernova {' '.join(one['words'])}: {line}" for line in unlikes]
     assert not found, "\n".join(found)
