@@ -252,6 +252,26 @@ def test_sides_are_averaged(folder):
     np.testing.assert_allclose(left, right)
 
 
+def test_digitising_is_checked_before_sides_are_averaged(folder):
+    rng = np.random.default_rng(0)
+    half = np.array([[0.0, 1.0], [1.0, 2.0], [2.5, 1.5], [3.0, 0.5]])
+    whole = np.concatenate([half, half * [1, -1], [[-1.0, 0.0], [4.0, 0.0]]])
+    beetles = whole + 0.05 * rng.standard_normal((40, 10, 2))
+    beetles[5, 2] += 1
+    beetles[7, 3] = np.nan
+    ids = tuple(f"{'old' if k < 28 else 'new'}_{k}" for k in range(40))
+    write_tps(Landmarks(ids, beetles), "beetles.tps")
+    where = ["beetles.tps", "--id-pattern", "^([a-z]+)_", *QUICK, "--symmetric", "--json"]
+    for question in (["--unknown", "new"], ["--each"]):
+        answer = json.loads(run(*where, *question))
+        found = [(one["id"], one["landmarks"]) for one in answer["digitising"]]
+        assert found == [("old_5", "3")]
+        assert (
+            "1 of 400 landmarks of beetles.tps are missing, in 1 of 40 specimens; each was "
+            "estimated from the others." in answer["notes"]
+        )
+
+
 def test_warnings_are_printed_once_each(capsys):
     with printing_warnings():
         for words in ("It still moved.", "It is thin.", "It still moved."):

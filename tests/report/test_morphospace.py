@@ -13,7 +13,7 @@ from kernova.report.figures import picture_png, plot_morphospace
 from kernova.report.morphospace import (
     canonical_variates,
     cross_validated_scores,
-    moved_apart,
+    labels_beside,
     plot_canonical_variates,
 )
 from tests.report.reading import legend_texts
@@ -53,15 +53,21 @@ def test_sixty_groups_differ_in_colour_or_mark_and_are_numbered():
     assert picture_png(ax.figure)
 
 
-def test_labels_are_moved_until_none_overlaps():
-    anchors = random.uniform(100, 300, size=(30, 2))
-    sizes = np.column_stack([random.uniform(10, 40, 30), np.full(30, 12.0)])
+def test_labels_stand_beside_their_groups_and_hide_no_point_of_a_small_one():
+    centres = random.uniform(80, 320, size=(12, 2))
+    counts = [3, 5, 8, 40, 3, 10, 30, 4, 60, 12, 3, 20]
+    groups = [c + 12 * random.normal(size=(n, 2)) for c, n in zip(centres, counts, strict=True)]
+    sizes = np.column_stack([random.uniform(10, 60, 12), np.full(12, 12.0)])
     frame = np.array([[0.0, 0.0], [400.0, 400.0]])
-    at = moved_apart(anchors, sizes, frame)
-    for i in range(30):
+    at = labels_beside(groups, sizes, frame)
+    for i in range(12):
         for j in range(i):
             assert (np.abs(at[i] - at[j]) >= (sizes[i] + sizes[j]) / 2).any()
-    assert ((at >= sizes / 2) & (at <= 400 - sizes / 2)).all()
+        for group in groups:
+            if len(group) <= 12:
+                assert not (np.abs(group - at[i]) < sizes[i] / 2).all(axis=1).any()
+        assert np.hypot(*(at[i] - np.median(groups[i], axis=0))) < 150
+    assert ((at >= sizes / 2 - 1e-9) & (at <= 400 - sizes / 2 + 1e-9)).all()
 
 
 def test_canonical_variates_solve_the_generalized_eigenproblem():

@@ -146,8 +146,8 @@ def test_a_guessed_dimension_is_noted(tmp_path, monkeypatch):
     plane, space = read_landmarks("a.txt"), read_landmarks("a.txt", dimensions=3)
     assert plane.landmarks.coordinates.shape == (1, 6, 2)
     assert plane.landmarks.notes == (
-        "The 12 numbers of a specimen of a.txt were read as 6 landmarks in the plane; for 4 in "
-        "space, set dimensions to 3.",
+        "The 12 numbers of a specimen of a.txt were read as 6 landmarks in the plane. If they are "
+        "4 in space, save them as a table with the columns x1, y1, z1, x2 and so on.",
     )
     assert space.landmarks.coordinates.shape == (1, 4, 3)
     assert space.landmarks.notes == ()

@@ -18,6 +18,9 @@ SLIDERS = np.array([[0, 1, 2], [1, 2, 3]])
 HALF = np.array([[0.0, 1.0], [1.0, 2.0], [2.5, 1.5], [3.0, 0.5]])
 BEETLE = np.concatenate([HALF, HALF * [1, -1], [[-1.0, 0.0], [4.0, 0.0]]])
 PAIRS = [(0, 4), (1, 5), (2, 6), (3, 7)]
+STOPPED = (
+    "Sliding stopped after 9 rounds, before it converged; places along curves are approximate."
+)
 
 
 def named(coordinates, source="fish.tps", **entries):
@@ -98,6 +101,20 @@ def test_curves_become_points_that_slide(criterion):
     assert found.notes == (
         "1 curve per specimen was read as 3 points beside 7 landmarks, and slid to the least "
         f"{least}. Leave curves out with --curves ignore.",
+        STOPPED,
+    )
+    assert not slid.is_converged
+
+
+def test_several_curves_and_sliding_that_converges():
+    known = curved(6)
+    (line,) = known.curves[0]
+    same = [(line, line[::-1] * [1, 2])] * 6
+    alike = replace(known, coordinates=np.stack([known.coordinates[0]] * 6), curves=tuple(same))
+    (found,) = prepare_landmarks([alike], curves="procrustes")
+    assert found.notes == (
+        "2 curves per specimen were read as 8 points beside 7 landmarks, and slid to the least "
+        "Procrustes distance. Leave curves out with --curves ignore.",
     )
 
 
@@ -131,7 +148,8 @@ def test_sliders_are_among_the_landmarks(curves):
         shapes(found.coordinates).coordinates, shapes(slid.coordinates).coordinates, atol=1e-9
     )
     least = "Procrustes distance" if curves == "procrustes" else "bending energy"
-    assert found.notes == (f"2 semilandmarks slid to the least {least}.",)
+    assert found.notes[0] == f"2 semilandmarks slid to the least {least}."
+    assert found.notes[1:] == (() if slid.is_converged else (STOPPED,))
 
 
 def test_sliders_slide_beside_curves():
@@ -217,7 +235,7 @@ def test_sides_are_averaged():
     )
     assert found.notes == (
         "Symmetric components are compared: left and right were averaged, by the pairs of "
-        "landmarks 1-5, 2-6, 3-7, 4-8, found from the consensus. Check them.",
+        "landmarks 1-5, 2-6, 3-7, 4-8, found from the consensus. Check these pairs.",
     )
 
 

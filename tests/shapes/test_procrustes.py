@@ -157,8 +157,24 @@ def test_the_old_name_of_raising_still_works():
 
 
 def test_warns_if_the_consensus_does_not_converge():
-    with pytest.warns(ConvergenceWarning, match="did not converge in 1 rounds"):
+    with pytest.warns(ConvergenceWarning) as told:
         make_pipeline(GeneralizedProcrustes(max_iter=1)).fit(fish(5).reshape(5, -1))
+    assert str(told[0].message) == (
+        "The consensus did not converge in 1 round: alignment is approximate. Increase max_iter or "
+        "tolerance."
+    )
+
+
+def test_what_only_python_can_set_is_no_advice_on_a_command_line(monkeypatch):
+    monkeypatch.setattr("kernova.shapes.procrustes._MAX_ITER", 2)
+    specimens = fish(12, d=3)
+    specimens[[1, 4, 4, 7], [0, 2, 5, 6]] = np.nan
+    with pytest.warns(ConvergenceWarning) as told:
+        GeneralizedProcrustes(3, max_iter=2).fit(specimens)
+    assert str(told[0].message) == (
+        "The consensus did not converge in 2 rounds: alignment is approximate. Leave out specimens "
+        "or landmarks of which most are missing."
+    )
 
 
 def test_warns_if_incomplete_specimens_of_very_different_sizes_oscillate():

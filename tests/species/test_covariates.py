@@ -6,14 +6,14 @@ import pytest
 
 from kernova.errors import InputError
 from kernova.species.covariates import (
+    NOT_STATED,
     Covariates,
     adjustment,
     balance_notes,
     covariates_from,
-    is_nested,
     usual_covariates,
 )
-from kernova.species.growth import growth_terms, size_difference
+from kernova.species.growth import growth_p_value, growth_terms, size_difference
 
 GROUPS = np.array(["a"] * 6 + ["b"] * 6)
 
@@ -57,17 +57,109 @@ def test_what_is_no_covariate_is_refused(table, names, message):
     assert str(raised.value) == message
 
 
-def test_populations_are_nested_and_sexes_are_not():
-    population = np.array(["p1"] * 3 + ["p2"] * 3 + ["p3"] * 6)
-    sex = np.tile(["F", "M"], 6)
-    assert is_nested(population, GROUPS)
-    assert not is_nested(sex, GROUPS)
-    assert not is_nested(np.array(["x"] * 6 + ["y"] * 6), GROUPS)  # the groups under other names
-    covariates = Covariates({"population": population, "sex": sex}, {"depth": np.arange(12.0)})
-    found = adjustment(covariates, np.arange(12), GROUPS)
-    assert found.names == ("sex", "depth")
+IS_FIRST = GROUPS == "a"
+POPULATION = np.array(["p1"] * 3 + ["p2"] * 3 + ["p3"] * 6)
+SEX = np.tile(["F", "M"], 6)
+
+
+def adjusting(numbers=None, **factors):
+    covariates = Covariates(
+        {name: np.array(list(of)) for name, of in factors.items()}, numbers or {}
+    )
+    return adjustment(covariates, np.arange(12), IS_FIRST)
+
+
+def test_populations_are_nested_and_sexes_are_crossed():
+    found = adjusting({"depth": np.arange(12.0)}, population=POPULATION, sex=SEX)
+    assert (found.names, found.unit) == (("sex", "depth"), "population")
     assert found.design.shape == (12, 3)
-    assert found.units.tolist() == population.tolist()
+    assert found.is_stated.all()
+    assert (found.shared, found.confounded, found.unstated) == ((), (), ())
+    # One unit per population, of either sample.
+    assert found.units.tolist() == [
+        *["p1 first"] * 3,
+        *["p2 first"] * 3,
+        *["p3 second"] * 6,
+    ]
+
+
+def test_each_pair_is_judged_by_itself():
+    groups = np.repeat(["a", "b", "c"], 4)
+    site = np.array([*"xyxy", *"xxyy", *"uvuv"])
+    covariates = Covariates({"site": site})
+    beside_b, beside_c = (
+        adjustment(covariates, np.flatnonzero(is_in), groups[is_in] == "a")
+        for is_in in (groups != "c", groups != "b")
+    )
+    assert (beside_b.names, beside_b.unit) == (("site",), "")
+    assert (beside_c.names, beside_c.unit) == ((), "site")
+
+
+def test_a_level_for_each_sample_is_confounded():
+    found = adjusting(country="x" * 6 + "y" * 6, sex=SEX)
+    assert (found.confounded, found.names, found.unit) == (("country",), ("sex",), "")
+    # One level for both says nothing, and takes nothing.
+    found = adjusting(country="x" * 12)
+    assert (found.confounded, found.names) == ((), ())
+    assert found.design.shape == (12, 0)
+
+
+def test_of_nested_factors_the_one_with_the_fewest_levels_counts():
+    region = "1" * 3 + "2" * 3 + "3" * 6
+    names = ("population", "region")
+    values = {"population": "abcdef" + "ghijkl", "region": region}
+    for order in (names, names[::-1]):
+        found = adjusting(**{name: values[name] for name in order})
+        assert found.unit == "region"
+        assert len(set(found.units)) == 3
+
+
+def test_a_specimen_with_a_population_of_the_other_sample_leaves_it_nested():
+    population = np.array([*"pqrstu", *"vvwwxx"])
+    population[6] = "p"  # of b
+    found = adjusting(population=population)
+    assert (found.unit, found.shared) == ("population", ("p",))
+    assert [found.units[0], found.units[6]] == ["p first", "p second"]
+
+
+def test_a_single_specimen_makes_no_level_common_where_levels_have_several():
+    groups = np.repeat(["a", "b"], [8, 24])
+    site = np.repeat([*"pqrs"], 8)
+    is_first = groups == "a"
+
+    def adjusted(*rows):
+        wrong = site.copy()
+        wrong[list(rows)] = "p"
+        return adjustment(Covariates({"site": wrong}), np.arange(32), is_first)
+
+    assert (adjusted(8).unit, adjusted(8).shared) == ("site", ("p",))
+    assert adjusted(8, 9).names == ("site",)  # two are no slip
+    # In a design of blocks each level has one specimen of each sample.
+    block = np.tile(np.arange(6).astype(str), 2)
+    assert adjusting(block=block).names == ("block",)
+    sex = np.array([*"FFFFFM", *"MMMMMM"])
+    assert adjusting(sex=sex).confounded == ("sex",)
+
+
+@pytest.mark.parametrize(
+    ("sex", "unstated", "names"),
+    [
+        ([NOT_STATED] * 6 + [*"FMFMFM"], ("sex",), ()),
+        ([*"FMFMFM"] + [NOT_STATED] * 5 + ["F"], ("sex",), ()),  # one of six says too little
+        ([NOT_STATED, *"MFMFM"] + [NOT_STATED] * 4 + ["F", "M"], (), ("sex",)),
+    ],
+)
+def test_blanks_are_no_level(sex, unstated, names):
+    found = adjusting(sex=sex)
+    assert (found.unstated, found.names, found.confounded) == (unstated, names, ())
+    if names:
+        assert found.is_stated.tolist() == [one != NOT_STATED for one in sex]
+
+
+def test_the_only_specimen_of_a_sample_states_it():
+    sex = np.array([*"F", *"FMFMF"])
+    found = adjustment(Covariates({"sex": sex}), np.arange(6), np.arange(6) < 1)
+    assert (found.names, found.unstated) == (("sex",), ())
 
 
 def test_a_sample_of_one_sex_is_noted():
@@ -78,6 +170,11 @@ def test_a_sample_of_one_sex_is_noted():
         "would look the same. Add --covariate sex to adjust for it."
     ]
     assert balance_notes(columns, GROUPS, GROUPS == "a", "b", ("sex",)) == []
+    apart = pd.DataFrame({"sex": ["F"] * 6 + ["M"] * 6, "x": 0})
+    assert balance_notes(apart, GROUPS, GROUPS == "a", "b", ()) == [
+        "Of the unknown specimens 100% have sex = F, of b 0%: a difference between such specimens "
+        "would look the same. No level of sex occurs in both, so that it is not to be adjusted for."
+    ]
     even = pd.DataFrame({"sex": ["F", "M"] * 6})
     assert balance_notes(even, GROUPS, GROUPS == "a", "b", ()) == []
     assert balance_notes(None, GROUPS, GROUPS == "a", "b", ()) == []
@@ -108,12 +205,45 @@ def test_young_specimens_differ_by_growth():
     assert found.distance == pytest.approx(0.1, abs=0.02)
     assert found.remaining < 0.01
     assert found.is_growth
+    assert found.is_apart
 
 
 def test_a_difference_beyond_growth_is_not_growth():
     found = size_difference(*grown(15, 40, -1.0, 0.15), np.array([0.1, 0, 0, 0, 0, 0]))
     assert found.remaining == pytest.approx(0.15, abs=0.02)
     assert not found.is_growth
+
+
+@pytest.mark.parametrize(("shift", "is_apart"), [(0.0, False), (0.2, False), (-0.8, True)])
+def test_sizes_are_apart_from_nine_of_ten_pairs(shift, is_apart):
+    rows, is_first, log_sizes = grown(20, 20, shift, 0.0)
+    found = size_difference(rows, is_first, log_sizes, np.zeros(6))
+    assert found.is_apart == is_apart
+    swapped = size_difference(rows, ~is_first, log_sizes, np.zeros(6))
+    assert swapped.is_apart == is_apart
+    assert swapped.first_smaller == pytest.approx(1 - found.first_smaller)
+
+
+def test_growth_is_tested_within_groups():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(["a", "b"], 20)
+    log_sizes = rng.normal(0, 0.2, 40) + (groups == "b")
+    between = 0.01 * rng.standard_normal((40, 6))
+    between[groups == "b"] += 0.1  # a difference between groups that differ in size
+    assert growth_p_value(between, log_sizes, groups, rng) > 0.05
+    within = between + 0.05 * log_sizes[:, None]
+    assert growth_p_value(within, log_sizes, groups, rng) == pytest.approx(0.001)
+
+
+def test_without_growth_a_slope_is_significant_at_the_level():
+    groups = np.repeat(["a", "b"], [8, 12])
+    p_values = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        rows, log_sizes = rng.standard_normal((20, 6)), rng.standard_normal(20)
+        p_values.append(growth_p_value(rows, log_sizes, groups, rng))
+    # 10 of 200 are expected; 21 or more have a probability of 1 in 1,000.
+    assert 2 <= np.sum(np.array(p_values) <= 0.05) <= 20
 
 
 def test_sampling_errors_add_nothing_to_distances():

@@ -178,7 +178,63 @@ def test_a_new_species_is_not_an_error(label):
         names = [f"{name}{k}" if name == "split" else name for k, name in enumerate(names)]
     report = check_digitising(landmarks, names)
     assert sum(one.row >= 100 for one in report.findings) == 0
-    assert any("most similar" in note for note in report.notes) == (label != "new")
+    whose = {"new": None, None: "have no group", "split": "belong to groups of fewer than 5"}[label]
+    assert [note for note in report.notes if "most similar" in note] == (
+        []
+        if whose is None
+        else [
+            f"8 specimens {whose}; their digitising was checked against the most similar specimens "
+            "of all groups, which may overlook errors."
+        ]
+    )
+
+
+@pytest.mark.parametrize("label", [None, "rare"])
+def test_specimens_of_a_shape_that_no_group_has_are_noted_and_not_listed(clean, label):
+    coordinates, groups = clean[0].copy(), [*clean[1]]
+    rng = np.random.default_rng(5)
+    for row in (80, 95):
+        coordinates[row] = rng.normal(size=coordinates[row].shape)
+        groups[row] = label
+    coordinates[90, 4] += 0.4 * np.ptp(coordinates[90])
+    groups[90] = label
+    report = check_digitising(file_of(coordinates), groups)
+    assert {one.row: (one.kind, one.landmarks) for one in report.findings} == {
+        90: ("single landmark", (5,))
+    }
+    which = "none of the known groups" if label is None else "no larger group"
+    assert report.notes[0] == (
+        f"2 specimens are either digitised differently or of a shape that {which} has: s80, s95. A "
+        "few landmarks alone do not explain this."
+    )
+
+
+def test_without_any_group_a_shape_that_deviates_is_listed(clean):
+    coordinates = clean[0].copy()
+    coordinates[80] = np.random.default_rng(5).normal(size=coordinates[80].shape)
+    report = check_digitising(file_of(coordinates))
+    (one,) = [one for one in report.findings if one.row == 80]
+    assert one.kind == "whole shape"
+    assert one.sentence == (
+        f"Specimen s80: its whole shape lies {one.deviation:.1f} times the usual deviation from "
+        "what is expected: it is either digitised differently or of a shape that no other specimen "
+        "has. Check the image and the order of the landmarks."
+    )
+
+
+def test_specimens_with_the_same_landmarks_are_noted(clean):
+    coordinates, groups = clean[0].copy(), clean[1]
+    coordinates[5] = coordinates[4]
+    assert check_digitising(file_of(coordinates), groups).notes == (
+        "Specimens s4 and s5 have the same landmarks. Each took part in the tests; leave one of "
+        "them out.",
+    )
+    coordinates[9, 2] = np.nan
+    coordinates[7] = coordinates[9]
+    assert check_digitising(file_of(coordinates[:10]), groups[:10]).notes[1] == (
+        "Specimens s4 and s5 have the same landmarks; so has 1 other pair. Each took part in the "
+        "tests; leave one of them out."
+    )
 
 
 def test_missing_landmarks_are_allowed_and_three_axes_too():

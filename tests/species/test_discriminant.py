@@ -7,7 +7,14 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from kernova.shapes import read_landmark_table
 from kernova.species.covariates import Covariates
-from kernova.species.discriminant import discriminant_error, mean_rate_interval
+from kernova.species.discriminant import (
+    POPULATIONS,
+    POPULATIONS_OF_ONE,
+    SPECIMENS,
+    TENTHS,
+    discriminant_error,
+    mean_rate_interval,
+)
 from kernova.species.pairs import comparisons_of
 from kernova.species.scatter import Scatter, scatter_of, shrunk_covariance
 from kernova.species.space import SpeciesSettings
@@ -53,7 +60,7 @@ def test_it_is_the_same_from_both_sides(sizes):
     assert (one.first_missed, one.second_missed) == (other.second_missed, other.first_missed)
 
 
-def test_groups_that_do_not_differ_are_not_told_apart():
+def test_groups_that_do_not_differ_are_not_distinguished():
     errors = [error_of(*two_groups(20, 20, 0.0, seed)) for seed in range(60)]
     assert np.mean([error.error for error in errors]) == pytest.approx(0.5, abs=0.05)
     assert np.mean([error.high < 0.5 for error in errors]) <= 0.1
@@ -82,9 +89,65 @@ def test_populations_are_left_out_whole():
     rows = 4 * rng.standard_normal((8, 5)).repeat(15, axis=0) + rng.standard_normal((120, 5))
     is_first = np.arange(120) < 60
     with_units = error_of(rows, is_first, units=units)
-    assert with_units.left_out == "populations"
-    assert error_of(rows, is_first).left_out == "specimens"
+    assert with_units.left_out == POPULATIONS
+    assert error_of(rows, is_first).left_out == TENTHS
     assert with_units.error > error_of(rows, is_first).error + 0.2
+
+
+@pytest.mark.parametrize(
+    ("n_first", "n_units", "left_out"),
+    [
+        (30, (0, 0), SPECIMENS),
+        (31, (0, 0), TENTHS),
+        (30, (1, 1), SPECIMENS),
+        (30, (1, 5), POPULATIONS_OF_ONE),
+        (30, (5, 1), POPULATIONS_OF_ONE),
+        (30, (5, 3), POPULATIONS),
+    ],
+)
+def test_what_is_left_out_is_told(n_first, n_units, left_out):
+    rows, is_first = two_groups(n_first, 30, 1.5)
+    units = None
+    if n_units[0]:
+        number = np.arange(len(rows))
+        units = np.where(is_first, number % n_units[0], 100 + number % n_units[1]).astype(str)
+    error = error_of(rows, is_first, units=units)
+    assert error.left_out == left_out
+    # A single population of a group says nothing of others.
+    assert np.isnan([error.low, error.high]).tolist() == [left_out == POPULATIONS_OF_ONE] * 2
+
+
+def test_the_interval_by_population_covers_guessing_where_groups_do_not_differ():
+    covered, widths = [], []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        units = np.repeat([f"p{k}" for k in range(8)], 6)
+        rows = rng.standard_normal((8, 5)).repeat(6, axis=0) + rng.standard_normal((48, 5))
+        error = error_of(rows, np.arange(48) < 24, units=units)
+        assert 0 <= error.low <= error.error <= error.high <= 1
+        covered.append(error.low <= 0.5 <= error.high)
+        widths.append(error.high - error.low)
+    assert np.mean(covered) >= 0.88
+    assert np.mean(widths) < 0.95  # it excludes something
+
+
+def test_an_interval_by_population_is_wider_than_one_by_specimen():
+    rng = np.random.default_rng(2)
+    units = np.repeat([f"p{k}" for k in range(10)], 20)
+    is_first = np.arange(200) < 100
+    rows = 1.5 * rng.standard_normal((10, 5)).repeat(20, axis=0) + rng.standard_normal((200, 5))
+    rows[is_first, 0] += 3
+    by_unit = error_of(rows, is_first, units=units)
+    by_specimen = mean_rate_interval(by_unit.first_missed, by_unit.second_missed, 100, 100, 0.95)
+    assert by_unit.high - by_unit.low > 1.5 * (by_specimen.high - by_specimen.low)
+
+
+def test_with_populations_it_is_the_same_from_both_sides():
+    rows, is_first = two_groups(24, 36, 1.0)
+    units = (np.arange(60) // 6).astype(str)
+    one, other = error_of(rows, is_first, units=units), error_of(rows, ~is_first, units=units)
+    assert (one.error, one.left_out) == (other.error, other.left_out)
+    assert (one.low, one.high) == pytest.approx((other.low, other.high))
 
 
 def test_identical_groups_give_no_nan():

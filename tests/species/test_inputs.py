@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernova.errors import InputError
 from kernova.shapes import Landmarks, write_landmarks
 from kernova.shapes.features import shape_features
 from kernova.species.inputs import (
     Reading,
+    check_landmarks,
     columns_of,
     feature_notes,
     groups_of,
@@ -134,6 +136,48 @@ def test_missing_landmarks_are_counted():
     ]
 
 
+def test_landmarks_that_a_whole_group_lacks_carry_no_information_on_it():
+    groups = ["puma"] * 4 + ["lynx"] * 15 + ["felis"]
+    missing = [(row, 3) for row in range(4)] + [(19, 1)]
+    landmarks = gappy(far=(), missing=missing)
+    assert missing_landmark_notes(landmarks, groups)[1:] == [
+        "Landmark 4 is missing in all 4 specimens of puma: it is estimated from other groups and "
+        "carries no information on puma. Leave it out."
+    ]
+    assert len(missing_landmark_notes(landmarks)) == 1
+    assert missing_landmark_notes(landmarks.take([0, 1]))[1:] == [
+        "Landmark 4 is missing in both specimens of fish.tps: it is estimated from the known "
+        "specimens and carries no information on the new ones. Leave it out."
+    ]
+    more = gappy(far=(), missing=[(row, n) for row in range(20) for n in (3, row // 2 % 9)])
+    notes = missing_landmark_notes(more, [f"g{row // 2}" for row in range(20)])
+    assert notes[1] == (
+        "Landmarks 1, 4 are missing in both specimens of g0: they are estimated from other groups "
+        "and carry no information on g0. Leave them out."
+    )
+    assert notes[4] == (
+        "7 more groups lack landmarks in all of their specimens: g3, g4, g5, g6, g7, g8, g9."
+    )
+
+
+def test_specimens_that_lack_many_landmarks_are_named():
+    missing = [(row, number) for row in (2, 5) for number in range(4)] + [(7, 0), (7, 1), (7, 2)]
+    assert missing_landmark_notes(gappy(far=(), missing=missing), ["a"] * 20)[1:] == [
+        "2 specimens of fish.tps lack more than a third of their landmarks: s2, s5. Their shapes "
+        "rest largely on estimates; compare the result without them."
+    ]
+
+
+def test_a_landmark_that_all_lack_is_named():
+    landmarks = gappy(far=(), missing=[(row, 2) for row in range(20)])
+    for check in (check_landmarks, lambda one: prepared_specimens([one], sliders=SLIDERS)):
+        with pytest.raises(InputError) as raised:
+            check(landmarks)
+        assert str(raised.value) == (
+            "Landmark 3 is missing in all 20 specimens of fish.tps. Leave it out."
+        )
+
+
 def test_notes_on_features():
     features = shape_features({"tilt": "angle(1-2, vertical)", "long": "|1-2|"})
     assert feature_notes(None, 2) == []
@@ -155,7 +199,8 @@ def test_far_landmarks_do_not_spoil_what_slides():
     """Sliding needs a consensus, which one landmark at 1e200 would be all of."""
     landmarks = gappy(missing=[(7, 1)], notes=("A comment was left out.",))
 
-    (found,) = prepared_specimens([landmarks], sliders=SLIDERS)
+    prepared = prepared_specimens([landmarks], sliders=SLIDERS)
+    (found,), (digitised,) = prepared.landmarks, prepared.digitised
 
     assert np.isfinite(found.coordinates).all()
     assert np.abs(found.coordinates[3]).max() < 100
@@ -165,13 +210,29 @@ def test_far_landmarks_do_not_spoil_what_slides():
         "missing, such as landmark 3 of 's3' at 1e+200, 1e+200. Correct the file, or leave such "
         "landmarks empty.",
         "2 semilandmarks slid to the least bending energy.",
-        "2 of 180 landmarks of fish.tps are missing, in 2 of 20 specimens; each was estimated from "
-        "the others.",
     )
+    assert np.argwhere(digitised.is_missing).tolist() == [[3, 2], [7, 1]]
+    is_known = ~digitised.is_missing
+    np.testing.assert_array_equal(digitised.coordinates[is_known], found.coordinates[is_known])
+
+
+def test_specimens_are_kept_as_digitised_where_sides_are_averaged():
+    rng = np.random.default_rng(0)
+    half = np.array([[0.0, 1.0], [1.0, 2.0], [2.5, 1.5], [3.0, 0.5]])
+    whole = np.concatenate([half, half * [1, -1], [[-1.0, 0.0], [4.0, 0.0]]])
+    points = whole + 0.05 * rng.standard_normal((30, 10, 2))
+    points[4, 2] = np.nan
+    beetles = Landmarks(tuple(f"s{k}" for k in range(30)), points)
+
+    found = prepared_specimens([beetles], symmetric=True)
+
+    np.testing.assert_array_equal(found.digitised[0].coordinates, points)
+    assert np.isfinite(found.landmarks[0].coordinates).all()
+    assert found.landmarks[0].notes[-1].endswith("found from the consensus. Check these pairs.")
 
 
 def test_without_preparation_missing_landmarks_are_left_to_the_study():
-    (found,) = prepared_specimens([gappy(far=(), missing=[(7, 1)])])
+    (found,) = prepared_specimens([gappy(far=(), missing=[(7, 1)])]).landmarks
     assert found.is_missing.sum() == 1
     assert found.notes == ()
 
@@ -179,7 +240,11 @@ def test_without_preparation_missing_landmarks_are_left_to_the_study():
 def test_new_specimens_are_prepared_beside_the_known_ones():
     known = gappy(far=())
     new = gappy(far=[(0, 5)]).take([0])
-    found = prepared_specimens([known, new], sliders=SLIDERS)
+    found, digitised = prepared_specimens([known, new], sliders=SLIDERS)
     assert [len(one) for one in found] == [20, 1]
-    assert found[0].notes == ("2 semilandmarks slid to the least bending energy.",)
-    assert [note[:10] for note in found[1].notes] == ["1 landmark", "2 semiland", "1 of 9 lan"]
+    assert found[0].notes == (
+        "2 semilandmarks slid to the least bending energy.",
+        "Sliding stopped after 9 rounds, before it converged; places along curves are approximate.",
+    )
+    assert [note[:10] for note in found[1].notes] == ["1 landmark", "2 semiland", "Sliding st"]
+    assert [int(one.is_missing.sum()) for one in digitised] == [0, 1]

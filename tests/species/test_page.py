@@ -9,7 +9,7 @@ import pytest
 from kernova import Landmarks
 from kernova.shapes.features import shape_features
 from kernova.species.covariates import Covariates
-from kernova.species.page import species_page
+from kernova.species.page import all_pairs, permutation_p_value, species_page
 from kernova.species.pictures import (
     digitising_figures,
     each_figures,
@@ -99,17 +99,55 @@ def test_the_page_of_one_group_begins_with_the_verdict(unknown, unknown_page):
     assert "<b> & $c$" in page.texts
     assert all(specimen in page.texts for specimen in unknown.rows["id"])
     assert fact(page, "covariates") == "none given"
-    assert fact(page, "novelty score") == "log likelihood ratio"
+    assert fact(page, "novelty score") == "log likelihood ratio, new to known"
+    assert fact(page, "largest p-value") == "≤ 0.001"
     assert "kernel width" not in page.texts
 
 
-def test_pairs_on_the_page_answer_both_questions(unknown_page):
+def test_pairs_on_the_page_answer_both_questions(unknown, unknown_page):
     page = unknown_page
-    for header in ("as a sample", "single specimens", "discriminant error", "novelty error"):
+    for header in ("as a sample", "single specimens", "error", "interval", "novelty error"):
         assert header in page.texts
-    assert "adjusted p-value" not in page.texts  # nothing was adjusted for
+    is_adjusted = unknown.study.pairs["adjusted_p_value"].notna().any()
+    assert ("adjusted p-value" in page.texts) == is_adjusted
     assert page.texts.count("ruled out") == 2
     assert page.texts.count("distinguished") == 2
+
+
+def test_first_facts_give_detections_at_false_alarms_and_e_star_stands_with_novelty(unknown_page):
+    page = unknown_page
+    assert not any(text.startswith("e*") for text in page.texts[: page.texts.index("halving")])
+    assert any("at a threshold that allows at most" in text for text in page.texts)
+    assert any("e* is the larger of the two" in text for text in page.texts)
+
+
+def test_methods_name_what_was_exchanged_and_adjusted_for(specimens, unknown, unknown_page):
+    text = " ".join(unknown_page.texts)
+    assert "The specimens of the two groups are exchanged at random" in text
+    assert "covariates are adjusted for" not in text
+    landmarks, groups = specimens
+    places = np.array([f"{group}{number % 5}" for number, group in enumerate(groups)])
+    nested = Covariates({"population": places})
+    answer = answer_unknown(landmarks, groups.tolist(), "new", QUICK, nested)
+    text = " ".join(read(answer).texts)
+    assert set(answer.study.pairs["exchanged"]) == {"populations"}
+    assert "The populations of the two groups, each as a whole, are exchanged" in text
+
+
+def test_all_pairs_stand_once_the_worst_first(specimens):
+    landmarks, groups = specimens
+    each = answer_each(landmarks, groups.tolist(), QUICK, least_specimens=3)
+    pairs = all_pairs(each.study.pairs)
+    assert len(
+        {frozenset(ends) for ends in zip(pairs["unknown"], pairs["known"], strict=True)}
+    ) == len(pairs)
+    assert pairs["error"].is_monotonic_decreasing
+    assert "All pairs of groups, the hardest to distinguish first" in read(each).texts
+
+
+def test_the_smallest_possible_p_value_is_a_limit():
+    shown = [permutation_p_value(value) for value in (0.001, 0.002, 0.5, float("nan"))]
+    assert shown == ["≤ 0.001", "0.002", "0.500", "–"]
 
 
 def test_pictures_show_the_measurements_of_the_study(unknown):
@@ -165,6 +203,8 @@ def test_pages_of_every_group_and_of_single_specimens(specimens):
     ]
     assert len(page.pictures) == len(specimen_figures(tests.tests)) == 3
     assert tests.tests.whole_sample.sentence in page.texts
+    assert "Benjamini and Hochberg" in " ".join(page.texts)
+    assert "one-sided rank-sum test" in " ".join(page.texts)
     assert tests.shown["p_value"].is_monotonic_increasing
     assert "false discovery rate" in page.texts
     assert "largest error of groups called distinguished" not in page.texts  # of groups alone
@@ -188,7 +228,7 @@ def test_small_groups_are_on_the_page_of_every_group():
     landmarks, groups = drawn({"a": 9, "b": 8, "c": 3, "d": 1})
     each = answer_each(landmarks, groups.tolist(), QUICK, least_specimens=1)
     page = read(each)
-    assert "Groups that do not look new" in page.texts
+    assert "Groups with other verdicts" in page.texts
     (few,) = [one for one in each.study.studies if one.unknown == "d"]
     assert few.verdict.sentence in page.texts
     assert len(page.pictures) == 4
@@ -210,7 +250,8 @@ def test_features_in_three_dimensions_with_size_and_gaps():
     assert answer.to_json_dict()["settings"]["features"]["wide"] == "|4-8| / |1-6|"
     page = read(answer)
     assert "|4-8| / |1-6|" in page.texts
-    assert fact(page, "novelty score") == "kernelized spatial depth"
+    assert not any("Procrustes" in text or "mean shape" in text for text in page.texts)
+    assert fact(page, "novelty score") == "minus kernelized spatial depth"
     assert fact(page, "kernel width") == "nearest"
     assert len(page.pictures) == len(unknown_figures(answer.study)) == 8
 

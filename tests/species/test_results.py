@@ -8,7 +8,7 @@ import pytest
 
 from kernova.shapes import Landmarks, read_landmarks, write_landmarks
 from kernova.shapes.features import shape_features
-from kernova.species.covariates import Covariates
+from kernova.species.covariates import NOT_STATED, Covariates
 from kernova.species.digitising import check_digitising
 from kernova.species.results import (
     answer_each,
@@ -21,8 +21,13 @@ from tests.species.drawn_shapes import OUTLINE, drawn
 
 QUICK = SpeciesSettings(halvings=2, components=4)
 WITHOUT_COVARIATES = (
-    "Sex, age and site of the specimens had no part in this: if the samples differ in them, shapes "
-    "may differ for that reason. {}"
+    "No covariate was given: if the samples differ in sex, age or site, shapes may differ for that "
+    "reason."
+)
+
+SMALL_GROUPS = (
+    "3 specimens belong to groups of fewer than 5; their digitising was checked against the most "
+    "similar specimens of all groups, which may overlook errors."
 )
 
 
@@ -66,9 +71,8 @@ def test_sentences_on_a_group_are_verdict_reasons_and_notes(unknown):
     verdict = unknown.study.verdict
     assert unknown.sentences == [verdict.sentence, *verdict.reasons, *unknown.notes]
     assert unknown.notes == (
-        WITHOUT_COVARIATES.format("Add them with --covariate."),
-        "3 specimens without a group of 5 or more are compared with the most similar specimens, "
-        "which shows fewer errors.",
+        WITHOUT_COVARIATES,
+        SMALL_GROUPS,
     )
 
 
@@ -92,10 +96,12 @@ def test_json_on_a_group_has_both_questions_for_every_known_group(unknown):
     for pair in found["pairs"]:
         assert list(pair) == [
             "known", "specimens", "status", "p_value", "adjusted_p_value", "smallest_p_value",
-            "exchanged", "distance", "critical_distance", "dispersion_ratio",
-            "dispersion_p_value", "smaller", "size_p_value", "distance_by_growth",
-            "distance_beyond_growth", "error", "error_low", "error_high", "left_out",
-            "single_specimens", "novelty_error", "auroc", "novelty_error_spread",
+            "exchanged", "exchanged_unknown", "exchanged_known", "adjusted_for",
+            "confounded_with", "too_rarely_stated", "shared_populations", "distance",
+            "critical_distance", "dispersion_ratio", "dispersion_p_value", "smaller",
+            "size_p_value", "sizes_apart", "distance_by_growth", "distance_beyond_growth", "error",
+            "error_low", "error_high", "left_out", "single_specimens", "novelty_error", "auroc",
+            "novelty_error_spread",
         ]  # fmt: skip
         assert (pair["status"], pair["exchanged"]) == ("ruled out", "specimens")
         assert pair["single_specimens"] == "distinguished"
@@ -123,8 +129,8 @@ def test_rows_on_a_group_are_its_specimens(unknown):
 
 def test_the_table_shown_has_the_hardest_group_first(unknown):
     assert list(unknown.shown.columns) == [
-        "known", "specimens", "status", "p_value", "error", "error_low", "error_high",
-        "novelty_error",
+        "known", "specimens", "status", "p_value", "exchanged", "error", "error_low",
+        "error_high", "novelty_error",
     ]  # fmt: skip
     assert unknown.shown["known"].iloc[0] == unknown.study.verdict.closest
     assert unknown.title == "Known groups, the hardest to distinguish first"
@@ -137,7 +143,7 @@ def test_a_group_without_any_to_compare_with_is_an_answer_too():
     assert (found["pairs"], found["verdict"]["closest"]) == ([], None)
     assert found["not_compared"] == ["a", "b"]
     assert answer.shown.empty
-    assert not any(note.startswith("Sex, age and site") for note in answer.notes)
+    assert not any(note.startswith("No covariate") for note in answer.notes)
 
 
 def test_the_score_and_features_are_among_the_settings(fish):
@@ -164,14 +170,37 @@ def test_columns_of_the_table_are_compared_and_offered(fish):
     assert without.notes[:2] == (
         f"Of the unknown specimens 100% have sex = M, of {nearest} {share:.0%}: a difference "
         "between such specimens would look the same. Add --covariate sex to adjust for it.",
-        WITHOUT_COVARIATES.format("Add --covariate sex."),
+        WITHOUT_COVARIATES,
     )
     assert given.notes[0] == (
-        "Adjusted for sex; other differences between the samples, such as in season or "
-        "preservation, are not ruled out."
+        "The tests of samples are adjusted for sex; other differences between the samples, such as "
+        "in season or preservation, are not ruled out."
     )
     assert plain(given)["covariates"] == ["sex"]
     assert all(pair["adjusted_p_value"] <= 0.05 for pair in plain(given)["pairs"])
+
+
+def test_usual_covariates_that_are_balanced_are_offered(fish):
+    columns = pd.DataFrame({"sex": list("FM") * 28, "site": list("xxyy") * 14})
+    answer = answer_unknown(*fish, "new", QUICK, None, columns)
+    assert answer.notes[0] == f"{WITHOUT_COVARIATES} Add --covariate sex --covariate site."
+
+
+def test_covariates_that_are_rarely_stated_and_shared_populations_are_noted(fish):
+    landmarks, groups = fish
+    sex = np.where(np.arange(56) % 2, "F", "M").astype("<U10")
+    sex[groups == "new"] = NOT_STATED
+    site = np.char.add(groups, (np.arange(56) % 3).astype(str))
+    site[0] = "new0"  # of a
+    answer = answer_unknown(landmarks, groups, "new", QUICK, Covariates({"sex": sex, "site": site}))
+    named = answer.study.pairs["known"].tolist()
+    assert answer.notes[:2] == (
+        "sex is stated for too few specimens of new or of the known group, and so was not adjusted "
+        f"for, against {named[0]} and {named[1]}.",
+        "new and a both have specimens of new0: these were exchanged as separate populations. "
+        "Check that they are not labelled wrongly.",
+    )
+    assert plain(answer)["verdict"]["kind"] == "too few populations to say"
 
 
 def test_growth_within_groups_is_noted_where_size_has_a_part():
@@ -202,14 +231,16 @@ def test_young_specimens_are_told_from_new_ones():
     answer = answer_unknown(Landmarks(landmarks.ids, shapes), labels, "young", QUICK)
 
     assert answer.study.verdict.kind == "differs, but so does size"
-    assert answer.sentences[0].startswith(
-        "young looks new, but its specimens are on average smaller than 100% of those of a: "
+    assert answer.sentences[0] == (
+        "young is not shown to be new: it differs from a in mean shape (p-value 0.001), but every "
+        "specimen of young is smaller than every one of a, and shape differences of this amount "
+        "are expected from growth."
     )
     assert any(note.startswith("Within groups, log centroid size ") for note in answer.notes)
     every = answer_each(Landmarks(landmarks.ids, shapes), labels, QUICK)
     assert every.sentences[1] == (
-        "2 of 3 groups would look new, but so much smaller or larger than another one that growth "
-        "may explain it."
+        "2 of 3 groups differ from every other group, but from at least one no more than size may "
+        "explain."
     )
 
 
@@ -250,10 +281,10 @@ def test_one_specimen_to_check_and_several():
         first = report.findings[0]
         n_found = len({one.row for one in report.findings})
         assert n_found == (1 if row == 3 else 2)
-        such_as = ", such as the strongest case" if n_found > 1 else ""
-        counted = "1 specimen" if n_found == 1 else "2 specimens"
+        strongest = "The strongest case: " if n_found > 1 else ""
         assert digitising_notes(report) == [
-            f"Check the digitising of {counted} of 80{such_as}. {first.sentence}"
+            f"{n_found} of 80 specimens may be misdigitised, and took part in the tests "
+            f"nevertheless. {strongest}{first.sentence}"
         ]
         assert first.sentence.startswith(f"Specimen {first.id} ({first.group}): landmark ")
 
@@ -276,11 +307,10 @@ def test_sentences_on_every_group_count_verdicts_and_pairs(each):
         "3 of 3 groups would look new if they were unknown: they differ in mean shape from every "
         "other group compared.",
         "Single specimens are distinguished in 3 of 3 pairs of groups by a cross-validated "
-        "discriminant (an error of at most 0.25); they overlap in 0, and the error is not below "
-        "that of guessing in 0.",
-        "1 smaller group was never held out.",
-        "3 specimens without a group of 5 or more are compared with the most similar specimens, "
-        "which shows fewer errors.",
+        "discriminant (an error of at most 0.25, its whole interval included).",
+        "Never held out, since they are smaller: d.",
+        "Not compared alone, since they are too small, and therefore ruled out for no group: d.",
+        SMALL_GROUPS,
     ]
 
 
@@ -313,22 +343,24 @@ def test_groups_that_overlap_are_counted():
     assert answer.sentences[:4] == [
         "2 of 4 groups would look new if they were unknown: they differ in mean shape from every "
         "other group compared.",
-        "2 of 4 groups are compatible with a random sample of another one.",
-        "Single specimens are distinguished in 5 of 6 pairs of groups by a cross-validated "
-        "discriminant (an error of at most 0.25); they overlap in 0, and the error is not below "
-        "that of guessing in 1.",
-        answer.notes[0],
+        "2 of 4 groups were not distinguished, as samples, from another one.",
+        "Single specimens are distinguished in 2 of 6 pairs of groups by a cross-validated "
+        "discriminant (an error of at most 0.25, its whole interval included); there are too few "
+        "to say in 3, the error is not below that of guessing in 1.",
+        "Not compared alone, since they are too small, and therefore ruled out for no group: c.",
     ]
 
 
 def test_no_pair_makes_no_sentence_on_pairs():
     landmarks, groups = drawn({"a": 2, "b": 2, "c": 1}, noise=0.02)
     answer = answer_each(landmarks, groups, QUICK, least_specimens=1)
-    assert answer.sentences[:2] == [
-        "0 of 3 groups would look new if they were unknown.",
+    assert answer.sentences == [
+        "None of the 3 groups would look new if it were unknown.",
         "3 of 3 groups have too few specimens to say.",
+        "Not compared alone, since they are too small, and therefore ruled out for no group: a, b "
+        "and c.",
+        *answer.notes,
     ]
-    assert answer.sentences[2:] == list(answer.notes)
 
 
 # --- single specimens -----------------------------------------------------------------------
@@ -337,8 +369,8 @@ def test_no_pair_makes_no_sentence_on_pairs():
 def test_sentences_on_specimens_are_of_each_and_of_the_sample(specimens):
     tests = specimens.tests
     assert specimens.sentences[:2] == [
-        "9 of 9 specimens of nets.tps look like none of the known groups; of those called new, at "
-        "most 5 % are expected to be ordinary.",
+        "9 of 9 specimens of nets.tps look like none of the known groups, 0 are undecided and 0 "
+        "are usual; of those called new, at most 5 % are expected to be ordinary.",
         tests.whole_sample.sentence,
     ]
     assert specimens.sentences[1].endswith("are expected of known groups mixed as in fish.tps.")
@@ -346,11 +378,42 @@ def test_sentences_on_specimens_are_of_each_and_of_the_sample(specimens):
     assert specimens.notes[0] == tests.notes[0]
 
 
+def test_nothing_is_promised_of_new_specimens_where_there_are_none():
+    known, groups = drawn({"a": 40, "b": 40, "far": 0}, distance=1.5)
+    new, _ = drawn({"a": 4, "b": 4, "far": 1}, distance=1.5, seed=3)
+    answer = answer_specimens(known, groups.tolist(), named(new, "nets.tps"), QUICK)
+    assert answer.sentences[0] == (
+        "0 of 9 specimens of nets.tps look like none of the known groups, 1 is undecided and 8 are "
+        "usual."
+    )
+    assert plain(answer)["undecided_specimens"] == 1
+
+
+def test_digitising_is_checked_before_sides_are_averaged():
+    """What is missing or misplaced shows in the specimens as they were digitised alone."""
+    landmarks, groups = drawn({"a": 30, "b": 30, "new": 10}, noise=0.05)
+    points = landmarks.coordinates.copy()
+    points[4, 2] = np.nan
+    points[9, 6] += 0.5 * np.ptp(points[9], axis=0)
+    digitised = Landmarks(landmarks.ids, points, source="fish.tps")
+    is_new, names = groups == "new", groups.tolist()
+    known, new = landmarks.take(~is_new), landmarks.take(is_new)
+    both = (digitised.take(~is_new), digitised.take(is_new))
+    for answer in (
+        answer_unknown(landmarks, groups, "new", QUICK, digitised=digitised),
+        answer_each(landmarks, groups, QUICK, digitised=digitised),
+        answer_specimens(known, groups[~is_new].tolist(), new, QUICK, both),
+    ):
+        assert ("s9", (7,)) in {(one.id, one.landmarks) for one in answer.digitising.findings}
+        assert any(note.startswith("1 of ") and " missing, " in note for note in answer.notes)
+    assert not any("missing" in note for note in answer_unknown(landmarks, names, "new").notes)
+
+
 def test_json_on_specimens_has_the_test_of_the_whole_sample(specimens):
     found = plain(specimens)
     assert list(found) == [
-        "new_specimens", "specimens", "held_out_specimens", "whole_sample", "rows", "digitising",
-        "notes", "settings",
+        "new_specimens", "undecided_specimens", "specimens", "held_out_specimens", "whole_sample",
+        "rows", "digitising", "notes", "settings",
     ]  # fmt: skip
     assert (found["new_specimens"], found["specimens"]) == (9, 9)
     assert found["held_out_specimens"] == 24

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
+from kernova.calibration.detector import Split as Halves
+from kernova.errors import InputError
 from kernova.species import SCORES
 from kernova.species.space import SpeciesSettings
 from kernova.species.splits import (
@@ -14,6 +16,7 @@ from kernova.species.splits import (
     pooled_line,
     scores_in_group,
     split_in_half,
+    with_all_landmarks,
 )
 from tests.species.drawn_shapes import drawn
 
@@ -101,9 +104,9 @@ def test_lines_are_of_all_groups_together_and_of_each(specimens):
 
     assert (pooled["n_reference"], pooled["n_holdout"]) == (17, 18)
     assert pooled["auroc"] == area_under_curve(split.holdout_scores, split.unknown_scores)
-    is_detected = split.unknown_scores <= pooled["threshold"]
+    is_detected = split.unknown_novelty >= pooled["threshold"]
     assert pooled["detection_rate"] == pytest.approx(is_detected.mean())
-    n_alarms = np.count_nonzero(split.holdout_scores <= pooled["threshold"])
+    n_alarms = np.count_nonzero(split.holdout_novelty >= pooled["threshold"])
     bound = n_alarms / 18 + np.sqrt(np.log(20) / 36)
     assert pooled["false_alarm_bound"] == pytest.approx(bound)
     assert [line["known"] for line in pairs] == ["a", "b"]
@@ -111,3 +114,51 @@ def test_lines_are_of_all_groups_together_and_of_each(specimens):
         alone = scores_in_group(split, groups, line["known"], split.unknown)
         assert line["auroc"] == area_under_curve(*alone)
         assert line["novelty_error"] <= 0.5
+
+
+# --- missing landmarks ----------------------------------------------------------------------
+
+
+def without(places, sizes):
+    """Drawn specimens that lack these landmarks: pairs of specimen and landmark."""
+    landmarks, groups = drawn(sizes)
+    points = landmarks.coordinates.copy()
+    for row, number in places:
+        points[row, number] = np.nan
+    return points, groups
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_landmark_that_some_known_specimen_has_never_stops_a_study(number):
+    """Of six specimens, each lacks some landmarks; each landmark is in some specimen."""
+    places = [(0, 3), (0, 5), (1, 3), (2, 8), (1, 1), (4, 1), (5, 1)]
+    points, groups = without(places, {"a": 3, "b": 3})
+    known, unknown = np.arange(3), np.arange(3, 6)
+    halves = split_in_half(groups, known, 0, number)
+    split = fit_split(points, groups, halves, unknown, SpeciesSettings(components=2))
+    assert np.isfinite(split.rows).all()
+    assert sorted([*split.reference, *split.holdout]) == [0, 1, 2]
+
+
+def test_specimens_are_exchanged_within_groups_until_no_landmark_is_absent():
+    points, groups = without([(0, 3), (1, 3), (4, 3), (5, 3)], {"a": 4, "b": 4})
+    is_known = np.isfinite(points).all(axis=2)
+    halves = with_all_landmarks(Halves(np.array([0, 1, 4, 5]), np.array([2, 3, 6, 7])), groups,
+                                is_known)  # fmt: skip
+    assert halves.reference.tolist() == [1, 2, 4, 5]
+    assert halves.holdout.tolist() == [0, 3, 6, 7]
+    again = with_all_landmarks(halves, groups, is_known)
+    assert again.reference.tolist() == halves.reference.tolist()
+
+
+@pytest.mark.parametrize(("name", "beside"), [("b", " beside those of 'b'"), ("", "")])
+def test_a_landmark_that_no_known_specimen_has_is_named(name, beside):
+    points, groups = without([(row, 3) for row in range(6)], {"a": 6, "b": 3})
+    labels = np.where(groups == "b", name, groups)
+    halves = split_in_half(labels, np.arange(6), 0, 0)
+    with pytest.raises(InputError) as raised:
+        fit_split(points, labels, halves, np.arange(6, 9), SpeciesSettings())
+    assert str(raised.value) == (
+        f"Landmark 4 is missing in all known specimens{beside}, so nothing is known of it. Leave "
+        "it out."
+    )

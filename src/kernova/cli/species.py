@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from kernova.shapes.features import ShapeFeatures
     from kernova.shapes.preparation import CurvesAs
     from kernova.species.covariates import Covariates
+    from kernova.species.inputs import PreparedSpecimens
     from kernova.species.results import SpeciesAnswer
     from kernova.species.space import SpeciesSettings
 
@@ -240,13 +241,12 @@ def species(
     source = os.fspath(groups or specimens)
     covariates = covariates_from(columns, covariate or [], source)
     new = None if test is None else read_specimens(test, reading).landmarks
-    prepared = _prepared(
-        [known.landmarks, *([] if new is None else [new])], curves, sliders, symmetric
-    )
+    sets = [known.landmarks, *([] if new is None else [new])]
     with printing_warnings():
         with progress_bars():
-            study = _Study(prepared[0], names, settings, covariates, columns)
-            answer = _answer(study, unknown, None if new is None else prepared[1], least_specimens)
+            prepared = _prepared(sets, curves, sliders, symmetric)
+            study = _Study(prepared, names, settings, covariates, columns)
+            answer = _answer(study, unknown, least_specimens)
         written = write_targets(
             {
                 "output": table_target(output, answer.rows, raw=raw),
@@ -274,7 +274,7 @@ def _features(source: str | None) -> "ShapeFeatures | None":
 class _Study(NamedTuple):
     """What every question is asked of."""
 
-    known: "Landmarks"
+    specimens: "PreparedSpecimens"  # the known ones, and the new ones if they are tested
     groups: "Sequence[str]"
     settings: "SpeciesSettings"
     covariates: "Covariates"
@@ -283,7 +283,7 @@ class _Study(NamedTuple):
 
 def _prepared(
     sets: "list[Landmarks]", curves: "CurvesAs", sliders: Path | None, symmetric: bool
-) -> "tuple[Landmarks, ...]":
+) -> "PreparedSpecimens":
     from kernova.shapes import read_sliders
     from kernova.species.inputs import prepared_specimens
 
@@ -298,17 +298,18 @@ def _write_aligned(path: Path, answer: "SpeciesAnswer") -> None:
     write_landmarks(path, landmarks, groups)
 
 
-def _answer(
-    study: _Study, unknown: str | None, new: "Landmarks | None", least_specimens: int
-) -> "SpeciesAnswer":
+def _answer(study: _Study, unknown: str | None, least_specimens: int) -> "SpeciesAnswer":
     from kernova.species.results import answer_each, answer_specimens, answer_unknown
 
-    known, groups, settings, covariates, columns = study
+    (landmarks, digitised), groups, settings, covariates, columns = study
+    known = landmarks[0]
     if unknown is not None:
-        return answer_unknown(known, groups, unknown, settings, covariates, columns)
-    if new is not None:
-        return answer_specimens(known, groups, new, settings)
-    return answer_each(known, groups, settings, covariates, least_specimens=least_specimens)
+        return answer_unknown(known, groups, unknown, settings, covariates, columns, digitised[0])
+    if len(landmarks) > 1:
+        return answer_specimens(known, groups, landmarks[1], settings, digitised)
+    return answer_each(
+        known, groups, settings, covariates, digitised[0], least_specimens=least_specimens
+    )
 
 
 def _page(answer: "SpeciesAnswer") -> str:

@@ -1,4 +1,4 @@
-"""Curves of p-values, false alarms and discoveries, and distributions of scores."""
+"""Curves of p-values, false alarms and discoveries."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import ArrayLike, NDArray
@@ -32,9 +31,7 @@ from kernova.report.canvas import (
     Entry,
     View,
     axes_or_new,
-    check_two_labels,
     count_ticks,
-    drawable_number,
     ink,
     label_axes,
     legend_below,
@@ -42,15 +39,10 @@ from kernova.report.canvas import (
     note_above,
     view_of,
 )
-from kernova.text import plural, quantity
+from kernova.text import quantity
 from kernova.typing import Vector
 
 _MAX_POINTS: Final = 2000
-# Fewer rows than this are drawn one by one: a histogram of them would be a guess.
-_HISTOGRAM_MIN_ROWS: Final = 25
-_MIN_BINS, _MAX_BINS = 10, 60
-# Room for the labels on both sides of a threshold, as a fraction of the width.
-_LABEL_ROOM: Final = 0.2
 # Each bound, the smallest confidence for which it holds, and its style.
 _BOUNDS: Final = (
     (binomial_upper_bound, 0.0, KNOWN, "-", "binomial bound (preset count)"),
@@ -168,75 +160,6 @@ def plot_false_alarm_curve(
     return ax
 
 
-def plot_score_distributions(
-    known_scores: ArrayLike,
-    new_scores: ArrayLike | None = None,
-    *,
-    threshold: float | None = None,
-    bound: float | None = None,
-    labels: Sequence[str] = ("known, held out", "new"),
-    score: str = "score",
-    unit: str = "row",
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the scores of held-out known rows, and of new ones, in common bins.
-
-    Bars are fractions of each group, so that groups of different size compare. A bin ends at the
-    threshold: the bars left of it are exactly the rows called novel. Extreme scores are counted in
-    the outermost bars, and new rows are drawn one by one where they are few.
-
-    Parameters
-    ----------
-    known_scores : array-like of shape (n_known,)
-        Scores of known held-out rows; high is typical.
-    new_scores : array-like of shape (n_new,), default=None
-        Scores of new rows.
-    threshold : float, default=None
-        Rows whose score is at most this are called novel.
-    bound : float, default=None
-        Proven limit on false alarms at the threshold, for the legend.
-    labels : sequence of two str
-        Labels of the two groups.
-    score, unit : str
-        Names of the score, for the axis, and of a row, for the legend.
-    ax : Axes, default=a new figure
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernova.report.figures import plot_score_distributions
-    >>> random = np.random.default_rng(0)
-    >>> ax = plot_score_distributions(random.beta(8, 3, 300), random.beta(3, 3, 100),
-    ...                               threshold=0.4, bound=0.05)
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['known, held out: 300 rows', 'new: 100 rows', 'threshold 0.4 (false alarms at most 5 %)']
-    """
-    known = finite_scores(known_scores, "known scores")
-    new = np.empty(0)
-    if new_scores is not None and np.size(new_scores):
-        new = finite_scores(new_scores, "new scores")
-    check_two_labels(labels)
-    if threshold is not None:
-        threshold = drawable_number(threshold, "threshold")
-
-    ax = axes_or_new(ax)
-    view = _view_with_threshold(view_of(known, new), threshold)
-    edges = _bin_edges(view, known.size + new.size, threshold)
-    entries = [_draw_bars(ax, known, edges, (labels[0], unit), KNOWN, "-")]
-    if new.size >= _HISTOGRAM_MIN_ROWS:
-        entries.append(_draw_bars(ax, new, edges, (labels[1], unit), NEW, "--"))
-    elif new.size:
-        entries.append(_draw_one_by_one(ax, new, edges, (labels[1], unit)))
-    if threshold is not None:
-        entries.append(_draw_threshold(ax, threshold, edges, bound))
-    ax.set_xlim(edges[0], edges[-1])
-    ax.yaxis.set_major_formatter(PERCENT)
-    label_axes(ax, f"{score} (high is typical)", f"fraction of {unit}s in each bin")
-    _note_beyond(ax, np.concatenate([known, new]), View(edges[0], edges[-1]))
-    legend_below(ax, entries)
-    return ax
-
-
 class _AlarmSteps(NamedTuple):
     """The thresholds at which the number of alarms increases, and the numbers between them."""
 
@@ -314,79 +237,6 @@ def _plain_ticks(ax: Axes, n: int) -> None:
     count_ticks(ax.xaxis, n)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
-
-
-def _view_with_threshold(view: View, threshold: float | None) -> View:
-    """Widen the view so that the threshold, and labels on both sides of it, have room."""
-    if threshold is None:
-        return view
-    view = view_of(np.array([*view]), np.array([threshold]), math.inf)
-    room = _LABEL_ROOM * view.width
-    return View(min(view.low, threshold - room), max(view.high, threshold + room))
-
-
-def _bin_edges(view: View, n_rows: int, threshold: float | None) -> Vector:
-    """Divide the view into equal bins, one of which ends at the threshold."""
-    n_bins = min(max(math.ceil(2 * n_rows ** (1 / 3)), _MIN_BINS), _MAX_BINS)
-    if threshold is None:
-        return np.linspace(view.low, view.high, n_bins + 1)
-    width = view.width / n_bins
-    n_left = math.ceil((threshold - view.low) / width)
-    n_right = math.ceil((view.high - threshold) / width)
-    edges = threshold + width * np.arange(-n_left, n_right + 1)
-    # A bin holds its left edge; a score that equals the threshold belongs to the left of it.
-    edges[n_left] = math.nextafter(threshold, math.inf)
-    return edges
-
-
-def _draw_bars(
-    ax: Axes, scores: Vector, edges: Vector, label: tuple[str, str], colour: str, style: str
-) -> Entry:
-    counts, _ = np.histogram(np.clip(scores, edges[0], edges[-1]), edges)
-    patch = ax.stairs(
-        counts / scores.size, edges, fill=True, facecolor=to_rgba(colour, 0.25), edgecolor=colour,
-        linestyle=style, linewidth=1.4,
-    )  # fmt: skip
-    return patch, f"{label[0]}: {quantity(scores.size, label[1])}"
-
-
-def _draw_one_by_one(ax: Axes, scores: Vector, edges: Vector, label: tuple[str, str]) -> Entry:
-    """Draw a mark for each row; rows of one bin are stacked, so that none is hidden."""
-    at = np.sort(np.clip(scores, edges[0], edges[-1]))
-    bins = np.searchsorted(edges, at, side="right")
-    level = np.arange(at.size) - np.searchsorted(bins, bins)
-    step = min(0.05, 0.8 / (1 + level.max()))
-    (marks,) = ax.plot(
-        at, step * (level + 0.6), "d", color=NEW, markeredgecolor="white", markersize=8,
-        clip_on=False, zorder=4, transform=ax.get_xaxis_transform(),
-    )  # fmt: skip
-    return marks, f"{label[0]}: {quantity(scores.size, label[1])}, one mark each"
-
-
-def _draw_threshold(ax: Axes, threshold: float, edges: Vector, bound: float | None) -> Entry:
-    ax.axvspan(edges[0], threshold, color=NEW, alpha=0.07, linewidth=0, zorder=0)
-    line = ax.axvline(threshold, color=ink(ax), linewidth=1.6)
-    ax.margins(y=0.14)  # the labels stand above the highest bar
-    for label, side, shift in (("← novel", "right", -5), ("usual →", "left", 5)):
-        ax.annotate(
-            label,
-            (threshold, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(shift, -4),
-            textcoords="offset points",
-            ha=side,
-            va="top",
-            color=ink(ax),
-        )
-    proven = "" if bound is None else f" (false alarms at most {percent_rounded_up(bound)})"
-    return line, f"threshold {threshold:.4g}{proven}"
-
-
-def _note_beyond(ax: Axes, scores: Vector, view: View) -> None:
-    n_beyond = view.n_beyond(scores)
-    if n_beyond:
-        verb = plural(n_beyond, "lies", "lie")
-        note_above(ax, f"{quantity(n_beyond, 'score')} {verb} farther out, shown at the edge")
 
 
 # --- classes found against questions asked -------------------------------------------------------

@@ -9,8 +9,8 @@ from kernova.report.curves import (
     plot_discovery_curves,
     plot_false_alarm_curve,
     plot_p_values,
-    plot_score_distributions,
 )
+from kernova.report.distributions import plot_score_distributions
 from kernova.report.explanations import explanation_figure
 from kernova.report.hierarchies import plot_hierarchy
 from kernova.report.memberships import plot_confusion, plot_probabilities, plot_recognized

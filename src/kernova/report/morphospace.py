@@ -39,7 +39,7 @@ _MARKERS: Final = (*CLASS_MARKERS, "<", ">", "p")
 MOST_GROUPS: Final = 60
 # So many groups are labelled by name, more by the number that the legend gives them.
 _MAX_NAMED: Final = 14
-_LONGEST_NAME: Final = 22
+_LONGEST_NAME: Final = 28
 # Widths of figures of a few groups and of many, and the room beside and below the plane, in inches.
 _SMALL, _LARGE, _ROOM_BESIDE, _ROOM_BELOW = 6.4, 8.4, 0.8, 0.75
 # The plane is at least and at most so high, relative to its width.
@@ -47,7 +47,15 @@ _FLATTEST, _STEEPEST = 0.45, 0.8
 # In points: distance of the legend from the axes, and the mark before a label.
 _LEGEND_DROP, _HANDLE = 34, 34
 _SMALL_TEXT: Final = 8
-_N_PUSHES: Final = 300
+# Labels, in points: width of a letter, half a mark, and a gap from the group that needs a line.
+_LETTER, _MARK, _FAR = 5.8, 3.0, 14.0
+# Where a label may stand: so many directions, at these distances from the median of its group.
+_N_TURNS: Final = 24
+_REACHES: Final = (5.0, 10.0, 16.0, 24.0, 34.0, 46.0, 60.0, 78.0, 100.0, 130.0, 170.0)
+# The cost of hiding a point of a small group, of so many points at most, and of another group; of
+# hiding another label; and of standing a point of 1/72 inch farther out.
+_SMALL_GROUP, _SMALL_WEIGHT, _WEIGHT, _OVER_LABEL, _PER_POINT = 15, 50.0, 3.0, 5000.0, 0.06
+_N_ROUNDS: Final = 4
 # Within-group deviations below this fraction of the largest are rounding errors.
 _NEGLIGIBLE: Final = 1e-9
 _N_FOLDS: Final = 10
@@ -332,14 +340,16 @@ def _draw_plane(
     if np.ptp(known[:, 1]) > 0:
         ax.set_aspect("equal", adjustable="box" if is_own else "datalim")
     texts = [str(number) if is_numbered else name for number, name in enumerate(largest, start=1)]
-    points = [np.median(known[names == name], axis=0) for name in largest]
+    groups = [known[names == name] for name in largest]
     colours = [_COLOURS[number % len(_COLOURS)] for number in range(len(largest))]
     if len(others):
         texts.append(unknown_name)
-        points.append(np.median(others, axis=0))
+        groups.append(others)
         colours.append(NEW)
     if len(texts) > 1:
-        _write_labels(ax, texts, clip_to_views(np.array(points), views), colours)
+        rest = known[~np.isin(names, largest)]
+        groups = [clip_to_views(rows, views) for rows in (*groups, rest)]
+        _write_labels(ax, texts, groups, colours)
     return ax
 
 
@@ -417,38 +427,50 @@ def _draw_legend(ax: Axes, entries: list[Entry], is_numbered: bool, is_own: bool
         figure.set_size_inches(wide, tall + LEGEND_LINE * n_lines)
 
 
-def _write_labels(ax: Axes, texts: list[str], points: Matrix, colours: list[str]) -> None:
-    """Write labels near the centroids of groups, moved apart, with a line where moved far."""
+def _write_labels(ax: Axes, texts: list[str], groups: list[Matrix], colours: list[str]) -> None:
+    """Write labels beside their groups, with a line to those that stand far from all their points.
+
+    There may be one more group than labels: points that labels avoid too.
+    """
     shown = [truncate_middle(text, _LONGEST_NAME) for text in texts]
     figure = figure_of(ax)
     with ignore_missing_glyphs():
         figure.draw_without_rendering()  # the layout decides where points lie on paper
     scale = figure.dpi / 72
-    anchors = ax.transData.transform(points) / scale  # in points of 1/72 inch
-    sizes = np.array([(5.4 * len(text) + 4, 12.0) for text in shown])
+    on_paper = [ax.transData.transform(rows) / scale for rows in groups]  # in points of 1/72 inch
+    sizes = np.array([(_LETTER * len(text) + 8, 12.0) for text in shown])
     frame = np.array([ax.bbox.min, ax.bbox.max]) / scale
-    moved = moved_apart(anchors, sizes, frame)
-    for text, point, shift, colour in zip(shown, points, moved - anchors, colours, strict=True):
+    centres = labels_beside(on_paper, sizes, frame)
+    for text, group, centre, size, rows, colour in zip(
+        shown, on_paper, centres, sizes, groups, colours, strict=False
+    ):
+        gaps = np.maximum(np.abs(group - centre) - size / 2, 0)
+        nearest = int(np.hypot(*gaps.T).argmin())
         dark = np.array(to_rgb(colour)) * _DARKER
-        is_far = np.abs(shift).max() > 9
-        line = {"arrowstyle": "-", "color": dark, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
+        line = {"arrowstyle": "-", "color": dark, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 2}
+        is_far = np.hypot(*gaps[nearest]) > _FAR
         written = ax.annotate(
-            text, point, xytext=shift, textcoords="offset points", ha="center", va="center",
-            fontsize=_SMALL_TEXT + 0.5, fontweight="bold", color=dark, zorder=6, parse_math=False,
-            arrowprops=line if is_far else None, annotation_clip=False,
+            text, rows[nearest], xytext=centre - group[nearest], textcoords="offset points",
+            ha="center", va="center", fontsize=_SMALL_TEXT + 0.5, fontweight="bold", color=dark,
+            zorder=6, parse_math=False, arrowprops=line if is_far else None, annotation_clip=False,
         )  # fmt: skip
         written.set_path_effects([withStroke(linewidth=3, foreground="white")])
         if written.arrow_patch is not None:
             written.arrow_patch.set_zorder(5)
 
 
-def moved_apart(anchors: Matrix, sizes: Matrix, frame: Matrix) -> Matrix:
-    """Return the centres of labels, moved as little as possible until none overlap.
+def labels_beside(groups: list[Matrix], sizes: Matrix, frame: Matrix) -> Matrix:
+    """Return the centres of labels beside groups of points, where they hide fewest points.
+
+    Each label tries places around the median of its group. One that covers another label costs
+    most, then one that covers points, those of small groups most, then one far from the median.
 
     Parameters
     ----------
-    anchors, sizes : ndarray of shape (n, 2)
-        Where each label would be, and its width and height.
+    groups : list of ndarray of shape (n_points, 2)
+        The points of each group; further ones, without a label, may follow.
+    sizes : ndarray of shape (n_labels, 2)
+        Width and height of each label.
     frame : ndarray of shape (2, 2)
         Lower left and upper right corner, which labels stay within.
 
@@ -456,24 +478,36 @@ def moved_apart(anchors: Matrix, sizes: Matrix, frame: Matrix) -> Matrix:
     --------
     >>> import numpy as np
     >>> frame = np.array([[0.0, 0.0], [100.0, 100.0]])
-    >>> at = moved_apart(np.array([[50.0, 50.0], [50.0, 50.0]]), np.full((2, 2), 10.0), frame)
-    >>> bool((np.abs(at[0] - at[1]) >= 10).any())
-    True
+    >>> labels_beside([np.array([[50.0, 50.0]])], np.array([[20.0, 10.0]]), frame).round()
+    array([[50., 60.]])
     """
-    # Equal anchors need a first push; it depends on the number of the label alone.
-    turns = 2.4 * np.arange(len(anchors))
-    at = anchors + 1e-3 * np.column_stack([np.cos(turns), np.sin(turns)])
-    low, high = frame[0] + sizes / 2, np.maximum(frame[0] + sizes / 2, frame[1] - sizes / 2)
-    room = (sizes[:, None] + sizes) / 2
-    for _ in range(_N_PUSHES):
-        apart = at[:, None] - at
-        overlap = room - np.abs(apart)
-        is_over = (overlap > 0).all(axis=2) & ~np.eye(len(at), dtype=bool)
-        if not is_over.any():
-            break
-        # Each pair is pushed along the axis on which it overlaps less.
-        is_first = overlap[..., 0] < overlap[..., 1]
-        is_axis = np.stack([is_first, ~is_first], axis=-1)
-        push = np.where(is_over[..., None] & is_axis, np.sign(apart) * (overlap + 0.5) / 2, 0)
-        at = np.clip(at + 0.7 * push.sum(axis=1), low, high)
-    return np.asarray(at)
+    points = np.concatenate(groups)
+    counts = np.array([len(group) for group in groups])
+    weights = np.repeat(np.where(counts <= _SMALL_GROUP, _SMALL_WEIGHT, _WEIGHT), counts)
+    medians = np.array([np.median(group, axis=0) for group in groups[: len(sizes)]])
+    tried = [_places(*one, frame) for one in zip(medians, sizes, strict=True)]
+    costs = []
+    for places, size, median in zip(tried, sizes, medians, strict=True):
+        is_hidden = (np.abs(places[:, None] - points) < size / 2 + _MARK).all(axis=2)
+        far = np.hypot(*(places - median).T)
+        costs.append(is_hidden @ weights + _PER_POINT * far)
+    centres = np.array([places[cost.argmin()] for places, cost in zip(tried, costs, strict=True)])
+    for _ in range(_N_ROUNDS):
+        for label in np.argsort(counts[: len(sizes)], kind="stable"):
+            room = (sizes + sizes[label]) / 2
+            is_over = (np.abs(tried[label][:, None] - centres) < room).all(axis=2)
+            is_over[:, label] = False
+            # Labels that have not yet moved may still do so.
+            total = costs[label] + _OVER_LABEL * is_over.sum(axis=1)
+            centres[label] = tried[label][total.argmin()]
+    return centres
+
+
+def _places(median: Vector, size: Vector, frame: Matrix) -> Matrix:
+    """Return where a label may stand: around a point, near and far, within the frame."""
+    turns = np.pi / 2 + np.linspace(0, 2 * np.pi, _N_TURNS, endpoint=False)
+    around = np.column_stack([np.cos(turns), np.sin(turns)])
+    # On an ellipse as wide as the label, so that it is as near from the side as from above.
+    places = median + np.concatenate([around * (size / 2 + reach) for reach in _REACHES])
+    low, high = frame[0] + size / 2, np.maximum(frame[0] + size / 2, frame[1] - size / 2)
+    return np.asarray(np.clip(places, low, high))

@@ -30,7 +30,11 @@ from kernova.typing import Matrix, Vector
 
 __all__ = ["plot_error_rates", "plot_pair_errors"]
 
-_LONGEST_NAME, _LONGEST_LINE = 22, 32  # of a cell, and of a line of its own
+_LONGEST_NAME, _LONGEST_LINE = 28, 36  # of a cell, and of a line of its own
+# In inches: a cell, all cells together, a letter of a name, and the colour bar with its label.
+_CELL_WIDTH, _CELL_HEIGHT, _LEAST_CELLS, _MOST_CELLS = 0.5, 0.38, 1.1, 7.0
+_LETTER, _ROOM_BAR = 0.085, 1.1
+_LARGE_NAMES: Final = 20  # so many names are in large letters
 _CELLS_WITH_NUMBERS: Final = 16
 _CELLS_WITH_NAMES: Final = 60
 _ROWS_WITH_BAR: Final = 5  # a smaller table has no room for a colour bar
@@ -93,7 +97,7 @@ def plot_error_rates(
         is_drawn = np.tril(np.full(table.shape, True))
     shown = np.where(is_drawn, table, np.nan)
     if ax is None:
-        ax = new_axes(min(3.2 + 0.48 * len(columns), 9.5), min(2.0 + 0.36 * len(rows), 8.5))
+        ax = _axes_for(rows, columns)
     image = _draw_cells(ax, shown, is_drawn)
     _name_cells(ax, rows, columns)
     if max(table.shape) <= _CELLS_WITH_NUMBERS:
@@ -197,6 +201,23 @@ def _check_symmetric(table: Matrix, rows: list[str], columns: list[str]) -> None
         )
 
 
+def _axes_for(rows: Sequence[str], columns: Sequence[str]) -> Axes:
+    """Return new axes, with room for the names beside and below the cells."""
+    beside, below = (_room_for(names) for names in (rows, columns))
+    wide = min(max(_CELL_WIDTH * len(columns), _LEAST_CELLS), _MOST_CELLS)
+    tall = min(max(_CELL_HEIGHT * len(rows), _LEAST_CELLS), _MOST_CELLS)
+    # Turned by 45 degrees, a name needs as much room to the left as below.
+    return new_axes(wide + max(beside, 0.7 * below) + _ROOM_BAR, tall + 0.75 * below + 0.6)
+
+
+def _room_for(names: Sequence[str]) -> float:
+    """Return the length of the longest name, in inches."""
+    if len(names) > _CELLS_WITH_NAMES:
+        return 0.2
+    longest = max(len(truncate_middle(name, _LONGEST_NAME)) for name in names)
+    return 0.2 + longest * (_LETTER if len(names) <= _LARGE_NAMES else 0.6 * _LETTER)
+
+
 def _draw_cells(ax: Axes, shown: Matrix, is_drawn: NDArray[np.bool_]) -> AxesImage:
     """Draw cells: grey where a pair has no rate, nothing where no pair is drawn."""
     if is_drawn.all():
@@ -234,7 +255,7 @@ def _name_cells(ax: Axes, unknown: Sequence[str], known: Sequence[str]) -> None:
             turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
         axis.set_ticklabels(
             [truncate_middle(name, _LONGEST_NAME) for name in names],
-            fontsize=10 if len(names) <= 20 else 6, parse_math=False, **turned,
+            fontsize=10 if len(names) <= _LARGE_NAMES else 6, parse_math=False, **turned,
         )  # fmt: skip
 
 

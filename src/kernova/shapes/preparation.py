@@ -17,7 +17,7 @@ from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import GeneralizedProcrustes
 from kernova.shapes.sliding import slide_semilandmarks
 from kernova.shapes.symmetry import guess_pairs, symmetric_components
-from kernova.text import quantity
+from kernova.text import plural, quantity
 from kernova.typing import Indices
 
 __all__ = ["CURVES", "CurvesAs", "distinct_ids", "prepare_landmarks"]
@@ -147,6 +147,11 @@ def _slid(landmarks: Landmarks, curves: CurvesAs, sliders: Indices | None) -> _S
     if np.isnan(coordinates).any():
         coordinates = complete_specimens(coordinates).coordinates
     slid = slide_semilandmarks(coordinates, np.concatenate(parts), criterion=criterion)
+    if not slid.is_converged:
+        notes.append(
+            f"Sliding stopped after {quantity(slid.n_rounds, 'round')}, before it converged; "
+            "places along curves are approximate."
+        )
     coordinates = slid.coordinates * slid.centroid_sizes[:, None, None]
     return _Slid(replace(landmarks, coordinates=coordinates), notes)
 
@@ -161,8 +166,9 @@ def _check_sliders(sliders: Indices, landmarks: Landmarks) -> None:
 
 
 def _curve_note(landmarks: Landmarks, curved: Landmarks, criterion: CurvesAs) -> str:
+    n_curves = _n_curves(landmarks)
     return (
-        f"{quantity(_n_curves(landmarks), 'curve')} per specimen was read as "
+        f"{quantity(n_curves, 'curve')} per specimen {plural(n_curves, 'was', 'were')} read as "
         f"{quantity(curved.n_landmarks - landmarks.n_landmarks, 'point')} beside "
         f"{landmarks.n_landmarks} landmarks, and slid to the {_LEAST[criterion]}. Leave curves out "
         "with --curves ignore."
@@ -191,6 +197,6 @@ def _symmetric(landmarks: Landmarks) -> _Symmetric:
     pairs = ", ".join(f"{a + 1}-{b + 1}" for a, b in guess.pairs)
     note = (
         f"Symmetric components are compared: left and right were averaged, by the pairs of "
-        f"landmarks {pairs}, found from the consensus. Check them."
+        f"landmarks {pairs}, found from the consensus. Check these pairs."
     )
     return _Symmetric(replace(landmarks, coordinates=symmetric * sizes[:, None, None]), note)

@@ -20,6 +20,7 @@ from kernova.shapes.missing import (
     shape_precision,
     similar_means,
 )
+from kernova.text import quantity
 from kernova.typing import Coordinates, Indices, Mask, Matrix, Vector
 
 # Landmarks that differ by less than this fraction of their coordinates coincide.
@@ -28,6 +29,7 @@ _COINCIDE = 1e-12
 _ESTIMATE_TOLERANCE = 1e-7
 # A specimen converges after about six rounds; an unusual one may take very many.
 _MAX_REFINEMENTS = 100
+_TOLERANCE, _MAX_ITER = 1e-10, 1000
 _N_SEARCHES = 2
 
 
@@ -136,9 +138,8 @@ def _known_landmarks(coordinates: Coordinates) -> Mask:
     """Return the mask of landmarks with all of their coordinates, specimens × landmarks."""
     is_finite = np.isfinite(coordinates)
     is_known = is_finite[:, :, 0].copy()
-    for axis in range(
-        1, coordinates.shape[2]
-    ):  # much faster than a reduction along so short an axis
+    # Much faster than a reduction along so short an axis.
+    for axis in range(1, coordinates.shape[2]):
         is_known &= is_finite[:, :, axis]
     return is_known
 
@@ -477,8 +478,8 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         scaling: bool = True,
         reflection: bool = False,
         missing: Literal["estimate", "raise", "refuse"] = "estimate",
-        tolerance: float = 1e-10,
-        max_iter: int = 1000,
+        tolerance: float = _TOLERANCE,
+        max_iter: int = _MAX_ITER,
     ) -> None:
         self.dimensions = dimensions
         self.scaling = scaling
@@ -512,13 +513,8 @@ class GeneralizedProcrustes(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         _check_landmarks_seen(specimens)
         found = _consensus_of(specimens, self._options())
         if not found.is_converged:
-            warnings.warn(
-                f"The consensus did not converge in {found.n_rounds} rounds. Increase max_iter or "
-                "tolerance; if specimens with missing landmarks differ much in size, use "
-                "scaling=True.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            text = _convergence_message(found.n_rounds, self._options())
+            warnings.warn(text, ConvergenceWarning, stacklevel=2)
         self.consensus_, self.precision_, self.examples_ = found.model
         self.n_iter_ = found.n_rounds
         self.centroid_sizes_ = found.centroid_sizes
@@ -586,10 +582,19 @@ def _is_three_d(X: Any) -> bool:
     return getattr(X, "ndim", 2) == 3
 
 
+def _convergence_message(n_rounds: int, options: Superposition) -> str:
+    """Return what to do; parameters are named only if they were changed, as Python alone can."""
+    advice = "Leave out specimens or landmarks of which most are missing"
+    if options.max_iter < _MAX_ITER or options.tolerance < _TOLERANCE:
+        advice = "Increase max_iter or tolerance"
+    elif not options.scaling:
+        advice += ", or use scaling=True"
+    rounds = quantity(n_rounds, "round")
+    return f"The consensus did not converge in {rounds}: alignment is approximate. {advice}."
+
+
 def _check_landmarks_seen(specimens: Coordinates) -> None:
     is_seen = np.isfinite(specimens).all(axis=2).any(axis=0)
     if not is_seen.all():
-        raise InputError(
-            f"Landmark {int(np.argmin(is_seen)) + 1} is missing in every training "
-            "specimen. Leave it out."
-        )
+        number = int(np.argmin(is_seen)) + 1
+        raise InputError(f"Landmark {number} is missing in every training specimen. Leave it out.")

@@ -1,7 +1,9 @@
 """Covariates of specimens: sex, site, population and the like, and whether samples differ in them.
 
-A covariate whose levels each lie in one group, such as the population, is nested: its specimens
-are no independent evidence of their group, and are exchanged and left out together.
+What a covariate means for the comparison of two samples depends on where its levels occur. Levels
+in both samples, such as sexes, are adjusted for. Levels of one sample each, such as populations,
+are nested: their specimens are no independent evidence of the group, and are exchanged and left
+out together. If each sample has a single level, nothing separates the groups from the covariate.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +25,16 @@ NOT_STATED = "not stated"
 # A column with more levels, relative to specimens, is an id or a note rather than a covariate.
 _MOST_LEVELS = 30
 # In such columns authors write what distinguishes specimens of one species.
-_USUAL_COVARIATES = ("sex", "age", "stage", "site", "locality", "population", "season", "year")
+_USUAL_COVARIATES = (
+    "sex", "age", "stage", "site", "locality", "population", "season", "year", "digitiser",
+    "digitizer", "observer", "collection", "preservation",
+)  # fmt: skip
+# A factor is stated for a sample if it is for two of its specimens, or for its only one.
+_FEWEST_STATED = 2
+# Levels of so many specimens on average are usual beside one of a single specimen.
+_SEVERAL = 4
+# From this fraction of shared levels on, a factor is one that both samples have.
+_MOST_SHARED = 0.5
 
 
 @dataclass(frozen=True)
@@ -105,34 +116,114 @@ def _text(column: "pd.Series[Any]") -> "pd.Series[str]":
 class Adjustment(NamedTuple):
     """How the comparison of two samples is adjusted."""
 
-    design: Matrix  # columns of the covariates that vary within groups; may be none
+    design: Matrix  # columns of the covariates that vary within samples; may be none
+    names: tuple[str, ...]  # the covariates in the design
+    is_stated: Mask  # rows in which all of them are
     units: Labels | None  # the nested unit of each row, such as its population
-    names: tuple[str, ...]  # covariates in the design
+    unit: str  # the name of that covariate
+    shared: tuple[str, ...]  # units that both samples have, counted as two
+    confounded: tuple[str, ...]  # covariates of which each sample has one level, and another one
+    unstated: tuple[str, ...]  # covariates stated for too few specimens
 
 
-def adjustment(covariates: Covariates, rows: Indices, groups: Labels) -> Adjustment:
-    """Return the design of covariates for some specimens, and their nested units.
+class _Levels(NamedTuple):
+    """Where the levels of a factor occur in two samples."""
 
-    A factor is nested if, among all specimens, each of its levels lies in one group.
+    is_stated: Mask
+    n_levels: tuple[int, int]  # of the two samples
+    shared: tuple[str, ...]  # levels in both, in several specimens of each
+    common: tuple[str, ...]  # levels in both, be it in a single specimen
+    fractions: tuple[float, float]  # of the specimens of each sample, those of shared levels
+
+    @property
+    def is_too_rarely_stated(self) -> bool:
+        return min(self.n_levels) == 0
+
+    @property
+    def is_confounded(self) -> bool:
+        return not self.shared and max(self.n_levels) == 1
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether both samples have the same single level."""
+        return bool(self.shared) and max(self.n_levels) == 1
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether most specimens of both samples have levels of their sample alone."""
+        return max(self.n_levels) > 1 and max(self.fractions) < _MOST_SHARED
+
+
+def adjustment(covariates: Covariates, rows: Indices, is_first: Mask) -> Adjustment:
+    """Return what the covariates mean for the comparison of two samples.
+
+    Of several nested factors, such as population and region, the one with the fewest levels
+    counts: specimens of one region are no independent evidence either.
     """
-    parts, names, units = [np.empty((len(rows), 0))], [], None
+    parts, is_stated = [np.empty((len(rows), 0))], np.ones(len(rows), dtype=np.bool_)
+    names, confounded, unstated = [], [], []
+    nested: dict[str, _Levels] = {}
     for name, values in covariates.factors.items():
-        if is_nested(values, groups):
-            units = values[rows]
-        else:
+        found = _levels_of(values[rows], is_first)
+        if found.is_too_rarely_stated:
+            unstated.append(name)
+        elif found.is_confounded:
+            confounded.append(name)
+        elif found.is_nested:
+            nested[name] = found
+        elif not found.is_constant:
             parts.append(indicators(values[rows]))
+            is_stated &= found.is_stated
             names.append(name)
     for name, numbers in covariates.numbers.items():
         parts.append((numbers[rows] - numbers[rows].mean())[:, None])
         names.append(name)
-    return Adjustment(np.column_stack(parts), units, tuple(names))
+    unit = min(nested, key=lambda name: sum(nested[name].n_levels), default="")
+    units = None
+    if unit:
+        sides = np.where(is_first, "first", "second")
+        units = np.char.add(np.char.add(covariates.factors[unit][rows], " "), sides)
+    return Adjustment(
+        np.column_stack(parts), tuple(names), is_stated, units, unit,
+        nested[unit].common if unit else (), tuple(confounded), tuple(unstated),
+    )  # fmt: skip
 
 
-def is_nested(values: Labels, groups: Labels) -> bool:
-    """Return whether each level lies in one group, and some group has several."""
-    pairs = {(str(value), str(group)) for value, group in zip(values, groups, strict=True)}
-    n_levels, n_groups = len({value for value, _ in pairs}), len({group for _, group in pairs})
-    return len(pairs) == n_levels and n_levels > n_groups
+def _levels_of(values: Labels, is_first: Mask) -> _Levels:
+    is_stated = values != NOT_STATED
+    sides = (is_first, ~is_first)
+    counts = [_counts(values[side & is_stated]) for side in sides]
+    common = sorted(counts[0].keys() & counts[1].keys())
+    single = [_single_levels(one).intersection(common) for one in counts]
+    shared = [level for level in common if level not in single[0] | single[1]]
+    is_shared = np.isin(values, shared)
+    # One specimen of a sample of many says nothing of a difference between levels.
+    n_levels = [
+        len(one.keys() - alone) if sum(one.values()) >= min(_FEWEST_STATED, side.sum()) else 0
+        for one, alone, side in zip(counts, single, sides, strict=True)
+    ]
+    return _Levels(
+        is_stated,
+        (n_levels[0], n_levels[1]),
+        tuple(shared),
+        tuple(common),
+        (float(is_shared[is_first].mean()), float(is_shared[~is_first].mean())),
+    )
+
+
+def _counts(values: Labels) -> dict[str, int]:
+    levels, counts = np.unique(values, return_counts=True)
+    return dict(zip(levels.tolist(), counts.tolist(), strict=True))
+
+
+def _single_levels(counts: dict[str, int]) -> set[str]:
+    """Return the levels of one specimen, where the others have several.
+
+    Such a specimen may be labelled wrongly: by itself it makes its level none of both samples.
+    """
+    single = {level for level, count in counts.items() if count == 1}
+    n_others = len(counts) - len(single)
+    return single if sum(counts.values()) - len(single) >= _SEVERAL * max(n_others, 1) else set()
 
 
 def balance_notes(
@@ -150,12 +241,15 @@ def balance_notes(
         return []
     is_closest = groups == closest
     notes = []
-    for name in others.columns:
+    for name in map(str, others.columns):
         values = others[name].astype("string").fillna("").to_numpy().astype(np.str_)
         is_factor = 1 < len(np.unique(values)) <= min(_MOST_LEVELS, len(values) / 4)
-        if name in given or not is_factor or is_one_to_one(values, groups):
+        # A column that tells what the groups tell is noted only if specimens of one group vary in
+        # it elsewhere, as they do in sex.
+        is_known = not is_one_to_one(values, groups) or name.casefold() in _USUAL_COVARIATES
+        if name in given or not is_factor or not is_known:
             continue
-        sentence = _balance(str(name), values[is_unknown], values[is_closest], closest)
+        sentence = _balance(name, values[is_unknown], values[is_closest], closest)
         notes += [sentence] if sentence else []
     return notes
 
@@ -173,10 +267,12 @@ def _balance(name: str, unknown: Labels, closest: Labels, closest_name: str) -> 
     share, known_share = counts.max() / len(unknown), float(np.mean(closest == common))
     if share < 0.75 or share - known_share < 0.4 or common == "":
         return ""
+    advice = f"Add --covariate {name} to adjust for it."
+    if not set(unknown.tolist()) & set(closest.tolist()):
+        advice = f"No level of {name} occurs in both, so that it is not to be adjusted for."
     return (
         f"Of the unknown specimens {share:.0%} have {name} = {common}, of {closest_name} "
-        f"{known_share:.0%}: a difference between such specimens would look the same. Add "
-        f"--covariate {name} to adjust for it."
+        f"{known_share:.0%}: a difference between such specimens would look the same. {advice}"
     )
 
 

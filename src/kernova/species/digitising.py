@@ -1,6 +1,8 @@
 """Digitising errors in a file of landmarks: misplaced, exchanged, mirrored, missing or coinciding.
 
 Every specimen is compared with others of its group, so that a new species is not called an error.
+One without a group, or of a small group, is reported if a few landmarks, their order or a mirror
+image explain why it deviates; if its shape as a whole does, a note says so.
 A finding names what would put the specimen in order: one landmark left out, two exchanged, the
 order reversed, the specimen reflected.
 """
@@ -23,6 +25,7 @@ from kernova.species.suspicions import (
     FEWEST,
     MIRRORED,
     MISPLACED,
+    OUTLYING,
     REORDERED,
     SEVERAL,
     SWAPPED,
@@ -32,7 +35,7 @@ from kernova.species.suspicions import (
     gather_evidence,
     reflected,
 )
-from kernova.text import plural, quantity
+from kernova.text import first_few, plural, quantity
 from kernova.typing import Coordinates, Indices, Matrix
 
 AT_ZERO: Final = "at zero"
@@ -44,6 +47,7 @@ _MANY, _MANY_FRACTION = 3, 0.05
 # Landmarks that coincide although this many robust standard deviations apart are suspicious.
 _APART: Final = 3.0
 _MAD: Final = 1.4826
+_MAX_NAMED: Final = 5
 
 
 @dataclass(frozen=True)
@@ -172,20 +176,20 @@ def check_digitising(
             f"{quantity(len(usable), 'specimen')} with 4 landmarks or more: too few to show how "
             f"far landmarks usually deviate. {FEWEST + 2} or more are needed."
         )
-        return DigitisingReport(tuple(exact), landmarks, expected, (few,))
+        notes = (few, *_repeated_specimen_notes(landmarks))
+        return DigitisingReport(tuple(exact), landmarks, expected, notes)
     codes = np.unique(names.astype(str), return_inverse=True)[1].astype(np.intp)
     codes[names == ""] = -1
     rate = settings.false_discovery_rate
     evidence = gather_evidence(coordinates[usable], codes[usable], settings.least_group, rate)
     expected[usable] = [evidence.law(k).expected.centres[k] for k in range(len(usable))]
-    found = [
-        _explained(landmarks.ids, names, int(usable[k]), evidence, int(k))
-        for k in np.flatnonzero(select_discoveries(evidence.p_values, rate))
-    ]
-    findings = _merged(exact, sorted(found, key=lambda one: one.p_value))
+    found, deviating = _judged(landmarks.ids, names, usable, evidence, rate)
+    findings = _merged(exact, found)
     notes = (
-        *_comparison_notes(len(landmarks), evidence, settings),
+        *_deviation_notes(landmarks.ids, names, deviating),
+        *_comparison_notes(len(landmarks), names[usable], evidence, settings),
         *_repetition_notes(findings, names),
+        *_repeated_specimen_notes(landmarks),
     )
     return DigitisingReport(findings, landmarks, expected, notes)
 
@@ -277,11 +281,42 @@ def _unusable(coordinates: Coordinates) -> Indices:
 # --- sentences -------------------------------------------------------------------------------
 
 
+class _Judged(NamedTuple):
+    found: list[Finding]  # strongest first
+    deviating: list[int]  # specimens whose shape as a whole is unlike that of any group
+
+
+def _judged(
+    ids: Sequence[str], names: _Names, usable: Indices, evidence: Evidence, rate: float
+) -> _Judged:
+    """Explain each suspicious specimen.
+
+    Where there are groups, one that was not compared with its own may be the only one of its kind.
+    """
+    found, deviating = [], []
+    has_groups = bool(np.any(names != ""))
+    for place in np.flatnonzero(select_discoveries(evidence.p_values, rate)).tolist():
+        row, explanation = int(usable[place]), explain(evidence, place)
+        is_whole = explanation.kind == OUTLYING or (
+            explanation.kind == MISPLACED and not explanation.is_rest_in_order
+        )
+        if is_whole and has_groups and not evidence.is_by_group[place]:
+            deviating.append(row)
+        else:
+            found.append(_explained(ids, names, row, evidence, place, explanation))
+    return _Judged(sorted(found, key=lambda one: one.p_value), deviating)
+
+
 def _explained(
-    ids: Sequence[str], names: _Names, row: int, evidence: Evidence, place: int
+    ids: Sequence[str],
+    names: _Names,
+    row: int,
+    evidence: Evidence,
+    place: int,
+    explanation: Explanation,
 ) -> Finding:
     """Return the finding on one suspicious specimen, whose place in the evidence is given."""
-    explanation, law = explain(evidence, place), evidence.law(place)
+    law = evidence.law(place)
     each = np.sqrt(evidence.deviations.landmarks[place] / law.medians)
     squared = evidence.deviations.whole[place]
     if evidence.is_mirrored[place]:  # as it was given
@@ -292,7 +327,7 @@ def _explained(
     else:
         times = [whole]
     n_known = int(np.isfinite(each).sum())
-    text = _sentence(explanation, times, n_known)
+    text = _sentence(explanation, times, n_known, is_by_group=bool(evidence.is_by_group[place]))
     numbers = tuple(sorted(one + 1 for one in explanation.places))
     p_value = float(evidence.p_values[place])
     sentence = f"{_start(ids[row], names[row])}: {text}"
@@ -301,7 +336,9 @@ def _explained(
     )
 
 
-def _sentence(explanation: Explanation, times: Sequence[float], n_known: int) -> str:
+def _sentence(
+    explanation: Explanation, times: Sequence[float], n_known: int, *, is_by_group: bool
+) -> str:
     kind, numbers = explanation.kind, [place + 1 for place in explanation.places]
     how_far = f"{times[0]:.1f} times" if times[0] < 1000 else "over 1,000 times"
     if kind == MISPLACED:
@@ -331,9 +368,15 @@ def _sentence(explanation: Explanation, times: Sequence[float], n_known: int) ->
             f"it is a mirror image of the other specimens; reflected, {rest}. Check whether the "
             "image is flipped, or left and right landmarks are exchanged."
         )
+    start = f"its whole shape lies {how_far} the usual deviation from what is expected"
+    if not is_by_group:
+        return (
+            f"{start}: it is either digitised differently or of a shape that no other specimen "
+            "has. Check the image and the order of the landmarks."
+        )
     return (
-        f"its whole shape lies {how_far} the usual deviation from what is expected, also "
-        "without a few of its landmarks. Check the image, the order of the landmarks and the group."
+        f"{start}, also without a few of its landmarks. Check the image, the order of the "
+        "landmarks and the group."
     )
 
 
@@ -351,8 +394,40 @@ def _merged(exact: Sequence[Finding], found: Sequence[Finding]) -> tuple[Finding
     return (*exact, *new)
 
 
+def _deviation_notes(ids: Sequence[str], groups: _Names, rows: Sequence[int]) -> list[str]:
+    """Name specimens that would be called errors if they were of a known group."""
+    if not rows:
+        return []
+    names = first_few([ids[row] for row in sorted(rows)], most=_MAX_NAMED)
+    n, has_group = len(rows), bool(np.any(groups[list(rows)] != ""))
+    which = "no larger group" if has_group else "none of the known groups"
+    return [
+        f"{quantity(n, 'specimen')} {plural(n, 'is', 'are')} either digitised differently or of a "
+        f"shape that {which} has: {names}. A few landmarks alone do not explain this."
+    ]
+
+
+def _repeated_specimen_notes(landmarks: Landmarks) -> list[str]:
+    """Name specimens whose landmarks are those of another one."""
+    first: dict[bytes, int] = {}
+    pairs = []
+    for row, points in enumerate(np.nan_to_num(landmarks.coordinates, nan=np.inf)):
+        other = first.setdefault(points.tobytes(), row)
+        if other != row:
+            pairs.append((landmarks.ids[other], landmarks.ids[row]))
+    if not pairs:
+        return []
+    n_more = len(pairs) - 1
+    more = f"; so {plural(n_more, 'has', 'have')} {quantity(n_more, 'other pair')}"
+    more = more if n_more else ""
+    return [
+        f"Specimens {pairs[0][0]} and {pairs[0][1]} have the same landmarks{more}. Each took part "
+        "in the tests; leave one of them out."
+    ]
+
+
 def _comparison_notes(
-    n_specimens: int, evidence: Evidence, settings: DigitisingSettings
+    n_specimens: int, names: _Names, evidence: Evidence, settings: DigitisingSettings
 ) -> list[str]:
     notes = []
     n_judged = len(evidence.p_values)
@@ -362,14 +437,23 @@ def _comparison_notes(
             f"{quantity(few, 'specimen')} with fewer than 4 landmarks, or all in one place, "
             f"{plural(few, 'is', 'are')} not compared with others."
         )
-    n_similar = int(np.count_nonzero(~evidence.is_by_group))
-    if n_similar:
-        notes.append(
-            f"{quantity(n_similar, 'specimen')} without a group of {settings.least_group} or more "
-            f"{plural(n_similar, 'is', 'are')} compared with the most similar specimens, which "
-            "shows fewer errors."
-        )
-    return notes
+    sizes = Counter(names.tolist())
+    whose = names[~evidence.is_by_group].tolist()
+    n_small = sum(1 for name in whose if name and sizes[name] < settings.least_group)
+    n_none = whose.count("")
+    size, together = f"of fewer than {settings.least_group}", "that are too small together"
+    counts = (
+        (n_none, "has no group", "have no group"),
+        (n_small, f"belongs to a group {size}", f"belong to groups {size}"),
+        (len(whose) - n_none - n_small, f"is of groups {together}", f"belong to groups {together}"),
+    )
+    of = " of all groups" if sizes.keys() - {""} else ""
+    return notes + [
+        f"{quantity(n, 'specimen')} {plural(n, one, several)}; {plural(n, 'its', 'their')} "
+        f"digitising was checked against the most similar specimens{of}, which may overlook errors."
+        for n, one, several in counts
+        if n
+    ]
 
 
 def _repetition_notes(findings: Sequence[Finding], names: _Names) -> list[str]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from kernova.species.scatter import Scatter, scatter_of, shrunk_covariance
 from kernova.typing import Indices, Mask, Matrix, Vector
@@ -19,17 +19,23 @@ from kernova.typing import Indices, Mask, Matrix, Vector
 # Up to so many specimens of both groups each is left out by itself; of more, a tenth at a time.
 _ONE_BY_ONE = 60
 _N_FOLDS = 10
+# What is left out at a time.
+SPECIMENS = "specimens"
+TENTHS = "tenths of the specimens"
+POPULATIONS = "populations"
+# One of the groups has a single population, which is learnt from when its specimens are left out.
+POPULATIONS_OF_ONE = "populations of one group, specimens of the other"
 
 
 class DiscriminantError(NamedTuple):
     """Cross-validated error of a linear discriminant between two groups, weighted equally."""
 
     error: float  # the mean of the two rates
-    low: float  # interval of the mean at the chosen confidence
+    low: float  # interval of the mean at the chosen confidence; NaN with a single population
     high: float
     first_missed: float  # fraction of the first group's specimens taken for the second's
     second_missed: float
-    left_out: str  # "specimens" or "populations": what is left out together
+    left_out: str  # what is left out at a time, one of those above
 
 
 def discriminant_error(
@@ -59,18 +65,22 @@ def discriminant_error(
         The population of each row; a population is left out whole, unless it is its group's only
         one.
     """
-    is_by_unit, folds = _folds(is_first, units, seed)
+    left_out, folds = _folds(is_first, units, seed)
     scores = np.empty(len(rows))
     lent = others.limited()
     for fold in range(int(folds.max()) + 1):
         is_test = folds == fold
         scores[is_test] = _scores(rows[~is_test], is_first[~is_test], rows[is_test], lent)
-    first = float(np.mean(scores[is_first] <= 0))
-    second = float(np.mean(scores[~is_first] >= 0))
-    low, high = mean_rate_interval(
-        first, second, int(is_first.sum()), int((~is_first).sum()), confidence
-    )
-    left_out = "populations" if is_by_unit else "specimens"
+    is_missed = np.where(is_first, scores <= 0, scores >= 0)
+    sides = [is_missed[is_first], is_missed[~is_first]]
+    first, second = (float(np.mean(side)) for side in sides)
+    if left_out == POPULATIONS and units is not None:
+        of = [units[is_first], units[~is_first]]
+        low, high = _interval_by_unit(sides, of, confidence)
+    elif left_out == POPULATIONS_OF_ONE:
+        low, high = math.nan, math.nan
+    else:
+        low, high = mean_rate_interval(first, second, len(sides[0]), len(sides[1]), confidence)
     return DiscriminantError((first + second) / 2, low, high, first, second, left_out)
 
 
@@ -90,7 +100,7 @@ def _scores(rows: Matrix, is_first: Mask, queries: Matrix, lent: Scatter) -> Vec
 
 
 class _Folds(NamedTuple):
-    is_by_unit: bool
+    left_out: str
     folds: Indices
 
 
@@ -98,7 +108,7 @@ def _folds(is_first: Mask, units: NDArray[np.str_] | None, seed: int) -> _Folds:
     """Return the fold of each row; every fold leaves specimens of both groups in training."""
     n = len(is_first)
     folds = np.empty(n, dtype=np.intp)
-    n_used, is_by_unit = 0, False
+    n_used, n_by_unit = 0, 0
     rng = np.random.default_rng([seed, n])
     # The larger group first, and of equal ones the one of the first row: whichever is "unknown".
     sides = sorted([is_first, ~is_first], key=lambda side: (-int(side.sum()), not side[0]))
@@ -107,13 +117,14 @@ def _folds(is_first: Mask, units: NDArray[np.str_] | None, seed: int) -> _Folds:
         names = None if units is None else np.unique(units[side], return_inverse=True)[1]
         if names is not None and names.max() > 0:
             folds[members] = n_used + names
-            is_by_unit = True
+            n_by_unit += 1
         elif n <= _ONE_BY_ONE:
             folds[members] = n_used + np.arange(len(members))
         else:
             folds[members] = n_used + rng.permutation(len(members)) % min(_N_FOLDS, len(members))
         n_used = int(folds[members].max()) + 1
-    return _Folds(is_by_unit, folds)
+    left_out = (SPECIMENS if n <= _ONE_BY_ONE else TENTHS, POPULATIONS_OF_ONE, POPULATIONS)
+    return _Folds(left_out[n_by_unit], folds)
 
 
 class RateInterval(NamedTuple):
@@ -138,9 +149,38 @@ def mean_rate_interval(
     """
     middle, variance = 0.0, 0.0
     for rate, n in ((first, n_first), (second, n_second)):
-        smoothed = (rate * n + 1) / (n + 2)
-        middle += smoothed / 2
-        variance += smoothed * (1 - smoothed) / (n + 2) / 4
-    half = float(ndtri((1 + confidence) / 2)) * math.sqrt(variance)
-    mean = (first + second) / 2
-    return RateInterval(max(0.0, min(middle - half, mean)), min(1.0, max(middle + half, mean)))
+        middle += (rate * n + 1) / (n + 2) / 2
+        variance += _variance_of_rate(rate, n) / 4
+    return _around((first + second) / 2, middle, ndtri((1 + confidence) / 2) * math.sqrt(variance))
+
+
+def _variance_of_rate(rate: float, n: int) -> float:
+    smoothed = (rate * n + 1) / (n + 2)
+    return smoothed * (1 - smoothed) / (n + 2)
+
+
+def _interval_by_unit(
+    sides: list[Mask], units: list[NDArray[np.str_]], confidence: float
+) -> RateInterval:
+    """Return an interval of the mean of two rates whose errors come by population.
+
+    The variance of a rate is that between populations (of a ratio, as in cluster sampling), or
+    the binomial one if that is larger; the smaller number of populations gives the degrees of
+    freedom.
+    """
+    mean, variance, freedom = 0.0, 0.0, math.inf
+    for is_missed, of in zip(sides, units, strict=True):
+        _, member, counts = np.unique(of, return_inverse=True, return_counts=True)
+        rate, n_units = float(is_missed.mean()), len(counts)
+        excess = np.bincount(member, is_missed - rate)
+        between = n_units / (n_units - 1) * float(excess @ excess) / len(of) ** 2
+        mean += rate / 2
+        variance += max(between, _variance_of_rate(rate, len(of))) / 4
+        freedom = min(freedom, n_units - 1)
+    return _around(mean, mean, stdtrit(freedom, (1 + confidence) / 2) * math.sqrt(variance))
+
+
+def _around(mean: float, middle: float, half: float) -> RateInterval:
+    return RateInterval(
+        float(max(0.0, min(middle - half, mean))), float(min(1.0, max(middle + half, mean)))
+    )

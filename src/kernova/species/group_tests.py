@@ -8,17 +8,21 @@ covariance. The smaller of their p-values is itself compared with its permutatio
 With covariates such as size or sex, the residuals of the model without the groups are permuted
 (Freedman and Lane 1983). What a covariate explains as well as the grouping is then no evidence
 for the grouping: where all unknown specimens are smaller than all known ones, little is left.
+
+Specimens of one population are no independent draws of its group; where populations are known,
+their means are the rows of all these tests.
 """
 
 import math
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernova.shapes.anova import N_PERMUTATIONS, orthonormal_beyond, permutations
-from kernova.species.scatter import Scatter, scatter_of, whitening
-from kernova.typing import Indices, Mask, Matrix, Vector
+from kernova.species.scatter import Scatter, group_means, scatter_of, whitening
+from kernova.typing import Mask, Matrix, Vector
 
 # Statistics that differ only by rounding are equal.
 _ROUNDING = 1e-9
@@ -52,12 +56,12 @@ def compare_means(
     level : float, default=0.05
         Of the critical distance.
     """
-    order = permutations(len(rows), N_PERMUTATIONS, rng)
-    contrast = _contrast(is_first)
-    p_value = _mean_p_value(rows, contrast, others, order)
-    distances = np.linalg.norm(contrast[order] @ rows, axis=1)
-    critical = float(np.quantile(distances[1:], 1 - level))
-    ratio, dispersion_p = _dispersion(rows, is_first, order)
+    exchanged = exchanges(is_first, rng)
+    contrasts = _contrasts(exchanged)
+    distances = np.linalg.norm(contrasts @ rows, axis=1)
+    critical = float(np.quantile(distances[1:], 1 - level)) if len(distances) > 1 else math.nan
+    ratio, dispersion_p = _dispersion(rows, is_first, exchanged)
+    p_value = _mean_p_value(rows, contrasts, others)
     return GroupTest(p_value, dispersion_p, float(distances[0]), critical, ratio)
 
 
@@ -66,31 +70,69 @@ def adjusted_p_value(
 ) -> float:
     """Return the p-value of a difference in mean shape beyond what covariates explain.
 
-    1 where the covariates and the grouping are the same thing.
+    NaN where the covariates and the grouping are the same thing, or too few rows separate them.
+    Residuals of few rows have more permutations than their labels; these give no smaller p-values.
     """
     constant = np.full((len(rows), 1), len(rows) ** -0.5)
     reduced = np.column_stack([constant, orthonormal_beyond(covariates, constant)])
     grouping = orthonormal_beyond(is_first.astype(np.float64)[:, None], reduced)
     if not grouping.shape[1] or reduced.shape[1] + 1 >= len(rows):
-        return 1.0
+        return math.nan
     residuals = rows - reduced @ (reduced.T @ rows)
     order = permutations(len(rows), N_PERMUTATIONS, rng)
-    return _mean_p_value(residuals, grouping[:, 0], others, order)
+    found = _mean_p_value(residuals, grouping[:, 0][order], others)
+    n_first = int(is_first.sum())
+    return max(found, smallest_p_value(n_first, len(rows) - n_first))
 
 
-def nested_p_value(
-    rows: Matrix, is_first: Mask, units: NDArray[np.str_], others: Scatter, rng: np.random.Generator
-) -> float:
-    """Return the p-value where whole populations are exchanged between the two samples.
+class Units(NamedTuple):
+    """Means of whole populations, which are exchanged between two samples."""
 
-    ``units`` numbers the population of each row; each lies in one sample.
+    rows: Matrix
+    is_first: Mask
+    others: Matrix  # further columns, such as covariates
+
+
+def unit_means(rows: Matrix, is_first: Mask, units: NDArray[np.str_], others: Matrix) -> Units:
+    """Return the mean of each population, which lies in one of the samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = unit_means(np.arange(4.0)[:, None], np.array([True, True, False, False]),
+    ...                    np.array(["p", "p", "q", "r"]), np.empty((4, 0)))
+    >>> found.rows.ravel().tolist(), found.is_first.tolist()
+    ([0.5, 2.0, 3.0], [True, False, False])
     """
     _, first_rows, member, counts = np.unique(
         units, return_index=True, return_inverse=True, return_counts=True
     )
-    means = np.stack([rows[member == unit].mean(axis=0) for unit in range(len(counts))])
-    order = permutations(len(means), N_PERMUTATIONS, rng)
-    return _mean_p_value(means, _contrast(is_first[first_rows]), others, order)
+    numbers, sizes = member.astype(np.intp), counts.astype(np.intp)
+    return Units(
+        group_means(rows, numbers, sizes),
+        is_first[first_rows],
+        group_means(others, numbers, sizes) if others.shape[1] else np.empty((len(sizes), 0)),
+    )
+
+
+def exchanges(is_first: Mask, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Return memberships of the first sample, the true one first: all of them if they are few.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> exchanges(np.array([True, False, False]), rng).astype(int).tolist()
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    """
+    n, n_first = len(is_first), int(is_first.sum())
+    if math.comb(n, n_first) > N_PERMUTATIONS + 1:
+        return is_first[permutations(n, N_PERMUTATIONS, rng)]
+    chosen = np.array(list(combinations(range(n), n_first)), dtype=np.intp)
+    every = np.zeros((len(chosen), n), dtype=np.bool_)
+    every[np.arange(len(chosen))[:, None], chosen] = True
+    is_true = (every == is_first).all(axis=1)
+    return np.concatenate([every[is_true], every[~is_true]])
 
 
 def smallest_p_value(n_first: int, n_second: int) -> float:
@@ -101,16 +143,17 @@ def smallest_p_value(n_first: int, n_second: int) -> float:
     return max(1 / (N_PERMUTATIONS + 1), min(n_same / n_ways, 1.0))
 
 
-def _contrast(is_first: Mask) -> Vector:
-    """Return weights whose product with the rows is the difference of the two means."""
-    return np.where(is_first, 1 / is_first.sum(), -1 / (~is_first).sum())
+def _contrasts(exchanged: NDArray[np.bool_]) -> Matrix:
+    """Return weights whose products with the rows are differences of the two means."""
+    n_first = int(exchanged[0].sum())
+    return np.where(exchanged, 1 / n_first, -1 / (exchanged.shape[1] - n_first))
 
 
-def _mean_p_value(rows: Matrix, contrast: Vector, others: Scatter, order: Indices) -> float:
-    """Return the p-value of the contrast of rows, over permutations of the rows."""
+def _mean_p_value(rows: Matrix, contrasts: Matrix, others: Scatter) -> float:
+    """Return the p-value of the first contrast of rows, among all of them."""
     # About the mean, since rounding errors grow with what all rows have in common.
     centred = rows - rows.mean(axis=0)
-    effects = contrast[order] @ np.where(np.abs(centred) > _ROUNDING * np.abs(rows), centred, 0)
+    effects = contrasts @ np.where(np.abs(centred) > _ROUNDING * np.abs(rows), centred, 0)
     # The scatter of all rows about one mean does not depend on the labels.
     white = effects @ whitening(scatter_of(rows).plus(others.limited()))
     squared = np.stack([np.square(effects).sum(axis=1), np.square(white).sum(axis=1)])
@@ -118,7 +161,7 @@ def _mean_p_value(rows: Matrix, contrast: Vector, others: Scatter, order: Indice
     return float(upper_tail(-ranks.min(axis=0))[0])
 
 
-def _dispersion(rows: Matrix, is_first: Mask, order: Indices) -> tuple[float, float]:
+def _dispersion(rows: Matrix, is_first: Mask, exchanged: NDArray[np.bool_]) -> tuple[float, float]:
     """Return the ratio of dispersions, and the p-value of one as far from 1.
 
     Distances are taken from each sample's own mean, whose error the smaller sample feels more.
@@ -131,8 +174,8 @@ def _dispersion(rows: Matrix, is_first: Mask, order: Indices) -> tuple[float, fl
     if min(n_first, n_second) < 2:
         return math.nan, 1.0
     squared = squared * np.where(is_first, n_first / (n_first - 1), n_second / (n_second - 1))
-    first = is_first[order] @ squared / n_first
-    second = (~is_first)[order] @ squared / n_second
+    first = exchanged @ squared / n_first
+    second = ~exchanged @ squared / n_second
     if min(first.min(), second.min()) <= 0:
         return math.nan, 1.0
     logs = np.log(first / second)

@@ -9,8 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import mannwhitneyu
 
-from kernova.species.scatter import scatter_of
+from kernova.shapes.anova import N_PERMUTATIONS, permutations
+from kernova.species.scatter import Labels, group_means, scatter_of
 from kernova.typing import Mask, Matrix, Vector
+
+# From this probability that a specimen of one sample is smaller than one of the other, the sizes
+# of the samples overlap too little to adjust for size without extrapolating.
+_APART = 0.9
 
 
 class SizeDifference(NamedTuple):
@@ -22,6 +27,11 @@ class SizeDifference(NamedTuple):
     expected: float  # Procrustes distance expected from growth
     distance: float  # Procrustes distance of the means, without what sampling errors add
     remaining: float  # the same after removing expected growth
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether sizes hardly overlap, so that adjusting for them is extrapolating."""
+        return max(self.first_smaller, 1 - self.first_smaller) >= _APART
 
     @property
     def is_growth(self) -> bool:
@@ -74,3 +84,18 @@ def growth_terms(log_sizes: Vector) -> Matrix:
     """Return the columns of log size and its square, since growth need not be straight."""
     centred = log_sizes - log_sizes.mean()
     return np.column_stack([centred, centred**2])
+
+
+def growth_p_value(
+    rows: Matrix, log_sizes: Vector, groups: Labels, rng: np.random.Generator
+) -> float:
+    """Return the p-value of a change of shape with size within groups as large as that found.
+
+    Residuals from group means are permuted.
+    """
+    _, member, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    both = np.column_stack([log_sizes, rows])
+    residuals = both - group_means(both, member.astype(np.intp), counts.astype(np.intp))[member]
+    sizes = residuals[:, 0][permutations(len(rows), N_PERMUTATIONS, rng)]
+    squares = np.square(sizes @ residuals[:, 1:]).sum(axis=1)
+    return float(np.mean(squares >= squares[0] * (1 - 1e-9)))

@@ -26,11 +26,15 @@ from kernova.shapes.tps import IdsFrom
 from kernova.shapes.wide_tables import id_column_in, ids_of
 from kernova.tables.fill_values import core_ranges
 from kernova.tables.formats import read_raw
-from kernova.text import format_value, listed, plural, quantity
+from kernova.text import first_few, format_value, listed, plural, quantity
 from kernova.typing import Indices, Mask
 
 _MAX_SUGGESTIONS = 5
 _WHOLE_SPECIMEN = 0.5
+# Shapes of specimens that lack more landmarks rest largely on estimates.
+_MANY_MISSING = 1 / 3
+_MAX_NAMED = 5
+_MAX_GROUPS_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -189,13 +193,24 @@ def check_enough(groups: Sequence[str], held_out: Sequence[str] = ()) -> None:
 
 
 def check_landmarks(landmarks: Landmarks) -> None:
-    """Raise if the specimens have so few landmarks that no shape is left without one of them."""
+    """Raise if the specimens have too few landmarks to be compared, or all lack one."""
     least = landmarks.n_dimensions + 1
     if landmarks.n_landmarks < least:
         raise InputError(
             f"The specimens of {landmarks.source} have "
             f"{quantity(landmarks.n_landmarks, 'landmark')} each; to compare shapes takes at least "
             f"{least}."
+        )
+    _check_landmarks_seen([landmarks])
+
+
+def _check_landmarks_seen(sets: Sequence[Landmarks]) -> None:
+    """Raise for a landmark that is missing in all specimens."""
+    is_seen = np.any([~one.is_missing.all(axis=0) for one in sets], axis=0)
+    if not is_seen.all():
+        raise InputError(
+            f"Landmark {int(np.argmin(is_seen)) + 1} is missing in all "
+            f"{sum(map(len, sets))} specimens of {sets[0].source}. Leave it out."
         )
 
 
@@ -274,25 +289,41 @@ def without_far_landmarks(landmarks: Landmarks, beside: Landmarks | None = None)
     )
 
 
+class PreparedSpecimens(NamedTuple):
+    """Sets of specimens to be compared, and the same specimens as they were digitised."""
+
+    landmarks: tuple[Landmarks, ...]  # ``notes`` tell what was done
+    # Semilandmarks slid, but sides are not averaged, and missing landmarks are NaN.
+    digitised: tuple[Landmarks, ...]
+
+
 def prepared_specimens(
     sets: Sequence[Landmarks],
     *,
     curves: CurvesAs = "bending",
     sliders: Indices | None = None,
     symmetric: bool = False,
-) -> tuple[Landmarks, ...]:
+) -> PreparedSpecimens:
     """Prepare known and new specimens; see :func:`kernova.shapes.preparation.prepare_landmarks`.
 
-    Far landmarks are removed before, since they would spoil the consensus. ``notes`` tell of them,
-    and of missing landmarks that the preparation estimated.
+    Far landmarks are removed before, since they would spoil the consensus.
     """
     near = [without_far_landmarks(one, sets[0] if k else None) for k, one in enumerate(sets)]
     kept = [replace(one, notes=(*one.notes, *notes)) for one, notes in near]
-    prepared = prepare_landmarks(kept, curves=curves, sliders=sliders, symmetric=symmetric)
-    return tuple(
-        new if new.is_missing.any() else replace(new, notes=(*new.notes, *estimated))
-        for new, estimated in zip(prepared, map(missing_landmark_notes, kept), strict=True)
-    )
+    if len({one.coordinates.shape[1:] for one in kept}) == 1:
+        _check_landmarks_seen(kept)
+    slid = prepare_landmarks(kept, curves=curves, sliders=sliders)
+    prepared = prepare_landmarks(slid, curves="ignore", symmetric=True) if symmetric else slid
+    return PreparedSpecimens(prepared, tuple(map(_with_gaps, slid, kept)))
+
+
+def _with_gaps(slid: Landmarks, kept: Landmarks) -> Landmarks:
+    """Take the landmarks that sliding estimated for missing ones again."""
+    if slid.is_missing.any() or not kept.is_missing.any():
+        return slid
+    coordinates = slid.coordinates.copy()
+    coordinates[:, : kept.n_landmarks][kept.is_missing] = np.nan
+    return replace(slid, coordinates=coordinates)
 
 
 def _far_landmark_note(landmarks: Landmarks, is_far: Mask) -> str:
@@ -307,13 +338,73 @@ def _far_landmark_note(landmarks: Landmarks, is_far: Mask) -> str:
     )
 
 
-def missing_landmark_notes(landmarks: Landmarks) -> list[str]:
-    """Return a note on how many landmarks are missing, if any are."""
-    n_missing = int(np.count_nonzero(landmarks.is_missing))
+def missing_landmark_notes(landmarks: Landmarks, groups: Sequence[str] | None = None) -> list[str]:
+    """Return notes on missing landmarks: how many, in whole groups, and in single specimens.
+
+    Parameters
+    ----------
+    landmarks : Landmarks
+        Specimens as they were digitised.
+    groups : sequence of str, optional
+        Their groups; without, they are new specimens that are tested against other ones.
+    """
+    is_missing = landmarks.is_missing
+    n_missing = int(np.count_nonzero(is_missing))
     if not n_missing:
         return []
-    n_specimens = int(np.count_nonzero(landmarks.is_missing.any(axis=1)))
+    n_specimens = int(np.count_nonzero(is_missing.any(axis=1)))
     return [
-        f"{n_missing} of {landmarks.is_missing.size} landmarks of {landmarks.source} are missing, "
-        f"in {n_specimens} of {len(landmarks)} specimens; each was estimated from the others."
+        f"{n_missing} of {is_missing.size} landmarks of {landmarks.source} are missing, "
+        f"in {n_specimens} of {len(landmarks)} specimens; each was estimated from the others.",
+        *_absence_notes(landmarks, groups),
+        *_incompleteness_notes(landmarks),
+    ]
+
+
+def _absence_notes(landmarks: Landmarks, groups: Sequence[str] | None) -> list[str]:
+    """Name landmarks that all specimens of a group lack; a group has two specimens or more."""
+    is_missing, notes, names = landmarks.is_missing, [], []
+    labels = np.array([""] * len(landmarks) if groups is None else [str(one) for one in groups])
+    for name in np.unique(labels).tolist():
+        is_member = labels == name
+        numbers = np.flatnonzero(is_missing[is_member].all(axis=0)) + 1
+        n_members = int(is_member.sum())
+        if n_members < 2 or not len(numbers):
+            continue
+        names.append(name)
+        of, others, those = name, "other groups", name
+        if groups is None:
+            of, others, those = landmarks.source, "the known specimens", "the new ones"
+        missing, they, carry, them = (
+            (" {} is missing", "it is", "carries", "it")
+            if len(numbers) == 1
+            else ("s {} are missing", "they are", "carry", "them")
+        )
+        every = "both" if n_members == 2 else f"all {n_members}"
+        notes.append(
+            f"Landmark{missing.format(first_few(numbers))} in {every} specimens of {of}: {they} "
+            f"estimated from {others} and {carry} no information on {those}. Leave {them} "
+            "out."
+        )
+    if len(notes) <= _MAX_GROUPS_NAMED + 1:
+        return notes
+    more = names[_MAX_GROUPS_NAMED:]
+    return [
+        *notes[:_MAX_GROUPS_NAMED],
+        f"{len(more)} more groups lack landmarks in all of their specimens: {first_few(more)}.",
+    ]
+
+
+def _incompleteness_notes(landmarks: Landmarks) -> list[str]:
+    """Name specimens whose shapes rest largely on estimates."""
+    rows = np.flatnonzero(landmarks.is_missing.mean(axis=1) > _MANY_MISSING)
+    if not len(rows):
+        return []
+    names = first_few([landmarks.ids[row] for row in rows], most=_MAX_NAMED)
+    n = len(rows)
+    return [
+        f"{quantity(n, 'specimen')} of {landmarks.source} {plural(n, 'lacks', 'lack')} more than a "
+        f"third of {plural(n, 'its', 'their')} landmarks: {names}. {plural(n, 'Its', 'Their')} "
+        f"{plural(n, 'shape rests', 'shapes rest')} largely on estimates; compare the result "
+        f"without {plural(n, 'it', 'them')}."
     ]

@@ -15,57 +15,74 @@ from kernova.shapes.anova import within_group_slope
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import GeneralizedProcrustes
 from kernova.shapes.tangent import tangent_projection
-from kernova.species.covariates import Covariates, adjustment
+from kernova.species.covariates import SIZE, Adjustment, Covariates, adjustment
 from kernova.species.discriminant import DiscriminantError, discriminant_error
 from kernova.species.group_tests import (
     GroupTest,
     adjusted_p_value,
     compare_means,
-    nested_p_value,
     smallest_p_value,
+    unit_means,
 )
-from kernova.species.growth import SizeDifference, growth_terms, size_difference
+from kernova.species.growth import (
+    SizeDifference,
+    growth_p_value,
+    growth_terms,
+    size_difference,
+)
 from kernova.species.scatter import Labels, Scatter, scatter_of, scatter_within
 from kernova.species.space import SpeciesSettings
-from kernova.typing import Indices, Matrix, Vector
+from kernova.typing import Indices, Mask, Matrix, Vector
 
 # What the comparison with one known group says of a sample.
 RULED_OUT: Final = "ruled out"
 NOT_RULED_OUT: Final = "not ruled out"
-SIZE_MAY_EXPLAIN: Final = "size may explain it"
+GROWTH_MAY_EXPLAIN: Final = "growth may explain it"
+NOT_BEYOND_SIZE: Final = "not beyond size"
 COVARIATE_MAY_EXPLAIN: Final = "covariates may explain it"
+CONFOUNDED: Final = "confounded with covariates"
 TOO_FEW_SPECIMENS: Final = "too few specimens"
+TOO_FEW_POPULATIONS: Final = "too few populations"
 
 
 class Pair(NamedTuple):
     """The comparison of two groups."""
 
-    status: str  # one of the five above
+    status: str  # one of those above
     p_value: float  # of a difference in mean shape as large, if both samples are of one group
-    adjusted_p_value: float  # beyond covariates, and size where the samples differ in it; NaN: none
-    smallest_p_value: float  # that the numbers of specimens allow
-    exchanged: str  # "specimens" or "populations": what was exchanged
+    adjusted_p_value: float  # beyond covariates, and size where it has a part; NaN: none
+    smallest_p_value: float  # that the numbers of specimens, or of populations, allow
+    exchanged: tuple[int, int]  # how many specimens, or populations, of the two were exchanged
+    adjusted_for: tuple[str, ...]  # what the second p-value is adjusted for
+    adjustment: Adjustment
     test: GroupTest
-    size: SizeDifference | None  # None if size is one of the variables
+    size: SizeDifference
     discriminant: DiscriminantError
 
     def line(self) -> dict[str, Any]:
         """Return the comparison as one line of a table."""
-        size = self.size
+        size, adjustment = self.size, self.adjustment
         return {
             "status": self.status,
             "p_value": self.p_value,
             "adjusted_p_value": self.adjusted_p_value,
             "smallest_p_value": self.smallest_p_value,
-            "exchanged": self.exchanged,
+            "exchanged": "specimens" if adjustment.units is None else "populations",
+            "exchanged_unknown": self.exchanged[0],
+            "exchanged_known": self.exchanged[1],
+            "adjusted_for": ", ".join(self.adjusted_for),
+            "confounded_with": ", ".join(adjustment.confounded),
+            "too_rarely_stated": ", ".join(adjustment.unstated),
+            "shared_populations": ", ".join(adjustment.shared),
             "distance": self.test.distance,
             "critical_distance": self.test.critical_distance,
             "dispersion_ratio": self.test.dispersion_ratio,
             "dispersion_p_value": self.test.dispersion_p_value,
-            "smaller": np.nan if size is None else size.first_smaller,
-            "size_p_value": np.nan if size is None else size.p_value,
-            "distance_by_growth": np.nan if size is None else size.expected,
-            "distance_beyond_growth": np.nan if size is None else size.remaining,
+            "smaller": size.first_smaller,
+            "size_p_value": size.p_value,
+            "sizes_apart": size.is_apart,
+            "distance_by_growth": size.expected,
+            "distance_beyond_growth": size.remaining,
             "error": self.discriminant.error,
             "error_low": self.discriminant.low,
             "error_high": self.discriminant.high,
@@ -80,74 +97,112 @@ class Comparisons:
     The alignment does not know of groups, so that labels stay exchangeable.
     """
 
-    rows: Matrix  # tangent coordinates, or features, of all specimens
+    rows: Matrix  # tangent coordinates, or features, of all specimens; with size if asked for
+    shapes: Matrix  # the same without size
     groups: Labels
     log_sizes: Vector  # logarithms of centroid size
     covariates: Covariates
     settings: SpeciesSettings
     within: Scatter  # of all groups
     slope: Vector  # change of shape per unit of log size, within groups
+    growth_p_value: float  # of a change of shape with size within groups
 
     def compare(self, first: str, second: str) -> Pair:
         """Compare two groups; the first is the one that may be new."""
         members = np.flatnonzero((self.groups == first) | (self.groups == second))
-        return self._compared(members, first)
-
-    def _compared(self, members: Indices, first: str) -> Pair:
-        settings, level = self.settings, 1 - self.settings.confidence
         rows, is_first = self.rows[members], self.groups[members] == first
         others = self.within.minus(scatter_of(rows[is_first])).minus(scatter_of(rows[~is_first]))
-        # Neither the names nor their order has a say in the permutations.
-        seeds = [settings.seed, len(members), int(members[0]), int(members[-1])]
-        adjusting = adjustment(self.covariates, members, self.groups)
-        test = compare_means(rows, is_first, others, np.random.default_rng(seeds), level=level)
-        n_first = int(is_first.sum())
-        p_value, smallest = test.p_value, smallest_p_value(n_first, len(rows) - n_first)
-        exchanged = "specimens"
-        units = adjusting.units
-        if units is not None:
-            n_units = [len(np.unique(units[side])) for side in (is_first, ~is_first)]
-            if smallest_p_value(*n_units) <= level:
-                exchanged, smallest = "populations", smallest_p_value(*n_units)
-                rng = np.random.default_rng(seeds)
-                p_value = nested_p_value(rows, is_first, units, others, rng)
-        size = None
-        if not settings.size:
-            size = size_difference(rows, is_first, self.log_sizes[members], self.slope)
-        differs_in_size = size is not None and size.p_value <= level
-        design = adjusting.design
-        if size is not None and (differs_in_size or self.covariates.has_size):
-            design = np.column_stack([design, growth_terms(self.log_sizes[members])])
+        adjusting = adjustment(self.covariates, members, is_first)
+        size = size_difference(self.shapes[members], is_first, self.log_sizes[members], self.slope)
+        test = self._tested(members, is_first, others, adjusting)
+        size_names = (SIZE,) if self._is_adjusted_for_size(size) else ()
+        adjusted_for = tuple(dict.fromkeys((*adjusting.names, *size_names)))
         adjusted = np.nan
-        if design.shape[1]:
-            rng = np.random.default_rng([*seeds, 1])
-            adjusted = adjusted_p_value(rows, is_first, design, others, rng)
-        status = _status(p_value, adjusted, smallest, level, size, bool(adjusting.names))
+        if adjusting.confounded:  # adjusting for the rest would leave this difference
+            adjusted_for = ()
+        if adjusted_for:
+            adjusted = self._adjusted(members, is_first, others, adjusting, size)
+        exchanged = _numbers(is_first, adjusting.units)
         error = discriminant_error(
-            rows, is_first, others, confidence=settings.confidence, seed=settings.seed, units=units
-        )
-        return Pair(status, p_value, adjusted, smallest, exchanged, test, size, error)
+            rows, is_first, others,
+            confidence=self.settings.confidence, seed=self.settings.seed, units=adjusting.units,
+        )  # fmt: skip
+        smallest = smallest_p_value(*exchanged)
+        pair = Pair(
+            "", test.p_value, adjusted, smallest, exchanged, adjusted_for, adjusting, test, size,
+            error,
+        )  # fmt: skip
+        return pair._replace(status=self._status(pair))
+
+    def _tested(
+        self, members: Indices, is_first: Mask, others: Scatter, adjusting: Adjustment
+    ) -> GroupTest:
+        """Test the means of specimens, or of populations, of which dispersion is not tested."""
+        level = 1 - self.settings.confidence
+        rows, rng = self.rows[members], self._rng(members)
+        if adjusting.units is None:
+            return compare_means(rows, is_first, others, rng, level=level)
+        means = unit_means(rows, is_first, adjusting.units, np.empty((len(rows), 0)))
+        found = compare_means(means.rows, means.is_first, others, rng, level=level)
+        return found._replace(dispersion_ratio=np.nan, dispersion_p_value=1.0)
+
+    def _adjusted(
+        self,
+        members: Indices,
+        is_first: Mask,
+        others: Scatter,
+        adjusting: Adjustment,
+        size: SizeDifference,
+    ) -> float:
+        """Return the p-value of a difference beyond covariates, and size if it differs."""
+        is_stated, rows, design = adjusting.is_stated, self.rows[members], adjusting.design
+        if self._is_adjusted_for_size(size):
+            rows = self.shapes[members]
+            others = others.without_last(self.rows.shape[1] - rows.shape[1])
+            design = np.column_stack([design, growth_terms(self.log_sizes[members])])
+        rows, design, is_first = rows[is_stated], design[is_stated], is_first[is_stated]
+        if not 0 < is_first.sum() < len(is_first):
+            return np.nan
+        if adjusting.units is not None:
+            rows, is_first, design = unit_means(rows, is_first, adjusting.units[is_stated], design)
+        return adjusted_p_value(rows, is_first, design, others, self._rng(members, 1))
+
+    def _rng(self, members: Indices, *numbers: int) -> np.random.Generator:
+        # Neither the names nor their order has a say in the permutations.
+        seeds = [self.settings.seed, len(members), int(members[0]), int(members[-1]), *numbers]
+        return np.random.default_rng(seeds)
+
+    def _is_adjusted_for_size(self, size: SizeDifference) -> bool:
+        """Whether shape changes with size within groups, or the samples differ in size."""
+        smallest = min(size.p_value, self.growth_p_value)
+        return self.covariates.has_size or smallest <= 1 - self.settings.confidence
+
+    def _status(self, pair: Pair) -> str:
+        """Return what the tests say of the hypothesis that both samples are of one group."""
+        level = 1 - self.settings.confidence
+        is_by_unit = pair.adjustment.units is not None
+        if pair.smallest_p_value > level:
+            return TOO_FEW_POPULATIONS if is_by_unit else TOO_FEW_SPECIMENS
+        if pair.p_value > level:
+            return NOT_RULED_OUT
+        has_covariates = bool(pair.adjustment.names)
+        if pair.adjustment.confounded or (has_covariates and np.isnan(pair.adjusted_p_value)):
+            return CONFOUNDED
+        if has_covariates and not pair.adjusted_p_value <= level:
+            return COVARIATE_MAY_EXPLAIN
+        # Growth need not be a straight line or a parabola: with many specimens, the slightest
+        # curvature beyond is significant after adjusting.
+        differs = max(pair.size.p_value, self.growth_p_value) <= level
+        if differs and pair.size.is_growth:
+            return GROWTH_MAY_EXPLAIN
+        is_within = self._is_adjusted_for_size(pair.size) and not pair.adjusted_p_value <= level
+        return NOT_BEYOND_SIZE if is_within else RULED_OUT
 
 
-def _status(
-    p_value: float,
-    adjusted: float,
-    smallest: float,
-    level: float,
-    size: SizeDifference | None,
-    has_covariates: bool,
-) -> str:
-    """Return what the tests say of the hypothesis that both samples are of one group."""
-    if smallest > level:
-        return TOO_FEW_SPECIMENS
-    if p_value > level:
-        return NOT_RULED_OUT
-    if size is not None and size.p_value <= level and size.is_growth:
-        return SIZE_MAY_EXPLAIN
-    if adjusted > level:
-        is_size = size is not None and size.p_value <= level and not has_covariates
-        return SIZE_MAY_EXPLAIN if is_size else COVARIATE_MAY_EXPLAIN
-    return RULED_OUT
+def _numbers(is_first: Mask, units: Labels | None) -> tuple[int, int]:
+    """Return the numbers of specimens of both samples, or of populations."""
+    of = np.arange(len(is_first)) if units is None else units
+    return len(np.unique(of[is_first])), len(np.unique(of[~is_first]))
 
 
 def comparisons_of(
@@ -171,11 +226,21 @@ def comparisons_of(
     scales = landmarks.scales
     in_units = np.where(np.isfinite(scales), scales, 1) if np.isfinite(scales).all() else 1.0
     log_sizes = np.log(found.centroid_sizes * in_units)
+    shapes = rows
     if settings.size:
         rows = np.column_stack([rows, _as_wide_as_shape(log_sizes, rows)])
-    slope = within_group_slope(rows, log_sizes, groups)
-    within = scatter_within(rows, groups)
-    return Comparisons(rows, groups, log_sizes, covariates, settings, within, slope)
+    rng = np.random.default_rng([settings.seed, len(rows)])
+    return Comparisons(
+        rows,
+        shapes,
+        groups,
+        log_sizes,
+        covariates,
+        settings,
+        scatter_within(rows, groups),
+        within_group_slope(shapes, log_sizes, groups),
+        growth_p_value(shapes, log_sizes, groups, rng),
+    )
 
 
 def _as_wide_as_shape(log_sizes: Vector, rows: Matrix) -> Vector:

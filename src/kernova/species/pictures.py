@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernova.report.canvas import figure_of
-from kernova.report.curves import plot_score_distributions
 from kernova.report.digitising import plot_digitising
+from kernova.report.distributions import plot_score_distributions
 from kernova.report.morphospace import MOST_GROUPS, plot_canonical_variates, plot_morphospace
 from kernova.report.pairs import plot_error_rates, plot_pair_errors
 from kernova.report.planes import Plane
@@ -17,17 +17,20 @@ from kernova.report.shapes import plot_aligned_shapes, plot_deformation
 from kernova.species.digitising import DigitisingReport, Finding
 from kernova.species.pairs import Comparisons
 from kernova.species.specimens import SpecimenTests
-from kernova.species.splits import Labels, Split, scores_in_group
+from kernova.species.splits import Labels, Split, novelty_of, scores_in_group
 from kernova.species.study import EachStudy, UnknownStudy
+from kernova.text import truncate_middle
 from kernova.typing import Indices, Mask, Matrix
 
-# What each score is, on axes and in tables; high is usual.
+# How each score measures novelty, on axes and in tables; high is unusual.
 SCORE_NAMES: Final = {
-    "likelihood-ratio": "log likelihood ratio",
-    "neighbors": "minus distance to near specimens",
-    "mahalanobis": "minus Mahalanobis distance",
-    "depth": "kernelized spatial depth",
+    "likelihood-ratio": "log likelihood ratio, new to known",
+    "neighbors": "distance to the nearest specimens",
+    "mahalanobis": "squared Mahalanobis distance",
+    "depth": "minus kernelized spatial depth",
 }
+# What specimens are on either side of a threshold.
+_SIDES: Final = ("detected", "not detected")
 
 
 def unknown_figures(study: UnknownStudy) -> dict[str, Figure]:
@@ -98,15 +101,16 @@ def specimen_figures(tests: SpecimenTests) -> dict[str, Figure]:
     aligned, consensus = split.placed.aligned, split.space.procrustes.consensus_
     axes = {
         "aligned": plot_aligned_shapes(
-            aligned[known], consensus, others=aligned[split.unknown], labels=("known", "new")
+            aligned[known], consensus, others=aligned[split.unknown], labels=("known", "tested")
         ),
-        "morphospace": _morphospace_of(split, groups, known, "new"),
+        "morphospace": _morphospace_of(split, groups, known, "tested"),
         "novelty": plot_score_distributions(
-            split.holdout_scores,
-            split.unknown_scores,
-            labels=("known, held out", "new"),
-            score=SCORE_NAMES[tests.settings.score],
+            split.holdout_novelty,
+            split.unknown_novelty,
+            labels=("known, held out", "tested"),
+            score=f"novelty: {SCORE_NAMES[tests.settings.score]}",
             unit="specimen",
+            high_is_novel=True,
         ),
     }
     return {picture: figure_of(ax) for picture, ax in axes.items()}
@@ -167,26 +171,29 @@ def _variates(comparisons: Comparisons, is_unknown: Mask, name: str) -> Axes | N
 def _pooled_novelty(study: UnknownStudy) -> Axes:
     first: pd.Series[float] = study.halvings.iloc[0]
     return plot_score_distributions(
-        study.first.holdout_scores,
-        study.first.unknown_scores,
+        study.first.holdout_novelty,
+        study.first.unknown_novelty,
         threshold=float(first["threshold"]),
         bound=float(first["false_alarm_bound"]),
         labels=("known, held out", study.unknown),
-        score=SCORE_NAMES[study.settings.score],
+        score=f"novelty: {SCORE_NAMES[study.settings.score]}",
         unit="specimen",
+        high_is_novel=True,
+        sides=_SIDES,
     )
 
 
 def _novelty_alone(study: UnknownStudy, group: str) -> Axes:
-    """Draw the typicality in one known group alone."""
+    """Draw the novelty in one known group alone."""
     first = study.first
     scores = scores_in_group(first, study.groups, group, first.unknown)
     return plot_score_distributions(
-        scores.holdout,
-        scores.queries,
+        novelty_of(scores.holdout),
+        novelty_of(scores.queries),
         labels=(f"{group}, held out", study.unknown),
-        score=f"{SCORE_NAMES[study.settings.score]}, among {group}",
+        score=f"novelty among {truncate_middle(group, 30)}",
         unit="specimen",
+        high_is_novel=True,
     )
 
 

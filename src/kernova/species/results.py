@@ -11,7 +11,7 @@ import pandas as pd
 from kernova.shapes import Landmarks
 from kernova.shapes.anova import allometry
 from kernova.shapes.preparation import distinct_ids
-from kernova.species.covariates import Covariates, balance_notes, usual_covariates
+from kernova.species.covariates import SIZE, Covariates, balance_notes, usual_covariates
 from kernova.species.digitising import DigitisingReport, check_digitising
 from kernova.species.inputs import (
     check_landmarks,
@@ -32,15 +32,18 @@ from kernova.species.study import (
 from kernova.species.verdicts import (
     DIFFERS_WITH_COVARIATES,
     DIFFERS_WITH_SIZE,
+    DISTINGUISHED,
     LOOKS_NEW,
+    NOT_DISTINGUISHED,
     NOT_SHOWN,
-    NOT_TOLD_APART,
     OVERLAPPING,
-    TOLD_APART,
     TOO_FEW,
+    TOO_FEW_UNITS,
+    UNDECIDED,
     Verdict,
     format_rate,
     name_list,
+    tested,
 )
 from kernova.tables.records import json_rows, json_value
 from kernova.text import plural, quantity
@@ -51,7 +54,8 @@ _GROUP_COLUMNS = (
     "equal_error_rate", "auroc",
 )  # fmt: skip
 _PAIR_COLUMNS = (
-    "known", "specimens", "status", "p_value", "error", "error_low", "error_high", "novelty_error",
+    "known", "specimens", "status", "p_value", "exchanged", "error", "error_low", "error_high",
+    "novelty_error",
 )  # fmt: skip
 _SPECIMEN_COLUMNS = ("id", "novelty", "p_value", "verdict", "closest", "digitising")
 _IN_ORDER = "in order"
@@ -136,12 +140,13 @@ class EachAnswer:
         kinds = Counter(study.verdict.kind for study in self.study.studies)
         total = len(self.study.studies)
         n_new = kinds[LOOKS_NEW]
-        differ = plural(n_new, "it differs", "they differ")
-        beyond = f": {differ} in mean shape from every other group compared" if n_new else ""
-        found = [
-            f"{_groups(n_new, total)} would look new if {plural(n_new, 'it', 'they')} were "
-            f"unknown{beyond}."
-        ]
+        found = [f"None of the {total} groups would look new if it were unknown."]
+        if n_new:
+            found = [
+                f"{_groups(n_new, total)} would look new if {plural(n_new, 'it', 'they')} were "
+                f"unknown: {plural(n_new, 'it differs', 'they differ')} in "
+                f"{tested(self.study.studies[0].settings)} from every other group compared."
+            ]
         found += [
             f"{_groups(kinds[kind], total)} {plural(kinds[kind], one, several)}."
             for kind, (one, several) in _OTHER_KINDS.items()
@@ -149,12 +154,19 @@ class EachAnswer:
         ]
         found += self._pair_sentences()
         if self.study.too_small:
-            n_small = len(self.study.too_small)
             found.append(
-                f"{quantity(n_small, 'smaller group')} {plural(n_small, 'was', 'were')} never held "
-                "out."
+                f"Never held out, since they are smaller: {name_list(self.study.too_small)}."
+            )
+        if self._not_compared:
+            found.append(
+                "Not compared alone, since they are too small, and therefore ruled out for no "
+                f"group: {name_list(self._not_compared)}."
             )
         return [*found, *self.notes]
+
+    @property
+    def _not_compared(self) -> list[str]:
+        return sorted({name for s in self.study.studies for name in s.not_compared})
 
     @property
     def aligned(self) -> AlignedSpecimens:
@@ -173,12 +185,15 @@ class EachAnswer:
             )
         }
         counts = Counter(words.values())
+        largest = self.study.studies[0].settings.largest_error
+        others = [
+            f"{text} in {counts[word]}" for word, text in _OTHER_PAIRS.items() if counts[word]
+        ]
         return [
-            f"Single specimens are distinguished in {counts[TOLD_APART]} of "
+            f"Single specimens are distinguished in {counts[DISTINGUISHED] or 'none'} of "
             f"{quantity(counts.total(), 'pair')} of groups by a cross-validated discriminant (an "
-            f"error of at most {self.study.studies[0].settings.largest_error:g}); they overlap in "
-            f"{counts[OVERLAPPING]}, and the error is not below that of guessing in "
-            f"{counts[NOT_TOLD_APART]}."
+            f"error of at most {largest:g}, its whole interval included)"
+            f"{'; ' if others else ''}{', '.join(others)}."
         ]
 
     @property
@@ -208,7 +223,7 @@ class EachAnswer:
                 ],
             },
             "too_small": list(self.study.too_small),
-            "not_compared": sorted({name for s in self.study.studies for name in s.not_compared}),
+            "not_compared": self._not_compared,
             "covariates": list(self.study.studies[0].comparisons.covariates.names),
             "digitising": json_rows(self.digitising.rows),
             "notes": list(self.notes),
@@ -226,15 +241,25 @@ class SpecimensAnswer:
 
     @property
     def sentences(self) -> list[str]:
-        """The number of new specimens, the error of that number, and the notes."""
+        """The number of specimens with each verdict, the error of these, and the notes."""
+        return [self._counts, self.tests.whole_sample.sentence, *self.notes]
+
+    @property
+    def _counts(self) -> str:
         tests, rate = self.tests, self.tests.settings.false_discovery_rate
-        return [
-            f"{tests.n_new} of {quantity(len(tests.rows), 'specimen')} of {tests.new.source} "
-            f"look like none of the known groups; of those called new, at most {100 * rate:g} % "
-            "are expected to be ordinary.",
-            tests.whole_sample.sentence,
-            *self.notes,
-        ]
+        n_new, n_undecided = tests.n_new, tests.n_undecided
+        n_usual = len(tests.rows) - n_new - n_undecided
+        ordinary = (
+            f"; of those called new, at most {100 * rate:g} % are expected to be ordinary"
+            if n_new
+            else ""
+        )
+        return (
+            f"{n_new} of {quantity(len(tests.rows), 'specimen')} of {tests.new.source} "
+            f"{plural(n_new, 'looks', 'look')} like none of the known groups, {n_undecided} "
+            f"{plural(n_undecided, 'is', 'are')} undecided and {n_usual} "
+            f"{plural(n_usual, 'is', 'are')} usual{ordinary}."
+        )
 
     @property
     def rows(self) -> pd.DataFrame:
@@ -263,6 +288,7 @@ class SpecimensAnswer:
         """Return every specimen's verdict as plain values."""
         return {
             "new_specimens": self.tests.n_new,
+            "undecided_specimens": self.tests.n_undecided,
             "specimens": len(self.tests.rows),
             "held_out_specimens": len(self.tests.split.holdout),
             "whole_sample": self.tests.whole_sample._asdict(),
@@ -275,18 +301,24 @@ class SpecimensAnswer:
 
 _OTHER_KINDS = {
     DIFFERS_WITH_SIZE: (
-        "would look new, but so much smaller or larger than another one that growth may explain it",
-        "would look new, but so much smaller or larger than another one that growth may explain it",
+        "differs from every other group, but from at least one no more than size may explain",
+        "differ from every other group, but from at least one no more than size may explain",
     ),
     DIFFERS_WITH_COVARIATES: (
-        "does not differ from another one beyond what the covariates explain",
-        "do not differ from another one beyond what the covariates explain",
+        "does not differ from another one beyond what covariates may explain",
+        "do not differ from another one beyond what covariates may explain",
     ),
     NOT_SHOWN: (
-        "is compatible with a random sample of another one",
-        "are compatible with a random sample of another one",
+        "was not distinguished, as a sample, from another one",
+        "were not distinguished, as samples, from another one",
     ),
     TOO_FEW: ("has too few specimens to say", "have too few specimens to say"),
+    TOO_FEW_UNITS: ("has too few populations to say", "have too few populations to say"),
+}
+_OTHER_PAIRS = {
+    OVERLAPPING: "they overlap",
+    UNDECIDED: "there are too few to say",
+    NOT_DISTINGUISHED: "the error is not below that of guessing",
 }
 
 SpeciesAnswer = UnknownAnswer | EachAnswer | SpecimensAnswer
@@ -299,11 +331,14 @@ def answer_unknown(
     settings: SpeciesSettings | None = None,
     covariates: Covariates | None = None,
     columns: pd.DataFrame | None = None,
+    digitised: Landmarks | None = None,
 ) -> UnknownAnswer:
     """Study whether one group is new, and test its specimens one by one.
 
     The parameters are those of :func:`~kernova.species.study.study_unknown`; ``columns`` are
-    whatever else is known of the specimens, to be compared between the samples.
+    whatever else is known of the specimens, to be compared between the samples; ``digitised`` are
+    the specimens before sides were averaged and missing landmarks estimated, if they were, since
+    the digitising is checked on these.
     """
     settings = settings or SpeciesSettings()
     check_landmarks(landmarks)
@@ -316,11 +351,12 @@ def answer_unknown(
         landmarks.take(is_unknown),
         settings,
     )
-    digitising = check_digitising(landmarks, study.groups.tolist())
+    digitised = digitised or landmarks
+    digitising = check_digitising(digitised, study.groups.tolist())
     notes = [
         *_covariate_notes(study, columns),
         *far_notes,
-        *_input_notes(landmarks, settings),
+        *_input_notes(landmarks, settings, digitised, study.groups.tolist()),
         *digitising_notes(digitising),
     ]
     return UnknownAnswer(study, specimens, digitising, tuple(notes))
@@ -331,6 +367,7 @@ def answer_each(
     groups: Sequence[str],
     settings: SpeciesSettings | None = None,
     covariates: Covariates | None = None,
+    digitised: Landmarks | None = None,
     *,
     least_specimens: int = 4,
 ) -> EachAnswer:
@@ -339,9 +376,14 @@ def answer_each(
     check_landmarks(landmarks)
     landmarks, far_notes = without_far_landmarks(landmarks)
     study = study_each(landmarks, groups, settings, covariates, least_specimens=least_specimens)
-    digitising = check_digitising(landmarks, study.studies[0].groups.tolist())
-    notes = (*far_notes, *_input_notes(landmarks, settings), *digitising_notes(digitising))
-    return EachAnswer(study, digitising, notes)
+    digitised, labels = digitised or landmarks, study.studies[0].groups.tolist()
+    digitising = check_digitising(digitised, labels)
+    notes = [
+        *far_notes,
+        *_input_notes(landmarks, settings, digitised, labels),
+        *digitising_notes(digitising),
+    ]
+    return EachAnswer(study, digitising, tuple(notes))
 
 
 def answer_specimens(
@@ -349,22 +391,30 @@ def answer_specimens(
     groups: Sequence[str],
     new: Landmarks,
     settings: SpeciesSettings | None = None,
+    digitised: Sequence[Landmarks] | None = None,
 ) -> SpecimensAnswer:
-    """Test whether each new specimen is of a known group; see :func:`answer_unknown`."""
+    """Test whether each new specimen is of a known group; see :func:`answer_unknown`.
+
+    ``digitised`` are the known specimens and the new ones.
+    """
     settings = settings or SpeciesSettings()
     check_landmarks(known)
     check_no_shared_specimens(known, new)
     new, new_notes = without_far_landmarks(new, beside=known)
     known, far_notes = without_far_landmarks(known)
     tests = judge_specimens(known, groups, new, settings)
-    digitising = check_digitising(_both(known, new), [*map(str, groups), *[None] * len(new)])
+    known_digitised, new_digitised = digitised or (known, new)
+    names = tests.groups.tolist()
+    digitising = check_digitising(
+        _both(known_digitised, new_digitised), [*names, *[None] * len(new)]
+    )
     notes = [
         *tests.notes,
         *far_notes,
         *new_notes,
-        *_input_notes(known, settings),
+        *_input_notes(known, settings, known_digitised, names),
         *[note for note in new.notes if note not in known.notes],
-        *missing_landmark_notes(new),
+        *missing_landmark_notes(new_digitised),
         *digitising_notes(digitising),
     ]
     return SpecimensAnswer(tests, digitising, tuple(notes))
@@ -375,21 +425,50 @@ def _covariate_notes(study: UnknownStudy, columns: pd.DataFrame | None) -> list[
     given = study.comparisons.covariates.names
     is_unknown = study.groups == study.unknown
     notes = balance_notes(columns, study.groups, is_unknown, _most_similar(study), given)
-    notes += _growth_notes(study)
-    if study.pairs.empty or study.verdict.kind in (TOO_FEW, NOT_SHOWN):
+    notes += [*_growth_notes(study), *_given_notes(study)]
+    if given or study.pairs.empty or study.verdict.kind in (TOO_FEW, NOT_SHOWN):
         return notes
-    if given:
-        notes.append(
-            f"Adjusted for {name_list(given)}; other differences between the samples, such as in "
-            "season or preservation, are not ruled out."
-        )
-        return notes
-    unused = usual_covariates(columns)
-    advice = f"Add --covariate {unused[0]}." if unused else "Add them with --covariate."
+    unused = [name for name in usual_covariates(columns) if not _is_named(name, notes)]
+    advice = " ".join(f"--covariate {name}" for name in unused)
     notes.append(
-        "Sex, age and site of the specimens had no part in this: if the samples differ in them, "
-        f"shapes may differ for that reason. {advice}"
+        "No covariate was given: if the samples differ in sex, age or site, shapes may differ for "
+        f"that reason.{f' Add {advice}.' if unused else ''}"
     )
+    return notes
+
+
+def _is_named(name: str, notes: list[str]) -> bool:
+    return any(f" {name} = " in note for note in notes)
+
+
+def _given_notes(study: UnknownStudy) -> list[str]:
+    """Return notes on what became of the covariates that were given."""
+    covariates, pairs = study.comparisons.covariates, study.pairs
+    if not covariates.names or pairs.empty:
+        return []
+    notes = []
+    adjusted = set(", ".join(pairs["adjusted_for"]).split(", ")) - {""}
+    names = [name for name in dict.fromkeys((*covariates.names, SIZE)) if name in adjusted]
+    if names and study.verdict.kind == LOOKS_NEW:
+        notes.append(
+            f"The tests of samples are adjusted for {name_list(names)}; other differences between "
+            "the samples, such as in season or preservation, are not ruled out."
+        )
+    for name in covariates.factors:
+        rare = pairs[[name in text.split(", ") for text in pairs["too_rarely_stated"]]]
+        if len(rare):
+            notes.append(
+                f"{name} is stated for too few specimens of {study.unknown} or of the known group, "
+                f"and so was not adjusted for, against {name_list(rare['known'])}."
+            )
+    shared = pairs[pairs["shared_populations"] != ""]
+    if len(shared):
+        first = shared.iloc[0]
+        notes.append(
+            f"{study.unknown} and {first['known']} both have specimens of "
+            f"{first['shared_populations']}: these were exchanged as separate populations. Check "
+            "that they are not labelled wrongly."
+        )
     return notes
 
 
@@ -404,10 +483,10 @@ def _growth_notes(study: UnknownStudy) -> list[str]:
     """Return a note on growth within groups, where size has a part in the verdict."""
     comparisons = study.comparisons
     has_part = comparisons.covariates.has_size or study.verdict.kind == DIFFERS_WITH_SIZE
-    if not has_part or len(np.unique(study.groups)) > _MOST_SLOPES or study.settings.size:
+    if not has_part or len(np.unique(study.groups)) > _MOST_SLOPES:
         return []
     found = allometry(
-        comparisons.rows,
+        comparisons.shapes,
         comparisons.log_sizes,
         study.groups.tolist(),
         n_permutations=_N_PERMUTATIONS,
@@ -455,11 +534,17 @@ def _with_digitising(
     return rows.assign(digitising=texts)
 
 
-def _input_notes(landmarks: Landmarks, settings: SpeciesSettings) -> list[str]:
+def _input_notes(
+    landmarks: Landmarks,
+    settings: SpeciesSettings,
+    digitised: Landmarks,
+    groups: Sequence[str],
+) -> list[str]:
+    """Return notes of the file and on its landmarks; the digitised ones show what is missing."""
     return [
         *landmarks.notes,
         *feature_notes(settings.features, landmarks.n_dimensions),
-        *missing_landmark_notes(landmarks),
+        *missing_landmark_notes(digitised, groups),
     ]
 
 
@@ -468,10 +553,12 @@ def digitising_notes(report: DigitisingReport) -> list[str]:
     n_found = len({one.row for one in report.findings})
     if not n_found:
         return list(report.notes)
-    first = report.findings[0].sentence
-    start = f"Check the digitising of {quantity(n_found, 'specimen')} of {len(report.landmarks)}"
-    such_as = f"{start}, such as the strongest case. " if n_found > 1 else f"{start}. "
-    return [such_as + first, *report.notes]
+    start = (
+        f"{n_found} of {quantity(len(report.landmarks), 'specimen')} may be misdigitised, and took "
+        "part in the tests nevertheless."
+    )
+    strongest = "The strongest case: " if n_found > 1 else ""
+    return [f"{start} {strongest}{report.findings[0].sentence}", *report.notes]
 
 
 def _columns(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

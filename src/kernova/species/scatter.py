@@ -40,6 +40,11 @@ class Scatter(NamedTuple):
         df = min(self.df, _LENT_PER_COLUMN * len(self.products))
         return Scatter(self.products * (df / self.df), df) if self.df > 0 else self
 
+    def without_last(self, n_columns: int) -> "Scatter":
+        """Return the scatter of all columns but the last ones."""
+        kept = len(self.products) - n_columns
+        return Scatter(self.products[:kept, :kept], self.df)
+
 
 def scatter_of(rows: Matrix) -> Scatter:
     """Return the scatter of one group about its mean."""

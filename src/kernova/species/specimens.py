@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.stats import mannwhitneyu
 from sklearn.metrics import pairwise_distances_argmin
 
 from kernova.calibration.p_values import conformal_p_values, rank_sum_p_value, select_discoveries
@@ -16,8 +17,18 @@ from kernova.species.space import SpeciesSettings
 from kernova.species.splits import Labels, Split, fit_split, scores_in_group, split_in_half
 from kernova.species.study import check_groups, check_shapes
 from kernova.species.verdicts import NEW, USUAL, format_rate
-from kernova.text import plural, quantity
-from kernova.typing import Vector
+from kernova.text import first_few, plural, quantity
+from kernova.typing import Mask, Vector
+
+# The verdict on a specimen that is as novel as few known ones, but cannot be called new.
+UNDECIDED: Final = "undecided"
+# p-values are fractions of whole numbers, and may equal the level but for the last bit.
+_ROUNDING: Final = 1e-9
+_NO_COVARIATES: Final = (
+    "Covariates have no part in tests of single specimens: if these differ from the known ones in "
+    "sex, age or site, shapes may differ for that reason. To adjust for them, test the specimens "
+    "as a group, with --unknown and --covariate."
+)
 
 
 class WholeSample(NamedTuple):
@@ -36,7 +47,8 @@ class SpecimenTests:
 
     # One line per new specimen, in the input's order: ``id``; ``novelty``, high where it is unlike
     # the reference specimens; ``p_value``, the probability that a specimen of the known groups is
-    # as novel; ``verdict``, "new" where the false discovery rate allows it and else "usual";
+    # as novel; ``verdict``, "new" where the false discovery rate allows it, "undecided" where it
+    # does not though the p-value is at most the level, or the smallest possible, and else "usual";
     # ``closest``, the group of the nearest reference specimen, and ``closest_p_value`` against that
     # group alone (1 where it is too small to test).
     rows: pd.DataFrame
@@ -52,6 +64,11 @@ class SpecimenTests:
         return int((self.rows["verdict"] == NEW).sum())
 
     @property
+    def n_undecided(self) -> int:
+        """Number of specimens as novel as few known ones that cannot be called new."""
+        return int((self.rows["verdict"] == UNDECIDED).sum())
+
+    @property
     def whole_sample(self) -> "WholeSample":
         """The sample as a whole, whose single specimens may each be ordinary."""
         level = 1 - self.settings.confidence
@@ -59,8 +76,8 @@ class SpecimenTests:
         p_value = rank_sum_p_value(self.split.holdout_scores, self.split.unknown_scores)
         is_unusual = p_value <= level
         sentence = (
-            f"As a whole, the sample is {'more novel than' if is_unusual else 'as novel as'} held-"
-            f"out known specimens (rank-sum test of novelty, p-value {format_rate(p_value)}): "
+            f"As a whole, the sample is {'' if is_unusual else 'not shown to be '}more novel than "
+            f"held-out known specimens (rank-sum test of novelty, p-value {format_rate(p_value)}): "
             f"{n_low} of {quantity(n_rows, 'specimen')} {plural(n_low, 'has', 'have')} a p-value "
             f"of {format_rate(level)} or less, where about {level * n_rows:.3g} "
             f"{plural(round(level * n_rows), 'is', 'are')} expected of known groups mixed as in "
@@ -71,17 +88,113 @@ class SpecimenTests:
     @property
     def notes(self) -> list[str]:
         """Limitations of the result, as sentences."""
+        return [*self._verdict_notes(), *self._other_causes()]
+
+    def _verdict_notes(self) -> list[str]:
+        """Return notes on what so many held-out specimens allow."""
         n_holdout, n_rows = len(self.split.holdout), len(self.rows)
+        rate, notes = self.settings.false_discovery_rate, []
         smallest = 1 / (n_holdout + 1)
-        notes = []
-        if n_rows and smallest > self.settings.false_discovery_rate / n_rows:
-            fewest = int(np.ceil(n_rows * smallest / self.settings.false_discovery_rate))
+        if n_rows and smallest > rate / n_rows:
+            fewest = int(np.ceil(n_rows * smallest / rate - _ROUNDING))
+            only = f"specimens are called new only where {fewest} or more of the {n_rows}"
+            consequence = f"{only} stand out together"
+            if fewest > n_rows:
+                least = 2 * int(np.ceil(1 / rate - 1 - _ROUNDING))
+                consequence = (
+                    f"no specimen can be called new, which takes {least} known ones or more"
+                )
             notes.append(
                 f"{n_holdout} held-out specimens give no p-value below {smallest:.3g}: at a false "
-                f"discovery rate of {self.settings.false_discovery_rate:g}, specimens are called "
-                f"new only where {fewest} or more of the {n_rows} stand out together."
+                f"discovery rate of {rate:g}, {consequence}."
+            )
+        if self.n_undecided:
+            n, limit = self.n_undecided, max(1 - self.settings.confidence, smallest)
+            notes.append(
+                f"{quantity(n, 'specimen')} {plural(n, 'is', 'are')} undecided: "
+                f"{plural(n, 'it is', 'they are')} as novel as few known ones (p-value "
+                f"{format_rate(limit)} or less), but there are too few of them, or too few known "
+                f"specimens, to call {plural(n, 'it', 'them')} new at a false discovery rate of "
+                f"{rate:g}."
             )
         return notes
+
+    def _other_causes(self) -> list[str]:
+        """Return notes on other causes of a difference in shape, where there is a difference."""
+        if not (self.n_new or self.n_undecided or self.whole_sample.is_more_novel):
+            return []
+        return [*self._size_notes(), _NO_COVARIATES]
+
+    def _size_notes(self) -> list[str]:
+        """Compare the sizes of new specimens with those of their closest groups."""
+        scales = np.concatenate([self.known.scales, self.new.scales])
+        has_scale = np.isfinite(scales)
+        if has_scale.any() and not has_scale.all():
+            n_without = np.count_nonzero(~has_scale)
+            return [
+                f"{n_without} of {len(scales)} specimens have no scale, so that sizes of single "
+                "specimens are not compared."
+            ]
+        sizes = self.split.placed.centroid_sizes * np.where(has_scale, scales, 1)
+        closest, groups = self.rows["closest"].to_numpy(), np.unique(self.rows["closest"])
+        n_known = len(self.known)
+        shifts = [
+            _size_shift(group, sizes[n_known:][closest == group], sizes[:n_known][is_member])
+            for group in groups.tolist()
+            if np.count_nonzero(is_member := self.groups == group) >= self.settings.least_group
+        ]
+        level = (1 - self.settings.confidence) / max(len(shifts), 1)
+        unit = "" if has_scale.all() else ", in the units of the files"
+        notes = []
+        for is_smaller in (True, False):
+            found = [one for one in shifts if one.is_notable(level)]
+            found = [one for one in found if one.is_smaller == is_smaller]
+            if found:
+                notes.append(_size_sentence(found, len(self.rows), unit))
+        return notes
+
+
+class _SizeShift(NamedTuple):
+    """The sizes of new specimens beside those of their closest group."""
+
+    group: str
+    n_new: int
+    n_beyond: int  # how many are smaller than every specimen of the group, or larger
+    is_smaller: bool
+    p_value: float  # of the rank-sum test, for a difference in either direction
+
+    def is_notable(self, level: float) -> bool:
+        """Whether sizes differ by the test, or all new ones, perhaps few, are beyond the range."""
+        return self.p_value <= level or self.n_beyond == self.n_new
+
+
+def _size_shift(group: str, new: Vector, known: Vector) -> _SizeShift:
+    test = mannwhitneyu(new, known)
+    is_smaller = bool(test.statistic < len(new) * len(known) / 2)
+    is_beyond: Mask = new < known.min() if is_smaller else new > known.max()
+    p_value = float(test.pvalue) if np.isfinite(test.pvalue) else 1.0
+    return _SizeShift(group, len(new), int(is_beyond.sum()), is_smaller, p_value)
+
+
+def _size_sentence(shifts: Sequence[_SizeShift], n_rows: int, unit: str) -> str:
+    """Return the sentence on groups whose closest new specimens are smaller, or all larger."""
+    word = "smaller" if shifts[0].is_smaller else "larger"
+    n_new, n_beyond = sum(one.n_new for one in shifts), sum(one.n_beyond for one in shifts)
+    growth = "differences in shape may be due to growth"
+    if 2 * n_beyond >= n_new:
+        return (
+            f"{n_beyond} of the {quantity(n_rows, 'specimen')} {plural(n_beyond, 'is', 'are')} "
+            f"{word} than every specimen of {plural(n_beyond, 'its', 'their')} closest "
+            f"group{unit}: {growth}."
+        )
+    p_value = format_rate(max(one.p_value for one in shifts))
+    least = f"p-value {p_value}" if len(shifts) == 1 else f"p-values of {p_value} or less"
+    return (
+        f"The {quantity(n_new, 'specimen')} closest to {first_few(one.group for one in shifts)} "
+        f"{plural(n_new, 'is', 'are')} on average {word} than those of "
+        f"{plural(len(shifts), 'that group', 'these groups')}{unit} (rank-sum test of centroid "
+        f"size, {least}): {growth}."
+    )
 
 
 def judge_specimens(
@@ -131,13 +244,16 @@ def _lines(
 ) -> pd.DataFrame:
     p_values = conformal_p_values(split.holdout_scores, split.unknown_scores)
     is_new = select_discoveries(p_values, settings.false_discovery_rate)
+    # As low as the level, or as low as a p-value of so many held-out specimens can be.
+    limit = max(1 - settings.confidence, 1 / (len(split.holdout_scores) + 1))
+    is_low = p_values <= limit * (1 + _ROUNDING)
     closest = _closest(split, groups, settings)
     return pd.DataFrame(
         {
             "id": list(ids),
             "novelty": -split.unknown_scores,
             "p_value": p_values,
-            "verdict": np.where(is_new, NEW, USUAL),
+            "verdict": np.where(is_new, NEW, np.where(is_low, UNDECIDED, USUAL)),
             "closest": closest.groups,
             "closest_p_value": closest.p_values,
         }

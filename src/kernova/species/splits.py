@@ -21,9 +21,11 @@ from kernova.calibration.bounds import (
     hoeffding_upper_bound,
 )
 from kernova.calibration.detector import Split as Halves
+from kernova.errors import InputError, quoted
+from kernova.shapes.completion import complete_specimens
 from kernova.species.scores import ShapeScore, fit_score, scored_rows
 from kernova.species.space import Placed, ShapeSpace, SpeciesSettings, fit_shape_space
-from kernova.typing import Coordinates, Indices, Matrix, Vector
+from kernova.typing import Coordinates, Indices, Mask, Matrix, Vector
 
 Labels = NDArray[np.str_]  # the group of each specimen
 
@@ -44,6 +46,21 @@ class Split:
     rows: Matrix  # all specimens, in the coordinates that the score takes
     holdout_scores: Vector  # typicality among all reference specimens; high is usual
     unknown_scores: Vector
+
+    @property
+    def holdout_novelty(self) -> Vector:
+        """Novelty of the held-out specimens; high is unusual."""
+        return novelty_of(self.holdout_scores)
+
+    @property
+    def unknown_novelty(self) -> Vector:
+        """Novelty of the unknown specimens; high is unusual."""
+        return novelty_of(self.unknown_scores)
+
+
+def novelty_of(typicality: Vector) -> Vector:
+    """Return what tables and pictures show: the novelty, high where typicality is low."""
+    return np.negative(typicality)
 
 
 def split_in_half(groups: Labels, known: Indices, seed: int, number: int) -> Halves:
@@ -70,11 +87,16 @@ def fit_split(
     settings: SpeciesSettings,
     ids: tuple[str, ...] | None = None,
 ) -> Split:
-    """Learn space and score from the reference half; project and score all specimens."""
+    """Learn space and score from the reference half; project and score all specimens.
+
+    Specimens are exchanged between the halves if the reference half lacks a landmark otherwise.
+    """
+    is_known: Mask = np.asarray(np.isfinite(coordinates).all(axis=2))
+    _check_known_landmarks(is_known, groups, halves, unknown)
+    halves = with_all_landmarks(halves, groups, is_known)
     reference_ids = None if ids is None else [ids[k] for k in halves.reference]
-    space = fit_shape_space(
-        coordinates[halves.reference], groups[halves.reference], settings, reference_ids
-    )
+    learnt = _with_estimates(coordinates, is_known, halves)
+    space = fit_shape_space(learnt, groups[halves.reference], settings, reference_ids)
     placed = space.place(coordinates, ids)
     rows = scored_rows(placed, halves.reference, settings.score, settings)
     score = fit_score(
@@ -89,6 +111,89 @@ def fit_split(
     return Split(
         space, placed, *halves, unknown, score, rows, scores[:n_holdout], scores[n_holdout:]
     )
+
+
+def with_all_landmarks(halves: Halves, groups: Labels, is_known: Mask) -> Halves:
+    """Exchange specimens of one group so that each landmark occurs in the reference half.
+
+    Which ones are exchanged depends on missing landmarks alone, not on shapes. Where no exchange
+    helps, the halves stay as they are.
+
+    Parameters
+    ----------
+    halves : Halves
+        The reference and the held-out specimens.
+    groups : ndarray of str of shape (n,)
+        The group of each specimen.
+    is_known : ndarray of bool of shape (n, p)
+        Which landmarks were digitised.
+
+    Examples
+    --------
+    >>> halves = Halves(np.array([0, 1]), np.array([2, 3]))
+    >>> is_known = np.array([[True, False], [True, False], [True, True], [True, True]])
+    >>> with_all_landmarks(halves, np.array(["a", "b", "b", "a"]), is_known)
+    Split(reference=array([0, 2]), holdout=array([1, 3]))
+    """
+    reference, holdout = halves.reference.copy(), halves.holdout.copy()
+    while True:
+        counts = is_known[reference].sum(axis=0)
+        places = _exchange(reference, holdout, groups, is_known, counts)
+        if places is None:
+            break
+        reference[places.reference], holdout[places.holdout] = (
+            holdout[places.holdout],
+            reference[places.reference],
+        )
+    return Halves(np.sort(reference), np.sort(holdout))
+
+
+class _Exchange(NamedTuple):
+    reference: int  # places in the halves
+    holdout: int
+
+
+def _exchange(
+    reference: Indices, holdout: Indices, groups: Labels, is_known: Mask, counts: Indices
+) -> _Exchange | None:
+    """Return the first exchange after which the reference half lacks fewer landmarks."""
+    is_absent = counts == 0
+    for place in np.flatnonzero(is_known[holdout][:, is_absent].any(axis=1)):
+        mates = np.flatnonzero(groups[reference] == groups[holdout[place]])
+        if not len(mates):
+            continue
+        after = counts - is_known[reference[mates]] + is_known[holdout[place]]
+        n_absent = (after == 0).sum(axis=1)
+        if n_absent.min() < is_absent.sum():
+            return _Exchange(int(mates[np.argmin(n_absent)]), int(place))
+    return None
+
+
+def _check_known_landmarks(
+    is_known: Mask, groups: Labels, halves: Halves, unknown: Indices
+) -> None:
+    """Raise for a landmark that no known specimen has."""
+    known = np.concatenate([halves.reference, halves.holdout])
+    is_seen: Mask = np.asarray(is_known[known].any(axis=0))
+    if is_seen.all():
+        return
+    names = [name for name in np.unique(groups[unknown]).tolist() if name]
+    beside = f" beside those of {quoted(names[0])}" if names else ""
+    raise InputError(
+        f"Landmark {int(np.argmin(is_seen)) + 1} is missing in all known specimens{beside}, so "
+        "nothing is known of it. Leave it out."
+    )
+
+
+def _with_estimates(coordinates: Coordinates, is_known: Mask, halves: Halves) -> Coordinates:
+    """Return the reference half; a landmark that all of it lacks is estimated from both halves."""
+    learnt = coordinates[halves.reference]
+    is_absent: Mask = np.asarray(~is_known[halves.reference].any(axis=0))
+    if is_absent.any():
+        both = np.concatenate([halves.reference, halves.holdout])
+        completed = complete_specimens(coordinates[both]).coordinates[: len(learnt)]
+        learnt = np.where(is_absent[:, np.newaxis], completed, learnt)
+    return learnt
 
 
 class GroupScores(NamedTuple):
@@ -119,7 +224,7 @@ def pooled_line(split: Split, confidence: float) -> dict[str, Any]:
         "e_star": critical.e_star,
         "detection_rate": critical.detection_rate,
         "false_alarm_bound": bound,
-        "threshold": critical.threshold,
+        "threshold": -critical.threshold,  # of novelty: specimens at or above it are detected
         "equal_error_rate": equal_error_rate(known, unknown).rate,
         "auroc": area_under_curve(known, unknown),
         "n_reference": len(split.reference),

@@ -29,7 +29,7 @@ from kernova.species.splits import (
     pooled_line,
     split_in_half,
 )
-from kernova.species.verdicts import Verdict, is_masked, told_apart, verdict_on
+from kernova.species.verdicts import Verdict, is_masked, verdict_on, word_on_single_specimens
 from kernova.text import quantity
 from kernova.typing import Indices, Mask
 
@@ -76,7 +76,7 @@ class UnknownStudy:
             "single_specimens": closest.get("single_specimens", ""),
             **means,
             "worst_novelty_error": worst,
-            "is_masked": is_masked(means["equal_error_rate"], worst),
+            "is_masked": is_masked(means["equal_error_rate"], worst, self.settings.largest_error),
         }
 
 
@@ -236,7 +236,9 @@ def _pair_table(
                 "known": name,
                 "specimens": int(np.count_nonzero(comparisons.groups == name)),
                 **pair.line(),
-                "single_specimens": told_apart(error.error, error.high, settings.largest_error),
+                "single_specimens": word_on_single_specimens(
+                    error.error, error.high, settings.largest_error
+                ),
             }
         )
     by_group = novelty.drop(columns="halving").groupby("known", sort=False)

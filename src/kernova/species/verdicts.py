@@ -6,17 +6,23 @@ with at most the chosen level, regardless of how many others there are; so does 
 Whether single specimens can be distinguished is another question, answered in other sentences.
 """
 
+import math
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
 from kernova.calibration.bounds import hoeffding_upper_bound
+from kernova.species.covariates import SIZE
+from kernova.species.discriminant import POPULATIONS, POPULATIONS_OF_ONE, SPECIMENS
 from kernova.species.group_tests import smallest_p_value
 from kernova.species.pairs import (
+    CONFOUNDED,
     COVARIATE_MAY_EXPLAIN,
+    GROWTH_MAY_EXPLAIN,
+    NOT_BEYOND_SIZE,
     NOT_RULED_OUT,
     RULED_OUT,
-    SIZE_MAY_EXPLAIN,
+    TOO_FEW_POPULATIONS,
     TOO_FEW_SPECIMENS,
 )
 from kernova.species.space import SpeciesSettings
@@ -28,19 +34,23 @@ DIFFERS_WITH_SIZE: Final = "differs, but so does size"
 DIFFERS_WITH_COVARIATES: Final = "differs, but so do covariates"
 NOT_SHOWN: Final = "not shown to be new"
 TOO_FEW: Final = "too few specimens to say"
+TOO_FEW_UNITS: Final = "too few populations to say"
 # Verdicts on a single specimen.
 NEW: Final = "new"
 USUAL: Final = "usual"
 # What a discriminant says of single specimens of two groups.
-TOLD_APART: Final = "distinguished"
+DISTINGUISHED: Final = "distinguished"
 OVERLAPPING: Final = "overlapping"
-NOT_TOLD_APART: Final = "not distinguished"
+NOT_DISTINGUISHED: Final = "not distinguished"
+UNDECIDED: Final = "too few to say"
 
 _CHANCE: Final = 0.5
 # A bound whose smallest possible value exceeds this is called loose.
 _LOOSE: Final = 0.1
 # The pooled error must exceed every pairwise error by this much for the group to count as masked.
 _MASKED_BY: Final = 0.05
+# A novelty test that errs more often than this hardly sees a group.
+_HARDLY_SEEN: Final = 0.4
 _MAX_SPECIMENS_NEEDED: Final = 1000
 _MAX_NAMES: Final = 4
 
@@ -48,7 +58,7 @@ _MAX_NAMES: Final = 4
 class Verdict(NamedTuple):
     """The verdict on a group, with its reasons."""
 
-    kind: str  # one of the five words above
+    kind: str  # one of the six words above
     sentence: str  # the verdict in one sentence
     reasons: tuple[str, ...]  # evidence for it, and caveats
     # The known group whose single specimens are hardest to distinguish from the unknown ones; None
@@ -78,18 +88,18 @@ def verdict_on(
             f"There are too few specimens to say whether {unknown} is new: no known group has "
             f"{settings.least_group} specimens or more."
         )
-        reasons = _pooled_reasons(pooled, settings.confidence)
+        reasons = _pooled_reasons(pooled, settings)
         return Verdict(TOO_FEW, sentence, tuple(reasons), None, 1.0, None)
     kind, decisive = _kind(pairs)
     needed = _specimens_needed(decisive, settings) if kind == TOO_FEW else None
-    sentence = _SENTENCES[kind](unknown, n_unknown, pairs, decisive, settings.confidence)
+    sentence = _SENTENCES[kind](_Case(unknown, n_unknown, pairs, decisive, settings))
     if needed is not None:
         sentence += f" {needed} or more specimens of {unknown} would allow one."
     reasons = [
         *_sample_reasons(kind, decisive, settings),
         *_single_reasons(unknown, pairs.iloc[0], settings),
-        *_pooled_reasons(pooled, settings.confidence),
-        *_cautions(pooled, pairs, not_compared),
+        *_pooled_reasons(pooled, settings),
+        *_cautions(pooled, pairs, not_compared, settings),
     ]
     largest_p = float(pairs["p_value"].max())
     return Verdict(kind, sentence, tuple(reasons), str(pairs.iloc[0]["known"]), largest_p, needed)
@@ -102,13 +112,14 @@ class _Kind(NamedTuple):
 
 def _kind(pairs: pd.DataFrame) -> _Kind:
     order = (
-        (NOT_RULED_OUT, NOT_SHOWN),
-        (TOO_FEW_SPECIMENS, TOO_FEW),
-        (COVARIATE_MAY_EXPLAIN, DIFFERS_WITH_COVARIATES),
-        (SIZE_MAY_EXPLAIN, DIFFERS_WITH_SIZE),
+        ([NOT_RULED_OUT], NOT_SHOWN),
+        ([TOO_FEW_SPECIMENS], TOO_FEW),
+        ([TOO_FEW_POPULATIONS], TOO_FEW_UNITS),
+        ([CONFOUNDED, COVARIATE_MAY_EXPLAIN], DIFFERS_WITH_COVARIATES),
+        ([GROWTH_MAY_EXPLAIN, NOT_BEYOND_SIZE], DIFFERS_WITH_SIZE),
     )
-    for status, kind in order:
-        decisive = pairs[pairs["status"] == status]
+    for statuses, kind in order:
+        decisive = pairs[pairs["status"].isin(statuses)]
         if len(decisive):
             return _Kind(kind, decisive.sort_values("p_value", ascending=False, kind="stable"))
     assert (pairs["status"] == RULED_OUT).all()
@@ -118,71 +129,161 @@ def _kind(pairs: pd.DataFrame) -> _Kind:
 # --- the verdict: whether the sample is a draw from a known group --------------------------------
 
 
-def _new(
-    unknown: str, n: int, pairs: pd.DataFrame, decisive: pd.DataFrame, confidence: float
-) -> str:
+class _Case(NamedTuple):
+    """What the sentence of a verdict is made of."""
+
+    unknown: str
+    n_unknown: int
+    pairs: pd.DataFrame
+    decisive: pd.DataFrame  # the pairs that decided it
+    settings: SpeciesSettings
+
+    @property
+    def test(self) -> str:
+        return f"permutation test of {tested(self.settings)}"
+
+    @property
+    def tests(self) -> str:
+        return f"permutation tests of {tested(self.settings)}"
+
+    @property
+    def whole(self) -> str:
+        """What is exchanged, if not single specimens."""
+        return _WHOLE if (self.decisive["exchanged"] == "populations").any() else ""
+
+
+_WHOLE: Final = " in which populations are exchanged whole"
+
+
+def tested(settings: SpeciesSettings) -> str:
+    """Return what the tests of samples compare."""
+    what = "mean shape" if settings.features is None else "mean features"
+    return f"{what} and size" if settings.size else what
+
+
+def _new(case: _Case) -> str:
+    pairs = case.pairs
     compared = f"any of the {len(pairs)} known groups compared"
     if len(pairs) == 1:
         compared = f"{pairs['known'].iloc[0]}, the only known group compared"
+    tests = plural(len(pairs), case.test, case.tests)
     return (
-        f"{unknown} {LOOKS_NEW}: at {confidence:.0%} confidence its {_specimens_are(n)} not a "
-        f"random sample of {compared} (permutation tests of mean shape, "
+        f"{case.unknown} {LOOKS_NEW}: at {case.settings.confidence:.0%} confidence its "
+        f"{_specimens_are(case.n_unknown)} not a random sample of {compared} ({tests}{case.whole}, "
         f"{'largest ' if len(pairs) > 1 else ''}p-value {format_rate(pairs['p_value'].max())})."
     )
 
 
-def _not_shown(
-    unknown: str, n: int, pairs: pd.DataFrame, decisive: pd.DataFrame, confidence: float
-) -> str:
-    their = f"p-value {format_rate(decisive['p_value'].max())}"
-    if len(decisive) > 1:
-        their = f"p-values up to {format_rate(decisive['p_value'].max())}"
+def _not_shown(case: _Case) -> str:
+    decisive = case.decisive
+    n = case.n_unknown
+    samples = plural(len(decisive), "a random sample", "random samples")
+    tests = plural(len(decisive), case.test, case.tests)
     return (
-        f"{unknown} is {NOT_SHOWN}: its {_specimens_are(n)} compatible with a random sample of "
-        f"{_names(decisive)} (permutation test of mean shape, {their})."
+        f"{case.unknown} is {NOT_SHOWN}: its {quantity(n, 'specimen')} {plural(n, 'was', 'were')} "
+        f"not distinguished from {samples} of {_names(decisive)} ({tests}{case.whole}, "
+        f"{_p_values(decisive['p_value'])})."
     )
 
 
-def _too_few(
-    unknown: str, n: int, pairs: pd.DataFrame, decisive: pd.DataFrame, confidence: float
-) -> str:
+def _too_few(case: _Case) -> str:
     return (
-        f"{_specimens_are(n)} too few to say whether {unknown} differs from {_names(decisive)}: "
-        f"exchanging so few gives no p-value of {format_rate(1 - confidence)} or less."
+        f"{_specimens_are(case.n_unknown)} too few to say whether {case.unknown} differs from "
+        f"{_names(case.decisive)}: exchanging so few gives no p-value of "
+        f"{format_rate(1 - case.settings.confidence)} or less."
     )
 
 
-def _with_covariates(
-    unknown: str, n: int, pairs: pd.DataFrame, decisive: pd.DataFrame, confidence: float
-) -> str:
-    first = decisive.sort_values("adjusted_p_value", ascending=False).iloc[0]
+def _too_few_units(case: _Case) -> str:
+    few = case.decisive.sort_values("smallest_p_value", ascending=False, kind="stable")
+    first = few.iloc[0]
+    n_unknown, n_known = int(first["exchanged_unknown"]), int(first["exchanged_known"])
+    also = ""
+    if len(case.decisive) > 1:
+        also = f" The same holds against {_names(case.decisive.drop(first.name))}."
     return (
-        f"{unknown} is {NOT_SHOWN}: it differs from {_names(decisive)} in mean shape (p-value "
-        f"{format_rate(first['p_value'])}), but not beyond what the covariates explain (p-value "
-        f"{format_rate(first['adjusted_p_value'])} after adjusting)."
+        f"{quantity(n_unknown, 'population')} of {case.unknown} and {n_known} of {first['known']} "
+        "are too few to say whether the two differ: exchanging whole populations gives no p-value "
+        f"below {format_rate(first['smallest_p_value'])}, and single specimens of one population "
+        f"are no independent evidence.{also}"
     )
 
 
-def _with_size(
-    unknown: str, n: int, pairs: pd.DataFrame, decisive: pd.DataFrame, confidence: float
-) -> str:
+def _with_covariates(case: _Case) -> str:
+    decisive = case.decisive.sort_values("adjusted_p_value", ascending=False)
+    confounded = decisive[decisive["status"] == CONFOUNDED]
+    decisive = confounded if len(confounded) else decisive
+    first = decisive.iloc[0]
+    start = (
+        f"{case.unknown} is {NOT_SHOWN}: it differs from {_names(decisive)} in "
+        f"{tested(case.settings)} ({_p_values(decisive['p_value'])}), but "
+    )
+    if first["status"] != CONFOUNDED:
+        return (
+            f"{start}not beyond what {_listed(first['adjusted_for'])} may explain "
+            f"({_p_values(decisive['adjusted_p_value'])} after adjusting)."
+        )
+    if not first["confounded_with"]:
+        return (
+            f"{start}there are too few specimens to separate that from a difference in "
+            f"{_listed(first['adjusted_for'])}."
+        )
+    one = "it" if ", " not in first["confounded_with"] else "these"
+    return (
+        f"{start}these samples do not separate that from a difference in "
+        f"{_listed(first['confounded_with'])}, since hardly a level of {one} occurs in "
+        "both."
+    )
+
+
+def _with_size(case: _Case) -> str:
+    decisive = case.decisive
     first = _closest_by_shape(decisive)
-    smaller = float(first["smaller"])
-    how = f"smaller than {smaller:.0%}" if smaller >= _CHANCE else f"larger than {1 - smaller:.0%}"
-    sentence = (
-        f"{unknown} {LOOKS_NEW}, but its specimens are on average {how} of those of "
-        f"{first['known']}: shape differences of this amount are expected from size alone, as "
-        "in growth."
+    start = (
+        f"{case.unknown} is {NOT_SHOWN}: it differs from {first['known']} in "
+        f"{tested(case.settings)} (p-value {format_rate(first['p_value'])}), but "
     )
+    if first["status"] == GROWTH_MAY_EXPLAIN:
+        sentence = (
+            f"{start}{_size_in_words(case.unknown, first)}, and shape differences of this amount "
+            "are expected from growth."
+        )
+    elif pd.isna(first["adjusted_p_value"]):
+        sentence = (
+            f"{start}these samples do not separate that from the difference in size: "
+            f"{_size_in_words(case.unknown, first)}."
+        )
+    else:
+        sentence = (
+            f"{start}not beyond what goes with size (p-value "
+            f"{format_rate(first['adjusted_p_value'])} after adjusting for log centroid size)"
+        )
+        if first["size_p_value"] <= 1 - case.settings.confidence:
+            sentence += f"; {_size_in_words(case.unknown, first)}"
+            if first["sizes_apart"]:
+                sentence += ", so that these samples hardly separate the two"
+        sentence += "."
     if len(decisive) > 1:
-        sentence += f" So they are against {_names(decisive.drop(first.name))}."
+        sentence += f" The same holds against {_names(decisive.drop(first.name))}."
     return sentence
+
+
+def _size_in_words(unknown: str, pair: "pd.Series[Any]") -> str:
+    smaller = float(pair["smaller"])
+    how, share = ("smaller", smaller) if smaller >= _CHANCE else ("larger", 1 - smaller)
+    if share == 1:
+        return f"every specimen of {unknown} is {how} than every one of {pair['known']}"
+    return (
+        f"a specimen of {unknown} is {how} than one of {pair['known']} in {100 * share:.0f} of "
+        "100 pairs"
+    )
 
 
 _SENTENCES: Final = {
     LOOKS_NEW: _new,
     NOT_SHOWN: _not_shown,
     TOO_FEW: _too_few,
+    TOO_FEW_UNITS: _too_few_units,
     DIFFERS_WITH_COVARIATES: _with_covariates,
     DIFFERS_WITH_SIZE: _with_size,
 }
@@ -205,87 +306,155 @@ def _sample_reasons(kind: str, decisive: pd.DataFrame, settings: SpeciesSettings
     """Return what the tests of whole samples found."""
     reasons = []
     level = 1 - settings.confidence
+    distance = "Procrustes distance" if settings.features is None else "distance"
     if kind == NOT_SHOWN:
         first = decisive.iloc[0]
+        between = "samples of these numbers"
+        if first["exchanged"] == "populations":
+            between = "sets of these numbers of populations"
         reasons.append(
-            f"The mean shapes of it and {first['known']} are a Procrustes distance of "
-            f"{format_rate(first['distance'])} apart; between random samples of these numbers, "
-            f"1 in {round(1 / level)} distances exceeds {format_rate(first['critical_distance'])}."
+            f"The means of it and {first['known']} are a {distance} of "
+            f"{format_rate(first['distance'])} apart; between random {between}, 1 in "
+            f"{round(1 / level)} distances exceeds {format_rate(first['critical_distance'])}."
+        )
+    if kind == TOO_FEW_UNITS:
+        reasons.append(
+            "Without --covariate, specimens would be exchanged, and a difference between "
+            "populations of one group would look the same as one between groups."
         )
     if kind == DIFFERS_WITH_SIZE:
-        first = _closest_by_shape(decisive)
-        reasons.append(
-            f"From the difference in size, a Procrustes distance of "
-            f"{format_rate(first['distance_by_growth'])} is expected between it and "
-            f"{first['known']} (pooled regression of shape on log centroid size within groups); "
-            f"without it, {format_rate(first['distance_beyond_growth'])} remains. Compare "
-            "specimens of similar size."
-        )
+        reasons += _growth_reasons(_closest_by_shape(decisive), distance)
     wide = decisive[decisive["dispersion_p_value"] <= level]
-    if len(wide) and kind != TOO_FEW:
+    if len(wide) and kind not in (TOO_FEW, TOO_FEW_UNITS):
         first = wide.iloc[0]
         reasons.append(
-            f"Dispersion about the mean shape is {first['dispersion_ratio']:.2g} times that of "
+            f"Dispersion about the mean is {first['dispersion_ratio']:.2g} times that of "
             f"{first['known']} (permutation test, p-value "
-            f"{format_rate(first['dispersion_p_value'])}); the verdict rests on mean shapes alone."
+            f"{format_rate(first['dispersion_p_value'])}); the verdict rests on means alone."
         )
     return reasons
+
+
+def _growth_reasons(first: "pd.Series[Any]", distance: str) -> list[str]:
+    if first["status"] != GROWTH_MAY_EXPLAIN:
+        return []
+    remaining = float(first["distance_beyond_growth"])
+    rest = f"{format_rate(remaining)} remains" if remaining > 0 else (
+        "less than sampling error remains"
+    )  # fmt: skip
+    apart = ", which rests on extrapolating from one to the other" if first["sizes_apart"] else ""
+    beyond = ""
+    if not pd.isna(first["adjusted_p_value"]):
+        beyond = (
+            " Beyond log centroid size and its square, the p-value is "
+            f"{format_rate(first['adjusted_p_value'])}{apart}."
+        )
+    return [
+        f"From the difference in size, a {distance} of {format_rate(first['distance_by_growth'])} "
+        f"is expected between it and {first['known']} (pooled regression of shape on log centroid "
+        f"size within groups); without it, {rest}.{beyond} Compare specimens of similar size."
+    ]
 
 
 # --- whether single specimens can be distinguished -----------------------------------------------
 
 
-def told_apart(error: float, high: float, largest_error: float) -> str:
-    """Return in a word what a discriminant's error says of single specimens of two groups."""
-    if high >= _CHANCE:
-        return NOT_TOLD_APART
-    return TOLD_APART if error <= largest_error else OVERLAPPING
+def word_on_single_specimens(error: float, high: float, largest_error: float) -> str:
+    """Return in a word what a discriminant's error says of single specimens of two groups.
+
+    They are distinguished if not only the error but its whole interval is small. Without an
+    interval (NaN) there are too few.
+
+    Examples
+    --------
+    >>> errors = ((0.0, 0.2), (0.0, 0.4), (0.3, 0.4))
+    >>> [word_on_single_specimens(error, high, largest_error=0.25) for error, high in errors]
+    ['distinguished', 'too few to say', 'overlapping']
+    """
+    if math.isnan(high):
+        return UNDECIDED
+    if error <= largest_error:
+        return DISTINGUISHED if high <= largest_error else UNDECIDED
+    return NOT_DISTINGUISHED if high >= _CHANCE else OVERLAPPING
 
 
 def _single_reasons(
     unknown: str, closest: "pd.Series[Any]", settings: SpeciesSettings
 ) -> list[str]:
     """Return the sentences on single specimens, of the group that is hardest to distinguish."""
-    name, error = closest["known"], float(closest["error"])
-    word = told_apart(error, float(closest["error_high"]), settings.largest_error)
-    figures = (
-        f"{format_rate(error)} (interval {format_rate(closest['error_low'])} to "
-        f"{format_rate(closest['error_high'])})"
+    name = closest["known"]
+    word = word_on_single_specimens(
+        float(closest["error"]), float(closest["error_high"]), settings.largest_error
     )
-    how = f"cross-validated by leaving out {closest['left_out']}"
     novelty = float(closest["novelty_error"])
     rate = _with_spread(novelty, closest["novelty_error_spread"])
-    if word == TOLD_APART:
-        sentence = (
-            f"Single specimens can be told from those of {name}, the hardest group: a "
-            f"discriminant of the two errs at a rate of {figures}, {how}."
+    sentences = [_single_sentence(word, closest)]
+    knows = f"which knows {name} alone and no specimen of {unknown}"
+    if word == DISTINGUISHED and novelty > _HARDLY_SEEN:
+        sentences.append(
+            f"Not seen by a one-sided novelty test, {knows} (its rate of misses and of false "
+            f"alarms is {rate}), but by the discriminant, which has learnt both."
         )
-    elif word == OVERLAPPING:
-        start = "Single specimens overlap with"
-        if closest["status"] == RULED_OUT:
-            start = "It differs in mean shape, but overlaps as single specimens, with"
-        sentence = f"{start} {name}: a discriminant of the two errs at a rate of {figures}, {how}."
     else:
-        sentence = (
-            f"Single specimens were not told from those of {name}: the error of a discriminant "
-            f"of the two is {figures}, {how}, where guessing gives 0.5."
+        larger = " larger" if word == DISTINGUISHED and novelty > settings.largest_error else ""
+        sentences.append(
+            f"A one-sided novelty test, {knows}, has a{larger} rate of misses and of false alarms "
+            f"of {rate}."
         )
-    if word == TOLD_APART and novelty > settings.largest_error:
-        return [
-            sentence,
-            f"Not seen by a one-sided novelty test, which knows {name} alone and no specimen of "
-            f"{unknown} (both error rates {rate}), but by the discriminant, which has learnt both.",
-        ]
-    return [
-        sentence,
-        f"A one-sided novelty test, which knows {name} alone and no specimen of {unknown}, errs "
-        f"at {rate} on both sides.",
-    ]
+    factors = [name for name in closest["adjusted_for"].split(", ") if name not in ("", SIZE)]
+    factors = [*factors, *filter(None, closest["confounded_with"].split(", "))]
+    if factors:
+        sentences.append(
+            f"These error rates of single specimens are not adjusted for {name_list(factors)}, and "
+            f"may rest on a difference in {plural(len(factors), 'it', 'them')}."
+        )
+    if closest["exchanged"] == "populations":
+        sentences.append(
+            "The novelty test splits specimens regardless of their populations, so that its rate "
+            "may be too small."
+        )
+    return sentences
 
 
-def is_masked(pooled_rate: float, worst_pair_rate: float) -> bool:
+def _single_sentence(word: str, closest: "pd.Series[Any]") -> str:
+    """Return the sentence on the discriminant between single specimens of two groups."""
+    name, left_out = closest["known"], closest["left_out"]
+    figures = format_rate(closest["error"])
+    if left_out == POPULATIONS_OF_ONE:
+        return (
+            f"Single specimens and those of {name}: the error of a discriminant is {figures}, "
+            f"cross-validated by leaving out {left_out}; one population gives no interval."
+        )
+    figures += (
+        f" (interval {format_rate(closest['error_low'])} to {format_rate(closest['error_high'])})"
+    )
+    how = f"cross-validated by leaving out {left_out}"
+    if word == DISTINGUISHED:
+        return (
+            f"Single specimens are distinguished from those of {name}, the group with the largest "
+            f"error: a discriminant of the two errs at a rate of {figures}, {how}."
+        )
+    if word == UNDECIDED:
+        return (
+            f"Whether single specimens are distinguished from those of {name} is open: a "
+            f"discriminant of the two errs at a rate of {figures}, {how}, and with so few "
+            f"{POPULATIONS if left_out == POPULATIONS else SPECIMENS} the true rate may be as high "
+            "as the interval says."
+        )
+    if word == OVERLAPPING:
+        start = "Single specimens overlap with those of"
+        if closest["status"] == RULED_OUT:
+            start = "It differs in mean, but overlaps as single specimens, with"
+        return f"{start} {name}: a discriminant of the two errs at a rate of {figures}, {how}."
+    return (
+        f"Single specimens were not distinguished from those of {name}: the error of a "
+        f"discriminant of the two is {figures}, {how}, where guessing gives 0.5."
+    )
+
+
+def is_masked(pooled_rate: float, worst_pair_rate: float, largest_error: float) -> bool:
     """Return whether pooling the known groups hides a difference that every pair shows."""
-    return pooled_rate > worst_pair_rate + _MASKED_BY
+    return worst_pair_rate <= largest_error and pooled_rate > worst_pair_rate + _MASKED_BY
 
 
 def format_rate(value: float) -> str:
@@ -297,41 +466,45 @@ def _specimens_are(n: int) -> str:
     return f"{quantity(n, 'specimen')} {plural(n, 'is', 'are')}"
 
 
-def _pooled_reasons(pooled: dict[str, float], confidence: float) -> list[str]:
+def _pooled_reasons(pooled: dict[str, float], settings: SpeciesSettings) -> list[str]:
     reasons = [
-        "Novelty against all known groups together: e* is "
-        f"{_with_spread(pooled['e_star'], pooled['e_star_spread'])}, that is, "
-        f"{format_rate(pooled['detection_rate'])} of the specimens are detected while false alarms "
-        f"stay below {format_rate(pooled['false_alarm_bound'])} at {confidence:.0%} confidence."
+        f"Novelty against all known groups together: {format_rate(pooled['detection_rate'])} of "
+        "the specimens are detected at a threshold at which false alarms stay below "
+        f"{format_rate(pooled['false_alarm_bound'])} at {settings.confidence:.0%} confidence (e* "
+        f"{_with_spread(pooled['e_star'], pooled['e_star_spread'])}, equal error rate "
+        f"{format_rate(pooled['equal_error_rate'])})."
     ]
     n_holdout = int(pooled["n_holdout"])
-    floor = hoeffding_upper_bound(0, n_holdout, confidence)
+    floor = hoeffding_upper_bound(0, n_holdout, settings.confidence)
     if floor > _LOOSE:
         reasons.append(
-            f"That bound is loose: {n_holdout} held-out specimens cannot prove a rate below "
-            f"{format_rate(floor)}. Look at the equal error rate, "
-            f"{format_rate(pooled['equal_error_rate'])}, and at the exact bound, "
-            f"{format_rate(pooled['exact_false_alarm_bound'])} false alarms for "
-            f"{format_rate(pooled['exact_detection_rate'])} detected."
+            f"With {n_holdout} held-out specimens the smallest bound of this kind is "
+            f"{format_rate(floor)}."
         )
     return reasons
 
 
-def _cautions(pooled: dict[str, float], pairs: pd.DataFrame, not_compared: list[str]) -> list[str]:
+def _cautions(
+    pooled: dict[str, float],
+    pairs: pd.DataFrame,
+    not_compared: list[str],
+    settings: SpeciesSettings,
+) -> list[str]:
     cautions = []
-    if is_masked(pooled["equal_error_rate"], float(pairs["novelty_error"].max())):
+    worst = float(pairs["novelty_error"].max())
+    if is_masked(pooled["equal_error_rate"], worst, settings.largest_error):
         cautions.append(
             "By novelty alone the specimens are hidden among the known groups together (equal "
             f"error rate {format_rate(pooled['equal_error_rate'])}), but not among any one of "
-            f"them (at most {format_rate(pairs['novelty_error'].max())}): they lie between groups. "
-            "A mixture of known groups would look the same."
+            f"them (at most {format_rate(worst)}): they lie between groups. A mixture of known "
+            "groups would look the same."
         )
     if not_compared:
         n = len(not_compared)
-        are = plural(n, "is", "are")
         cautions.append(
-            f"{quantity(n, 'known group')} {are} too small to be compared alone, and so {are} not "
-            f"ruled out: {name_list(not_compared)}."
+            f"{quantity(n, 'known group')} {plural(n, 'has', 'have')} fewer than "
+            f"{settings.least_group} specimens, {plural(n, 'was', 'were')} not compared alone and "
+            f"{plural(n, 'is', 'are')} therefore not ruled out: {name_list(not_compared)}."
         )
     return cautions
 
@@ -346,6 +519,17 @@ def name_list(groups: Any) -> str:
 
 def _names(pairs: pd.DataFrame) -> str:
     return name_list(pairs["known"])
+
+
+def _listed(names: str) -> str:
+    """Return the names that a column of pairs holds as in a sentence."""
+    return name_list(names.split(", "))
+
+
+def _p_values(values: "pd.Series[Any]") -> str:
+    """Return a p-value in words, or the largest of several."""
+    largest = format_rate(float(values.max()))
+    return f"p-value {largest}" if len(values) == 1 else f"p-values up to {largest}"
 
 
 def _with_spread(value: float, spread: float) -> str:

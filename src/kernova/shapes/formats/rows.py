@@ -206,14 +206,14 @@ def landmarks_of_rows(
         if n_numbers % 6 == 0:
             notes = (
                 f"The {n_numbers} numbers of a specimen of {source} were read as "
-                f"{n_numbers // 2} landmarks in the plane; for {n_numbers // 3} in space, set "
-                "dimensions to 3.",
+                f"{n_numbers // 2} landmarks in the plane. If they are {n_numbers // 3} in space, "
+                "save them as a table with the columns x1, y1, z1, x2 and so on.",
             )
     if dimensions not in (2, 3) or n_numbers % dimensions:
+        advice = "complete the rows" if dimensions in (2, 3) else "set dimensions to 2 or 3"
         raise InputError(
             f"{source} has {n_numbers} numbers per specimen, which are not landmarks of "
-            f"{quoted(dimensions)} coordinates each; set dimensions to 2 or 3, or complete the "
-            "rows."
+            f"{quoted(dimensions)} coordinates each; {advice}."
         )
     return landmarks_of(ids, rows.reshape(len(rows), -1, dimensions), source, negative, notes)
 
