@@ -197,7 +197,7 @@ def _asked(
         answer = answer_unknown(landmarks, labels, _UNKNOWN, _QUICK, covariates, columns)
         study, kind = answer.study, answer.study.verdict.kind
         text = " ".join(answer.sentences)
-        is_warned = kind != LOOKS_NEW or "Sex, age and site" in text or "sex =" in text
+        is_warned = kind != LOOKS_NEW or "No covariate was given" in text or "sex =" in text
     else:
         study = study_unknown(landmarks, labels, _UNKNOWN, _QUICK, covariates)
         kind = study.verdict.kind

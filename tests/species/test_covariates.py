@@ -261,3 +261,17 @@ def test_sampling_errors_add_nothing_to_distances():
 def test_growth_may_be_curved():
     terms = growth_terms(np.array([1.0, 2.0, 3.0]))
     np.testing.assert_allclose(terms, [[-1, 1], [0, 0], [1, 1]])
+
+
+def test_a_sex_that_recurs_in_other_groups_is_no_population():
+    groups = np.repeat(["a", "b", "c"], 8)
+    sex = np.array(["F"] * 8 + ["M"] * 4 + ["juvenile"] * 4 + ["F", "M"] * 3 + ["juvenile"] * 2)
+    rows = np.arange(16)
+    covariates = Covariates({"sex": sex})
+    found = adjustment(covariates, rows, groups[rows] == "a", groups)
+    assert found.confounded == ("sex",)
+    assert found.units is None
+    # As populations, which occur in one group each, the same levels would be exchanged.
+    other = np.where(groups == "c", "elsewhere", sex)
+    found = adjustment(Covariates({"population": other}), rows, groups[rows] == "a", groups)
+    assert found.unit == "population"

@@ -105,7 +105,7 @@ def test_json_on_a_group_has_both_questions_for_every_known_group(unknown):
         ]  # fmt: skip
         assert (pair["status"], pair["exchanged"]) == ("ruled out", "specimens")
         assert pair["single_specimens"] == "distinguished"
-        assert pair["adjusted_p_value"] is None
+        assert (pair["adjusted_p_value"] is None) == (pair["adjusted_for"] == "")
         assert pair["error_low"] <= pair["error"] <= pair["error_high"]
     assert [line["halving"] for line in found["halvings"]] == [1, 2]
     mean = np.mean([line["auroc"] for line in found["halvings"]])
@@ -173,8 +173,8 @@ def test_columns_of_the_table_are_compared_and_offered(fish):
         WITHOUT_COVARIATES,
     )
     assert given.notes[0] == (
-        "The tests of samples are adjusted for sex; other differences between the samples, such as "
-        "in season or preservation, are not ruled out."
+        "The tests of samples are adjusted for sex and size; other differences between the "
+        "samples, such as in season or preservation, are not ruled out."
     )
     assert plain(given)["covariates"] == ["sex"]
     assert all(pair["adjusted_p_value"] <= 0.05 for pair in plain(given)["pairs"])

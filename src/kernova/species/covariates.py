@@ -134,6 +134,7 @@ class _Levels(NamedTuple):
     shared: tuple[str, ...]  # levels in both, in several specimens of each
     common: tuple[str, ...]  # levels in both, be it in a single specimen
     fractions: tuple[float, float]  # of the specimens of each sample, those of shared levels
+    recurs: bool  # whether most levels occur in other groups as well
 
     @property
     def is_too_rarely_stated(self) -> bool:
@@ -141,7 +142,9 @@ class _Levels(NamedTuple):
 
     @property
     def is_confounded(self) -> bool:
-        return not self.shared and max(self.n_levels) == 1
+        """Whether one sample has a single level of its own, and the other no population."""
+        is_one = max(self.n_levels) == 1 or (min(self.n_levels) == 1 and self.recurs)
+        return is_one and not self.shared
 
     @property
     def is_constant(self) -> bool:
@@ -154,17 +157,21 @@ class _Levels(NamedTuple):
         return max(self.n_levels) > 1 and max(self.fractions) < _MOST_SHARED
 
 
-def adjustment(covariates: Covariates, rows: Indices, is_first: Mask) -> Adjustment:
+def adjustment(
+    covariates: Covariates, rows: Indices, is_first: Mask, groups: Labels | None = None
+) -> Adjustment:
     """Return what the covariates mean for the comparison of two samples.
 
     Of several nested factors, such as population and region, the one with the fewest levels
-    counts: specimens of one region are no independent evidence either.
+    counts: specimens of one region are no independent evidence either. A factor whose levels
+    recur in other groups, as sexes do, is no population: where one sample has a single level that
+    the other has not, nothing separates it from the group. ``groups`` are those of all specimens.
     """
     parts, is_stated = [np.empty((len(rows), 0))], np.ones(len(rows), dtype=np.bool_)
     names, confounded, unstated = [], [], []
     nested: dict[str, _Levels] = {}
     for name, values in covariates.factors.items():
-        found = _levels_of(values[rows], is_first)
+        found = _levels_of(values[rows], is_first, _recurs(values, rows, groups))
         if found.is_too_rarely_stated:
             unstated.append(name)
         elif found.is_confounded:
@@ -189,7 +196,17 @@ def adjustment(covariates: Covariates, rows: Indices, is_first: Mask) -> Adjustm
     )  # fmt: skip
 
 
-def _levels_of(values: Labels, is_first: Mask) -> _Levels:
+def _recurs(values: Labels, rows: Indices, groups: Labels | None) -> bool:
+    """Return whether most levels of some rows occur in several groups."""
+    if groups is None:
+        return False
+    levels = np.unique(values[rows])
+    pairs = np.unique(np.stack([values, groups])[:, values != NOT_STATED], axis=1)
+    n_groups = [np.count_nonzero(pairs[0] == level) for level in levels]
+    return bool(np.mean(np.array(n_groups) > 1) > _MOST_SHARED)
+
+
+def _levels_of(values: Labels, is_first: Mask, recurs: bool) -> _Levels:
     is_stated = values != NOT_STATED
     sides = (is_first, ~is_first)
     counts = [_counts(values[side & is_stated]) for side in sides]
@@ -208,6 +225,7 @@ def _levels_of(values: Labels, is_first: Mask) -> _Levels:
         tuple(shared),
         tuple(common),
         (float(is_shared[is_first].mean()), float(is_shared[~is_first].mean())),
+        recurs,
     )
 
 

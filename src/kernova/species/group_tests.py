@@ -5,9 +5,10 @@ Two distances between mean shapes are taken, since each is blind where the other
 Procrustes distance (its ranks are those of Goodall's F) and a Mahalanobis distance with shrunk
 covariance. The smaller of their p-values is itself compared with its permutations.
 
-With covariates such as size or sex, the residuals of the model without the groups are permuted
-(Freedman and Lane 1983). What a covariate explains as well as the grouping is then no evidence
-for the grouping: where all unknown specimens are smaller than all known ones, little is left.
+With covariates such as size or sex, residuals of the model without the groups are rotated at
+random (Langsrud 2005): of few rows, permuted residuals (Freedman and Lane 1983) are rejected too
+often. What a covariate explains as well as the grouping is then no evidence for the grouping:
+where all unknown specimens are smaller than all known ones, little is left.
 
 Specimens of one population are no independent draws of its group; where populations are known,
 their means are the rows of all these tests.
@@ -71,7 +72,7 @@ def adjusted_p_value(
     """Return the p-value of a difference in mean shape beyond what covariates explain.
 
     NaN where the covariates and the grouping are the same thing, or too few rows separate them.
-    Residuals of few rows have more permutations than their labels; these give no smaller p-values.
+    Residuals have more rotations than few rows have exchanges; these give no smaller p-values.
     """
     constant = np.full((len(rows), 1), len(rows) ** -0.5)
     reduced = np.column_stack([constant, orthonormal_beyond(covariates, constant)])
@@ -79,10 +80,16 @@ def adjusted_p_value(
     if not grouping.shape[1] or reduced.shape[1] + 1 >= len(rows):
         return math.nan
     residuals = rows - reduced @ (reduced.T @ rows)
-    order = permutations(len(rows), N_PERMUTATIONS, rng)
-    found = _mean_p_value(residuals, grouping[:, 0][order], others)
+    found = _mean_p_value(residuals, _rotations(grouping[:, 0], reduced, rng), others)
     n_first = int(is_first.sum())
     return max(found, smallest_p_value(n_first, len(rows) - n_first))
+
+
+def _rotations(grouping: Vector, reduced: Matrix, rng: np.random.Generator) -> Matrix:
+    """Return the grouping beyond the covariates, and random directions beyond them."""
+    drawn = rng.standard_normal((N_PERMUTATIONS, len(grouping)))
+    drawn -= (drawn @ reduced) @ reduced.T
+    return np.vstack([grouping, drawn / np.linalg.norm(drawn, axis=1, keepdims=True)])
 
 
 class Units(NamedTuple):

@@ -5,7 +5,7 @@ test of mean shape. Can single specimens be distinguished? That is the cross-val
 discriminant. Both are the same whichever of the two groups is called unknown.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -59,6 +59,18 @@ class Pair(NamedTuple):
     size: SizeDifference
     discriminant: DiscriminantError
 
+    def from_the_other_side(self) -> "Pair":
+        """Return the same comparison with the groups in the other order."""
+        test, size, error = self.test, self.size, self.discriminant
+        return self._replace(
+            exchanged=self.exchanged[::-1],
+            test=test._replace(dispersion_ratio=1 / test.dispersion_ratio),
+            size=size._replace(first_smaller=1 - size.first_smaller),
+            discriminant=error._replace(
+                first_missed=error.second_missed, second_missed=error.first_missed
+            ),
+        )
+
     def line(self) -> dict[str, Any]:
         """Return the comparison as one line of a table."""
         size, adjustment = self.size, self.adjustment
@@ -106,13 +118,21 @@ class Comparisons:
     within: Scatter  # of all groups
     slope: Vector  # change of shape per unit of log size, within groups
     growth_p_value: float  # of a change of shape with size within groups
+    # Pairs that were compared from one side, and perhaps will be from the other.
+    _found: dict[tuple[str, str], Pair] = field(default_factory=dict, repr=False)
 
     def compare(self, first: str, second: str) -> Pair:
         """Compare two groups; the first is the one that may be new."""
+        if (second, first) in self._found:
+            return self._found.pop((second, first)).from_the_other_side()
+        pair = self._found[first, second] = self._compared(first, second)
+        return pair
+
+    def _compared(self, first: str, second: str) -> Pair:
         members = np.flatnonzero((self.groups == first) | (self.groups == second))
         rows, is_first = self.rows[members], self.groups[members] == first
         others = self.within.minus(scatter_of(rows[is_first])).minus(scatter_of(rows[~is_first]))
-        adjusting = adjustment(self.covariates, members, is_first)
+        adjusting = adjustment(self.covariates, members, is_first, self.groups)
         size = size_difference(self.shapes[members], is_first, self.log_sizes[members], self.slope)
         test = self._tested(members, is_first, others, adjusting)
         size_names = (SIZE,) if self._is_adjusted_for_size(size) else ()
