@@ -24,7 +24,7 @@ from benchmarks.species_studies import Loaded, Set, load
 from kernova.errors import InputError
 from kernova.shapes import Landmarks
 from kernova.species.digitising import DigitisingReport, check_digitising
-from kernova.species.suspicions import MIRRORED, SWAPPED
+from kernova.species.digitising.suspicions import MIRRORED, SWAPPED
 from kernova.typing import Coordinates, Indices
 
 N_PLANTED: Final = 40

@@ -6,14 +6,14 @@ import pytest
 
 from kernova.errors import InputError
 from kernova.shapes import Landmarks
-from kernova.species.deviations import (
+from kernova.species.digitising import DigitisingSettings, check_digitising
+from kernova.species.digitising.deviations import (
     fit_tail,
     group_centres,
     learn_precision,
     squared_deviations,
 )
-from kernova.species.digitising import DigitisingSettings, check_digitising
-from kernova.species.suspicions import gather_evidence, swap_p_values
+from kernova.species.digitising.suspicions import gather_evidence, swap_p_values
 from tests.species.drawn_shapes import drawn
 
 

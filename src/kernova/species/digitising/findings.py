@@ -21,7 +21,7 @@ from kernova.calibration.p_values import select_discoveries
 from kernova.errors import InputError
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import fit_similarity, shapeless_rows
-from kernova.species.suspicions import (
+from kernova.species.digitising.suspicions import (
     FEWEST,
     MIRRORED,
     MISPLACED,

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from kernova.species.deviations import (
+from kernova.species.digitising.deviations import (
     Deviations,
     Law,
     Oriented,
