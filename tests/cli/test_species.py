@@ -71,7 +71,10 @@ def test_one_group_for_people(folder):
         "newt looks new: at 95% confidence its 12 specimens are not a random sample of any of the "
         "3 known groups compared (permutation tests of mean shape, largest p-value 0.001).\n"
     )
-    assert "\nSingle specimens can be told from those of eel, the hardest group: " in text
+    assert (
+        "\nSingle specimens are distinguished from those of eel, the group with the largest error: "
+        in text
+    )
     assert "Known groups, the hardest to distinguish first" in text
     assert text.endswith("\noutput: o.csv\nreport: r.html\n")
     page = Path("r.html").read_text()
@@ -117,7 +120,7 @@ def test_every_group_in_turn(folder):
         "3 of 3 groups would look new if they were unknown: they differ in mean shape from every "
         "other group compared.\nSingle specimens are distinguished in 6 of 6 pairs of groups by a "
     )
-    assert "1 smaller group was never held out." in text
+    assert "Never held out, since they are smaller: newt." in text
     assert "... and 1 more." in text
 
 
@@ -170,7 +173,10 @@ def test_covariates_are_columns_of_either_table_or_size(folder):
     given = json.loads(run("wide.csv", *words, "--covariate", "sex", "--covariate", "size"))
     assert given["covariates"] == ["sex", "size"]
     assert all(pair["adjusted_p_value"] is not None for pair in given["pairs"])
-    assert any(note.startswith("Adjusted for sex and size; ") for note in given["notes"])
+    assert any(
+        note.startswith("The tests of samples are adjusted for sex and size; ")
+        for note in given["notes"]
+    )
     beside = json.loads(
         run(
             "fish.tps", "--groups", "sexes.csv", *words, "--covariate", "sex", "--covariate", "size"

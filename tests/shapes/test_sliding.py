@@ -36,7 +36,7 @@ def squares_of(shapes):
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("name", MADE_UP)
 def test_sliding_is_that_of_geomorph(name, criterion):
-    """Bar: every aligned coordinate of gpagen with its default options, to 1e-8."""
+    """Bar: every aligned coordinate of gpagen with PrinAxes=FALSE, to 1e-8."""
     specimens, curves, given = made_up(name)
     expected = given[criterion]
 

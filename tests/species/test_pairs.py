@@ -298,7 +298,7 @@ def test_groups_of_enough_populations_that_differ_are_ruled_out():
     assert (line["status"], line["exchanged"], line["left_out"]) == (
         RULED_OUT,
         "populations",
-        "populations",
+        "one population at a time",
     )
     assert line["p_value"] == pytest.approx(1 / 462)
     assert np.isnan(line["dispersion_ratio"])

@@ -346,7 +346,7 @@ def test_groups_that_overlap_are_counted():
         "2 of 4 groups were not distinguished, as samples, from another one.",
         "Single specimens are distinguished in 2 of 6 pairs of groups by a cross-validated "
         "discriminant (an error of at most 0.25, its whole interval included); there are too few "
-        "to say in 3, the error is not below that of guessing in 1.",
+        "to say in 3 and the error is not below that of guessing in 1.",
         "Not compared alone, since they are too small, and therefore ruled out for no group: c.",
     ]
 
@@ -369,8 +369,8 @@ def test_no_pair_makes_no_sentence_on_pairs():
 def test_sentences_on_specimens_are_of_each_and_of_the_sample(specimens):
     tests = specimens.tests
     assert specimens.sentences[:2] == [
-        "9 of 9 specimens of nets.tps look like none of the known groups, 0 are undecided and 0 "
-        "are usual; of those called new, at most 5 % are expected to be ordinary.",
+        "9 of 9 specimens of nets.tps look like none of the known groups and 0 are usual; "
+        "of those called new, at most 5 % are expected to be ordinary.",
         tests.whole_sample.sentence,
     ]
     assert specimens.sentences[1].endswith("are expected of known groups mixed as in fish.tps.")

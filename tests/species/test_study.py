@@ -165,7 +165,7 @@ def test_populations_of_a_known_group_are_not_new_and_those_of_another_are():
         "2 known groups compared (permutation tests of mean shape in which populations are "
         f"exchanged whole, largest p-value {other.verdict.p_value:.3f})."
     )
-    assert other.pairs["left_out"].tolist() == ["populations"] * 2
+    assert other.pairs["left_out"].tolist() == ["one population at a time"] * 2
     assert other.pairs["p_value"].min() >= 1 / 462 - 1e-12
 
 

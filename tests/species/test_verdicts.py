@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from kernova.species.discriminant import POPULATIONS, POPULATIONS_OF_ONE
+from kernova.species.discriminant import POPULATIONS, POPULATIONS_OF_ONE, SPECIMENS
 from kernova.species.pairs import (
     CONFOUNDED,
     COVARIATE_MAY_EXPLAIN,
@@ -66,7 +66,7 @@ USUAL = {
     "error": 0.05,
     "error_low": 0.01,
     "error_high": 0.15,
-    "left_out": "specimens",
+    "left_out": SPECIMENS,
     "novelty_error": 0.1,
     "novelty_error_spread": 0.02,
 }
@@ -266,14 +266,15 @@ SENTENCES = {
             }
         },
         "x is not shown to be new: it differs from a in mean shape (p-value 0.001), but not beyond "
-        "what goes with size (p-value 0.300 after adjusting for log centroid size); a specimen of "
-        "x is smaller than one of a in 95 of 100 pairs, so that these samples hardly separate the "
-        "two.",
+        "what goes with size (p-value 0.300 after adjusting for log centroid size and its square); "
+        "a specimen of x is smaller than one of a in 95 of 100 pairs, so that these samples "
+        "hardly separate the two.",
     ),
     "not beyond size, of similar sizes": (
         {"a": {"status": NOT_BEYOND_SIZE, "adjusted_p_value": 0.3, "size_p_value": 0.4}},
         "x is not shown to be new: it differs from a in mean shape (p-value 0.001), but not beyond "
-        "what goes with size (p-value 0.300 after adjusting for log centroid size).",
+        "what goes with size (p-value 0.300 after adjusting for log centroid size and its "
+        "square).",
     ),
     "size is the grouping": (
         {"a": {"status": NOT_BEYOND_SIZE, "smaller": 0.0, "sizes_apart": True}},
@@ -442,7 +443,7 @@ def test_a_discriminant_in_a_word(error, high, word):
 TOLD = (
     "Single specimens are distinguished from those of a, the group with the largest error: a "
     "discriminant of the two errs at a rate of 0.050 (interval 0.010 to 0.150), cross-validated by "
-    "leaving out specimens."
+    "leaving out one specimen at a time."
 )
 USUAL_NOVELTY = (
     "A one-sided novelty test, which knows a alone and no specimen of x, has a rate of misses and "
@@ -480,15 +481,16 @@ SINGLE = {
         {"error": 0.0, "error_low": 0.0, "error_high": 0.3},
         "Whether single specimens are distinguished from those of a is open: a discriminant of the "
         "two errs at a rate of 0.000 (interval 0.000 to 0.300), cross-validated by leaving out "
-        "specimens, and with so few specimens the true rate may be as high as the interval says.",
+        "one specimen at a time, and with so few specimens the true rate may be as high as "
+        "the interval says.",
         USUAL_NOVELTY,
     ),
     "few populations": (
         {**WHOLE, "error_high": 0.3},
         "Whether single specimens are distinguished from those of a is open: a discriminant of the "
         "two errs at a rate of 0.050 (interval 0.010 to 0.300), cross-validated by leaving out "
-        "populations, and with so few populations the true rate may be as high as the interval "
-        "says.",
+        "one population at a time, and with so few populations the true rate may be as high as "
+        "the interval says.",
         USUAL_NOVELTY,
         "The novelty test splits specimens regardless of their populations, so that its rate may "
         "be too small.",
@@ -496,7 +498,7 @@ SINGLE = {
     "one population": (
         {**FEW, "left_out": POPULATIONS_OF_ONE, "error_high": float("nan")},
         "Single specimens and those of a: the error of a discriminant is 0.050, cross-validated by "
-        "leaving out populations of one group, specimens of the other; one population gives no "
+        "leaving out populations of one group and specimens of the other; one population gives no "
         "interval.",
         USUAL_NOVELTY,
     ),
@@ -504,20 +506,20 @@ SINGLE = {
         {**WHOLE, "error": 0.3, "error_low": 0.2, "error_high": 0.4},
         "It differs in mean, but overlaps as single specimens, with a: a discriminant of the two "
         "errs at a rate of 0.300 (interval 0.200 to 0.400), cross-validated by leaving out "
-        "populations.",
+        "one population at a time.",
         USUAL_NOVELTY,
     ),
     "overlapping, not ruled out": (
         {"error": 0.3, "error_low": 0.2, "error_high": 0.4, "status": NOT_RULED_OUT},
         "Single specimens overlap with those of a: a discriminant of the two errs at a rate of "
-        "0.300 (interval 0.200 to 0.400), cross-validated by leaving out specimens.",
+        "0.300 (interval 0.200 to 0.400), cross-validated by leaving out one specimen at a time.",
         USUAL_NOVELTY,
     ),
     "not distinguished": (
         {"error": 0.45, "error_low": 0.3, "error_high": 0.6, "novelty_error": 0.5},
         "Single specimens were not distinguished from those of a: the error of a discriminant of "
-        "the two is 0.450 (interval 0.300 to 0.600), cross-validated by leaving out specimens, "
-        "where guessing gives 0.5.",
+        "the two is 0.450 (interval 0.300 to 0.600), cross-validated by leaving out one specimen "
+        "at a time, where guessing gives 0.5.",
         "A one-sided novelty test, which knows a alone and no specimen of x, has a rate of misses "
         "and of false alarms of 0.500 ± 0.020.",
     ),

@@ -125,6 +125,12 @@ class Adjustment(NamedTuple):
     confounded: tuple[str, ...]  # covariates of which each sample has one level, and another one
     unstated: tuple[str, ...]  # covariates stated for too few specimens
 
+    def without_design(self) -> "Adjustment":
+        """Return the adjustment without covariates that vary within samples."""
+        n = len(self.design)
+        every = np.ones(n, dtype=np.bool_)
+        return self._replace(design=np.empty((n, 0)), names=(), is_stated=every)
+
 
 class _Levels(NamedTuple):
     """Where the levels of a factor occur in two samples."""

@@ -20,11 +20,11 @@ from kernova.typing import Indices, Mask, Matrix, Vector
 _ONE_BY_ONE = 60
 _N_FOLDS = 10
 # What is left out at a time.
-SPECIMENS = "specimens"
-TENTHS = "tenths of the specimens"
-POPULATIONS = "populations"
+SPECIMENS = "one specimen at a time"
+TENTHS = "a tenth of the specimens at a time"
+POPULATIONS = "one population at a time"
 # One of the groups has a single population, which is learnt from when its specimens are left out.
-POPULATIONS_OF_ONE = "populations of one group, specimens of the other"
+POPULATIONS_OF_ONE = "populations of one group and specimens of the other"
 
 
 class DiscriminantError(NamedTuple):

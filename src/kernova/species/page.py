@@ -228,12 +228,10 @@ def _adjustment(pairs: pd.DataFrame) -> list[str]:
     if not names:
         return []
     shown = ["log centroid size and its square" if name == SIZE else name for name in names]
-    some = (
-        "" if len(lists) == len(pairs) else ", where the samples differ in it" * (names == [SIZE])
-    )
+    some = "" if len(lists) == len(pairs) else ", where it has a part" * (names == [SIZE])
     return [
         f"The adjusted p-value is that of a difference beyond {' and '.join(shown)}{some}: the "
-        "residuals of the model without the groups are permuted."
+        "residuals of the model without the groups are rotated at random."
     ]
 
 

@@ -142,6 +142,12 @@ class Comparisons:
             adjusted_for = ()
         if adjusted_for:
             adjusted = self._adjusted(members, is_first, others, adjusting, size)
+        if adjusting.names and size_names and adjusted > 1 - self.settings.confidence:
+            # Covariates are not blamed for what size explains without them.
+            alone = adjusting.without_design()
+            by_size = self._adjusted(members, is_first, others, alone, size)
+            if by_size > 1 - self.settings.confidence:
+                adjusted, adjusted_for, adjusting = by_size, size_names, alone
         exchanged = _numbers(is_first, adjusting.units)
         error = discriminant_error(
             rows, is_first, others,
@@ -174,7 +180,7 @@ class Comparisons:
         adjusting: Adjustment,
         size: SizeDifference,
     ) -> float:
-        """Return the p-value of a difference beyond covariates, and size if it differs."""
+        """Return the p-value of a difference beyond covariates, and size if it has a part."""
         is_stated, rows, design = adjusting.is_stated, self.rows[members], adjusting.design
         if self._is_adjusted_for_size(size):
             rows = self.shapes[members]

@@ -193,7 +193,7 @@ class EachAnswer:
             f"Single specimens are distinguished in {counts[DISTINGUISHED] or 'none'} of "
             f"{quantity(counts.total(), 'pair')} of groups by a cross-validated discriminant (an "
             f"error of at most {largest:g}, its whole interval included)"
-            f"{'; ' if others else ''}{', '.join(others)}."
+            f"{'; ' if others else ''}{name_list(others) if others else ''}."
         ]
 
     @property
@@ -254,10 +254,11 @@ class SpecimensAnswer:
             if n_new
             else ""
         )
+        undecided = f", {n_undecided} {plural(n_undecided, 'is', 'are')} undecided"
         return (
             f"{n_new} of {quantity(len(tests.rows), 'specimen')} of {tests.new.source} "
-            f"{plural(n_new, 'looks', 'look')} like none of the known groups, {n_undecided} "
-            f"{plural(n_undecided, 'is', 'are')} undecided and {n_usual} "
+            f"{plural(n_new, 'looks', 'look')} like none of the known groups"
+            f"{undecided if n_undecided else ''} and {n_usual} "
             f"{plural(n_usual, 'is', 'are')} usual{ordinary}."
         )
 
@@ -305,8 +306,8 @@ _OTHER_KINDS = {
         "differ from every other group, but from at least one no more than size may explain",
     ),
     DIFFERS_WITH_COVARIATES: (
-        "does not differ from another one beyond what covariates may explain",
-        "do not differ from another one beyond what covariates may explain",
+        "differs from every other group, but from at least one no more than covariates may explain",
+        "differ from every other group, but from at least one no more than covariates may explain",
     ),
     NOT_SHOWN: (
         "was not distinguished, as a sample, from another one",

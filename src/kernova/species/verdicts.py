@@ -13,7 +13,7 @@ import pandas as pd
 
 from kernova.calibration.bounds import hoeffding_upper_bound
 from kernova.species.covariates import SIZE
-from kernova.species.discriminant import POPULATIONS, POPULATIONS_OF_ONE, SPECIMENS
+from kernova.species.discriminant import POPULATIONS, POPULATIONS_OF_ONE
 from kernova.species.group_tests import smallest_p_value
 from kernova.species.pairs import (
     CONFOUNDED,
@@ -225,7 +225,7 @@ def _with_covariates(case: _Case) -> str:
         )
     if not first["confounded_with"]:
         return (
-            f"{start}there are too few specimens to separate that from a difference in "
+            f"{start}there are too few {first['exchanged']} to separate that from a difference in "
             f"{_listed(first['adjusted_for'])}."
         )
     one = "it" if ", " not in first["confounded_with"] else "these"
@@ -256,7 +256,8 @@ def _with_size(case: _Case) -> str:
     else:
         sentence = (
             f"{start}not beyond what goes with size (p-value "
-            f"{format_rate(first['adjusted_p_value'])} after adjusting for log centroid size)"
+            f"{format_rate(first['adjusted_p_value'])} after adjusting for log centroid size and "
+            "its square)"
         )
         if first["size_p_value"] <= 1 - case.settings.confidence:
             sentence += f"; {_size_in_words(case.unknown, first)}"
@@ -435,11 +436,11 @@ def _single_sentence(word: str, closest: "pd.Series[Any]") -> str:
             f"error: a discriminant of the two errs at a rate of {figures}, {how}."
         )
     if word == UNDECIDED:
+        few = "populations" if left_out == POPULATIONS else "specimens"
         return (
             f"Whether single specimens are distinguished from those of {name} is open: a "
-            f"discriminant of the two errs at a rate of {figures}, {how}, and with so few "
-            f"{POPULATIONS if left_out == POPULATIONS else SPECIMENS} the true rate may be as high "
-            "as the interval says."
+            f"discriminant of the two errs at a rate of {figures}, {how}, and with so few {few} "
+            "the true rate may be as high as the interval says."
         )
     if word == OVERLAPPING:
         start = "Single specimens overlap with those of"
