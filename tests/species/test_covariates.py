@@ -173,7 +173,8 @@ def test_a_sample_of_one_sex_is_noted():
     apart = pd.DataFrame({"sex": ["F"] * 6 + ["M"] * 6, "x": 0})
     assert balance_notes(apart, GROUPS, GROUPS == "a", "b", ()) == [
         "Of the unknown specimens 100% have sex = F, of b 0%: a difference between such specimens "
-        "would look the same. No level of sex occurs in both, so that it is not to be adjusted for."
+        "would look the same. No level of sex occurs in both; --covariate sex takes that into "
+        "account."
     ]
     even = pd.DataFrame({"sex": ["F", "M"] * 6})
     assert balance_notes(even, GROUPS, GROUPS == "a", "b", ()) == []

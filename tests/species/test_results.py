@@ -96,8 +96,8 @@ def test_json_on_a_group_has_both_questions_for_every_known_group(unknown):
     for pair in found["pairs"]:
         assert list(pair) == [
             "known", "specimens", "status", "p_value", "adjusted_p_value", "smallest_p_value",
-            "exchanged", "exchanged_unknown", "exchanged_known", "adjusted_for",
-            "confounded_with", "too_rarely_stated", "shared_populations", "distance",
+            "exchanged", "exchanged_unknown", "exchanged_known", "population_column",
+            "adjusted_for", "confounded_with", "too_rarely_stated", "shared_populations", "distance",
             "critical_distance", "dispersion_ratio", "dispersion_p_value", "smaller",
             "size_p_value", "sizes_apart", "distance_by_growth", "distance_beyond_growth", "error",
             "error_low", "error_high", "left_out", "single_specimens", "novelty_error", "auroc",
@@ -129,7 +129,7 @@ def test_rows_on_a_group_are_its_specimens(unknown):
 
 def test_the_table_shown_has_the_hardest_group_first(unknown):
     assert list(unknown.shown.columns) == [
-        "known", "specimens", "status", "p_value", "exchanged", "error", "error_low",
+        "known", "specimens", "status", "p_value", "adjusted_p_value", "error", "error_low",
         "error_high", "novelty_error",
     ]  # fmt: skip
     assert unknown.shown["known"].iloc[0] == unknown.study.verdict.closest
@@ -310,6 +310,9 @@ def test_sentences_on_every_group_count_verdicts_and_pairs(each):
         "discriminant (an error of at most 0.25, its whole interval included).",
         "Never held out, since they are smaller: d.",
         "Not compared alone, since they are too small, and therefore ruled out for no group: d.",
+        "The tests of samples are adjusted for size.",
+        "No covariate was given: if the samples differ in sex, age or site, shapes may differ for "
+        "that reason.",
         SMALL_GROUPS,
     ]
 

@@ -90,7 +90,8 @@ def test_specimens_of_a_known_group_are_not_shown_to_be_new():
         "sample of a "
         f"(permutation test of mean shape, p-value {verdict.p_value:.3f})."
     )
-    assert verdict.reasons[1].startswith(
+    assert verdict.reasons[1].startswith("Ruled out are a random sample of b (p-value 0.001")
+    assert verdict.reasons[2].startswith(
         "Single specimens were not distinguished from those of a: "
     )
 
@@ -146,7 +147,8 @@ def test_one_population_is_no_new_group_however_many_its_specimens():
     assert given.verdict.kind == "too few populations to say"
     first, other = given.pairs["known"]
     assert given.verdict.sentence == (
-        f"1 population of new and 6 of {first} are too few to say whether the two differ: "
+        f"1 population of new and 6 of {first} (by population) are too few to say whether the two "
+        "differ: "
         "exchanging whole populations gives no p-value below 0.143, and single specimens of one "
         f"population are no independent evidence. The same holds against {other}."
     )
@@ -163,7 +165,8 @@ def test_populations_of_a_known_group_are_not_new_and_those_of_another_are():
     assert other.verdict.sentence == (
         "new looks new: at 95% confidence its 30 specimens are not a random sample of any of the "
         "2 known groups compared (permutation tests of mean shape in which populations are "
-        f"exchanged whole, largest p-value {other.verdict.p_value:.3f})."
+        f"exchanged whole, largest p-value {other.verdict.p_value:.3f}; "
+        f"{other.pairs['adjusted_p_value'].max():.3f} after adjusting for size)."
     )
     assert other.pairs["left_out"].tolist() == ["one population at a time"] * 2
     assert other.pairs["p_value"].min() >= 1 / 462 - 1e-12
@@ -230,14 +233,14 @@ def test_specimens_needed_are_enough_once_they_are_there():
         assert study_unknown(landmarks, groups, "new", QUICK).verdict.kind == kind
 
 
-def test_a_single_specimen_is_not_distinguished_by_a_discriminant_that_has_not_seen_it():
+def test_a_single_specimen_gives_no_discriminant():
     landmarks, groups = drawn({"a": 30, "new": 1}, distance=2)
 
     pairs = study_unknown(landmarks, groups, "new", QUICK).pairs
 
-    # Left out, the only specimen leaves nothing to learn from, and counts as missed.
-    assert pairs["error"].tolist() == [0.5]
-    assert pairs["single_specimens"].tolist() == ["not distinguished"]
+    # Left out, the only specimen leaves nothing to learn from.
+    assert pairs["error"].isna().all()
+    assert pairs["single_specimens"].tolist() == ["too few to say"]
     # It may still be ruled out: 1 of 31 exchanges is as extreme.
     assert pairs["p_value"].iloc[0] == pytest.approx(1 / 31, abs=0.02)
 

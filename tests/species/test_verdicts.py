@@ -51,6 +51,7 @@ USUAL = {
     "exchanged": "specimens",
     "exchanged_unknown": 8,
     "exchanged_known": 12,
+    "population_column": "",
     "adjusted_for": "",
     "confounded_with": "",
     "specimens": 12,
@@ -134,6 +135,7 @@ def test_kinds_are_the_words_that_tables_hold():
 
 WHOLE = {
     "exchanged": "populations",
+    "population_column": "lake",
     "exchanged_unknown": 5,
     "exchanged_known": 6,
     "left_out": POPULATIONS,
@@ -181,9 +183,9 @@ SENTENCES = {
     ),
     "populations too few": (
         {"a": FEW},
-        "1 population of x and 6 of a are too few to say whether the two differ: exchanging whole "
-        "populations gives no p-value below 0.143, and single specimens of one population are no "
-        "independent evidence.",
+        "1 population of x and 6 of a (by lake) are too few to say whether the two differ: "
+        "exchanging whole populations gives no p-value below 0.143, and single specimens of one "
+        "population are no independent evidence.",
     ),
     "populations too few against several": (
         {
@@ -191,9 +193,9 @@ SENTENCES = {
             "b": {**FEW, "exchanged_unknown": 2, "exchanged_known": 1, "smallest_p_value": 1 / 3},
             "c": {},
         },
-        "2 populations of x and 1 of b are too few to say whether the two differ: exchanging whole "
-        "populations gives no p-value below 0.333, and single specimens of one population are no "
-        "independent evidence. The same holds against a.",
+        "2 populations of x and 1 of b (by lake) are too few to say whether the two differ: "
+        "exchanging whole populations gives no p-value below 0.333, and single specimens of one "
+        "population are no independent evidence. The same holds against a.",
     ),
     "covariates": (
         {
@@ -356,8 +358,8 @@ def test_a_sample_that_is_not_ruled_out_is_told_how_far_apart_it_is():
 def test_few_populations_are_told_why_specimens_do_not_do():
     found = verdict(pairs(a=FEW))
     assert found.reasons[0] == (
-        "Without --covariate, specimens would be exchanged, and a difference between populations "
-        "of one group would look the same as one between groups."
+        "Exchanging specimens instead, without the covariate, would take a difference between "
+        "populations of one group for one between groups."
     )
     assert found.specimens_needed is None
 
@@ -413,7 +415,7 @@ def test_dispersion_is_told_but_has_no_part_in_the_verdict():
         "verdict rests on means alone."
     )
     for status in (TOO_FEW_SPECIMENS, TOO_FEW_POPULATIONS):
-        few = verdict(table.assign(status=status))
+        few = verdict(table.assign(status=status, population_column="lake"))
         assert not any(reason.startswith("Dispersion") for reason in few.reasons)
 
 
@@ -454,8 +456,8 @@ SINGLE = {
     "distinguished, less by novelty": (
         {"novelty_error": 0.3, "novelty_error_spread": 0.0},
         TOLD,
-        "A one-sided novelty test, which knows a alone and no specimen of x, has a larger rate of "
-        "misses and of false alarms of 0.300.",
+        "A one-sided novelty test, which knows a alone and no specimen of x, errs more often: its "
+        "rate of misses and of false alarms is 0.300.",
     ),
     "distinguished, but not by novelty": (
         {"novelty_error": 0.45, "novelty_error_spread": 0.0},
@@ -497,9 +499,9 @@ SINGLE = {
     ),
     "one population": (
         {**FEW, "left_out": POPULATIONS_OF_ONE, "error_high": float("nan")},
-        "Single specimens and those of a: the error of a discriminant is 0.050, cross-validated by "
-        "leaving out populations of one group and specimens of the other; one population gives no "
-        "interval.",
+        "A discriminant between its single specimens and those of a errs at a rate of 0.050, "
+        "cross-validated by leaving out populations of one group and specimens of the other; one "
+        "population gives no interval.",
         USUAL_NOVELTY,
     ),
     "overlapping, ruled out": (
@@ -555,8 +557,8 @@ def test_a_group_hidden_between_others_is_masked():
     pooled = {**POOLED, "equal_error_rate": 0.3}
     assert verdict(pairs(a={}, b={"novelty_error": 0.2}), pooled=pooled).reasons[-1] == (
         "By novelty alone the specimens are hidden among the known groups together (equal error "
-        "rate 0.300), but not among any one of them (at most 0.200): they lie between groups. A "
-        "mixture of known groups would look the same."
+        "rate 0.300), but not among any one of them (at most 0.200): they may lie between "
+        "groups. A mixture of known groups would look the same."
     )
     assert is_masked(0.3, 0.24, 0.25)
     assert not is_masked(0.3, 0.26, 0.25)

@@ -160,7 +160,8 @@ class _Levels(NamedTuple):
     @property
     def is_nested(self) -> bool:
         """Whether most specimens of both samples have levels of their sample alone."""
-        return max(self.n_levels) > 1 and max(self.fractions) < _MOST_SHARED
+        is_several = max(self.n_levels) > 1 and (min(self.n_levels) > 1 or not self.recurs)
+        return is_several and max(self.fractions) < _MOST_SHARED
 
 
 def adjustment(
@@ -293,7 +294,9 @@ def _balance(name: str, unknown: Labels, closest: Labels, closest_name: str) -> 
         return ""
     advice = f"Add --covariate {name} to adjust for it."
     if not set(unknown.tolist()) & set(closest.tolist()):
-        advice = f"No level of {name} occurs in both, so that it is not to be adjusted for."
+        advice = (
+            f"No level of {name} occurs in both; --covariate {name} takes that into account."
+        )
     return (
         f"Of the unknown specimens {share:.0%} have {name} = {common}, of {closest_name} "
         f"{known_share:.0%}: a difference between such specimens would look the same. {advice}"

@@ -30,7 +30,7 @@ POPULATIONS_OF_ONE = "populations of one group and specimens of the other"
 class DiscriminantError(NamedTuple):
     """Cross-validated error of a linear discriminant between two groups, weighted equally."""
 
-    error: float  # the mean of the two rates
+    error: float  # the mean of the two rates; NaN with a single specimen
     low: float  # interval of the mean at the chosen confidence; NaN with a single population
     high: float
     first_missed: float  # fraction of the first group's specimens taken for the second's
@@ -66,6 +66,8 @@ def discriminant_error(
         one.
     """
     left_out, folds = _folds(is_first, units, seed)
+    if min(is_first.sum(), (~is_first).sum()) < 2:  # left out, it leaves no group to learn
+        return DiscriminantError(math.nan, math.nan, math.nan, math.nan, math.nan, left_out)
     scores = np.empty(len(rows))
     lent = others.limited()
     for fold in range(int(folds.max()) + 1):
@@ -87,9 +89,6 @@ def discriminant_error(
 def _scores(rows: Matrix, is_first: Mask, queries: Matrix, lent: Scatter) -> Vector:
     """Return discriminant scores of queries, positive on the side of the first group."""
     first, second = rows[is_first], rows[~is_first]
-    if not (len(first) and len(second)):
-        # The only specimen of a group is left out: nothing tells the two apart.
-        return np.zeros(len(queries))
     scatter = scatter_of(first).plus(scatter_of(second)).plus(lent)
     means = first.mean(axis=0), second.mean(axis=0)
     difference = means[0] - means[1]

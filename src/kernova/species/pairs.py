@@ -82,6 +82,7 @@ class Pair(NamedTuple):
             "exchanged": "specimens" if adjustment.units is None else "populations",
             "exchanged_unknown": self.exchanged[0],
             "exchanged_known": self.exchanged[1],
+            "population_column": adjustment.unit,
             "adjusted_for": ", ".join(self.adjusted_for),
             "confounded_with": ", ".join(adjustment.confounded),
             "too_rarely_stated": ", ".join(adjustment.unstated),

@@ -54,8 +54,8 @@ _GROUP_COLUMNS = (
     "equal_error_rate", "auroc",
 )  # fmt: skip
 _PAIR_COLUMNS = (
-    "known", "specimens", "status", "p_value", "exchanged", "error", "error_low", "error_high",
-    "novelty_error",
+    "known", "specimens", "status", "p_value", "adjusted_p_value", "error", "error_low",
+    "error_high", "novelty_error",
 )  # fmt: skip
 _SPECIMEN_COLUMNS = ("id", "novelty", "p_value", "verdict", "closest", "digitising")
 _IN_ORDER = "in order"
@@ -98,7 +98,7 @@ class UnknownAnswer:
     @property
     def shown(self) -> pd.DataFrame:
         """The known groups, the hardest to distinguish first."""
-        return _columns(self.study.pairs, _PAIR_COLUMNS)
+        return _columns(self.study.pairs, _PAIR_COLUMNS).dropna(axis="columns", how="all")
 
     @property
     def rows(self) -> pd.DataFrame:
@@ -371,6 +371,7 @@ def answer_each(
     digitised: Landmarks | None = None,
     *,
     least_specimens: int = 4,
+    columns: pd.DataFrame | None = None,
 ) -> EachAnswer:
     """Study whether each group in turn would look new; see :func:`answer_unknown`."""
     settings = settings or SpeciesSettings()
@@ -380,6 +381,7 @@ def answer_each(
     digitised, labels = digitised or landmarks, study.studies[0].groups.tolist()
     digitising = check_digitising(digitised, labels)
     notes = [
+        *_each_covariate_notes(study, columns),
         *far_notes,
         *_input_notes(landmarks, settings, digitised, labels),
         *digitising_notes(digitising),
@@ -429,12 +431,32 @@ def _covariate_notes(study: UnknownStudy, columns: pd.DataFrame | None) -> list[
     notes += [*_growth_notes(study), *_given_notes(study)]
     if given or study.pairs.empty or study.verdict.kind in (TOO_FEW, NOT_SHOWN):
         return notes
+    return [*notes, _without_covariates(columns, notes)]
+
+
+def _without_covariates(columns: pd.DataFrame | None, notes: list[str]) -> str:
+    """Return a note on what had no part, and which columns could have."""
     unused = [name for name in usual_covariates(columns) if not _is_named(name, notes)]
     advice = " ".join(f"--covariate {name}" for name in unused)
-    notes.append(
+    return (
         "No covariate was given: if the samples differ in sex, age or site, shapes may differ for "
         f"that reason.{f' Add {advice}.' if unused else ''}"
     )
+
+
+def _each_covariate_notes(study: EachStudy, columns: pd.DataFrame | None) -> list[str]:
+    """Return a note on what the comparisons of all groups were adjusted for."""
+    pairs = study.pairs
+    if pairs.empty:
+        return []
+    names = dict.fromkeys(name for one in pairs["adjusted_for"] for name in one.split(", ") if name)
+    notes = []
+    if names:
+        n_pairs = np.count_nonzero(pairs["adjusted_for"] != "")
+        where = "" if n_pairs == len(pairs) else ", where these have a part"
+        notes.append(f"The tests of samples are adjusted for {name_list(names)}{where}.")
+    if not study.studies[0].comparisons.covariates.names:
+        notes.append(_without_covariates(columns, notes))
     return notes
 
 

@@ -246,7 +246,7 @@ def _pair_table(
     means["novelty_error_spread"] = by_group["novelty_error"].std(ddof=1).fillna(0.0)
     table = pd.DataFrame(lines).join(means, on="known")
     order = table.assign(nearness=-table["distance"])
-    order = order.sort_values(["error", "nearness"], ascending=False, kind="stable")
+    order = order.sort_values(["error", "error_high", "nearness"], ascending=False, kind="stable")
     return table.loc[order.index].reset_index(drop=True)
 
 

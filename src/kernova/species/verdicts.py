@@ -47,8 +47,8 @@ UNDECIDED: Final = "too few to say"
 _CHANCE: Final = 0.5
 # A bound whose smallest possible value exceeds this is called loose.
 _LOOSE: Final = 0.1
-# The pooled error must exceed every pairwise error by this much for the group to count as masked.
-_MASKED_BY: Final = 0.05
+# Of pairs of specimens; rounded, it would be all of them.
+_NEARLY_ALL: Final = 0.995
 # A novelty test that errs more often than this hardly sees a group.
 _HARDLY_SEEN: Final = 0.4
 _MAX_SPECIMENS_NEEDED: Final = 1000
@@ -97,6 +97,7 @@ def verdict_on(
         sentence += f" {needed} or more specimens of {unknown} would allow one."
     reasons = [
         *_sample_reasons(kind, decisive, settings),
+        *_ruled_out_reasons(kind, pairs),
         *_single_reasons(unknown, pairs.iloc[0], settings),
         *_pooled_reasons(pooled, settings),
         *_cautions(pooled, pairs, not_compared, settings),
@@ -168,10 +169,25 @@ def _new(case: _Case) -> str:
         compared = f"{pairs['known'].iloc[0]}, the only known group compared"
     tests = plural(len(pairs), case.test, case.tests)
     return (
-        f"{case.unknown} {LOOKS_NEW}: at {case.settings.confidence:.0%} confidence its "
+        f"{case.unknown} {LOOKS_NEW}: at {as_percent(case.settings)} confidence its "
         f"{_specimens_are(case.n_unknown)} not a random sample of {compared} ({tests}{case.whole}, "
-        f"{'largest ' if len(pairs) > 1 else ''}p-value {format_rate(pairs['p_value'].max())})."
+        f"{'largest ' if len(pairs) > 1 else ''}p-value {format_rate(pairs['p_value'].max())}"
+        f"{_adjusted(pairs)})."
     )
+
+
+def _adjusted(pairs: pd.DataFrame) -> str:
+    """Return the largest p-value after adjusting, and what for; nothing where there is none."""
+    largest = float(pairs["adjusted_p_value"].max())
+    if math.isnan(largest):
+        return ""
+    names = dict.fromkeys(name for one in pairs["adjusted_for"] for name in one.split(", ") if name)
+    return f"; {format_rate(largest)} after adjusting for {name_list(names)}"
+
+
+def as_percent(settings: SpeciesSettings) -> str:
+    """Return the confidence in percent."""
+    return f"{100 * settings.confidence:.6g}%"
 
 
 def _not_shown(case: _Case) -> str:
@@ -203,9 +219,9 @@ def _too_few_units(case: _Case) -> str:
         also = f" The same holds against {_names(case.decisive.drop(first.name))}."
     return (
         f"{quantity(n_unknown, 'population')} of {case.unknown} and {n_known} of {first['known']} "
-        "are too few to say whether the two differ: exchanging whole populations gives no p-value "
-        f"below {format_rate(first['smallest_p_value'])}, and single specimens of one population "
-        f"are no independent evidence.{also}"
+        f"(by {first['population_column']}) are too few to say whether the two differ: exchanging "
+        f"whole populations gives no p-value below {format_rate(first['smallest_p_value'])}, and "
+        f"single specimens of one population are no independent evidence.{also}"
     )
 
 
@@ -274,10 +290,8 @@ def _size_in_words(unknown: str, pair: "pd.Series[Any]") -> str:
     how, share = ("smaller", smaller) if smaller >= _CHANCE else ("larger", 1 - smaller)
     if share == 1:
         return f"every specimen of {unknown} is {how} than every one of {pair['known']}"
-    return (
-        f"a specimen of {unknown} is {how} than one of {pair['known']} in {100 * share:.0f} of "
-        "100 pairs"
-    )
+    often = f"{100 * share:.0f}" if share < _NEARLY_ALL else "more than 99"
+    return f"a specimen of {unknown} is {how} than one of {pair['known']} in {often} of 100 pairs"
 
 
 _SENTENCES: Final = {
@@ -318,10 +332,15 @@ def _sample_reasons(kind: str, decisive: pd.DataFrame, settings: SpeciesSettings
             f"{format_rate(first['distance'])} apart; between random {between}, 1 in "
             f"{round(1 / level)} distances exceeds {format_rate(first['critical_distance'])}."
         )
+        if first["distance"] > first["critical_distance"]:
+            reasons.append(
+                "By this distance alone they would differ; the p-value is that of the better of "
+                "two, this one and a Mahalanobis distance, and allows for the choice."
+            )
     if kind == TOO_FEW_UNITS:
         reasons.append(
-            "Without --covariate, specimens would be exchanged, and a difference between "
-            "populations of one group would look the same as one between groups."
+            "Exchanging specimens instead, without the covariate, would take a difference between "
+            "populations of one group for one between groups."
         )
     if kind == DIFFERS_WITH_SIZE:
         reasons += _growth_reasons(_closest_by_shape(decisive), distance)
@@ -334,6 +353,18 @@ def _sample_reasons(kind: str, decisive: pd.DataFrame, settings: SpeciesSettings
             f"{format_rate(first['dispersion_p_value'])}); the verdict rests on means alone."
         )
     return reasons
+
+
+def _ruled_out_reasons(kind: str, pairs: pd.DataFrame) -> list[str]:
+    """Return what was shown although the verdict is another one."""
+    found = pairs[pairs["status"] == RULED_OUT]
+    if kind == LOOKS_NEW or found.empty:
+        return []
+    which = plural(len(found), "a random sample", "random samples")
+    return [
+        f"Ruled out are {which} of {_names(found)} ({_p_values(found['p_value'])}"
+        f"{_adjusted(found)})."
+    ]
 
 
 def _growth_reasons(first: "pd.Series[Any]", distance: str) -> list[str]:
@@ -397,13 +428,13 @@ def _single_reasons(
             f"alarms is {rate}), but by the discriminant, which has learnt both."
         )
     else:
-        larger = " larger" if word == DISTINGUISHED and novelty > settings.largest_error else ""
-        sentences.append(
-            f"A one-sided novelty test, {knows}, has a{larger} rate of misses and of false alarms "
-            f"of {rate}."
-        )
+        how = f"has a rate of misses and of false alarms of {rate}"
+        if word == DISTINGUISHED and novelty > settings.largest_error:
+            how = f"errs more often: its rate of misses and of false alarms is {rate}"
+        sentences.append(f"A one-sided novelty test, {knows}, {how}.")
     factors = [name for name in closest["adjusted_for"].split(", ") if name not in ("", SIZE)]
     factors = [*factors, *filter(None, closest["confounded_with"].split(", "))]
+    factors += [SIZE] if closest["status"] in (GROWTH_MAY_EXPLAIN, NOT_BEYOND_SIZE) else []
     if factors:
         sentences.append(
             f"These error rates of single specimens are not adjusted for {name_list(factors)}, and "
@@ -420,20 +451,24 @@ def _single_reasons(
 def _single_sentence(word: str, closest: "pd.Series[Any]") -> str:
     """Return the sentence on the discriminant between single specimens of two groups."""
     name, left_out = closest["known"], closest["left_out"]
+    if math.isnan(closest["error"]):
+        return f"A single specimen gives no discriminant, be it its own or that of {name}."
     figures = format_rate(closest["error"])
     if left_out == POPULATIONS_OF_ONE:
         return (
-            f"Single specimens and those of {name}: the error of a discriminant is {figures}, "
-            f"cross-validated by leaving out {left_out}; one population gives no interval."
+            f"A discriminant between its single specimens and those of {name} errs at a rate of "
+            f"{figures}, cross-validated by leaving out {left_out}; one population gives no "
+            "interval."
         )
     figures += (
         f" (interval {format_rate(closest['error_low'])} to {format_rate(closest['error_high'])})"
     )
     how = f"cross-validated by leaving out {left_out}"
     if word == DISTINGUISHED:
+        which = "largest error" if closest["error"] > 0 else "widest interval"
         return (
-            f"Single specimens are distinguished from those of {name}, the group with the largest "
-            f"error: a discriminant of the two errs at a rate of {figures}, {how}."
+            f"Single specimens are distinguished from those of {name}, the group with the {which}: "
+            f"a discriminant of the two errs at a rate of {figures}, {how}."
         )
     if word == UNDECIDED:
         few = "populations" if left_out == POPULATIONS else "specimens"
@@ -455,7 +490,7 @@ def _single_sentence(word: str, closest: "pd.Series[Any]") -> str:
 
 def is_masked(pooled_rate: float, worst_pair_rate: float, largest_error: float) -> bool:
     """Return whether pooling the known groups hides a difference that every pair shows."""
-    return worst_pair_rate <= largest_error and pooled_rate > worst_pair_rate + _MASKED_BY
+    return worst_pair_rate <= largest_error < pooled_rate
 
 
 def format_rate(value: float) -> str:
@@ -471,7 +506,7 @@ def _pooled_reasons(pooled: dict[str, float], settings: SpeciesSettings) -> list
     reasons = [
         f"Novelty against all known groups together: {format_rate(pooled['detection_rate'])} of "
         "the specimens are detected at a threshold at which false alarms stay below "
-        f"{format_rate(pooled['false_alarm_bound'])} at {settings.confidence:.0%} confidence (e* "
+        f"{format_rate(pooled['false_alarm_bound'])} at {as_percent(settings)} confidence (e* "
         f"{_with_spread(pooled['e_star'], pooled['e_star_spread'])}, equal error rate "
         f"{format_rate(pooled['equal_error_rate'])})."
     ]
@@ -497,8 +532,8 @@ def _cautions(
         cautions.append(
             "By novelty alone the specimens are hidden among the known groups together (equal "
             f"error rate {format_rate(pooled['equal_error_rate'])}), but not among any one of "
-            f"them (at most {format_rate(worst)}): they lie between groups. A mixture of known "
-            "groups would look the same."
+            f"them (at most {format_rate(worst)}): they may lie between groups. A mixture of "
+            "known groups would look the same."
         )
     if not_compared:
         n = len(not_compared)
