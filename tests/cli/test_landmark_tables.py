@@ -115,6 +115,33 @@ def test_novelty(folder):
     assert [row["verdict"] for row in answer["rows"]] == verdicts
 
 
+def test_what_the_files_do_not_tell_is_an_option(folder):
+    unnamed = wide(known(), id=KNOWN_IDS, species=KNOWN)
+    coordinates = [name for name in unnamed.columns if name[0] in "xy"]
+    places = {name: f"V{number}" for number, name in enumerate(coordinates, 1)}
+    unnamed.rename(columns=places).to_csv("unnamed.csv", index=False)
+    text = run(*OUTLIERS, "unnamed.csv", "--label-column", "species", "--dimensions", "2")
+    assert "unnamed.csv holds 6 landmarks in two dimensions (V1, V2 … V11, V12)" in text
+    write("twice.tps", specimens.tps(known(), ["a"] * 60))
+    result = CliRunner().invoke(app, [*OUTLIERS, "twice.tps"])
+    assert result.stderr.endswith("ids must differ. Rename one, or set --ids-from.\n")
+    assert run(*OUTLIERS, "twice.tps", "--ids-from", "number", "--negative", "values")
+    run(*LEARN, "unnamed.csv", "--label-column", "species", "--dimensions", "2", "-o", "m.kernova")
+    assert run("recognize", "m.kernova", "unnamed.csv", "--top", "0")
+    assert run("recognize", "m.kernova", "twice.tps", "--ids-from", "number", "--top", "0")
+    assert run(*NOVELTY, "unnamed.csv", "twice.tps", "--label-column", "species",
+               "--dimensions", "2", "--ids-from", "number")  # fmt: skip
+
+
+def test_huge_coordinates_are_refused_without_a_warning(folder):
+    points = known()
+    points[0, 0] = 1e308
+    write("huge.tps", specimens.tps(points, KNOWN_IDS))
+    result = CliRunner().invoke(app, [*OUTLIERS, "huge.tps"])
+    assert result.stderr.startswith("kernova: The largest coordinate is 1e+308;")
+    assert result.stderr.count("\n") == 1
+
+
 BAD_INPUT = {
     "no labels": [*LEARN, "fish.tps", "-o", "out.kernova"],
     "labels without a column": [

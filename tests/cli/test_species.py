@@ -370,3 +370,22 @@ def test_an_interrupt_leaves_no_file(folder):
     assert process.returncode == 130
     assert complaint == "kernova: Interrupted; no file was left half-written.\n"
     assert {path.name for path in folder.iterdir()} == before
+
+
+def test_curves_alone_are_compared_without_a_warning(folder):
+    text = Path("fish.tps").read_text()
+    n_landmarks = text.partition("\n")[0].removeprefix("LM=")
+    as_curves = text.replace(f"LM={n_landmarks}", f"LM=0\nCURVES=1\nPOINTS={n_landmarks}")
+    Path("curves.tps").write_text(as_curves)
+    answer = run("curves.tps", "--id-pattern", "^([a-z]+)_", "--each", *QUICK)
+    assert "points beside 0 landmarks" in answer
+
+
+def test_numbers_without_axes_are_landmarks_of_the_given_dimension(folder):
+    wide = pd.read_csv("wide.csv")
+    n_columns = len(wide.columns) - 2
+    wide.columns = ["id", "species", *(f"Coord{k}" for k in range(1, n_columns + 1))]
+    wide.to_csv("coord.csv", index=False)
+    words = ["coord.csv", "--group-column", "species", "--each", *QUICK]
+    dimensions = 3 if n_columns % 3 == 0 else 2
+    assert "pass --dimensions 3" not in run(*words, "--dimensions", str(dimensions))

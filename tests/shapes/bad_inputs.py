@@ -49,7 +49,7 @@ BAD_TPS = [
         ("LM=1\n" + "9" * 80 + "\n", {}, f"Line 2 of bad.tps (specimen 1): expected the 2 numbers of point 1 of 1 under LM=, got '{'9' * 39}…{'9' * 38}'; correct it or the number of points."),
         ("LM=1\nNA 2\n", {}, "Line 2 of bad.tps (specimen 1): point 1 is half missing: 'NA 2'; write NA for all its coordinates or for none."),
         (A + "ID=b\n", {}, "Line 4 of bad.tps (specimen 1): the specimen has a second ID=; remove it, or add the LM= that is missing above it."),
-        (A + "SCLE=3\n", {}, "Line 4 of bad.tps (specimen 1): SCLE= is not a keyword of TPS files; use one of LM, LM3, CURVES, OUTLINES, POINTS, IMAGE, ID, SCALE, VARIABLES, COMMENT, or remove it."),
+        (A + "SCLE=3\n1 2\n", {}, "Line 4 of bad.tps (specimen 1): SCLE= is not a keyword of TPS files; use one of LM, LM3, CURVES, OUTLINES, POINTS, IMAGE, ID, SCALE, VARIABLES, COMMENT, or remove it."),
         *[
             (A + f"SCALE={scale}\n", {}, f"Line 4 of bad.tps (specimen 1): SCALE= must be a number above 0 or nothing, got {scale!r}; correct it.")
             for scale in ("0", "-1", "x", "1 2")
@@ -76,7 +76,7 @@ BAD_TABLES = [
     ("id,x1,y1,x2\na,1,2,3\n", {}, "bad.csv has no column y2, but landmarks up to 2 with x, y; add it, or rename the columns."),
     ("id,x1,y1,x3,y3\na,1,2,3,4\n", {}, "bad.csv has no column x2, but landmarks up to 3 with x, y; add it, or rename the columns."),
     ("id,x1,y1,z1,x2,y2\na,1,2,3,4,5\n", {}, "bad.csv has no column z2, but landmarks up to 2 with x, y, z; add it, or rename the columns."),
-    ("id,x0,y0,x1,y1\na,1,2,3,4\n", {}, "Column 'x0' of bad.csv has the number 0, but landmarks are numbered from 1; rename the columns."),
+    ("id,x0,y0,x2,y2\na,1,2,3,4\n", {}, "bad.csv has no column x1, but landmarks up to 2 with x, y; add it, or rename the columns."),
     ("id,x1,X_1,y1\na,1,2,3\n", {}, "Columns 'x1' and 'X_1' of bad.csv are both the x of landmark 1; rename one."),
     ("id,x1,y1,id\na,1,2,3\n", {}, "bad.csv has two columns named 'id'; rename one."),
     ("id,x1,y1\na,1,2\nb,1,oops\n", {}, "Row 2 of bad.csv (specimen 'b') has 'oops' in column 'y1', which is not a coordinate; correct it."),

@@ -2,6 +2,7 @@
 # ruff: noqa: E501 -- one case, one line
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from kernova.shapes import (
     read_tps,
     write_landmarks,
 )
-from kernova.shapes.formats.reading import landmark_format
+from kernova.shapes.formats.reading import landmark_format, values_as_header
 from tests.shapes.bad_formats import BAD_FILES
 from tests.shapes.bad_inputs import error
 
@@ -95,8 +96,9 @@ def test_every_format_is_recognised(tmp_path):
     for name, content in FILES.items():
         (tmp_path / name).write_text(content)
         found.append(landmark_format(tmp_path / name))
-        # Rows of numbers without names may be anything.
-        assert is_landmark_file(tmp_path / name) == (found[-1] != "rows")
+        # Rows of numbers without names may be anything, unless a header calls them coordinates.
+        is_known = found[-1] != "rows" or name == "header.txt"
+        assert is_landmark_file(tmp_path / name) == is_known
     assert {kind: found.count(kind) for kind in FORMATS} == FORMATS
 
 
@@ -147,7 +149,7 @@ def test_a_guessed_dimension_is_noted(tmp_path, monkeypatch):
     assert plane.landmarks.coordinates.shape == (1, 6, 2)
     assert plane.landmarks.notes == (
         "The 12 numbers of a specimen of a.txt were read as 6 landmarks in the plane. If they are "
-        "4 in space, save them as a table with the columns x1, y1, z1, x2 and so on.",
+        "4 in space, pass dimensions=3.",
     )
     assert space.landmarks.coordinates.shape == (1, 4, 3)
     assert space.landmarks.notes == ()
@@ -391,3 +393,48 @@ def test_what_cannot_be_written_raises(tmp_path, monkeypatch, name, ids, groups,
     with error(message):
         write_landmarks(name, Landmarks(ids, np.zeros((len(ids), 3, 2))), groups)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["p1,8.9,53.7,9.2,52.7,5.5,54.2", "p1 jord 8.9 53.7 9.2 52.7 5.5 54.2", "1,9,5.5,2,6,3,7,1.5"],
+)
+def test_values_in_place_of_names_are_found(tmp_path, line):
+    (tmp_path / "rows.txt").write_text(line)
+    assert values_as_header(tmp_path / "rows.txt")[0] in ("p1", "1")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["id,0,1,2,3,4,5,6", "id,400.5,401.5,402.5,403.5,404.5,405.5", "id,9.5,8.5,7.5,6.5,5.5,4.5",
+     "id,x1,y1,x2,y2,x3,y3", "5.1,3.5,1.4,0.2,iris", "a,3,1,2,6,4,5", ""],
+)  # fmt: skip
+def test_names_may_be_numbers_that_rise_or_fall(tmp_path, line):
+    (tmp_path / "table.csv").write_text(line)
+    assert values_as_header(tmp_path / "table.csv") == []
+    assert values_as_header(tmp_path / "absent.csv") == []
+    assert values_as_header("table.parquet") == []
+
+
+def test_a_file_without_anything_digitised_raises(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.tps").write_text("LM=0\nIMAGE=a.jpg\nLM=0\nIMAGE=b.jpg\n")
+    with pytest.raises(InputError) as raised:
+        read_landmarks("empty.tps")
+    assert str(raised.value) == (
+        "empty.tps has 2 specimens, but neither landmarks (LM=0) nor curves: nothing was "
+        "digitised. Digitise the images, or name another file."
+    )
+
+
+def test_unknown_keywords_of_tps_files_are_skipped_with_a_note(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "LM=2\n1 2\n4 5\nRADII=2\n1\n2\nSCLE=3\nID={}\nCHAIN=1\n1 2 3\n"
+    Path("more.tps").write_text(text.format("a") + text.format("b"))
+    landmarks = read_landmarks("more.tps").landmarks
+    assert landmarks.ids == ("a", "b")
+    assert landmarks.coordinates.tolist() == [[[1, 2], [4, 5]]] * 2
+    assert landmarks.notes == (
+        "Keywords of more.tps that are not known were skipped: RADII= (2 lines), SCLE= (2 lines), "
+        "CHAIN= (2 lines).",
+    )

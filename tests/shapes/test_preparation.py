@@ -280,6 +280,17 @@ def test_sliders_of_other_landmarks_are_refused():
     )
 
 
+def test_a_specimen_that_cannot_slide_is_named_by_its_id():
+    points = fish(4).copy()
+    points[2, 2] = points[2, 0]
+    with pytest.raises(InputError) as raised:
+        prepare_landmarks([named(points)], sliders=SLIDERS[:1])
+    assert str(raised.value) == (
+        "Specimen 's2': point 2 has no tangent: the points 1 and 3 beside it coincide (counted "
+        "from 1). Correct them, or leave the specimen out."
+    )
+
+
 def test_a_new_specimen_without_the_curve_is_named_by_its_own_id():
     known, new = curved(4), named(fish(1, seed=5), "new.tps")
     new = replace(new, ids=("lost",))

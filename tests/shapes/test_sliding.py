@@ -197,8 +197,8 @@ def test_new_specimens_slide_to_the_consensus_each_by_itself(name, criterion):
 
 ARC = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 0.0], [1.0, -2.0]])
 NO_TANGENT = (
-    "Point 1 of specimen 1 (counted from 0) has no tangent: the points 0 and 2 beside it coincide. "
-    "Correct them, or leave the specimen out."
+    "Specimen 2 (counted from 1): point 2 has no tangent: the points 1 and 3 beside it coincide "
+    "(counted from 1). Correct them, or leave the specimen out."
 )
 
 
@@ -206,13 +206,13 @@ NO_TANGENT = (
     ("specimens", "curves", "options", "message"),
     [
         (ARC, [[0, 1, 2]], {}, "coordinates has shape (4, 2); give specimens × landmarks × 2 (or 3), one specimen or more."),
-        ([ARC, np.ones((4, 2))], [[0, 1, 2]], {}, "Specimen 1 (counted from 0) has no shape: all of its landmarks coincide. Leave it out."),
-        ([ARC, np.where(ARC > 1, np.nan, ARC)], [[0, 1, 2]], {}, "Specimen 1 (counted from 0) has missing or infinite coordinates. Estimate missing landmarks first, with GeneralizedProcrustes, or leave the specimen out."),
+        ([ARC, np.ones((4, 2))], [[0, 1, 2]], {}, "Specimen 2 (counted from 1) has no shape: all of its landmarks coincide. Leave it out."),
+        ([ARC, np.where(ARC > 1, np.nan, ARC)], [[0, 1, 2]], {}, "Specimen 2 (counted from 1) has missing or infinite coordinates. Estimate missing landmarks first, with GeneralizedProcrustes, or leave the specimen out."),
         ([ARC], [[0, 1]], {}, "curves has shape (1, 2); give rows [before, slide, after], one or more."),
         ([ARC], [[0, 1.5, 2]], {}, "curves has the type float64; give whole numbers."),
         ([ARC], [[1, 2, 4]], {}, "curves names landmark 4, but the 4 landmarks are counted from 0 to 3. Subtract 1 from numbers counted from 1."),
-        ([ARC], [[0, 1, 0]], {}, "A row of curves is [0, 1, 0]; give three different landmarks."),
-        ([ARC], [[0, 1, 2], [2, 1, 3]], {}, "Landmark 1 slides in 2 rows of curves; a point slides along one curve. Leave out the others."),
+        ([ARC], [[0, 1, 0]], {}, "A row of curves is [1, 2, 1], counted from 1; give three different landmarks."),
+        ([ARC], [[0, 1, 2], [2, 1, 3]], {}, "Landmark 2 (counted from 1) slides in 2 rows of curves; a point slides along one curve. Leave out the others."),
         ([ARC, ARC * [[1, 1], [1, 1], [0, 0], [1, 1]]], [[0, 1, 2]], {}, NO_TANGENT),
         ([ARC], [[0, 1, 2]], {"criterion": "energy"}, "criterion is 'energy'; choose one of bending, procrustes."),
         ([ARC], [[0, 1, 2]], {"tolerance": -1}, "tolerance must be at least 0 and below 1; got -1."),

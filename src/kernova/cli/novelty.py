@@ -77,6 +77,9 @@ def novelty(
     keep: options.Keep = None,
     raw_coordinates: options.RawCoordinates = False,
     size: options.Size = False,
+    ids_from: options.IdsFrom = "auto",
+    negative: options.Negative = "values",
+    dimensions: options.Dimensions = None,
     output: options.Output = None,
     raw: options.Raw = False,
     report: options.Report = None,
@@ -97,6 +100,7 @@ def novelty(
     NEW gets a novelty score (0 is the threshold, -1 is typical of known rows), a p-value and a
     verdict; the most novel ones also get reasons, by comparison with ordinary rows of KNOWN.
     """
+    from kernova.workflows.landmarks.reading import HowDigitised
     from kernova.workflows.novelty import find_novelties, read_known_and_new
 
     options.check_targets(output, report, save_model, kept=[known, new])
@@ -111,6 +115,7 @@ def novelty(
         known, new, id_column=id_column, label_column=label_column, drop=drop or (),
         keep=keep or (), missing=missing, group_column=group_column,
         raw_coordinates=raw_coordinates, size=size,
+        digitised=HowDigitised(ids_from, negative, dimensions),
     )  # fmt: skip
     with progress_bars():
         result = find_novelties(*tables, settings)

@@ -99,6 +99,25 @@ IdPattern = Annotated[
         help="Landmarks: take the labels from the ids of the specimens: the part in parentheses.",
     ),
 ]
+IdsFrom = Annotated[
+    Literal["auto", "id", "image", "number"],
+    typer.Option(help="Field of a TPS file that identifies the specimens."),
+]
+Negative = Annotated[
+    Literal["values", "missing"],
+    typer.Option(
+        help="Landmarks: negative coordinates are ordinary values, or mark missing landmarks."
+    ),
+]
+Dimensions = Annotated[
+    int | None,
+    typer.Option(
+        min=2,
+        max=3,
+        metavar="2|3",
+        help="Landmarks: coordinates of each where the file does not tell, as in rows of MorphoJ.",
+    ),
+]
 Output = Annotated[
     Path | None, typer.Option("-o", "--output", help="Write a table with every row's verdict here.")
 ]

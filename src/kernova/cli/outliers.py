@@ -65,6 +65,9 @@ def outliers(
     keep: options.Keep = None,
     raw_coordinates: options.RawCoordinates = False,
     size: options.Size = False,
+    ids_from: options.IdsFrom = "auto",
+    negative: options.Negative = "values",
+    dimensions: options.Dimensions = None,
     output: options.Output = None,
     raw: options.Raw = False,
     report: options.Report = None,
@@ -83,6 +86,7 @@ def outliers(
     the threshold is set on rows that the detector has not seen, so that the bound is proven, and
     each row gets a p-value.
     """
+    from kernova.workflows.landmarks.reading import HowDigitised
     from kernova.workflows.outliers import find_outliers, read_rows
 
     options.check_targets(output, report, kept=[data])
@@ -105,6 +109,7 @@ def outliers(
     table = read_rows(
         data, id_column=id_column, label_column=label_column, drop=drop or (), keep=keep or (),
         missing=missing, raw_coordinates=raw_coordinates, size=size,
+        digitised=HowDigitised(ids_from, negative, dimensions),
     )  # fmt: skip
     if method == ALL:
         _compare(table, settings, output, report, raw=raw, as_json=as_json)

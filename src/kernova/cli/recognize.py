@@ -118,6 +118,9 @@ def learn(
     id_pattern: options.IdPattern = None,
     raw_coordinates: options.RawCoordinates = False,
     size: options.Size = False,
+    ids_from: options.IdsFrom = "auto",
+    negative: options.Negative = "values",
+    dimensions: options.Dimensions = None,
     seed: Annotated[
         int,
         typer.Option(
@@ -135,6 +138,7 @@ def learn(
     called unknown if nobody had known it.
     """
     from kernova.files import check_ending
+    from kernova.workflows.landmarks.reading import HowDigitised
     from kernova.workflows.learn import learn_classes, read_labelled
 
     check_ending(output, (".kernova",), "a model")
@@ -150,6 +154,7 @@ def learn(
         labelled, label_column, id_column=id_column, group_column=group_column, drop=drop or (),
         keep=keep or (), missing=missing, labels=labels, id_pattern=id_pattern,
         raw_coordinates=raw_coordinates, size=size,
+        digitised=HowDigitised(ids_from, negative, dimensions),
     )  # fmt: skip
     with progress_bars():
         result = learn_classes(table, settings)
@@ -193,6 +198,8 @@ def recognize(
     drop: options.Drop = None,
     labels: options.SpecimenLabels = None,
     id_pattern: options.IdPattern = None,
+    ids_from: options.IdsFrom = "auto",
+    negative: options.Negative = "values",
     reject: Annotated[
         float | None,
         typer.Option(
@@ -226,6 +233,7 @@ def recognize(
     no features in training are none here, and columns that the model does not know are ignored; its
     id and label columns are used if NEW has them.
     """
+    from kernova.workflows.landmarks.reading import HowDigitised
     from kernova.workflows.recognize import load_recognizer, read_new, recognize_rows
 
     options.check_targets(output, report, kept=[model, new, *([] if labels is None else [labels])])
@@ -234,6 +242,7 @@ def recognize(
     table = read_new(
         new, recognizer, id_column=id_column, label_column=label_column, drop=drop or (),
         missing=missing, audio=audio, labels=labels, id_pattern=id_pattern,
+        digitised=HowDigitised(ids_from, negative),
     )  # fmt: skip
     with progress_bars():
         result = recognize_rows(recognizer, table, settings)

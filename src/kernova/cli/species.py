@@ -1,6 +1,7 @@
 """``kernova species``: whether a group of specimens, or a single one, is new."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -19,6 +20,7 @@ from kernova.cli.console import (
 from kernova.cli.options import (
     MAX_SEED,
     AsJson,
+    Dimensions,
     MemoryMb,
     Raw,
     Report,
@@ -98,6 +100,7 @@ def species(
         Literal["values", "missing"],
         typer.Option(help="Negative coordinates: ordinary values, or missing landmarks."),
     ] = "values",
+    dimensions: Dimensions = None,
     unknown: Annotated[
         str | None, typer.Option(metavar="NAME", help="Test whether this group is new.")
     ] = None,
@@ -164,7 +167,8 @@ def species(
     largest_error: Annotated[
         float,
         typer.Option(
-            help="Largest error of a discriminant at which groups count as distinguished."
+            help="Groups count as distinguished if the error of a discriminant, and its interval, "
+            "are at most this."
         ),
     ] = LARGEST_ERROR,
     false_discovery_rate: Annotated[
@@ -205,19 +209,18 @@ def species(
     error of a discriminant, and that of a novelty score that knows the known groups alone. Size
     and other covariates are adjusted for, and the digitising of all specimens is checked.
     """
+    from kernova.shapes import read_landmarks
     from kernova.species.covariates import covariates_from
     from kernova.species.inputs import (
-        Reading,
         check_one_question,
         columns_of,
         groups_of,
-        read_specimens,
     )
     from kernova.species.space import SpeciesSettings
 
     check_one_question(unknown, each, test, covariate or [])
-    read = [path for path in (specimens, groups, test, sliders) if path is not None]
-    check_targets(output, report, aligned, kept=[*read, *([Path(features)] if features else [])])
+    sources = [path for path in (specimens, groups, test, sliders) if path is not None]
+    check_targets(output, report, aligned, kept=[*sources, *([Path(features)] if features else [])])
     settings = SpeciesSettings(
         components=components,
         features=_features(features),
@@ -232,15 +235,21 @@ def species(
         seed=seed,
     )
     # Beside a table of groups, the column of ids is that table's.
-    reading = Reading(negative, ids_from, id_column if groups is None else None)
-    known = read_specimens(specimens, reading)
+    read = partial(
+        read_landmarks,
+        negative=negative,
+        ids_from=ids_from,
+        id_column=id_column if groups is None else None,
+        dimensions=dimensions,
+    )
+    known = read(specimens)
     names = groups_of(
         known, groups=groups, group_column=group_column, id_pattern=id_pattern, id_column=id_column
     )
     columns = columns_of(known, groups=groups, group_column=group_column, id_column=id_column)
     source = os.fspath(groups or specimens)
     covariates = covariates_from(columns, covariate or [], source)
-    new = None if test is None else read_specimens(test, reading).landmarks
+    new = None if test is None else read(test).landmarks
     sets = [known.landmarks, *([] if new is None else [new])]
     with printing_warnings():
         with progress_bars():
@@ -284,11 +293,16 @@ class _Study(NamedTuple):
 def _prepared(
     sets: "list[Landmarks]", curves: "CurvesAs", sliders: Path | None, symmetric: bool
 ) -> "PreparedSpecimens":
+    import warnings
+
     from kernova.shapes import read_sliders
     from kernova.species.inputs import prepared_specimens
 
     rows = None if sliders is None else read_sliders(sliders)
-    return prepared_specimens(sets, curves=curves, sliders=rows, symmetric=symmetric)
+    with warnings.catch_warnings():
+        # NumPy's, such as on the mean of no landmarks where specimens have curves alone.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return prepared_specimens(sets, curves=curves, sliders=rows, symmetric=symmetric)
 
 
 def _write_aligned(path: Path, answer: "SpeciesAnswer") -> None:
@@ -308,8 +322,9 @@ def _answer(study: _Study, unknown: str | None, least_specimens: int) -> "Specie
     if len(landmarks) > 1:
         return answer_specimens(known, groups, landmarks[1], settings, digitised)
     return answer_each(
-        known, groups, settings, covariates, digitised[0], least_specimens=least_specimens
-    )
+        known, groups, settings, covariates, digitised[0],
+        least_specimens=least_specimens, columns=columns,
+    )  # fmt: skip
 
 
 def _page(answer: "SpeciesAnswer") -> str:

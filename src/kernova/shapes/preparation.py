@@ -146,7 +146,9 @@ def _slid(landmarks: Landmarks, curves: CurvesAs, sliders: Indices | None) -> _S
     coordinates = landmarks.coordinates
     if np.isnan(coordinates).any():
         coordinates = complete_specimens(coordinates).coordinates
-    slid = slide_semilandmarks(coordinates, np.concatenate(parts), criterion=criterion)
+    slid = slide_semilandmarks(
+        coordinates, np.concatenate(parts), criterion=criterion, ids=landmarks.ids
+    )
     if not slid.is_converged:
         notes.append(
             f"Sliding stopped after {quantity(slid.n_rounds, 'round')}, before it converged; "

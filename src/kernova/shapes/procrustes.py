@@ -160,19 +160,19 @@ def _own_frames(coordinates: Coordinates, *, scaling: bool = True) -> Frames:
     present = is_known[..., None]
     n_known = np.maximum(is_known.sum(axis=1), 1)[:, None, None]
     # Dividing by the largest coordinate first, so that squares neither overflow nor underflow.
-    is_complete = bool(is_known.all())
-    raw = coordinates if is_complete else np.where(present, coordinates, 0)
+    raw = coordinates if is_known.all() else np.where(present, coordinates, 0)
     largest = np.abs(raw).reshape(len(raw), -1).max(axis=1)[:, None, None]
     unit = np.where(largest > 0, largest, 1)
     specimens = raw / unit
     specimens -= _sums(specimens) / n_known
-    if not is_complete:
+    if raw is not coordinates:
         specimens[~is_known] = 0
     sizes = lengths(specimens)
     sizes[sizes <= _COINCIDE] = 0
     divisor = np.where(sizes > 0, sizes, 1)[:, None, None] if scaling else 1 / unit
     specimens /= divisor
-    return Frames(specimens, is_known, sizes * unit[:, 0, 0])
+    with np.errstate(over="ignore"):  # such coordinates are refused later
+        return Frames(specimens, is_known, sizes * unit[:, 0, 0])
 
 
 def _check_magnitude(rows: Matrix, largest: float) -> None:

@@ -3,6 +3,7 @@
 Files of sliders and the points of curves are in :mod:`kernova.shapes.curves`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, NamedTuple, get_args
@@ -107,6 +108,7 @@ def slide_semilandmarks(
     criterion: Criterion = "bending",
     tolerance: float = 1e-4,
     max_iter: int = 9,
+    ids: Sequence[str] | None = None,
 ) -> SlidSpecimens:
     """Sliding semilandmarks: align specimens while points on curves slide along tangents.
 
@@ -132,6 +134,8 @@ def slide_semilandmarks(
     max_iter : int, default=9
         The maximum number of rounds of sliding; ``max.iter=10`` of geomorph counts the first
         rotation too.
+    ids : sequence of str, optional
+        Names of the specimens in errors; by default they are counted from 1.
 
     Returns
     -------
@@ -149,7 +153,7 @@ def slide_semilandmarks(
     ((2, 4, 2), True)
     """
     _check_options(criterion, tolerance, max_iter)
-    specimens = _checked_specimens(coordinates)
+    specimens = _checked_specimens(coordinates, ids)
     sliders = _checked_sliders(curves, specimens.shape[1])
     frames = _unit_frames(specimens)
     n = len(specimens)
@@ -160,7 +164,7 @@ def slide_semilandmarks(
     summed, change, n_rounds = n * float(np.square(consensus).sum()), np.inf, 0
     while change > tolerance and n_rounds < max_iter:
         bending = bending_energy_matrix(consensus) if criterion == "bending" else None
-        slid = _slid(aligned, sliders, consensus, bending)
+        slid = _slid(aligned, sliders, consensus, bending, ids)
         before, summed = summed, n * float(np.square(slid.mean(axis=0)).sum())
         aligned = _rotated(slid, consensus)
         mean = aligned.mean(axis=0)
@@ -237,11 +241,15 @@ def bending_energy_matrix(reference: Matrix) -> Matrix:
 
 
 def _slid(
-    aligned: Coordinates, curves: Indices, reference: Matrix, bending: Matrix | None
+    aligned: Coordinates,
+    curves: Indices,
+    reference: Matrix,
+    bending: Matrix | None,
+    ids: Sequence[str] | None = None,
 ) -> Coordinates:
     """Move the points of each specimen along their tangents, once."""
     points = curves[:, 1]
-    tangents = _tangents(aligned, curves)
+    tangents = _tangents(aligned, curves, ids)
     apart = aligned - reference
     if bending is None:
         moves = np.einsum("nmd,nmd->nm", tangents, apart[:, points])
@@ -274,7 +282,7 @@ def _bending_moves(
     return moves
 
 
-def _tangents(aligned: Coordinates, curves: Indices) -> Coordinates:
+def _tangents(aligned: Coordinates, curves: Indices, ids: Sequence[str] | None) -> Coordinates:
     """Return unit vectors from the point before to the point after, specimens × sliders."""
     chords = aligned[:, curves[:, 2]] - aligned[:, curves[:, 0]]
     sizes = np.linalg.norm(chords, axis=2)
@@ -282,8 +290,9 @@ def _tangents(aligned: Coordinates, curves: Indices) -> Coordinates:
         specimen, slider = np.argwhere(~(sizes > 0))[0].tolist()
         before, point, after = curves[slider].tolist()
         raise InputError(
-            f"Point {point} of specimen {specimen} (counted from 0) has no tangent: the points "
-            f"{before} and {after} beside it coincide. Correct them, or leave the specimen out."
+            f"{_specimen(specimen, ids)}: point {point + 1} has no tangent: the points "
+            f"{before + 1} and {after + 1} beside it coincide (counted from 1). Correct them, or "
+            "leave the specimen out."
         )
     return np.asarray(chords / sizes[..., None])
 
@@ -301,7 +310,7 @@ def _unit_frames(specimens: Coordinates) -> _Frames:
     return _Frames(centred / sizes[:, None, None], sizes)
 
 
-def _checked_specimens(coordinates: ArrayLike) -> Coordinates:
+def _checked_specimens(coordinates: ArrayLike, ids: Sequence[str] | None = None) -> Coordinates:
     specimens = np.asarray(coordinates, dtype=np.float64)
     if specimens.ndim != 3 or specimens.shape[2] not in (2, 3) or not len(specimens):
         raise InputError(
@@ -311,16 +320,21 @@ def _checked_specimens(coordinates: ArrayLike) -> Coordinates:
     if not np.isfinite(specimens).all():
         row = int(np.argwhere(~np.isfinite(specimens))[0, 0])
         raise InputError(
-            f"Specimen {row} (counted from 0) has missing or infinite coordinates. Estimate "
-            "missing landmarks first, with GeneralizedProcrustes, or leave the specimen out."
+            f"{_specimen(row, ids)} has missing or infinite coordinates. Estimate missing "
+            "landmarks first, with GeneralizedProcrustes, or leave the specimen out."
         )
     shapeless = shapeless_rows(specimens)
     if len(shapeless):
         raise InputError(
-            f"Specimen {shapeless[0]} (counted from 0) has no shape: all of its landmarks "
-            "coincide. Leave it out."
+            f"{_specimen(int(shapeless[0]), ids)} has no shape: all of its landmarks coincide. "
+            "Leave it out."
         )
     return specimens
+
+
+def _specimen(row: int, ids: Sequence[str] | None) -> str:
+    """Return the name of a specimen at the start of an error."""
+    return f"Specimen {row + 1} (counted from 1)" if ids is None else f"Specimen {quoted(ids[row])}"
 
 
 def _checked_sliders(curves: ArrayLike, n_landmarks: int) -> Indices:
@@ -340,13 +354,14 @@ def _checked_sliders(curves: ArrayLike, n_landmarks: int) -> Indices:
     for before, point, after in table.tolist():
         if len({before, point, after}) < 3:
             raise InputError(
-                f"A row of curves is [{before}, {point}, {after}]; give three different landmarks."
+                f"A row of curves is [{before + 1}, {point + 1}, {after + 1}], counted from 1; "
+                "give three different landmarks."
             )
     points, counts = np.unique(table[:, 1], return_counts=True)
     if counts.max() > 1:
         raise InputError(
-            f"Landmark {points[np.argmax(counts)]} slides in {counts.max()} rows of curves; a "
-            "point slides along one curve. Leave out the others."
+            f"Landmark {points[np.argmax(counts)] + 1} (counted from 1) slides in {counts.max()} "
+            "rows of curves; a point slides along one curve. Leave out the others."
         )
     return table.astype(np.intp)
 

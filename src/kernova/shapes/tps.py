@@ -21,7 +21,7 @@ from kernova.shapes.landmarks import (
     check_negative,
     coordinate,
 )
-from kernova.text import listed
+from kernova.text import first_few, listed, quantity
 from kernova.textfiles import Line, read_lines
 
 if TYPE_CHECKING:
@@ -38,6 +38,12 @@ _DIMENSIONS = {"LM": 2, "LM3": 3}
 # Bytes of memory that a specimen and a curve take besides their coordinates and texts.
 _BYTES_PER_SPECIMEN = 1000
 _BYTES_PER_CURVE = 300
+# Entries of a specimen; others that some programs write are skipped with their lines of numbers.
+_ENTRIES = frozenset(
+    {"CURVES", "OUTLINES", "POINTS", "IMAGE", "ID", "SCALE", "VARIABLES", "COMMENT"}
+)
+_SKIPPED = frozenset({"RADII", "RADIUS", "CHAIN", "CHAINS"})
+_MOST_SKIPPED = 1000
 _KEYWORDS = "LM, LM3, CURVES, OUTLINES, POINTS, IMAGE, ID, SCALE, VARIABLES, COMMENT"
 
 
@@ -55,7 +61,8 @@ def read_tps(
     empty), ``VARIABLES`` and ``COMMENT`` follow in any order. Case, blanks, blank lines and line
     ends do not matter; decimals follow a point or a comma. A missing landmark is written
     ``NA NA``. Records without landmarks and curves (``LM=0``), which a digitising program writes
-    for images that are not yet digitised, are skipped; a note says how many.
+    for images that are not yet digitised, are skipped; a note says how many. So are unknown
+    keywords, such as ``RADII``.
 
     Parameters
     ----------
@@ -96,8 +103,8 @@ def read_tps(
             f"ids_from is {quoted(ids_from)}; it must be 'auto', 'id', 'image' or 'number'."
         )
     source = os.fspath(path)
-    found = _Reader(source, negative).records()
-    records, notes = _digitised(found, source)
+    reader = _Reader(source, negative)
+    records, notes = _digitised(reader.records(), source)
     ids = _ids(records, ids_from, source)
     _check_same_landmarks(records, ids, source)
     landmarks = Landmarks(
@@ -110,7 +117,7 @@ def read_tps(
         curves=tuple(record.lines.get("CURVES", ()) for record in records),
         outlines=tuple(record.lines.get("OUTLINES", ()) for record in records),
         source=source,
-        notes=notes,
+        notes=(*notes, *reader.notes()),
     )
     return landmarks.in_real_units() if scaled else landmarks
 
@@ -228,6 +235,7 @@ class _Reader:
         self.n_specimens = 0
         self.n_curves = 0
         self.dimensions = 2
+        self.skipped: Counter[str] = Counter()
 
     def records(self) -> list[_Record]:
         if self.ahead is None:
@@ -263,6 +271,9 @@ class _Reader:
         self.budget.check(held)
 
     def take(self, keyword: _Keyword, record: _Record) -> None:
+        if keyword.name not in _ENTRIES:
+            self.skip(keyword)
+            return
         if keyword.name == "COMMENT":
             record.comments.append(keyword.value)
             return
@@ -285,17 +296,31 @@ class _Reader:
         elif keyword.name in ("CURVES", "OUTLINES"):
             record.lines[keyword.name] = self.curves(keyword)
         else:
-            raise self.unknown(keyword)
-
-    def unknown(self, keyword: _Keyword) -> InputError:
-        if keyword.name == "POINTS":
-            return self.error(
+            raise self.error(
                 keyword.line,
                 "POINTS= without CURVES= or OUTLINES= above it; add how many there are",
             )
-        return self.error(
-            keyword.line,
-            f"{keyword.name}= is not a keyword of TPS files; use one of {_KEYWORDS}, or remove it",
+
+    def skip(self, keyword: _Keyword) -> None:
+        """Skip an unknown entry; one with numbers below it may be a misspelt LM=."""
+        while self.ahead is not None and "=" not in self.ahead.text:
+            if keyword.name not in _SKIPPED:
+                raise self.error(
+                    keyword.line,
+                    f"{keyword.name}= is not a keyword of TPS files; use one of {_KEYWORDS}, or "
+                    "remove it",
+                )
+            self.next_line(self.ahead)
+        if keyword.name in self.skipped or len(self.skipped) < _MOST_SKIPPED:
+            self.skipped[keyword.name] += 1
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a note on what was skipped."""
+        if not self.skipped:
+            return ()
+        names = [f"{name}= ({quantity(n, 'line')})" for name, n in self.skipped.items()]
+        return (
+            f"Keywords of {self.source} that are not known were skipped: {first_few(names, 3)}.",
         )
 
     def keyword(self, line: Line) -> _Keyword:

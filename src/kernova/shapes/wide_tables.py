@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kernova.errors import InputError, quoted, shortened
+from kernova.shapes.column_names import columns_by_landmark, coordinate_of
 from kernova.shapes.landmarks import Landmarks, Negative, check_negative, coordinate
 from kernova.tables.formats import read_raw
 from kernova.text import listed
@@ -21,13 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-# x1, X_1, "x 1"; 1.X and X1.X, as R names the columns of a flattened array; LM1_x.
-_AXIS_FIRST = re.compile(r"([xyz])[ ._-]?([0-9]{1,6})", re.IGNORECASE)
-_NUMBER_FIRST = re.compile(r"(?:x|lm|landmark)?[ ._-]?([0-9]{1,6})[ ._-]?([xyz])", re.IGNORECASE)
-
-
-# Fewer do not have a shape; x1, y1, x2, y2 may be the corners of a box.
-_FEWEST_LANDMARKS = 3
 _LONGEST_MATCHED = 1000
 _MATCHING_SECONDS = 5
 # Nothing else can interrupt a search: in a thread it would run on.
@@ -53,9 +47,10 @@ def read_landmark_table(
     r"""Read landmarks from a wide table.
 
     The columns of coordinates are found by their names: ``x1``, ``y1`` (and ``z1``), also
-    ``X_1``, ``1.X`` or ``LM1_x``. All landmarks from 1 to the last must be there. An empty cell,
-    or ``NA``, is a missing coordinate; a landmark must be missing as a whole. Decimal commas are
-    allowed in tables separated by semicolons.
+    ``X_1``, ``x[1]``, ``1.X`` or ``LM1_x``, numbered from 1 or 0, or ``nasion_x`` and so on. All
+    landmarks from the first to the last must be there. An empty cell, or ``NA``, is a missing
+    coordinate; a landmark must be missing as a whole. Decimal commas are allowed in tables
+    separated by semicolons.
 
     Parameters
     ----------
@@ -112,8 +107,8 @@ def landmark_columns(columns: Sequence[str]) -> list[tuple[str, ...]] | None:
     -------
     list of tuple of str, or None
         For each landmark the names of its columns: x, y, and z if there is one. None unless the
-        columns give three or more landmarks, all of them from 1 to the last, with no coordinate
-        absent or twice.
+        columns give three or more landmarks, all of them from 0 or 1 to the last, or with names
+        such as ``nasion_x``, with no coordinate absent or twice.
 
     Examples
     --------
@@ -123,21 +118,7 @@ def landmark_columns(columns: Sequence[str]) -> list[tuple[str, ...]] | None:
     >>> landmark_columns(["id", "x1", "x2", "x3"]) is None
     True
     """
-    found: dict[tuple[str, int], str] = {}
-    for name in columns:
-        landmark = _axis_and_number(str(name))
-        if landmark in found:
-            return None
-        if landmark is not None:
-            found[landmark] = str(name)
-    axes = "xyz" if any(axis == "z" for axis, _ in found) else "xy"
-    last = max((number for _, number in found), default=0)
-    if last < _FEWEST_LANDMARKS or len(found) != last * len(axes):
-        return None
-    wanted = [[(axis, number) for axis in axes] for number in range(1, last + 1)]
-    if not all(landmark in found for row in wanted for landmark in row):
-        return None
-    return [tuple(found[landmark] for landmark in row) for row in wanted]
+    return columns_by_landmark([str(name) for name in columns])
 
 
 def id_column_in(source: str, wanted: str | None) -> str | None:
@@ -152,7 +133,8 @@ def id_column_in(source: str, wanted: str | None) -> str | None:
     called_id = [name for name in names if name.strip().lower() == "id"]
     if called_id:
         return called_id[0]
-    return None if _axis_and_number(names[0]) else names[0]
+    coordinates = {name for row in columns_by_landmark(names, 1) or () for name in row}
+    return None if names[0] in coordinates or coordinate_of(names[0]) else names[0]
 
 
 def check_column(name: str, names: list[str], role: str, source: str) -> None:
@@ -186,32 +168,23 @@ def _check_ids(ids: tuple[str, ...], id_column: str | None, source: str) -> None
             )
 
 
-def _axis_and_number(name: str) -> tuple[str, int] | None:
-    if found := _AXIS_FIRST.fullmatch(name.strip()):
-        return found[1].lower(), int(found[2])
-    if found := _NUMBER_FIRST.fullmatch(name.strip()):
-        return found[2].lower(), int(found[1])
-    return None
-
-
 def _coordinate_columns(
     names: list[str], id_column: str | None, source: str
 ) -> list[tuple[str, ...]]:
     """Return the column names of each landmark: x, y, and z if there is one."""
+    others = [name for name in names if name != id_column]
+    if rows := columns_by_landmark(others, 1):
+        return rows
     found: dict[tuple[str, int], str] = {}
-    for name in names:
-        landmark = None if name == id_column else _axis_and_number(name)
-        if landmark is None:
+    for name in others:
+        coordinate = coordinate_of(name)
+        if coordinate is None:
             continue
+        landmark = coordinate.axis, int(coordinate.label)
         if landmark in found:
             raise InputError(
                 f"Columns {quoted(found[landmark])} and {quoted(name)} of {source} are both the "
                 f"{landmark[0]} of landmark {landmark[1]}; rename one."
-            )
-        if landmark[1] == 0:
-            raise InputError(
-                f"Column {quoted(name)} of {source} has the number 0, but landmarks are numbered "
-                "from 1; rename the columns."
             )
         found[landmark] = name
     if not found:
@@ -219,20 +192,23 @@ def _coordinate_columns(
             f"{source} has no columns of coordinates; name them x1, y1, x2, y2 and so on. Its "
             f"columns are {listed(names)}."
         )
-    return _by_landmark(found, source)
+    raise _absent(found, source)
 
 
-def _by_landmark(found: dict[tuple[str, int], str], source: str) -> list[tuple[str, ...]]:
+def _absent(found: dict[tuple[str, int], str], source: str) -> InputError:
+    """Return the error that names the first coordinate that is absent."""
     axes = "xyz" if any(axis == "z" for axis, _ in found) else "xy"
-    last = max(number for _, number in found)
-    for number in range(1, last + 1):
-        for axis in axes:
-            if (axis, number) not in found:
-                raise InputError(
-                    f"{source} has no column {axis}{number}, but landmarks up to {last} with "
-                    f"{', '.join(axes)}; add it, or rename the columns."
-                )
-    return [tuple(found[axis, number] for axis in axes) for number in range(1, last + 1)]
+    first, last = min(1, *(number for _, number in found)), max(number for _, number in found)
+    absent = next(
+        f"{axis}{number}"
+        for number in range(first, last + 1)
+        for axis in axes
+        if (axis, number) not in found
+    )
+    return InputError(
+        f"{source} has no column {absent}, but landmarks up to {last} with {', '.join(axes)}; "
+        "add it, or rename the columns."
+    )
 
 
 def _points(

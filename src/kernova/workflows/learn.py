@@ -36,6 +36,8 @@ from kernova.workflows.class_tests import (
 from kernova.workflows.detectors import table_encoder
 from kernova.workflows.landmarks.alignment import LandmarkColumns
 from kernova.workflows.landmarks.reading import (
+    AS_WRITTEN,
+    HowDigitised,
     Roles,
     read_specimens,
     table_unless_landmarks,
@@ -118,6 +120,7 @@ def read_labelled(
     id_pattern: str | None = None,
     raw_coordinates: bool = False,
     size: bool = False,
+    digitised: HowDigitised = AS_WRITTEN,
 ) -> Table:
     """Read the training table; it must have labels.
 
@@ -125,7 +128,8 @@ def read_labelled(
     and would all be unknown. Specimens of a file of landmarks are aligned, unless
     ``raw_coordinates`` asks for their columns as they are; ``size`` adds the logarithm of centroid
     size. Their labels may come from a table by id (``labels``, with ``id_column`` and
-    ``label_column`` of that table), or from a part of their ids (``id_pattern``).
+    ``label_column`` of that table), or from a part of their ids (``id_pattern``); ``digitised``
+    says what the file does not.
     """
     beside = (id_column, label_column)  # with `labels`, they are columns of that table
     table = table_unless_landmarks(
@@ -142,12 +146,16 @@ def read_labelled(
             reading=reading,
         ),
         raw_coordinates=raw_coordinates or reading == "strict",
+        digitised=digitised,
         size=size,
         labels=labels,
         id_pattern=id_pattern,
     )
     if table is None:
-        roles = Roles(id_column, label_column, group_column, drop, keep, labels, id_pattern)
+        roles = Roles(
+            id_column, label_column, group_column, drop, keep, labels, id_pattern,
+            digitised=digitised,
+        )  # fmt: skip
         table = aligned_specimens(read_specimens(path, roles), missing=missing, size=size)
     _check_has_labels(table)
     return _without_days(table, keep)

@@ -44,6 +44,8 @@ from kernova.workflows.effort import (
 )
 from kernova.workflows.landmarks.alignment import LandmarkColumns, alignment_step
 from kernova.workflows.landmarks.reading import (
+    AS_WRITTEN,
+    HowDigitised,
     Roles,
     check_is_table,
     read_specimens,
@@ -198,6 +200,7 @@ def read_known_and_new(
     group_column: str | None = None,
     raw_coordinates: bool = False,
     size: bool = False,
+    digitised: HowDigitised = AS_WRITTEN,
 ) -> KnownAndNew:
     """Read both tables, the new one like the known one.
 
@@ -205,7 +208,8 @@ def read_known_and_new(
     known rows, and others in new ones, is a feature. ``keep`` names columns that are features in
     any case. The known table must have the group column, whose values become its labels.
     Specimens of files of landmarks are aligned, unless ``raw_coordinates`` asks for their columns
-    as they are; ``size`` adds the logarithm of centroid size.
+    as they are; ``size`` adds the logarithm of centroid size, and ``digitised`` says what the files
+    do not.
     """
     how = _Roles(id_column, label_column, tuple(drop), group_column)
     reading = missing_when_reading(missing)
@@ -230,10 +234,11 @@ def read_known_and_new(
         return read_table(new, optional=optional, like=known_table, missing=reading, **how.of_new())
 
     found = table_unless_landmarks(
-        known, lambda: read_known(keep), raw_coordinates=raw_coordinates, size=size
-    )
+        known, lambda: read_known(keep), raw_coordinates=raw_coordinates, digitised=digitised,
+        size=size,
+    )  # fmt: skip
     if found is None:
-        return _read_both_specimens(known, new, how, keep, missing, size=size)
+        return _read_both_specimens(known, new, how, keep, missing, size=size, digitised=digitised)
     known_table = found
     check_is_table(new, like=known_table.source)
     new_table = read_new()
@@ -257,13 +262,18 @@ def _read_both_specimens(
     missing: Missing,
     *,
     size: bool,
+    digitised: HowDigitised,
 ) -> KnownAndNew:
     """Read and align specimens; the detector aligns them again, by the rows it learns from."""
-    known_roles = Roles(**how.of_known(), keep=keep, optional=how.named)
+    known_roles = Roles(**how.of_known(), keep=keep, optional=how.named, digitised=digitised)
     specimens = read_specimens(known, known_roles)
     known_table = aligned_specimens(specimens, missing=missing, size=size, keeps_missing=True)
     optional = [name for name in (*how.named, how.group_column) if name in specimens.names]
-    new_specimens = read_specimens(new, Roles(**how.of_new(), optional=optional))
+    new_roles = Roles(
+        **how.of_new(), optional=optional, digitised=replace(digitised, dimensions=None),
+        known_dimensions=specimens.landmarks.n_dimensions,
+    )  # fmt: skip
+    new_specimens = read_specimens(new, new_roles)
     assert isinstance(known_table.reader, LandmarkColumns)
     new_table = specimens_like(
         new_specimens,

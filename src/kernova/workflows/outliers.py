@@ -21,6 +21,8 @@ from kernova.workflows.detectors import detector_named
 from kernova.workflows.effort import SampledDetector, explaining_effort
 from kernova.workflows.landmarks.alignment import alignment_step
 from kernova.workflows.landmarks.reading import (
+    AS_WRITTEN,
+    HowDigitised,
     Roles,
     read_specimens,
     table_unless_landmarks,
@@ -162,12 +164,13 @@ def read_rows(
     missing: Missing = OutlierSettings.missing,
     raw_coordinates: bool = False,
     size: bool = False,
+    digitised: HowDigitised = AS_WRITTEN,
 ) -> Table:
     """Read the table; missing values that are to be filled in stay missing for now.
 
     ``keep`` names columns that are features even if they seem to be ids or constant. Specimens of
     a file of landmarks are aligned, unless ``raw_coordinates`` asks for their columns as they are;
-    ``size`` adds the logarithm of centroid size.
+    ``size`` adds the logarithm of centroid size, and ``digitised`` says what the file does not.
     """
     table = table_unless_landmarks(
         data,
@@ -180,11 +183,13 @@ def read_rows(
             missing=missing_when_reading(missing),
         ),
         raw_coordinates=raw_coordinates,
+        digitised=digitised,
         size=size,
     )
     if table is not None:
         return table
-    specimens = read_specimens(data, Roles(id_column, label_column, drop=drop, keep=keep))
+    roles = Roles(id_column, label_column, drop=drop, keep=keep, digitised=digitised)
+    specimens = read_specimens(data, roles)
     return aligned_specimens(specimens, missing=missing, size=size, keeps_missing=True)
 
 

@@ -32,6 +32,8 @@ from kernova.workflows.class_verdicts import RowVerdicts, model_at, verdicts_on
 from kernova.workflows.confusion import Confusion, confusion_of, groups_of, unknown_groups
 from kernova.workflows.landmarks.alignment import LandmarkColumns
 from kernova.workflows.landmarks.reading import (
+    AS_WRITTEN,
+    HowDigitised,
     Roles,
     check_is_table,
     read_specimens,
@@ -172,6 +174,7 @@ def read_new(
     audio: str | os.PathLike[str] | None = None,
     labels: str | os.PathLike[str] | None = None,
     id_pattern: str | None = None,
+    digitised: HowDigitised = AS_WRITTEN,
 ) -> Table:
     """Read the table to judge; by default missing values are treated as in training.
 
@@ -179,13 +182,17 @@ def read_new(
 
     A model of landmarks or sounds reads new ones as it read the training data: specimens are
     aligned to the consensus of the training specimens. Their labels may come from a table by id
-    (``labels``), or from a part of their ids (``id_pattern``). ``audio`` is the folder with the
-    recordings of a table of selections.
+    (``labels``), or from a part of their ids (``id_pattern``), and ``digitised`` says what their
+    file does not. ``audio`` is the folder with the recordings of a table of selections.
     """
     if isinstance(model.reader, LandmarkColumns):
-        given = Roles(id_column, label_column, drop=drop, labels=labels, id_pattern=id_pattern)
+        given = Roles(
+            id_column, label_column, drop=drop, labels=labels, id_pattern=id_pattern,
+            digitised=digitised,
+        )  # fmt: skip
         return _read_specimens(path, model.reader, given, missing or model.encoder_.missing)
     _check_no_labels_beside(os.fspath(path), labels, id_pattern)
+    _check_as_written(digitised)
     missing = missing or model.encoder_.missing
     if missing == "auto" and model.encoder_.missing != "auto":
         missing = "fill"  # indicators cannot be added to a model
@@ -225,7 +232,9 @@ def _read_specimens(
     """Align specimens like those of training; labels have the column of training by default."""
     if given.label_column is None and not given.has_labels_beside and reader.label_column:
         given = replace(given, label_column=reader.label_column, optional=(reader.label_column,))
-    given = replace(given, usual_id=reader.id_column, may_be_raw=False)
+    given = replace(
+        given, usual_id=reader.id_column, may_be_raw=False, known_dimensions=reader.layout[1]
+    )
     specimens = read_specimens(path, given)
     table = specimens_like(specimens, reader, "the model was learnt from", missing=missing)
     note = f"Specimens of {table.source} are aligned to the consensus of the training specimens."
@@ -240,6 +249,14 @@ def _check_no_labels_beside(
         raise InputError(
             f"`{given}` is for models that were learnt from landmarks. Name the column of {path} "
             "that holds the classes with label_column."
+        )
+
+
+def _check_as_written(digitised: HowDigitised) -> None:
+    given = [name for name, is_given in digitised.given.items() if is_given]
+    if given:
+        raise InputError(
+            f"`{given[0]}` is for models that were learnt from landmarks. Leave it out."
         )
 
 

@@ -23,6 +23,26 @@ ALIGNED_SOLIDS = (
     "removed; size=True adds the size as a column), and 18 tangent coordinates are compared, of "
     "which 11 are independent."
 )
+GUESSED = (
+    "The 12 numbers of a specimen of {} were read as 6 landmarks in the plane. If they are 4 in "
+    "space, pass dimensions=3."
+)
+LOOK_LIKE_LANDMARKS = (
+    "Columns such as p1X and p1Y look like landmarks, but there is no x of landmark 3; they are "
+    "compared as they are."
+)
+NO_HEADER = "The first line of fish.txt holds values instead of the names of columns: 'carp_000', "
+ONE_ESTIMATED = (
+    "1 of 35 landmarks of fish.tps is missing, in 1 of 5 specimens; each is estimated from the "
+    "others."
+)
+CODE_OF_MISSING = (
+    "Landmark 4 of '{}' of {} is (-999, -999), as a missing one may be written. Write NA for each "
+    "of its coordinates, or pass negative='missing'."
+)
+OTHER_DIMENSION = (
+    "fish.tps says itself that its landmarks have 2 coordinates each. Leave out `dimensions`."
+)
 SIZES_OF_THE_FILE = (
     "{} holds 6 landmarks in two dimensions: specimens are aligned (position, size and rotation "
     "removed; the log of centroid size, in the unit of the file, is one more column), and 12 "

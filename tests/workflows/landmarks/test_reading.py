@@ -1,5 +1,6 @@
 """Files of specimens as tables: every format, ids, labels, missing landmarks, and bad input."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from kernova import InputError
 from kernova.workflows.landmarks.alignment import LOG_SIZE
+from kernova.workflows.landmarks.reading import HowDigitised
 from kernova.workflows.learn import read_labelled
 from kernova.workflows.novelty import read_known_and_new
 from kernova.workflows.outliers import read_rows
@@ -111,6 +113,109 @@ def test_tables_that_only_resemble_landmarks_are_taken_as_they_are(kind):
     table = read_rows(csv(frame=frame))
     assert table.notes == ()
     pd.testing.assert_frame_equal(table.features, frame, check_exact=False)
+
+
+NUMBERS = [f"{axis}{number}" for number in range(1, 7) for axis in "xy"]
+
+
+def renamed(name, **others):
+    """Return specimens whose coordinates are named by position, axis (0 or 1) and number."""
+    return fish(**others).rename(
+        columns={old: name(k, k % 2, k // 2 + 1) for k, old in enumerate(NUMBERS)}
+    )
+
+
+NAMES = {
+    "from 0": lambda k, axis, number: f"{'xy'[axis]}{number - 1}",
+    "a prefix": lambda k, axis, number: f"p{number}{'XY'[axis]}",
+    "brackets": lambda k, axis, number: f"LM{number} ({'xy'[axis]})",
+    "anatomy": lambda k, axis, number: f"{'abcdef'[number - 1] * 3}_{'xy'[axis]}",
+    "made unique": lambda k, axis, number: "xy"[axis] + (f".{number - 1}" if number > 1 else ""),
+    "geomorph": lambda k, axis, number: f"Coord{k + 1}",
+    "MorphoJ": lambda k, axis, number: f"ProcCoord{k + 1}",
+}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "txt", "parquet"])
+@pytest.mark.parametrize("kind", NAMES)
+def test_names_of_other_programs_are_landmarks_too(kind, suffix):
+    frame, path = renamed(NAMES[kind]), f"fish.{suffix}"
+    if suffix == "parquet":
+        frame.to_parquet(path)
+    else:
+        csv(path, frame, sep="," if suffix == "csv" else "\t")
+    table = read_labelled(path, "species", id_column="id")
+    expected = read_labelled(tps("same.tps"), None, id_pattern="^([a-z]+)_")
+    np.testing.assert_allclose(table.features, expected.features, atol=1e-8)
+    assert table.labels.tolist() == KNOWN
+    is_guessed = messages.GUESSED.format(path) in table.notes
+    assert is_guessed == (kind in ("geomorph", "MorphoJ"))
+    raw = read_rows(path, label_column="species", id_column="id", raw_coordinates=True)
+    assert raw.features.shape == (60, 12)
+
+
+def test_columns_that_only_look_like_landmarks_are_compared_as_they_are_with_a_note():
+    table = read_rows(csv(frame=renamed(NAMES["a prefix"]).drop(columns=["p3X", "p3Y"])))
+    assert messages.LOOK_LIKE_LANDMARKS in table.notes
+    raw = read_rows("fish.csv", raw_coordinates=True)
+    assert messages.LOOK_LIKE_LANDMARKS not in raw.notes
+
+
+def test_numbered_columns_are_landmarks_if_their_dimension_is_given():
+    path = csv(frame=renamed(lambda k, axis, number: f"V{k + 1}"))
+    assert "V1" in read_rows(path).features
+    table = read_rows(path, label_column="species", digitised=HowDigitised(dimensions=3))
+    assert table.features.shape == (60, 12)
+    assert table.reader.layout == (4, 3)
+    known_and_new = read_known_and_new(
+        path, path, label_column="species", digitised=HowDigitised(dimensions=3)
+    )
+    assert known_and_new.new.features.shape == (60, 12)
+
+
+def test_rows_without_a_header():
+    frame = fish()[["id", *NUMBERS]]
+    path = csv("fish.txt", frame, header=False, sep="\t")
+    with pytest.raises(InputError, match=re.escape(messages.NO_HEADER)):
+        read_rows(path)
+    rows = read_rows(path, digitised=HowDigitised(dimensions=2))
+    np.testing.assert_allclose(rows.features, read_rows(tps()).features, atol=1e-8)
+    assert rows.ids.tolist() == KNOWN_IDS
+    named = csv("known.csv", fish()[["depth"]].assign(length=np.arange(60) ** 2))
+    with pytest.raises(InputError, match=r"^The first line of fish\.txt holds values"):
+        read_known_and_new(named, path)
+
+
+def test_ids_and_negative_coordinates_of_tps_files():
+    text = specimens.tps(known()[:5] - known()[:5].min() + 1, ["same"] * 5)
+    text = text.replace("\n", "\n-1 -1\n", 1).replace("LM=6", "LM=7", 1)
+    text = text.replace("LM=6\n", "LM=7\n3 4\n")
+    with pytest.raises(InputError, match="have the same ID=same"):
+        read_rows(as_text("fish.tps", text))
+    how = HowDigitised(ids_from="number", negative="missing")
+    table = read_rows("fish.tps", digitised=how)
+    assert table.ids.tolist() == ["1", "2", "3", "4", "5"]
+    assert messages.ONE_ESTIMATED in table.notes
+
+
+def test_a_code_of_missing_landmarks_is_no_landmark():
+    points = known() - known().min() + 1
+    points[2, 3] = -999
+    for path in (tps(points=points), csv(frame=fish(points))):
+        with pytest.raises(InputError) as raised:
+            read_rows(path)
+        assert str(raised.value) == messages.CODE_OF_MISSING.format(KNOWN_IDS[2], path)
+        table = read_rows(path, digitised=HowDigitised(negative="missing"))
+        assert any("is missing, in 1 of 60 specimens" in note for note in table.notes)
+
+
+def test_a_dimension_that_the_file_tells_cannot_be_another():
+    with pytest.raises(InputError) as raised:
+        read_rows(tps(), digitised=HowDigitised(dimensions=3))
+    assert str(raised.value) == messages.OTHER_DIMENSION
+    named = csv("known.csv", fish()[["depth"]].assign(length=np.arange(60) ** 2))
+    with pytest.raises(InputError, match=r"^`negative` is for specimens that are aligned"):
+        read_rows(named, digitised=HowDigitised(negative="missing"))
 
 
 # --- ids and labels ------------------------------------------------------------------------------

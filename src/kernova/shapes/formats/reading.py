@@ -3,16 +3,18 @@
 import csv
 import os
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import pandas as pd
 
 from kernova.errors import InputError, quoted
+from kernova.shapes.column_names import columns_of_coordinates
 from kernova.shapes.formats.morphologika import is_section, read_morphologika
 from kernova.shapes.formats.nts import is_parameter_line, read_nts
 from kernova.shapes.formats.rows import layout_of, read_coordinate_rows
-from kernova.shapes.landmarks import Landmarks, Negative, check_negative
+from kernova.shapes.landmarks import Landmarks, Negative, check_negative, coordinate
 from kernova.shapes.tps import IdsFrom, read_tps, variables_of
 from kernova.shapes.wide_tables import (
     check_column,
@@ -20,7 +22,7 @@ from kernova.shapes.wide_tables import (
     landmark_columns,
     read_landmark_table,
 )
-from kernova.text import listed
+from kernova.text import listed, quantity
 from kernova.textfiles import open_file
 
 Format = Literal["tps", "nts", "morphologika", "rows", "table"]
@@ -31,6 +33,8 @@ _TEXTS = frozenset({".csv", ".tsv", ".txt", ".dat", ".dta", ".asc", ""})
 _FIRST_TPS_LINE = re.compile(r"LM3?\s*=.*", re.IGNORECASE)
 # No line of a landmark file is longer, and a whole table need not be read to see its first ones.
 _SNIFFED = 1 << 16
+# Three landmarks in the plane, after an id and perhaps a group and another text.
+_FEWEST_VALUES, _MOST_TEXTS = 6, 3
 
 
 class Specimens(NamedTuple):
@@ -95,6 +99,7 @@ def read_landmarks(
     kind = landmark_format(path)
     if kind == "tps":
         landmarks = read_tps(path, negative=negative, ids_from=ids_from)
+        _check_digitised(landmarks)
         return Specimens(landmarks, variables_of(landmarks))
     if kind == "nts":
         return Specimens(read_nts(path, dimensions=dimensions, negative=negative), None)
@@ -106,6 +111,14 @@ def read_landmarks(
         table = read_landmark_table(path, id_column=id_column, negative=negative)
         return Specimens(table.landmarks, table.others)
     return Specimens(found.landmarks, found.others if len(found.others.columns) else None)
+
+
+def _check_digitised(landmarks: Landmarks) -> None:
+    if not (landmarks.n_landmarks or any(landmarks.curves) or any(landmarks.outlines)):
+        raise InputError(
+            f"{landmarks.source} has {quantity(len(landmarks), 'specimen')}, but neither landmarks "
+            "(LM=0) nor curves: nothing was digitised. Digitise the images, or name another file."
+        )
 
 
 def landmark_format(path: str | os.PathLike[str]) -> Format:
@@ -133,8 +146,9 @@ def landmark_format(path: str | os.PathLike[str]) -> Format:
 def is_landmark_file(path: str | os.PathLike[str]) -> bool:
     r"""Whether a file holds landmarks rather than an ordinary table, by its suffix and first line.
 
-    Rows of numbers without names may be anything and do not count, nor do files that cannot be
-    opened. For a table that is not text, see :func:`~kernova.shapes.landmark_columns`.
+    Rows of numbers without names may be anything and do not count, unless a header calls them
+    coordinates, such as ``RawCoord1`` of MorphoJ; nor do files that cannot be opened.
+    For a table that is not text, see :func:`~kernova.shapes.landmark_columns`.
 
     Examples
     --------
@@ -147,11 +161,37 @@ def is_landmark_file(path: str | os.PathLike[str]) -> bool:
     """
     try:
         kind = landmark_format(path)
-        if kind == "table" and Path(path).suffix.lower() in _TEXTS:
-            return landmark_columns(_header(_first_line(path))) is not None
+        if kind in ("table", "rows") and Path(path).suffix.lower() in _TEXTS:
+            first = _first_line(path)
+            is_named = columns_of_coordinates(_names(first)) is not None
+            return is_named or landmark_columns(_header(first)) is not None
     except InputError:
         return False
     return kind in ("tps", "nts", "morphologika")
+
+
+def values_as_header(path: str | os.PathLike[str]) -> list[str]:
+    """Cells of the first line of a text file that are values although names are expected there.
+
+    Names may be numbers, too, such as those of pixels or wavelengths, which rise or fall; values
+    do neither, and at least one of them is no whole number. Empty if the first line has names.
+    """
+    if Path(path).suffix.lower() not in _TEXTS:
+        return []
+    try:
+        cells = _names(_first_line(path))
+    except InputError:
+        return []
+    numbers = [coordinate(cell) for cell in cells]
+    while numbers and numbers[0] is None:
+        numbers = numbers[1:]
+    values = [number for number in numbers if number is not None]
+    is_whole = all(float(value).is_integer() for value in values)
+    if len(values) < len(numbers) or len(values) < _FEWEST_VALUES or is_whole:
+        return []
+    steps = {later > earlier for earlier, later in pairwise(values[len(values) > _FEWEST_VALUES :])}
+    is_header = len(cells) - len(values) > _MOST_TEXTS or len(steps) == 1
+    return [] if is_header else cells
 
 
 def groups_from_column(
@@ -210,6 +250,12 @@ def _first_line(path: str | os.PathLike[str]) -> str:
     if lines[0][0] == "'" and after and is_section(after[0]):
         return after[0]
     return lines[0]
+
+
+def _names(line: str) -> list[str]:
+    """Return the cells of a line, which blanks may separate as well."""
+    marks = [mark for mark in "\t;," if mark in line]
+    return [cell.strip() for cell in (_header(line) if marks else line.split())]
 
 
 def _header(line: str) -> list[str]:

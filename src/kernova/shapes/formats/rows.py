@@ -203,12 +203,7 @@ def landmarks_of_rows(
     notes: tuple[str, ...] = ()
     if dimensions is None:
         dimensions = 3 if n_numbers % 3 == 0 and n_numbers % 2 else 2
-        if n_numbers % 6 == 0:
-            notes = (
-                f"The {n_numbers} numbers of a specimen of {source} were read as "
-                f"{n_numbers // 2} landmarks in the plane. If they are {n_numbers // 3} in space, "
-                "save them as a table with the columns x1, y1, z1, x2 and so on.",
-            )
+        notes = guessed_dimension(n_numbers, source)
     if dimensions not in (2, 3) or n_numbers % dimensions:
         advice = "complete the rows" if dimensions in (2, 3) else "set dimensions to 2 or 3"
         raise InputError(
@@ -216,6 +211,16 @@ def landmarks_of_rows(
             f"{quoted(dimensions)} coordinates each; {advice}."
         )
     return landmarks_of(ids, rows.reshape(len(rows), -1, dimensions), source, negative, notes)
+
+
+def guessed_dimension(n_numbers: int, source: str) -> tuple[str, ...]:
+    """Note that numbers were read as landmarks in the plane, if they may be landmarks in space."""
+    if n_numbers % 6:
+        return ()
+    return (
+        f"The {n_numbers} numbers of a specimen of {source} were read as {n_numbers // 2} "
+        f"landmarks in the plane. If they are {n_numbers // 3} in space, pass dimensions=3.",
+    )
 
 
 def landmarks_of(

@@ -23,14 +23,41 @@ from kernova.shapes import (
     landmark_columns,
     read_landmarks,
 )
-from kernova.shapes.formats.reading import landmark_format
-from kernova.shapes.landmarks import coordinate
+from kernova.shapes.column_names import columns_of_coordinates, misunderstood
+from kernova.shapes.formats.reading import landmark_format, values_as_header
+from kernova.shapes.formats.rows import guessed_dimension
+from kernova.shapes.landmarks import Negative, coordinate
+from kernova.shapes.tps import IdsFrom
 from kernova.tables.formats import read_raw
 from kernova.tables.table import Table, read_table
 from kernova.text import listed
 from kernova.typing import Coordinates
 
 _ID = "specimen"
+_TABLES = ("table", "rows")  # formats with names of columns
+# What programs write for a missing landmark, beside NA.
+_MISSING = (-999.0, -9999.0)
+
+
+@dataclass(frozen=True)
+class HowDigitised:
+    """What the user says about the coordinates of a file of specimens."""
+
+    ids_from: IdsFrom = "auto"  # the field of a TPS file that holds the ids
+    negative: Negative = "values"  # the meaning of negative coordinates
+    dimensions: int | None = None  # of coordinates whose names tell no axes
+
+    @property
+    def given(self) -> dict[str, bool]:
+        """Which parameters were given, by name."""
+        return {
+            "ids_from": self.ids_from != "auto",
+            "negative": self.negative != "values",
+            "dimensions": self.dimensions is not None,
+        }
+
+
+AS_WRITTEN = HowDigitised()
 
 
 @dataclass(frozen=True)
@@ -48,6 +75,13 @@ class Roles:
     optional: Collection[str] = ()  # columns that the file need not have
     usual_id: str | None = None  # the id column of a file like it, used if this file has it
     may_be_raw: bool = True  # whether raw_coordinates is a way out
+    digitised: HowDigitised = AS_WRITTEN
+    known_dimensions: int | None = None  # of the specimens that these are compared with
+
+    @property
+    def dimensions(self) -> int | None:
+        """Coordinates per landmark where the file does not tell."""
+        return self.digitised.dimensions or self.known_dimensions
 
     @property
     def has_labels_beside(self) -> bool:
@@ -83,7 +117,12 @@ class Specimens:
 
 
 def table_unless_landmarks(
-    path: object, read: Callable[[], Table], *, raw_coordinates: bool, **others: object
+    path: object,
+    read: Callable[[], Table],
+    *,
+    raw_coordinates: bool,
+    digitised: HowDigitised = AS_WRITTEN,
+    **others: object,
 ) -> Table | None:
     """Read a table as ever; None if the file holds landmarks, which have to be aligned.
 
@@ -95,6 +134,9 @@ def table_unless_landmarks(
         Reads it as a table of features.
     raw_coordinates : bool
         Whether to compare the coordinates of landmarks as they are.
+    digitised : HowDigitised
+        What is known of the coordinates of specimens; with a number of dimensions, columns and rows
+        without names of axes are landmarks.
     **others
         Parameters that have a meaning for aligned specimens only; an error is raised if one of
         them is given for a table.
@@ -104,25 +146,48 @@ def table_unless_landmarks(
     if raw_coordinates:
         _check_is_table(path)
     # The first line tells before other columns are checked, in which anything may stand.
-    elif is_landmark_file(path):
+    elif is_landmark_file(path) or (digitised.dimensions and landmark_format(path) == "rows"):
         return None
+    check_has_names(path, or_rows="; or pass dimensions=2 to read such rows as landmarks")
     table = read()
-    if not raw_coordinates and landmark_columns(table.columns) is not None:
+    names = table.columns
+    if not raw_coordinates and _coordinate_columns(names, digitised.dimensions) is not None:
         return None
+    _check_none_given({**others, **digitised.given}, table.source, is_raw=raw_coordinates)
+    note = None if raw_coordinates else misunderstood(names)
+    return table if note is None else replace(table, notes=(*table.notes, note))
+
+
+def _check_none_given(others: dict[str, Any], source: str, *, is_raw: bool) -> None:
+    """Raise if a parameter was given that has a meaning for aligned specimens only."""
     given = [name for name, value in others.items() if value]
     if given:
-        why = "its coordinates are compared as they are" if raw_coordinates else (
-            "it holds no landmarks"
-        )  # fmt: skip
+        why = "its coordinates are compared as they are" if is_raw else "it holds no landmarks"
         raise InputError(
-            f"`{given[0]}` is for specimens that are aligned, but {table.source} is taken as a "
-            f"table of features: {why}. Leave it out."
+            f"`{given[0]}` is for specimens that are aligned, but {source} is taken as a table of "
+            f"features: {why}. Leave it out."
         )
-    return table
+
+
+def check_has_names(path: str | os.PathLike[str], *, or_rows: str = "") -> None:
+    """Raise if the first line of a table holds values, which would be taken for names."""
+    cells = values_as_header(path)
+    if cells:
+        raise InputError(
+            f"The first line of {os.fspath(path)} holds values instead of the names of columns: "
+            f"{listed(cells[:3])}. Add a line of names, such as id, x1, y1, x2, y2 for landmarks"
+            f"{or_rows}."
+        )
+
+
+def _coordinate_columns(
+    names: Sequence[str], dimensions: int | None
+) -> list[tuple[str, ...]] | None:
+    return landmark_columns(names) or columns_of_coordinates(names, dimensions)
 
 
 def _check_is_table(path: str | os.PathLike[str]) -> None:
-    if is_landmark_file(path) and landmark_format(path) != "table":
+    if is_landmark_file(path) and landmark_format(path) not in _TABLES:
         raise InputError(
             f"{os.fspath(path)} holds specimens, which are compared after alignment only; "
             "raw_coordinates=True is for tables. Leave it out."
@@ -131,9 +196,10 @@ def _check_is_table(path: str | os.PathLike[str]) -> None:
 
 def check_is_table(path: object, *, like: str) -> None:
     """Raise if a file holds specimens where a table of features like another one is wanted."""
-    if not isinstance(path, str | os.PathLike) or not is_landmark_file(path):
+    if not isinstance(path, str | os.PathLike):
         return
-    if landmark_format(path) != "table":
+    check_has_names(path)
+    if is_landmark_file(path) and landmark_format(path) not in _TABLES:
         raise InputError(
             f"{os.fspath(path)} holds landmarks of specimens, but {like} is a table of features. "
             "Name a file like it."
@@ -142,16 +208,50 @@ def check_is_table(path: object, *, like: str) -> None:
 
 def read_specimens(path: str | os.PathLike[str], roles: Roles) -> Specimens:
     """Read specimens with their ids, labels and groups, from any file of landmarks."""
-    is_table = landmark_format(path) == "table"
+    is_table = _is_table(path, roles.dimensions)
     specimens = _from_table(path, roles) if is_table else _from_landmarks(path, roles)
+    _check_coordinates(specimens.landmarks, roles.digitised.dimensions)
     if not roles.has_labels_beside:
         return specimens
     return replace(specimens, labels=_labels_beside(specimens, roles))
 
 
+def _is_table(path: str | os.PathLike[str], dimensions: int | None) -> bool:
+    """Whether a file has a line of names, among which those of the coordinates are found."""
+    kind = landmark_format(path)
+    if kind != "rows" or values_as_header(path):
+        return kind == "table"
+    names = read_raw(os.fspath(path)).columns.column_names
+    return _coordinate_columns(names, dimensions) is not None
+
+
+def _check_coordinates(landmarks: Landmarks, dimensions: int | None) -> None:
+    """Raise for landmarks of another dimension than given, and for a code of missing ones."""
+    if dimensions not in (None, landmarks.n_dimensions):
+        raise InputError(
+            f"{landmarks.source} says itself that its landmarks have {landmarks.n_dimensions} "
+            "coordinates each. Leave out `dimensions`."
+        )
+    points = landmarks.coordinates
+    is_code = np.isin(points[..., 0], _MISSING) & (points == points[..., :1]).all(axis=2)
+    if is_code.any():
+        row, landmark = np.argwhere(is_code)[0].tolist()
+        value = ", ".join(f"{number:g}" for number in points[row, landmark])
+        raise InputError(
+            f"Landmark {landmark + 1} of {quoted(landmarks.ids[row])} of {landmarks.source} is "
+            f"({value}), as a missing one may be written. Write NA for each of its coordinates, or "
+            "pass negative='missing'."
+        )
+
+
 def _from_landmarks(path: str | os.PathLike[str], roles: Roles) -> Specimens:
     """Read a TPS file, or another one that has ids and perhaps further columns of its own."""
-    landmarks, others = read_landmarks(path)
+    landmarks, others = read_landmarks(
+        path,
+        negative=roles.digitised.negative,
+        ids_from=roles.digitised.ids_from,
+        dimensions=roles.dimensions,
+    )
     columns = pd.DataFrame(index=range(len(landmarks))) if others is None else others
     source = landmarks.source
     _check_keep(replace(roles, may_be_raw=False), source)
@@ -200,7 +300,7 @@ def _from_table(path: str | os.PathLike[str], roles: Roles) -> Specimens:
     source = os.fspath(path)
     written = read_raw(source).columns.column_names
     names = [name.strip() for name in written if name.strip()]
-    columns = landmark_columns(names)
+    columns = _coordinate_columns(names, roles.dimensions)
     if columns is None:
         raise InputError(
             f"{source} holds no landmarks: it needs columns x1, y1, x2, y2, x3, y3 and so on, all "
@@ -218,6 +318,8 @@ def _from_table(path: str | os.PathLike[str], roles: Roles) -> Specimens:
         keep=coordinates, missing="keep",
     )  # fmt: skip
     ids = table.ids if own_id is not None else table.ids.rename(_ID)
+    is_guessed = roles.dimensions is None and landmark_columns(names) is None
+    guessed = guessed_dimension(len(coordinates), source) if is_guessed else ()
     return Specimens(
         Landmarks(tuple(ids), _points(table, columns, roles), source=source),
         ids,
@@ -228,7 +330,7 @@ def _from_table(path: str | os.PathLike[str], roles: Roles) -> Specimens:
         None if table.labels is None else label,
         tuple(others),
         tuple(name for name in unused if name not in roles.drop),
-        table.notes,
+        (*table.notes, *guessed),
     )
 
 
@@ -297,6 +399,8 @@ def _points(table: Table, columns: Sequence[tuple[str, ...]], roles: Roles) -> C
             f"columns {listed(columns[landmark])} of landmark {landmark + 1}; fill in all of them "
             "or none."
         )
+    if roles.digitised.negative == "missing":
+        points[(points < 0).any(axis=2)] = np.nan
     return points
 
 
