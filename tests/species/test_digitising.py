@@ -92,6 +92,17 @@ def test_a_tail_is_recovered_and_a_few_errors_do_not_move_it():
     assert (tail.p_values(squared[100:]) < 0.001).mean() == pytest.approx(0.001, abs=0.0008)
 
 
+def test_a_tail_is_wider_by_what_few_degrees_of_freedom_leave_open():
+    tail = fit_tail(np.random.default_rng(1).chisquare(2, size=50_000), 2)
+    wide = tail.widened(20)
+    assert wide.median == pytest.approx(tail.median)
+    assert wide.freedom == pytest.approx(1 / (1 / tail.freedom + 1 / 20))
+    # Squared deviations over a variance from 20 degrees of freedom follow an F distribution.
+    rng = np.random.default_rng(2)
+    squared = rng.chisquare(2, size=200_000) / (rng.chisquare(20, size=200_000) / 20)
+    assert (wide.p_values(squared) < 0.001).mean() == pytest.approx(0.001, rel=0.4)
+
+
 def test_swap_p_values_of_ordinary_specimens_are_not_small(clean):
     coordinates, groups = clean
     codes = np.unique(groups, return_inverse=True)[1]
@@ -202,11 +213,51 @@ def test_specimens_of_a_shape_that_no_group_has_are_noted_and_not_listed(clean, 
     assert {one.row: (one.kind, one.landmarks) for one in report.findings} == {
         90: ("single landmark", (5,))
     }
-    which = "none of the known groups" if label is None else "no larger group"
+    which, few = "none of the known groups", "A few landmarks alone do not explain this."
+    if label:
+        which = "no larger group"
+        few = "This is not explained by a few landmarks that others of their group have elsewhere."
     assert report.notes[0] == (
-        f"2 specimens are either digitised differently or of a shape that {which} has: s80, s95. A "
-        "few landmarks alone do not explain this."
+        f"2 specimens are either digitised differently or of a shape that {which} has: s80, s95. "
+        f"{few}"
     )
+    assert report.unlike == (80, 95)
+
+
+def test_landmarks_that_a_small_species_has_elsewhere_are_no_errors(clean):
+    coordinates, groups = clean[0].copy(), [*clean[1]]
+    rows = [100, 101, 102, 103]
+    for row in rows:
+        groups[row] = "rare"
+        frame = coordinates[row] - coordinates[row].mean(axis=0)
+        coordinates[row, 4] += 0.5 * frame[4]
+    report = check_digitising(file_of(coordinates), groups)
+    assert not {one.row for one in report.findings} & set(rows)
+    assert report.unlike == tuple(rows)
+    wrong = coordinates.copy()
+    wrong[101, [1, 2]] = coordinates[101, [2, 1]]
+    wrong[102, 7] += 0.4 * np.ptp(coordinates[102])
+    wrong[103] *= [-1, 1]
+    names = found(wrong, groups)
+    assert {row: names.get(row) for row in rows} == {
+        100: None,
+        101: ("swapped pair", (2, 3)),
+        102: ("single landmark", (8,)),
+        103: ("mirrored", ()),
+    }
+
+
+@pytest.mark.parametrize("n_landmarks", [12, 30])
+def test_clean_files_of_small_groups_seldom_have_a_finding(n_landmarks):
+    """Aimed at 5 %; scales, means and covariances from few specimens vary, too."""
+    rng, n_files = np.random.default_rng(n_landmarks), 0
+    for _ in range(40):
+        means = rng.normal(size=(5, n_landmarks, 2)) * 0.05 + rng.normal(size=(n_landmarks, 2))
+        axes = rng.normal(size=(4, n_landmarks * 2)) * 0.02
+        drawn_rows = rng.normal(size=(30, 4)) @ axes + 0.01 * rng.normal(size=(30, 2 * n_landmarks))
+        shapes = np.repeat(means, 6, axis=0) + drawn_rows.reshape(30, n_landmarks, 2)
+        n_files += bool(found(shapes, np.repeat([*"abcde"], 6).tolist()))
+    assert n_files <= 6  # 0.1 % of the time if 5 % have one
 
 
 def test_without_any_group_a_shape_that_deviates_is_listed(clean):

@@ -1,16 +1,19 @@
 """Inputs of a species study: groups, other columns, far and missing landmarks, preparation."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from kernova.errors import InputError
 from kernova.shapes import Landmarks, write_landmarks
 from kernova.shapes.features import shape_features
 from kernova.species.inputs import (
     Reading,
+    alignment_notes,
     check_landmarks,
     columns_of,
     feature_notes,
@@ -18,6 +21,7 @@ from kernova.species.inputs import (
     missing_landmark_notes,
     prepared_specimens,
     read_specimens,
+    scale_notes,
     without_far_landmarks,
 )
 from tests.species.drawn_shapes import drawn
@@ -126,6 +130,43 @@ def test_few_new_specimens_are_compared_with_the_known_ones():
     known = gappy(far=())
     new = gappy(far=[(0, 2)]).take([0])
     assert without_far_landmarks(new, beside=known).landmarks.is_missing.sum() == 1
+
+
+def test_some_specimens_without_a_scale_are_noted():
+    scales = np.r_[np.ones(17), [np.nan] * 3]
+    assert scale_notes(gappy(far=(), scales=scales)) == [
+        "3 of 20 specimens have no scale, so that sizes are taken in the units of the file, and "
+        "are not comparable if magnifications differ."
+    ]
+    assert scale_notes(gappy(far=())) == scale_notes(gappy(far=(), scales=np.ones(20))) == []
+
+
+def test_alignments_that_do_not_converge_are_notes_with_causes_that_are_there():
+    what = "The consensus did not converge in 1,000 rounds: alignment is approximate."
+    limit = "Results that are close to a limit may depend on it."
+    for missing, advice in (
+        ([], limit),
+        ([(1, 1)], f"1 specimen lacks landmarks. {limit}"),
+        (
+            [(1, k) for k in range(5)],
+            "1 specimen lacks most landmarks; compare the result without it.",
+        ),
+    ):
+        with alignment_notes(gappy(far=(), missing=missing)) as notes:
+            for _ in range(2):
+                text = f"{what} Leave out specimens or landmarks of which most are missing."
+                warnings.warn(text, ConvergenceWarning, stacklevel=1)
+        assert notes == [f"{what} {advice}"]
+
+
+def test_other_warnings_stay_warnings():
+    def warn():
+        with alignment_notes(gappy(far=())) as notes:
+            warnings.warn("other", UserWarning, stacklevel=1)
+        return notes
+
+    with pytest.warns(UserWarning, match="other"):
+        assert warn() == []
 
 
 def test_missing_landmarks_are_counted():

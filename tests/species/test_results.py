@@ -1,10 +1,13 @@
 """Answers of a species study: sentences, JSON, tables, aligned specimens and notes."""
 
 import json
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from kernova.shapes import Landmarks, read_landmarks, write_landmarks
 from kernova.shapes.features import shape_features
@@ -17,6 +20,8 @@ from kernova.species.results import (
     digitising_notes,
 )
 from kernova.species.space import SpeciesSettings
+from kernova.species.specimens import judge_specimens
+from kernova.species.verdicts import format_rate
 from tests.species.drawn_shapes import OUTLINE, drawn
 
 QUICK = SpeciesSettings(halvings=2, components=4)
@@ -97,8 +102,8 @@ def test_json_on_a_group_has_both_questions_for_every_known_group(unknown):
         assert list(pair) == [
             "known", "specimens", "status", "p_value", "adjusted_p_value", "smallest_p_value",
             "exchanged", "exchanged_unknown", "exchanged_known", "population_column",
-            "adjusted_for", "confounded_with", "too_rarely_stated", "shared_populations", "distance",
-            "critical_distance", "dispersion_ratio", "dispersion_p_value", "smaller",
+            "adjusted_for", "confounded_with", "too_rarely_stated", "shared_populations",
+            "distance", "critical_distance", "dispersion_ratio", "dispersion_p_value", "smaller",
             "size_p_value", "sizes_apart", "distance_by_growth", "distance_beyond_growth", "error",
             "error_low", "error_high", "left_out", "single_specimens", "novelty_error", "auroc",
             "novelty_error_spread",
@@ -376,7 +381,11 @@ def test_sentences_on_specimens_are_of_each_and_of_the_sample(specimens):
         "of those called new, at most 5 % are expected to be ordinary.",
         tests.whole_sample.sentence,
     ]
-    assert specimens.sentences[1].endswith("are expected of known groups mixed as in fish.tps.")
+    p_value = format_rate(tests.whole_sample.p_value)
+    assert specimens.sentences[1].endswith(
+        f"The two tests together show that the sample, or a part of it, is more novel (p-value "
+        f"{p_value})."
+    )
     assert specimens.sentences[2:] == list(specimens.notes)
     assert specimens.notes[0] == tests.notes[0]
 
@@ -412,6 +421,50 @@ def test_digitising_is_checked_before_sides_are_averaged():
     assert not any("missing" in note for note in answer_unknown(landmarks, names, "new").notes)
 
 
+def test_scales_of_some_specimens_and_slow_alignment_are_noted(monkeypatch):
+    """Whether or not a question is asked that compares sizes."""
+    landmarks, groups = drawn({"a": 20, "b": 20, "new": 10})
+    scales = np.where(np.arange(50) < 30, 2.0, np.nan)
+    landmarks = Landmarks(landmarks.ids, landmarks.coordinates, scales=scales, source="fish.tps")
+
+    def judge(*given):
+        text = "The consensus did not converge in 9 rounds: x."
+        warnings.warn(text, ConvergenceWarning, stacklevel=1)
+        return judge_specimens(*given)
+
+    monkeypatch.setattr("kernova.species.results.judge_specimens", judge)
+    answer = answer_unknown(landmarks, groups.tolist(), "new", QUICK)
+    assert (
+        "20 of 50 specimens have no scale, so that sizes are taken in the units of the file, and "
+        "are not comparable if magnifications differ."
+    ) in answer.notes
+    assert (
+        "The consensus did not converge in 9 rounds: x. Results that are close to a limit may "
+        "depend on it."
+    ) in answer.notes
+    scaled = answer_each(replace(landmarks, scales=np.ones(50)), groups.tolist(), QUICK)
+    assert not any("scale" in note for note in scaled.notes)
+
+
+def test_far_landmarks_are_sought_in_coordinates_as_read_alone():
+    landmarks, groups = drawn({"a": 20, "b": 20, "new": 10})
+    points = landmarks.coordinates.copy()
+    points[3, 2] = 1e9
+    averaged = replace(landmarks, coordinates=points)
+    given = (groups.tolist(), "new", QUICK)
+    assert any("far beyond" in note for note in answer_unknown(averaged, *given).notes)
+    answer = answer_unknown(averaged, *given, digitised=landmarks)
+    assert not any("far beyond" in note for note in answer.notes)
+
+
+def test_specimens_unlike_any_group_are_not_in_order():
+    known, groups = drawn({"a": 40, "b": 40})
+    rng = np.random.default_rng(5)
+    new = Landmarks(("n0", "n1"), np.stack([rng.normal(size=(9, 2)), known.coordinates[0] + 0.001]))
+    answer = answer_specimens(known, groups.tolist(), new, QUICK)
+    assert answer.rows["digitising"].tolist() == ["unlike any group", "in order"]
+
+
 def test_json_on_specimens_has_the_test_of_the_whole_sample(specimens):
     found = plain(specimens)
     assert list(found) == [
@@ -424,8 +477,10 @@ def test_json_on_specimens_has_the_test_of_the_whole_sample(specimens):
     assert whole == {
         "p_value": specimens.tests.whole_sample.p_value,
         "is_more_novel": True,
+        "rank_sum_p_value": specimens.tests.whole_sample.rank_sum_p_value,
         "low_p_values": 9,
         "low_p_values_expected": pytest.approx(0.45),
+        "low_p_values_p_value": specimens.tests.whole_sample.low_p_values_p_value,
         "sentence": specimens.sentences[1],
     }
     assert whole["p_value"] < 0.001

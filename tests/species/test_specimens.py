@@ -1,5 +1,7 @@
 """Tests of new specimens, one by one and as a sample."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.stats import binom, mannwhitneyu
@@ -7,7 +9,7 @@ from scipy.stats import binom, mannwhitneyu
 from kernova.shapes import Landmarks
 from kernova.species import SCORES
 from kernova.species.space import SpeciesSettings
-from kernova.species.specimens import judge_specimens
+from kernova.species.specimens import judge_specimens, many_low_p_value
 from kernova.species.verdicts import format_rate
 from tests.species.drawn_shapes import drawn
 
@@ -124,10 +126,19 @@ def test_new_specimens_smaller_than_all_of_their_group_may_be_young(novel):
     ]
     one = sized(new, np.linspace(14, 16, 12)).take([3])
     assert size_note(known, groups, one) == [
-        "1 of the 1 specimen is larger than every specimen of its closest group, in the units of "
+        "The specimen is larger than every specimen of its closest group, in the units of "
         "the files: differences in shape may be due to growth."
     ]
     assert size_note(known, groups, sized(new, np.linspace(9.2, 10.8, 12))) == []
+
+
+def test_two_specimens_beyond_the_sizes_of_a_group_of_four_are_no_evidence(novel):
+    known, groups, new = novel
+    few = known.take([*range(4), *range(40, 80)])
+    rows = [*range(4), *range(40, 80)]
+    two = sized(new, np.linspace(4, 6, 12)).take([0, 1])
+    assert judge_specimens(few, groups[rows], two, QUICK).rows["closest"].tolist() == ["a", "a"]
+    assert size_note(few, groups[rows], two) == []
 
 
 def test_smaller_specimens_within_the_range_are_noted_by_a_test(novel):
@@ -183,18 +194,65 @@ def test_a_sample_as_a_whole_may_be_novel_though_no_specimen_is():
     assert whole.is_more_novel
     held_out, scores = shifted.split.holdout_scores, shifted.split.unknown_scores
     expected = mannwhitneyu(scores, held_out, alternative="less", method="exact").pvalue
-    assert whole.p_value == pytest.approx(expected)
+    assert whole.rank_sum_p_value == pytest.approx(expected)
+    assert whole.p_value == pytest.approx(2 * min(expected, whole.low_p_values_p_value))
     assert whole.low_p_values == np.count_nonzero(shifted.rows["p_value"] <= 0.05)
     assert whole.low_p_values_expected == pytest.approx(0.05 * 25)
     ordinary = judge_specimens(known, groups, usual, QUICK).whole_sample
     assert not ordinary.is_more_novel
     assert ordinary.low_p_values == 1
     assert ordinary.sentence == (
-        "As a whole, the sample is not shown to be more novel than held-out known specimens "
-        f"(rank-sum test of novelty, p-value {ordinary.p_value:.3f}): 1 of 25 specimens has a "
-        "p-value of 0.050 or less, where about 1.25 is expected of known groups mixed as in the "
-        "specimens."
+        "On average, the sample is not shown to be more novel than held-out known specimens "
+        f"(rank-sum test of novelty, p-value {ordinary.rank_sum_p_value:.3f}); 1 of 25 specimens "
+        "has a p-value of 0.050 or less, where about 1.25 are expected of known groups mixed as in "
+        f"the specimens (p-value {ordinary.low_p_values_p_value:.3f}). The two tests together do "
+        "not show that the sample, or a part of it, is more novel (p-value "
+        f"{ordinary.p_value:.3f})."
     )
+
+
+def test_a_minority_of_a_sample_may_be_novel():
+    known, groups = drawn({"a": 60, "far": 0}, distance=1.5)
+    new, _ = drawn({"a": 21, "far": 4}, distance=1.5, seed=3)
+    whole = judge_specimens(known, groups, new, QUICK).whole_sample
+    assert whole.rank_sum_p_value > 0.05
+    assert whole.low_p_values_p_value < 0.025
+    assert whole.is_more_novel
+    assert whole.sentence.startswith("On average, the sample is not shown to be more novel than")
+    assert whole.sentence.endswith(
+        "The two tests together show that the sample, or a part of it, is more novel (p-value "
+        f"{whole.p_value:.3f})."
+    )
+
+
+def test_one_specimen_is_no_sample_and_few_held_out_ones_allow_no_low_p_values():
+    known, groups = drawn({"a": 60})
+    new, _ = drawn({"a": 1}, seed=2)
+    tests = judge_specimens(known, groups, new, QUICK)
+    whole, p_value = tests.whole_sample, tests.rows["p_value"].iloc[0]
+    assert tests.counts == "The specimen of the specimens is usual."
+    assert whole.p_value == pytest.approx(p_value)
+    assert whole.low_p_values_p_value is None
+    assert whole.sentence == (
+        "Of held-out known specimens mixed as in the specimens, one is as novel with a "
+        f"probability of {p_value:.3f} (p-value)."
+    )
+    two, _ = drawn({"a": 2}, seed=2)
+    few = judge_specimens(known.take(np.arange(24)), groups[:24], two, QUICK)
+    assert few.whole_sample.sentence == (
+        "On average, the sample is not shown to be more novel than held-out known specimens "
+        f"(rank-sum test of novelty, p-value {few.whole_sample.p_value:.3f})."
+    )
+
+
+def test_the_number_of_low_p_values_has_its_exact_distribution():
+    """All orders of 4 new and 7 held-out specimens, against the formula."""
+    orders = np.array([order for order in product([0, 1], repeat=11) if sum(order) == 4])
+    for n_before in (1, 2, 3):
+        n_low = ((np.cumsum(1 - orders, axis=1) < n_before) & (orders == 1)).sum(axis=1)
+        for many in range(5):
+            expected = (n_low >= many).mean()
+            assert many_low_p_value(many, 4, 7, n_before) == pytest.approx(expected)
 
 
 def test_a_group_too_small_to_test_against_gives_no_evidence():

@@ -293,16 +293,11 @@ class _Study(NamedTuple):
 def _prepared(
     sets: "list[Landmarks]", curves: "CurvesAs", sliders: Path | None, symmetric: bool
 ) -> "PreparedSpecimens":
-    import warnings
-
     from kernova.shapes import read_sliders
     from kernova.species.inputs import prepared_specimens
 
     rows = None if sliders is None else read_sliders(sliders)
-    with warnings.catch_warnings():
-        # NumPy's, such as on the mean of no landmarks where specimens have curves alone.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return prepared_specimens(sets, curves=curves, sliders=rows, symmetric=symmetric)
+    return prepared_specimens(sets, curves=curves, sliders=rows, symmetric=symmetric)
 
 
 def _write_aligned(path: Path, answer: "SpeciesAnswer") -> None:

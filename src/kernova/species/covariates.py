@@ -294,9 +294,7 @@ def _balance(name: str, unknown: Labels, closest: Labels, closest_name: str) -> 
         return ""
     advice = f"Add --covariate {name} to adjust for it."
     if not set(unknown.tolist()) & set(closest.tolist()):
-        advice = (
-            f"No level of {name} occurs in both; --covariate {name} takes that into account."
-        )
+        advice = f"No level of {name} occurs in both; --covariate {name} takes that into account."
     return (
         f"Of the unknown specimens {share:.0%} have {name} = {common}, of {closest_name} "
         f"{known_share:.0%}: a difference between such specimens would look the same. {advice}"

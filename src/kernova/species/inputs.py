@@ -2,13 +2,16 @@
 
 import difflib
 import os
+import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
 
 from kernova.errors import InputError, quoted
 from kernova.shapes import (
@@ -254,6 +257,57 @@ def feature_notes(features: ShapeFeatures | None, n_dimensions: int) -> list[str
     return notes
 
 
+def scale_notes(landmarks: Landmarks) -> list[str]:
+    """Return a note where some specimens have a scale and others have none."""
+    has_scale = np.isfinite(landmarks.scales)
+    if has_scale.all() or not has_scale.any():
+        return []
+    n_without = int(np.count_nonzero(~has_scale))
+    return [
+        f"{n_without} of {len(landmarks)} specimens have no scale, so that sizes are taken in the "
+        "units of the file, and are not comparable if magnifications differ."
+    ]
+
+
+@contextmanager
+def alignment_notes(*sets: Landmarks) -> Iterator[list[str]]:
+    """Collect notes on alignments in the block that did not converge, instead of warnings.
+
+    The list is filled at the end of the block; other warnings are issued then.
+
+    Parameters
+    ----------
+    sets : Landmarks
+        The specimens that are aligned.
+    """
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield notes
+    for one in caught:
+        if not issubclass(one.category, ConvergenceWarning):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        elif not notes:
+            notes.append(_alignment_note(str(one.message), sets))
+
+
+def _alignment_note(message: str, sets: Sequence[Landmarks]) -> str:
+    """Return what did not converge, and how it may be mended if many landmarks are missing."""
+    what = message.split(". ")[0].rstrip(".")
+    n_missing = np.concatenate([one.is_missing.mean(axis=1) for one in sets])
+    n_most = int(np.count_nonzero(n_missing > _WHOLE_SPECIMEN))
+    n_some = int(np.count_nonzero(n_missing))
+    advice = "Results that are close to a limit may depend on it."
+    if n_most:
+        lack = plural(n_most, "specimen lacks", "specimens lack")
+        them = plural(n_most, "it", "them")
+        advice = f"{n_most} {lack} most landmarks; compare the result without {them}."
+    elif n_some:
+        lack = plural(n_some, "specimen lacks", "specimens lack")
+        advice = f"{n_some} {lack} landmarks. {advice}"
+    return f"{what}. {advice}"
+
+
 class FarLandmarks(NamedTuple):
     """Specimens whose far landmarks are missing, and notes on them."""
 
@@ -275,8 +329,9 @@ def without_far_landmarks(landmarks: Landmarks, beside: Landmarks | None = None)
     """
     rows = landmarks.coordinates.reshape(len(landmarks), -1)
     others = rows[:0] if beside is None else beside.coordinates.reshape(len(beside), -1)
-    if others.shape[1] != rows.shape[1]:
-        return FarLandmarks(landmarks, [])  # the study reports different landmarks itself
+    if others.shape[1] != rows.shape[1] or not rows.shape[1]:
+        # The study reports different landmarks itself; specimens of curves alone have none yet.
+        return FarLandmarks(landmarks, [])
     low, high = core_ranges(np.concatenate([rows, others]))
     is_beyond = (rows < low) | (rows > high)
     is_far: Mask = is_beyond.reshape(landmarks.coordinates.shape).max(axis=2)
@@ -287,6 +342,18 @@ def without_far_landmarks(landmarks: Landmarks, beside: Landmarks | None = None)
     return FarLandmarks(
         replace(landmarks, coordinates=coordinates), [_far_landmark_note(landmarks, is_far)]
     )
+
+
+def specimens_as_read(
+    landmarks: Landmarks, digitised: Landmarks | None, beside: Landmarks | None = None
+) -> FarLandmarks:
+    """Leave far landmarks out of specimens as read.
+
+    Where ``digitised`` are other than these, they were prepared, and those in the file checked.
+    """
+    if digitised is not None:
+        return FarLandmarks(landmarks, [])
+    return without_far_landmarks(landmarks, beside)
 
 
 class PreparedSpecimens(NamedTuple):
@@ -312,8 +379,11 @@ def prepared_specimens(
     kept = [replace(one, notes=(*one.notes, *notes)) for one, notes in near]
     if len({one.coordinates.shape[1:] for one in kept}) == 1:
         _check_landmarks_seen(kept)
-    slid = prepare_landmarks(kept, curves=curves, sliders=sliders)
-    prepared = prepare_landmarks(slid, curves="ignore", symmetric=True) if symmetric else slid
+    with alignment_notes(*kept) as notes:
+        slid = prepare_landmarks(kept, curves=curves, sliders=sliders)
+        prepared = prepare_landmarks(slid, curves="ignore", symmetric=True) if symmetric else slid
+    if notes:
+        prepared = tuple(replace(one, notes=(*one.notes, *notes)) for one in prepared)
     return PreparedSpecimens(prepared, tuple(map(_with_gaps, slid, kept)))
 
 

@@ -243,8 +243,9 @@ def _specimens_method(settings: SpeciesSettings) -> str:
         "known specimens. Specimens are called new by the rule of Benjamini and Hochberg, so that "
         f"of those called new at most a fraction of {rate:.12g} is expected to be of known groups. "
         "The sample as a whole is compared with the held-out known specimens by a one-sided "
-        "rank-sum test (Wilcoxon, Mann and Whitney) of novelty. Covariates have no part in "
-        "these tests."
+        "rank-sum test (Wilcoxon, Mann and Whitney) of novelty, and by the number of low p-values, "
+        "which is exact if specimens may be exchanged; Bonferroni's rule combines the two. "
+        "Covariates have no part in these tests."
     )
 
 

@@ -14,11 +14,13 @@ from kernova.shapes.preparation import distinct_ids
 from kernova.species.covariates import SIZE, Covariates, balance_notes, usual_covariates
 from kernova.species.digitising import DigitisingReport, check_digitising
 from kernova.species.inputs import (
+    alignment_notes,
     check_landmarks,
     check_no_shared_specimens,
     feature_notes,
     missing_landmark_notes,
-    without_far_landmarks,
+    scale_notes,
+    specimens_as_read,
 )
 from kernova.species.space import SpeciesSettings
 from kernova.species.specimens import SpecimenTests, judge_specimens
@@ -59,6 +61,7 @@ _PAIR_COLUMNS = (
 )  # fmt: skip
 _SPECIMEN_COLUMNS = ("id", "novelty", "p_value", "verdict", "closest", "digitising")
 _IN_ORDER = "in order"
+_UNLIKE = "unlike any group"
 # Testing slopes of more groups takes long, and some of so many always differ.
 _MOST_SLOPES = 60
 _N_PERMUTATIONS = 199
@@ -242,25 +245,7 @@ class SpecimensAnswer:
     @property
     def sentences(self) -> list[str]:
         """The number of specimens with each verdict, the error of these, and the notes."""
-        return [self._counts, self.tests.whole_sample.sentence, *self.notes]
-
-    @property
-    def _counts(self) -> str:
-        tests, rate = self.tests, self.tests.settings.false_discovery_rate
-        n_new, n_undecided = tests.n_new, tests.n_undecided
-        n_usual = len(tests.rows) - n_new - n_undecided
-        ordinary = (
-            f"; of those called new, at most {100 * rate:g} % are expected to be ordinary"
-            if n_new
-            else ""
-        )
-        undecided = f", {n_undecided} {plural(n_undecided, 'is', 'are')} undecided"
-        return (
-            f"{n_new} of {quantity(len(tests.rows), 'specimen')} of {tests.new.source} "
-            f"{plural(n_new, 'looks', 'look')} like none of the known groups"
-            f"{undecided if n_undecided else ''} and {n_usual} "
-            f"{plural(n_usual, 'is', 'are')} usual{ordinary}."
-        )
+        return [self.tests.counts, self.tests.whole_sample.sentence, *self.notes]
 
     @property
     def rows(self) -> pd.DataFrame:
@@ -339,25 +324,28 @@ def answer_unknown(
     The parameters are those of :func:`~kernova.species.study.study_unknown`; ``columns`` are
     whatever else is known of the specimens, to be compared between the samples; ``digitised`` are
     the specimens before sides were averaged and missing landmarks estimated, if they were, since
-    the digitising is checked on these.
+    the digitising is checked on these. Far landmarks were left out before that.
     """
     settings = settings or SpeciesSettings()
     check_landmarks(landmarks)
-    landmarks, far_notes = without_far_landmarks(landmarks)
-    study = study_unknown(landmarks, groups, unknown, settings, covariates)
-    is_unknown = study.groups == unknown
-    specimens = judge_specimens(
-        landmarks.take(~is_unknown),
-        study.groups[~is_unknown].tolist(),
-        landmarks.take(is_unknown),
-        settings,
-    )
+    landmarks, far_notes = specimens_as_read(landmarks, digitised)
     digitised = digitised or landmarks
-    digitising = check_digitising(digitised, study.groups.tolist())
+    with alignment_notes(landmarks) as aligned_notes:
+        study = study_unknown(landmarks, groups, unknown, settings, covariates)
+        is_unknown = study.groups == unknown
+        specimens = judge_specimens(
+            landmarks.take(~is_unknown),
+            study.groups[~is_unknown].tolist(),
+            landmarks.take(is_unknown),
+            settings,
+        )
+        digitising = check_digitising(digitised, study.groups.tolist())
     notes = [
         *_covariate_notes(study, columns),
         *far_notes,
+        *scale_notes(landmarks),
         *_input_notes(landmarks, settings, digitised, study.groups.tolist()),
+        *aligned_notes,
         *digitising_notes(digitising),
     ]
     return UnknownAnswer(study, specimens, digitising, tuple(notes))
@@ -376,14 +364,18 @@ def answer_each(
     """Study whether each group in turn would look new; see :func:`answer_unknown`."""
     settings = settings or SpeciesSettings()
     check_landmarks(landmarks)
-    landmarks, far_notes = without_far_landmarks(landmarks)
-    study = study_each(landmarks, groups, settings, covariates, least_specimens=least_specimens)
-    digitised, labels = digitised or landmarks, study.studies[0].groups.tolist()
-    digitising = check_digitising(digitised, labels)
+    landmarks, far_notes = specimens_as_read(landmarks, digitised)
+    digitised = digitised or landmarks
+    with alignment_notes(landmarks) as aligned_notes:
+        study = study_each(landmarks, groups, settings, covariates, least_specimens=least_specimens)
+        labels = study.studies[0].groups.tolist()
+        digitising = check_digitising(digitised, labels)
     notes = [
         *_each_covariate_notes(study, columns),
         *far_notes,
+        *scale_notes(landmarks),
         *_input_notes(landmarks, settings, digitised, labels),
+        *aligned_notes,
         *digitising_notes(digitising),
     ]
     return EachAnswer(study, digitising, tuple(notes))
@@ -403,14 +395,16 @@ def answer_specimens(
     settings = settings or SpeciesSettings()
     check_landmarks(known)
     check_no_shared_specimens(known, new)
-    new, new_notes = without_far_landmarks(new, beside=known)
-    known, far_notes = without_far_landmarks(known)
-    tests = judge_specimens(known, groups, new, settings)
+    own = digitised or (None, None)
+    new, new_notes = specimens_as_read(new, own[1], beside=known)
+    known, far_notes = specimens_as_read(known, own[0])
     known_digitised, new_digitised = digitised or (known, new)
-    names = tests.groups.tolist()
-    digitising = check_digitising(
-        _both(known_digitised, new_digitised), [*names, *[None] * len(new)]
-    )
+    with alignment_notes(known, new) as aligned_notes:
+        tests = judge_specimens(known, groups, new, settings)
+        names = tests.groups.tolist()
+        digitising = check_digitising(
+            _both(known_digitised, new_digitised), [*names, *[None] * len(new)]
+        )
     notes = [
         *tests.notes,
         *far_notes,
@@ -418,6 +412,7 @@ def answer_specimens(
         *_input_notes(known, settings, known_digitised, names),
         *[note for note in new.notes if note not in known.notes],
         *missing_landmark_notes(new_digitised),
+        *aligned_notes,
         *digitising_notes(digitising),
     ]
     return SpecimensAnswer(tests, digitising, tuple(notes))
@@ -553,7 +548,8 @@ def _with_digitising(
     for one in report.findings:
         numbers = ", ".join(map(str, one.landmarks))
         found.setdefault(one.row, []).append(f"{one.kind} {numbers}".strip())
-    texts = ["; ".join(found.get(int(row), [_IN_ORDER])) for row in positions]
+    usual = {row: [_UNLIKE] for row in report.unlike}
+    texts = ["; ".join(found.get(row, usual.get(row, [_IN_ORDER]))) for row in map(int, positions)]
     return rows.assign(digitising=texts)
 
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import mannwhitneyu
+from scipy.stats import hypergeom, mannwhitneyu
 from sklearn.metrics import pairwise_distances_argmin
 
 from kernova.calibration.p_values import conformal_p_values, rank_sum_p_value, select_discoveries
@@ -24,6 +24,8 @@ from kernova.typing import Mask, Vector
 UNDECIDED: Final = "undecided"
 # p-values are fractions of whole numbers, and may equal the level but for the last bit.
 _ROUNDING: Final = 1e-9
+# All specimens beyond the sizes of a group are worth a note from so many pairs of them.
+_FEWEST_PAIRS: Final = 20
 _NO_COVARIATES: Final = (
     "Covariates have no part in tests of single specimens: if these differ from the known ones in "
     "sex, age or site, shapes may differ for that reason. To adjust for them, test the specimens "
@@ -32,12 +34,15 @@ _NO_COVARIATES: Final = (
 
 
 class WholeSample(NamedTuple):
-    """The test of all new specimens as one sample."""
+    """The tests of all new specimens as one sample: of their average, and of a part of them."""
 
-    p_value: float  # of held-out known specimens as novel, by the rank-sum test
+    p_value: float  # of both tests together, by Bonferroni, or of the first alone
     is_more_novel: bool  # whether it is at most the level, one minus the confidence
+    rank_sum_p_value: float  # of held-out known specimens as novel on average
     low_p_values: int  # number of specimens whose own p-value is at most the level
     low_p_values_expected: float  # the same, of specimens of the known groups
+    # Of so many low p-values; None for one specimen, or where p-values cannot be as low.
+    low_p_values_p_value: float | None
     sentence: str
 
 
@@ -69,21 +74,68 @@ class SpecimenTests:
         return int((self.rows["verdict"] == UNDECIDED).sum())
 
     @property
+    def counts(self) -> str:
+        """The number of specimens with each verdict, and the error of these, as a sentence."""
+        rate, n_rows, source = self.settings.false_discovery_rate, len(self.rows), self.new.source
+        n_new, n_undecided = self.n_new, self.n_undecided
+        limit = f"; of those called new, at most {100 * rate:g} % are expected to be ordinary"
+        limit = limit if n_new else ""
+        if n_rows == 1:
+            word = "is usual"
+            if n_new or n_undecided:
+                word = "looks like none of the known groups" if n_new else "is undecided"
+            return f"The specimen of {source} {word}{limit}."
+        n_usual = n_rows - n_new - n_undecided
+        undecided = f", {n_undecided} {plural(n_undecided, 'is', 'are')} undecided"
+        return (
+            f"{n_new} of {quantity(n_rows, 'specimen')} of {source} "
+            f"{plural(n_new, 'looks', 'look')} like none of the known groups"
+            f"{undecided if n_undecided else ''} and {n_usual} "
+            f"{plural(n_usual, 'is', 'are')} usual{limit}."
+        )
+
+    @property
     def whole_sample(self) -> "WholeSample":
         """The sample as a whole, whose single specimens may each be ordinary."""
         level = 1 - self.settings.confidence
-        n_rows, n_low = len(self.rows), int((self.rows["p_value"] <= level).sum())
-        p_value = rank_sum_p_value(self.split.holdout_scores, self.split.unknown_scores)
-        is_unusual = p_value <= level
-        sentence = (
-            f"As a whole, the sample is {'' if is_unusual else 'not shown to be '}more novel than "
-            f"held-out known specimens (rank-sum test of novelty, p-value {format_rate(p_value)}): "
-            f"{n_low} of {quantity(n_rows, 'specimen')} {plural(n_low, 'has', 'have')} a p-value "
-            f"of {format_rate(level)} or less, where about {level * n_rows:.3g} "
-            f"{plural(round(level * n_rows), 'is', 'are')} expected of known groups mixed as in "
-            f"{self.known.source}."
+        n_rows, n_low = len(self.rows), int((self.rows["p_value"] <= level + _ROUNDING).sum())
+        rank_sum = rank_sum_p_value(self.split.holdout_scores, self.split.unknown_scores)
+        n_holdout = len(self.split.holdout_scores)
+        n_before = int((n_holdout + 1) * (level + _ROUNDING))
+        many, p_value = None, rank_sum
+        if n_before and n_rows > 1:
+            many = many_low_p_value(n_low, n_rows, n_holdout, n_before)
+            p_value = min(2 * min(rank_sum, many), 1.0)
+        found = WholeSample(p_value, p_value <= level, rank_sum, n_low, level * n_rows, many, "")
+        return found._replace(sentence=self._whole_sentence(found))
+
+    def _whole_sentence(self, whole: WholeSample) -> str:
+        """Return both tests in words; that of one specimen is its own p-value."""
+        level, n_rows = 1 - self.settings.confidence, len(self.rows)
+        if n_rows == 1:
+            return (
+                "Of held-out known specimens mixed as in "
+                f"{self.known.source}, one is as novel with a probability of "
+                f"{format_rate(whole.p_value)} (p-value)."
+            )
+        n_low, many = whole.low_p_values, whole.low_p_values_p_value
+        is_novel = whole.rank_sum_p_value <= (level if many is None else level / 2)
+        average = (
+            f"On average, the sample is {'' if is_novel else 'not shown to be '}more novel than "
+            "held-out known specimens (rank-sum test of novelty, p-value "
+            f"{format_rate(whole.rank_sum_p_value)})"
         )
-        return WholeSample(p_value, is_unusual, n_low, level * n_rows, sentence)
+        if many is None:
+            return f"{average}."
+        expected = f"{whole.low_p_values_expected:.3g}"
+        return (
+            f"{average}; {n_low} of {n_rows} specimens {plural(n_low, 'has', 'have')} a p-value of "
+            f"{format_rate(level)} or less, where about {expected} "
+            f"{'is' if expected == '1' else 'are'} expected of known groups mixed as in "
+            f"{self.known.source} (p-value {format_rate(many)}). The two "
+            f"tests together {'show' if whole.is_more_novel else 'do not show'} that the sample, "
+            f"or a part of it, is more novel (p-value {format_rate(whole.p_value)})."
+        )
 
     @property
     def notes(self) -> list[str]:
@@ -154,18 +206,48 @@ class SpecimenTests:
         return notes
 
 
+def many_low_p_value(n_low: int, n_new: int, n_holdout: int, n_before: int) -> float:
+    """Return the probability of so many low p-values of new specimens of the known groups.
+
+    A p-value is low if fewer than ``n_before`` of the held-out specimens are as novel. The new
+    specimens that come before so many of these in a random order have a negative hypergeometric
+    distribution; single p-values share the held-out specimens, so that the binomial one is wrong.
+
+    Parameters
+    ----------
+    n_low, n_new : int
+        The number of low p-values, and of all.
+    n_holdout : int
+        The number of held-out specimens.
+    n_before : int
+        The place of the last held-out specimen that a low p-value comes before.
+
+    Examples
+    --------
+    >>> many_low_p_value(1, 1, 19, 1), many_low_p_value(0, 5, 19, 1)
+    (0.05, 1.0)
+    """
+    n_first = n_low + n_before - 1
+    return float(hypergeom.sf(n_low - 1, n_holdout + n_new, n_new, n_first)) if n_low else 1.0
+
+
 class _SizeShift(NamedTuple):
     """The sizes of new specimens beside those of their closest group."""
 
     group: str
     n_new: int
+    n_known: int
     n_beyond: int  # how many are smaller than every specimen of the group, or larger
     is_smaller: bool
     p_value: float  # of the rank-sum test, for a difference in either direction
 
     def is_notable(self, level: float) -> bool:
-        """Whether sizes differ by the test, or all new ones, perhaps few, are beyond the range."""
-        return self.p_value <= level or self.n_beyond == self.n_new
+        """Whether sizes differ by the test, or all new ones, perhaps few, are beyond the range.
+
+        All of few beyond the range of few are no evidence.
+        """
+        is_all = self.n_beyond == self.n_new and self.n_new * self.n_known >= _FEWEST_PAIRS
+        return self.p_value <= level or is_all
 
 
 def _size_shift(group: str, new: Vector, known: Vector) -> _SizeShift:
@@ -173,7 +255,7 @@ def _size_shift(group: str, new: Vector, known: Vector) -> _SizeShift:
     is_smaller = bool(test.statistic < len(new) * len(known) / 2)
     is_beyond: Mask = new < known.min() if is_smaller else new > known.max()
     p_value = float(test.pvalue) if np.isfinite(test.pvalue) else 1.0
-    return _SizeShift(group, len(new), int(is_beyond.sum()), is_smaller, p_value)
+    return _SizeShift(group, len(new), len(known), int(is_beyond.sum()), is_smaller, p_value)
 
 
 def _size_sentence(shifts: Sequence[_SizeShift], n_rows: int, unit: str) -> str:
@@ -182,8 +264,9 @@ def _size_sentence(shifts: Sequence[_SizeShift], n_rows: int, unit: str) -> str:
     n_new, n_beyond = sum(one.n_new for one in shifts), sum(one.n_beyond for one in shifts)
     growth = "differences in shape may be due to growth"
     if 2 * n_beyond >= n_new:
+        start = "The specimen" if n_rows == 1 else f"{n_beyond} of the {n_rows} specimens"
         return (
-            f"{n_beyond} of the {quantity(n_rows, 'specimen')} {plural(n_beyond, 'is', 'are')} "
+            f"{start} {plural(n_beyond, 'is', 'are')} "
             f"{word} than every specimen of {plural(n_beyond, 'its', 'their')} closest "
             f"group{unit}: {growth}."
         )

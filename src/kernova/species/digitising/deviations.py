@@ -191,6 +191,16 @@ class Tail(NamedTuple):
             f_distribution.sf(squared / self.scale / self.n_numbers, self.n_numbers, self.freedom)
         )
 
+    def widened(self, n_free: float) -> "Tail":
+        """Return the law with a heavier tail and the same median.
+
+        That of what is estimated from so many degrees of freedom: scales, means and covariances
+        vary by 2 / n_free of their variance, which adds to that of ordinary specimens.
+        """
+        freedom = max(1 / (1 / self.freedom + 1 / n_free), _FEWEST_FREEDOM)
+        half = f_distribution.ppf(0.5, self.n_numbers, freedom)
+        return Tail(self.median / float(half) / self.n_numbers, self.n_numbers, freedom)
+
     @property
     def median(self) -> float:
         """The median of the squared deviation."""
@@ -457,6 +467,8 @@ def _scaled_law(
     tail = fit_tail((deviations.landmarks[used] / medians).ravel(), d, left_out=left_out / p)
     n_numbers = max(p * d - d - d * (d - 1) // 2 - 1, 1)
     whole_tail = fit_tail(deviations.whole[used], n_numbers, left_out=left_out)
+    n_free = max(len(used) - expected.n_means, 1)
+    tail, whole_tail = tail.widened(n_free), whole_tail.widened(n_free)
     return Law(expected, precision, deviations, spreads, medians, tail, whole_tail, contributions)
 
 

@@ -1,8 +1,9 @@
 """Digitising errors in a file of landmarks: misplaced, exchanged, mirrored, missing or coinciding.
 
 Every specimen is compared with others of its group, so that a new species is not called an error.
-One without a group, or of a small group, is reported if a few landmarks, their order or a mirror
-image explain why it deviates; if its shape as a whole does, a note says so.
+One of a small group is reported if a few landmarks, their order or a mirror image explain why it
+deviates, and the others of its group deviate otherwise; one without a group if a few landmarks
+stand far out. Else a note says that it may as well be of another shape.
 A finding names what would put the specimen in order: one landmark left out, two exchanged, the
 order reversed, the specimen reflected.
 """
@@ -25,13 +26,13 @@ from kernova.species.digitising.suspicions import (
     FEWEST,
     MIRRORED,
     MISPLACED,
-    OUTLYING,
     REORDERED,
     SEVERAL,
     SWAPPED,
     Evidence,
     Explanation,
     explain,
+    explain_beside_species,
     gather_evidence,
     reflected,
 )
@@ -101,6 +102,8 @@ class DigitisingReport:
     landmarks: Landmarks
     expected: Coordinates  # expected shapes; NaN for specimens without; shape (n, p, d)
     notes: tuple[str, ...]  # limitations, as sentences
+    # Specimens digitised differently, or of a shape that none of the (larger) groups has.
+    unlike: tuple[int, ...] = ()
 
     @property
     def rows(self) -> pd.DataFrame:
@@ -191,7 +194,7 @@ def check_digitising(
         *_repetition_notes(findings, names),
         *_repeated_specimen_notes(landmarks),
     )
-    return DigitisingReport(findings, landmarks, expected, notes)
+    return DigitisingReport(findings, landmarks, expected, notes, tuple(sorted(deviating)))
 
 
 def _group_names(landmarks: Landmarks, groups: Sequence[str | None] | None) -> _Names:
@@ -295,12 +298,15 @@ def _judged(
     """
     found, deviating = [], []
     has_groups = bool(np.any(names != ""))
+    p_values = np.maximum(evidence.p_values, evidence.p_values_of_mates)
+    is_apart = select_discoveries(p_values, rate)
     for place in np.flatnonzero(select_discoveries(evidence.p_values, rate)).tolist():
-        row, explanation = int(usable[place]), explain(evidence, place)
-        is_whole = explanation.kind == OUTLYING or (
-            explanation.kind == MISPLACED and not explanation.is_rest_in_order
-        )
-        if is_whole and has_groups and not evidence.is_by_group[place]:
+        row, explanation = int(usable[place]), None
+        if not has_groups or evidence.is_by_group[place]:
+            explanation = explain(evidence, place)
+        elif is_apart[place] or evidence.is_mirrored[place]:
+            explanation = explain_beside_species(evidence, place)
+        if explanation is None:
             deviating.append(row)
         else:
             found.append(_explained(ids, names, row, evidence, place, explanation))
@@ -316,9 +322,12 @@ def _explained(
     explanation: Explanation,
 ) -> Finding:
     """Return the finding on one suspicious specimen, whose place in the evidence is given."""
-    law = evidence.law(place)
-    each = np.sqrt(evidence.deviations.landmarks[place] / law.medians)
-    squared = evidence.deviations.whole[place]
+    law = explanation.law or evidence.law(place)
+    given = evidence.deviations.landmarks[place], evidence.deviations.whole[place]
+    if explanation.law is not None:
+        judged = law.judge(evidence.shapes[place][None], place)
+        given = judged.landmarks[0], judged.whole[0]
+    each, squared = np.sqrt(given[0] / law.medians), given[1]
     if evidence.is_mirrored[place]:  # as it was given
         squared = law.judge(reflected(evidence.shapes[place])[None], place).whole[0]
     whole = float(np.sqrt(squared / law.whole_tail.median))
@@ -329,7 +338,7 @@ def _explained(
     n_known = int(np.isfinite(each).sum())
     text = _sentence(explanation, times, n_known, is_by_group=bool(evidence.is_by_group[place]))
     numbers = tuple(sorted(one + 1 for one in explanation.places))
-    p_value = float(evidence.p_values[place])
+    p_value = float(max(evidence.p_values[place], evidence.p_values_of_mates[place]))
     sentence = f"{_start(ids[row], names[row])}: {text}"
     return Finding(
         row, ids[row], names[row], explanation.kind, numbers, max(times), p_value, sentence
@@ -401,9 +410,12 @@ def _deviation_notes(ids: Sequence[str], groups: _Names, rows: Sequence[int]) ->
     names = first_few([ids[row] for row in sorted(rows)], most=_MAX_NAMED)
     n, has_group = len(rows), bool(np.any(groups[list(rows)] != ""))
     which = "no larger group" if has_group else "none of the known groups"
+    few = "A few landmarks alone do not explain this."
+    if has_group:
+        few = "This is not explained by a few landmarks that others of their group have elsewhere."
     return [
         f"{quantity(n, 'specimen')} {plural(n, 'is', 'are')} either digitised differently or of a "
-        f"shape that {which} has: {names}. A few landmarks alone do not explain this."
+        f"shape that {which} has: {names}. {few}"
     ]
 
 

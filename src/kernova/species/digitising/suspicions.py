@@ -4,6 +4,9 @@ P-values of single landmarks and of whole shapes come from the tails of deviatio
 landmarks and mirror images there is a definite alternative: the specimen as it would be if
 corrected. The ratio of the two densities has mean 1 among ordinary specimens, so that its inverse
 is a p-value, by Markov's inequality.
+
+A specimen of a group too small to be compared with itself may deviate from others since it is of
+another species. What it shares with the others of its group, its mates, is no error.
 """
 
 from itertools import combinations
@@ -13,6 +16,7 @@ import numpy as np
 
 from kernova.species.digitising.deviations import (
     Deviations,
+    Expected,
     Law,
     Oriented,
     Tail,
@@ -20,6 +24,7 @@ from kernova.species.digitising.deviations import (
     known_landmarks,
     learn_law,
     oriented_specimens,
+    superimposed,
 )
 from kernova.typing import Coordinates, Indices, Mask, Vector
 
@@ -36,6 +41,13 @@ _IN_ORDER: Final = 0.001
 _LANDMARK, _WHOLE, _SWAP, _MIRROR = 0.6, 0.2, 0.1, 0.1
 # A mirror image whose squared deviation decreases by this factor is one, even with another error.
 _MIRROR_GAIN: Final = 4.0
+# Specimens with a larger p-value are not tested in other ways.
+_WORTH_TESTING: Final = 0.1
+# Without mates, landmarks are errors if they deviate so many times as much as all others: fewer
+# times if, without them, the specimen is an ordinary one of the nearest group.
+_FAR_OUT: Final = 3.0
+_FAR_OUT_IN_GROUP: Final = 2.0
+_CLOSE: Final = 0.01
 # Fewer degrees of freedom do not show how far ordinary specimens deviate.
 FEWEST: Final = 10
 
@@ -50,6 +62,9 @@ class Evidence(NamedTuple):
     is_by_group: Mask  # compared with the group, not with the most similar specimens
     by_group: Law | None
     by_similar: Law | None
+    # Of small groups, p-values of the same tests against the mates: 0 for specimens without mates.
+    p_values_of_mates: Vector
+    by_mates: Law | None
 
     def law(self, row: int) -> Law:
         """Return the law that a specimen was judged by."""
@@ -65,6 +80,13 @@ class Explanation(NamedTuple):
     places: tuple[int, ...]  # landmarks, counted from 0; empty for all
     is_rest_in_order: bool
     detail: str = ""  # the order, in words
+    law: Law | None = None  # by which it was found, if not by that of the evidence
+
+    @property
+    def is_vague(self) -> bool:
+        """Whether nothing definite would put the specimen in order."""
+        is_misplaced = self.kind == MISPLACED and not self.is_rest_in_order
+        return self.kind == OUTLYING or is_misplaced
 
 
 def gather_evidence(
@@ -94,13 +116,14 @@ def gather_evidence(
     n, p = coordinates.shape[:2]
     found = Evidence(
         np.ones(n), oriented.coordinates.copy(), Deviations(np.full((n, p), np.nan), np.ones(n)),
-        np.zeros(n, dtype=np.bool_), is_grouped, by_group, by_similar,
+        np.zeros(n, dtype=np.bool_), is_grouped, by_group, by_similar, np.zeros(n), None,
     )  # fmt: skip
     for law, rows in ((by_group, is_grouped), (by_similar, ~is_grouped)):
         if law is not None:
             _judge_rows(found, law, np.flatnonzero(rows), oriented, false_discovery_rate)
     if by_similar is not None:
         _compare_with_all(found, oriented, np.flatnonzero(~is_grouped))
+        found = _compared_with_mates(found, oriented, codes)
     return found
 
 
@@ -137,11 +160,49 @@ def _compare_with_all(found: Evidence, oriented: Oriented, rows: Indices) -> Non
     It may be the only one of its kind, and differ from the most similar ones for that reason.
     """
     law = learn_law(oriented, np.zeros(len(found.p_values), dtype=np.intp), 2)
-    for row in rows[(found.p_values[rows] < 0.1) & ~found.is_mirrored[rows]]:
-        p = law.p_values(law.judge(found.shapes[row][None], row))
-        swap = swap_p_values(law, found.shapes[row][None], np.array([row]))[0]
-        least = min(p.smallest[0] / _LANDMARK, p.whole[0] / _WHOLE, swap / _SWAP, 1)
-        found.p_values[row] = max(found.p_values[row], least)
+    for row in rows[(found.p_values[rows] < _WORTH_TESTING) & ~found.is_mirrored[rows]]:
+        found.p_values[row] = max(found.p_values[row], _p_value_by(law, found.shapes[row], row))
+
+
+def _compared_with_mates(found: Evidence, oriented: Oriented, codes: Indices) -> Evidence:
+    """Test specimens of small groups by the spread within the larger ones, about their mates."""
+    law = found.by_group or found.by_similar
+    assert law is not None
+    n = len(codes)
+    start = superimposed(found.shapes, np.broadcast_to(oriented.consensus, found.shapes.shape))
+    aligned = np.where(np.isfinite(start), start, oriented.consensus)
+    expected = Expected(np.full(aligned.shape, np.nan), np.ones(n), 0)
+    by_mates = law._replace(expected=expected, spreads=np.ones(n), contributions=np.zeros(n))
+    p_values = np.zeros(n)
+    for row in np.flatnonzero(~found.is_by_group & (codes >= 0)).tolist():
+        mates = np.flatnonzero((codes == codes[row]) & (np.arange(n) != row))
+        p_values[row] = 1 if len(mates) else 0
+        if len(mates) and found.p_values[row] < _WORTH_TESTING:
+            _expect_as_mates(by_mates, found.shapes[row], row, aligned[mates])
+            p_values[row] = _p_value_by(by_mates, found.shapes[row], row)
+    return found._replace(p_values_of_mates=p_values, by_mates=by_mates)
+
+
+def _expect_as_mates(law: Law, shape: Coordinates, row: int, mates: Coordinates) -> None:
+    """Enter the mean of the mates, or of all but one where that is nearer: one may be an error.
+
+    Medians of coordinates are no use here, since they do not vary as shapes do.
+    """
+    sets = [mates]
+    if len(mates) > 1:
+        sets += [np.delete(mates, k, axis=0) for k in range(len(mates))]
+    centres, fractions, wholes = law.expected.centres, law.expected.fractions, []
+    for kept in sets:
+        centres[row], fractions[row] = kept.mean(axis=0), len(kept) / (len(kept) + 1)
+        wholes.append(float(law.judge(shape[None], row).whole[0]))
+    nearest = sets[int(np.argmin(wholes))]
+    centres[row], fractions[row] = nearest.mean(axis=0), len(nearest) / (len(nearest) + 1)
+
+
+def _p_value_by(law: Law, shape: Coordinates, row: int) -> float:
+    p = law.p_values(law.judge(shape[None], row))
+    swap = swap_p_values(law, shape[None], np.array([row]))[0]
+    return float(min(p.smallest[0] / _LANDMARK, p.whole[0] / _WHOLE, swap / _SWAP, 1))
 
 
 def reflected(shapes: Coordinates) -> Coordinates:
@@ -207,6 +268,56 @@ def explain(found: Evidence, row: int) -> Explanation:
         order = _order(law, reflected(shape), row)
         return order or Explanation(MIRRORED, (), False)
     return _swap(law, shape, row) or _left_out(law, shape, row)
+
+
+def explain_beside_species(found: Evidence, row: int) -> Explanation | None:
+    """Return the correction of a suspicious specimen that may be the only one of its species.
+
+    None if it may as well be of a species unlike the others.
+    """
+    explanation, shape = explain(found, row), found.shapes[row]
+    if found.is_mirrored[row]:
+        return explanation
+    mates = found.by_mates
+    if mates is None or not np.isfinite(mates.expected.centres[row]).all():
+        is_clear = explanation.kind in (SWAPPED, REORDERED) or (
+            not explanation.is_vague and _stands_out(found, row, explanation.places)
+        )
+        return explanation if is_clear else None
+    by_mates = _swap(mates, shape, row) or _left_out(mates, shape, row)
+    if not by_mates.is_vague:
+        return by_mates._replace(law=mates)
+    if explanation.is_vague:
+        return None
+    p_values = mates.p_values(mates.judge(shape[None], row)).landmarks[0]
+    is_apart = p_values[list(explanation.places)] * np.isfinite(p_values).sum() < _IN_ORDER
+    return explanation if is_apart.all() else None
+
+
+def _stands_out(found: Evidence, row: int, places: tuple[int, ...]) -> bool:
+    """Whether each of these landmarks deviates far more than all others without them."""
+    law, shape = found.law(row), found.shapes[row]
+    rest = shape.copy()
+    rest[list(places)] = np.nan
+    variants = np.repeat(rest[None], len(places) + 1, axis=0)
+    for variant, place in zip(variants, places, strict=False):
+        variant[place] = shape[place]
+    squared = law.judge(variants, row).landmarks / law.medians
+    own = squared[np.arange(len(places)), list(places)]
+    least = _FAR_OUT_IN_GROUP if _is_close(found, rest) else _FAR_OUT
+    return bool(own.min() >= least**2 * np.nanmax(squared[-1]))
+
+
+def _is_close(found: Evidence, shape: Coordinates) -> bool:
+    """Whether the landmarks that are known lie as in an ordinary specimen of the nearest group."""
+    law, rows = found.by_group, np.flatnonzero(found.is_by_group)
+    if law is None:
+        return False
+    centres = law.expected.centres[rows]
+    apart = superimposed(np.broadcast_to(shape, centres.shape), centres) - centres
+    nearest = int(rows[np.argmin(np.nansum(apart**2, axis=(1, 2)))])
+    p = law.p_values(law.judge(shape[None], nearest))
+    return bool(min(p.smallest[0], p.whole[0]) >= _CLOSE)
 
 
 def _in_order(law: Law, deviations: Deviations) -> Mask:
