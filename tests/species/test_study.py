@@ -90,7 +90,7 @@ def test_specimens_of_a_known_group_are_not_shown_to_be_new():
         "sample of a "
         f"(permutation test of mean shape, p-value {verdict.p_value:.3f})."
     )
-    assert verdict.reasons[1].startswith("Ruled out are a random sample of b (p-value 0.001")
+    assert verdict.reasons[1].startswith("A random sample of b is ruled out (p-value 0.001")
     assert verdict.reasons[2].startswith(
         "Single specimens were not distinguished from those of a: "
     )

@@ -456,8 +456,8 @@ SINGLE = {
     "distinguished, less by novelty": (
         {"novelty_error": 0.3, "novelty_error_spread": 0.0},
         TOLD,
-        "A one-sided novelty test, which knows a alone and no specimen of x, errs more often: its "
-        "rate of misses and of false alarms is 0.300.",
+        "A one-sided novelty test, which knows a alone and no specimen of x, errs more often than "
+        "the discriminant: its rate of misses and of false alarms is 0.300.",
     ),
     "distinguished, but not by novelty": (
         {"novelty_error": 0.45, "novelty_error_spread": 0.0},

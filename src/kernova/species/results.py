@@ -193,7 +193,7 @@ class EachAnswer:
             f"{text} in {counts[word]}" for word, text in _OTHER_PAIRS.items() if counts[word]
         ]
         return [
-            f"Single specimens are distinguished in {counts[DISTINGUISHED] or 'none'} of "
+            f"Single specimens are distinguished in {counts[DISTINGUISHED]} of "
             f"{quantity(counts.total(), 'pair')} of groups by a cross-validated discriminant (an "
             f"error of at most {largest:g}, its whole interval included)"
             f"{'; ' if others else ''}{name_list(others) if others else ''}."

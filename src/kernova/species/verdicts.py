@@ -360,10 +360,10 @@ def _ruled_out_reasons(kind: str, pairs: pd.DataFrame) -> list[str]:
     found = pairs[pairs["status"] == RULED_OUT]
     if kind == LOOKS_NEW or found.empty:
         return []
-    which = plural(len(found), "a random sample", "random samples")
+    which = plural(len(found), "A random sample", "Random samples")
     return [
-        f"Ruled out are {which} of {_names(found)} ({_p_values(found['p_value'])}"
-        f"{_adjusted(found)})."
+        f"{which} of {_names(found)} {plural(len(found), 'is', 'are')} ruled out "
+        f"({_p_values(found['p_value'])}{_adjusted(found)})."
     ]
 
 
@@ -430,7 +430,10 @@ def _single_reasons(
     else:
         how = f"has a rate of misses and of false alarms of {rate}"
         if word == DISTINGUISHED and novelty > settings.largest_error:
-            how = f"errs more often: its rate of misses and of false alarms is {rate}"
+            how = (
+                "errs more often than the discriminant: its rate of misses and of false alarms is "
+                f"{rate}"
+            )
         sentences.append(f"A one-sided novelty test, {knows}, {how}.")
     factors = [name for name in closest["adjusted_for"].split(", ") if name not in ("", SIZE)]
     factors = [*factors, *filter(None, closest["confounded_with"].split(", "))]
