@@ -231,7 +231,7 @@ CALLS = {
     "tiers": lambda f, x: read_annotations(grid(f, f"{GRID}0".replace('"a"', f'"{x}"')), tier="b"),
     "class of a tier": lambda f, x: read_annotations(grid(f, GRID.replace("IntervalTier", x))),
     "text for a number": lambda f, x: read_annotations(grid(f, f'{GRID}1 "{x}"')),
-    "keyword": lambda f, x: read_tps(lines(f, "a.tps", f"LM=0\n{x}=1\n")),
+    "keyword": lambda f, x: read_tps(lines(f, "a.tps", f"LM=0\n{x}=1\n1 2\n")),
     "no keyword": lambda f, x: read_tps(lines(f, "a.tps", f"LM=0\n{x}\n")),
     "count": lambda f, x: read_tps(lines(f, "a.tps", f"LM={x}\n")),
     "point": lambda f, x: read_tps(lines(f, "a.tps", f"LM=1\n{x}\n")),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 # Brackets stand for a separator: "LM1 (x)", x[1] and X(1); R makes x.1. of the latter two.
-_BRACKETS = re.compile(r"\s*[(\[]\s*([^()\[\]]+?)\s*[)\]]")
+_BRACKETS = re.compile(r"[(\[]([^()\[\]]+)[)\]]")
 _GAP = r"[ ._-]{0,2}"
 # x1, X_1, "x 1"; 1.X and X1.X, as R names the columns of a flattened array; LM1_x.
 _AXIS_FIRST = re.compile(rf"([xyz]){_GAP}([0-9]{{1,6}})", re.IGNORECASE)
@@ -161,7 +161,7 @@ def _plain(name: str) -> str:
     text = name.strip()
     if len(text) > _LONGEST:
         return ""
-    return _BRACKETS.sub(r"_\1", text).rstrip(".")
+    return _BRACKETS.sub(lambda found: f"_{found[1].strip()}", text).rstrip(".")
 
 
 def _found(coordinates: Iterable[tuple[str, Coordinate | None]]) -> Found | None:
@@ -222,7 +222,7 @@ def _named_rows(names: Sequence[str]) -> list[tuple[str, ...]] | None:
     if not found:
         return None
     labels = list(dict.fromkeys(str(label) for label, _ in found))
-    stems = {re.sub("[0-9]+$", "", label) for label in labels}
+    stems = {label.rstrip("0123456789") for label in labels}
     is_gap = len(stems) == 1  # of numbers that are not those of all landmarks
     axes = _axes(found)
     # In space, three landmarks are too few, but three vectors are common.
