@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -70,3 +71,17 @@ def test_a_failed_job_keeps_its_reason_and_the_last_result(error, message):
     assert job.wait(60)
     assert (job.state, job.message, job.result) == ("failed", message, 42)
     assert changes == ["running", "ready", "running", "failed"]
+
+
+def test_a_job_has_ended_only_when_its_change_is_known():
+    """Whoever waits for a job reads a version that no longer changes by it."""
+    known = []
+
+    def learn_slowly():
+        time.sleep(0.05)
+        known.append(job.state)
+
+    job = BackgroundJob(learn_slowly)
+    job.start(lambda: None)
+    assert job.wait(60)
+    assert known == ["running", "ready"]

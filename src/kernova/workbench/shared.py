@@ -151,8 +151,9 @@ class BackgroundJob(Generic[Result]):
         with self._lock:
             self.state = state
             self.message = message
-        self._ended.set()
+        # First the change, then the end: whoever waited for the end finds the version settled.
         self._on_change()
+        self._ended.set()
 
 
 # --- active experts --------------------------------------------------------------------------
