@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kernova.cli.app import app
-from tests.cli import messages
+from tests.cli import landmark_messages as messages
 from tests.workflows.landmarks import specimens
 from tests.workflows.landmarks.specimens import (
     KNOWN,

@@ -592,10 +592,5 @@ def test_names_in_a_sentence():
 
 
 def test_small_rates_keep_a_digit():
-    assert [format_rate(p) for p in (0.0, 0.00049, 0.0005, 0.05, 1.0)] == [
-        "0.000",
-        "0.0005",
-        "0.001",
-        "0.050",
-        "1.000",
-    ]
+    shown = ["0.000", "0.0005", "0.001", "0.050", "1.000"]
+    assert [format_rate(p) for p in (0.0, 0.00049, 0.0005, 0.05, 1.0)] == shown

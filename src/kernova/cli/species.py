@@ -222,26 +222,17 @@ def species(
     sources = [path for path in (specimens, groups, test, sliders) if path is not None]
     check_targets(output, report, aligned, kept=[*sources, *([Path(features)] if features else [])])
     settings = SpeciesSettings(
-        components=components,
-        features=_features(features),
-        size=size,
-        reflection=reflection,
-        score=score,
-        bandwidth=number_or_name(bandwidth),
-        confidence=confidence,
-        halvings=halvings,
-        largest_error=largest_error,
-        false_discovery_rate=false_discovery_rate,
-        seed=seed,
-    )
+        components=components, features=_features(features), size=size, reflection=reflection,
+        score=score, bandwidth=number_or_name(bandwidth), confidence=confidence,
+        halvings=halvings, largest_error=largest_error,
+        false_discovery_rate=false_discovery_rate, seed=seed,
+    )  # fmt: skip
     # Beside a table of groups, the column of ids is that table's.
+    own_id = id_column if groups is None else None
     read = partial(
-        read_landmarks,
-        negative=negative,
-        ids_from=ids_from,
-        id_column=id_column if groups is None else None,
+        read_landmarks, negative=negative, ids_from=ids_from, id_column=own_id,
         dimensions=dimensions,
-    )
+    )  # fmt: skip
     known = read(specimens)
     names = groups_of(
         known, groups=groups, group_column=group_column, id_pattern=id_pattern, id_column=id_column
@@ -263,12 +254,9 @@ def species(
                 "report": page_target(report, lambda: _page(answer)),
             }
         )
+    hint = "Write a table with -o table.csv; see pictures with --report report.html."
     print_result(
-        answer,
-        written,
-        as_json=as_json,
-        show=lambda out: _show(out, answer, top),
-        hint="Write a table with -o table.csv; see pictures with --report report.html.",
+        answer, written, as_json=as_json, show=lambda out: _show(out, answer, top), hint=hint
     )
 
 
