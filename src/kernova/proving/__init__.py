@@ -1,0 +1,1 @@
+"""Proving ground of question strategies: problems, published baselines, runs and comparisons."""
