@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
 from kernova.cluster.standardize import Standardization, standardized_rows
+from kernova.neighbors.graph import NeighborGraph, neighbor_graph
 from kernova.typing import Matrix
 
 Value = TypeVar("Value")
@@ -25,6 +26,9 @@ def saved_in_cache(kind: Kind) -> Kind:
     """Let a cache file hold values of a NamedTuple; strategies decorate what they cache."""
     SAVED_TYPES[kind.__name__] = kind
     return kind
+
+
+saved_in_cache(NeighborGraph)
 
 
 @saved_in_cache
@@ -85,6 +89,18 @@ class Preparation:
             )
             self._hierarchies[key] = model.fit(self.X)
         return self._hierarchies[key]
+
+    def neighbors(self, standardize: Standardization = "half-sphere", k: int = 10) -> NeighborGraph:
+        """Return the ``k`` nearest distinct rows of each distinct row, found at the first call.
+
+        Exact for few rows, nearly all of them for many: see
+        :func:`~kernova.neighbors.graph.neighbor_graph`. Each ``k`` is searched on its own.
+        """
+        return cached(
+            self,
+            ("neighbors", standardize, k),
+            lambda: neighbor_graph(self.rows(standardize), k, self.n_jobs),
+        )
 
     @property
     def parts(self) -> PreparedParts:

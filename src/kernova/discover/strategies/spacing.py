@@ -7,9 +7,9 @@ from scipy.spatial.distance import cdist
 
 from kernova.discover.preparation import saved_in_cache
 from kernova.discover.questions import Answer
-from kernova.neighbors.index import DistinctRows, build_index, distinct_rows
+from kernova.neighbors.graph import NeighborGraph, neighbor_graph
+from kernova.neighbors.index import DistinctRows
 from kernova.parallel import slices
-from kernova.progress import track
 from kernova.text import percent, quantity
 from kernova.typing import Matrix, Vector
 
@@ -18,7 +18,7 @@ Region = Literal["sparse", "dense"]
 # Changing these by half changes the results by no more than chance.
 _POWERS: Final[dict[Region, float]] = {"sparse": 1 / 2, "dense": -2 / 3}
 # The first question is about the row with the nearest tenth neighbour.
-_BULK_NEIGHBOR: Final = 10
+BULK_NEIGHBOR: Final = 10
 _BLOCK: Final = 4096
 _ROWS_AT_ONCE: Final = 64
 # A group extends 1.5 of its spacings, so a row two spacings away belongs to another.
@@ -53,29 +53,32 @@ def spacing_of(Z: Matrix, n_jobs: int | None = None) -> Spacing:
     >>> spacing_of(np.array([[0.0], [1.0], [1.0], [5.0]])).spacing.round(3)
     array([2.236, 2.   , 2.   , 4.472])
     """
-    spacing, to_tenth = _neighbor_distances(Z, n_jobs)
+    return spacing_from(Z, neighbor_graph(Z, BULK_NEIGHBOR, n_jobs))
+
+
+def spacing_from(Z: Matrix, graph: NeighborGraph) -> Spacing:
+    """Return the spacing of rows whose ten nearest neighbours are known."""
+    spacing, to_tenth = _neighbor_distances(graph)
     ascending = np.sort(spacing)
-    closer = np.searchsorted(ascending, spacing) / len(Z)
-    wider = 1 - np.searchsorted(ascending, spacing, side="right") / len(Z)
+    places = np.searchsorted(ascending, ascending)  # in ascending order, searches are fast
+    order = np.argsort(spacing, kind="stable")
+    closer, wider = np.empty(len(Z)), np.empty(len(Z))
+    closer[order] = places / len(Z)
+    wider[order] = 1 - np.searchsorted(ascending, ascending, side="right") / len(Z)
     weights = {region: spacing**power for region, power in _POWERS.items()}
-    return Spacing(Z, spacing, closer, wider, int(np.argmin(to_tenth)), weights, distinct_rows(Z))
+    distinct = DistinctRows(Z[graph.firsts] + 0.0, graph.counts, graph.inverse)
+    return Spacing(Z, spacing, closer, wider, int(np.argmin(to_tenth)), weights, distinct)
 
 
-def _neighbor_distances(Z: Matrix, n_jobs: int | None) -> tuple[Vector, Vector]:
+def _neighbor_distances(graph: NeighborGraph) -> tuple[Vector, Vector]:
     """Return the spacing of each row, and its distance to the tenth distinct row."""
-    if np.ptp(Z, axis=0).max(initial=0.0) == 0:
-        return np.ones(len(Z)), np.zeros(len(Z))
-    index = build_index(Z, n_jobs=n_jobs, k=_BULK_NEIGHBOR)
-    n_distinct = len(index.rows)
-    tenth = min(_BULK_NEIGHBOR, max(1, n_distinct // 4))  # in a small table the tenth is far away
-    second = min(2, n_distinct - 1)
-    spacing, to_tenth = np.empty(n_distinct), np.empty(n_distinct)
-    for block in track(slices(n_distinct, _BLOCK), "spacing"):
-        distances = index.nearest(index.rows[block], max(tenth, second) + 1).distances
-        spacing[block] = np.sqrt(distances[:, 1]) * np.sqrt(distances[:, second])
-        to_tenth[block] = distances[:, tenth]
-    spacing = np.ldexp(spacing, index.exponent)
-    return np.maximum(spacing, np.finfo(float).tiny)[index.inverse], to_tenth[index.inverse]
+    n_distinct, k = graph.distances.shape
+    if k == 0:
+        return np.ones(len(graph.inverse)), np.zeros(len(graph.inverse))
+    tenth = min(BULK_NEIGHBOR, max(1, n_distinct // 4))  # in a small table the tenth is far away
+    first, second = graph.distances[:, 0], graph.distances[:, min(2, k) - 1]
+    spacing = np.maximum(np.sqrt(first) * np.sqrt(second), np.finfo(float).tiny)
+    return spacing[graph.inverse], graph.distances[:, min(tenth, k) - 1][graph.inverse]
 
 
 def nearest_point(Z: Matrix, points: Matrix) -> Vector:
