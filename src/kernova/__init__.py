@@ -49,6 +49,7 @@ _NAMES_IN = {
     "kernova.cluster.gaussian_mean_shift": "GaussianMeanShift",
     "kernova.discover.session": "CategoryDiscovery",
     "kernova.discover.simulation": "simulate",
+    "kernova.discover.more_like": "more_like",
     "kernova.calibration.bounds": "false_alarm_threshold critical_false_alarm equal_error_rate",
     "kernova.calibration.p_values": "conformal_p_values select_discoveries",
     "kernova.calibration.detector": "CalibratedDetector",
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
     from kernova.description.one_class import OneClassGaussianProcess
     from kernova.description.open_set.classifier import OpenSetClassifier
     from kernova.description.possibilistic import PossibilisticNeighbors
+    from kernova.discover.more_like import more_like
     from kernova.discover.session import CategoryDiscovery
     from kernova.discover.simulation import simulate
     from kernova.errors import (

@@ -177,3 +177,10 @@ FAR_FROM_OTHER_EXPERTS = (
     "No row is labelled yet, and this row lies far from those of other experts."
 )
 DUPLICATE_ROW = "This row duplicates one that was shown, as do all remaining rows."
+
+# --- rows like a few given ones ------------------------------------------------------------------
+
+NOT_A_POSITION = "{name} must be positions of rows, from 0 to {last}; got {value}."
+NO_ROW_TO_SEARCH_FROM = "rows is empty; give the position of at least one row to search from."
+GIVEN_AND_RULED_OUT = "Row {row} is both in rows and in not_rows; leave it out of one of them."
+NO_ROW_LEFT = "The table has {n_rows}, and all of them were given; there is none to rank."
