@@ -110,7 +110,7 @@ def margins(Z: Matrix, rows: Indices, labels: list[str], strength: float = 1.0) 
     >>> import numpy as np
     >>> from kernova.proving.baselines.uncertainty import margins
     >>> margins(np.array([[-1.0], [0.0], [1.0]]), np.array([0, 2]), ["a", "b"]).round(2)
-    array([0.46, 0.  , 0.46])
+    array([0.33, 0.  , 0.33])
     """
     if Z.shape[1] == 0:
         return np.zeros(len(Z))
