@@ -11,6 +11,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -143,8 +144,8 @@ def table_digest(table: pd.DataFrame | NDArray[np.float64], ids: Iterable[object
     """
     frame = pd.DataFrame(table)
     columns = tuple(map(str, frame.columns))
-    texts = tuple(json.dumps(_plain(one), default=str) for one in ids)
-    id_bits = _bits_of_texts(np.array(texts, dtype=object))
+    texts = tuple(map(json_of_id, ids))
+    id_bits = _bits_of_each(map(encode_basestring_ascii, texts))
     row_digests = np.zeros(len(frame), dtype=np.uint64)
     column_digests = np.zeros(len(columns), dtype=np.uint64)
     for position, name in enumerate(columns):
@@ -152,6 +153,14 @@ def table_digest(table: pd.DataFrame | NDArray[np.float64], ids: Iterable[object
         column_digests[position] = _mixed(bits ^ id_bits).sum(dtype=np.uint64)
         row_digests += _mixed(bits ^ _text_bits(name))
     return TableDigest(columns, texts, column_digests, row_digests)
+
+
+def json_of_id(one: object) -> str:
+    """Return an id, or another value, as JSON."""
+    # The encoder of texts alone takes a tenth of the time.
+    if type(one) is str:
+        return encode_basestring_ascii(one)
+    return json.dumps(_plain(one), default=str)
 
 
 def _plain(one: object) -> object:
@@ -166,14 +175,21 @@ def _bits_of(column: "pd.Series[Any]") -> Numbers:
 
 def _bits_of_texts(values: NDArray[np.object_]) -> Numbers:
     codes, texts = pd.factorize(values)
-    known = [_text_bits(json.dumps(text, default=str)) for text in texts]
+    known = _bits_of_each(map(json_of_id, texts))
     # Missing values have the code -1, the last position.
-    return np.array([*known, _MISSING_TEXT], dtype=np.uint64)[codes]
+    return np.append(known, _MISSING_TEXT)[codes]
+
+
+def _bits_of_each(texts: Iterable[str]) -> Numbers:
+    digests = (
+        hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
+        for text in texts
+    )
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 def _text_bits(text: str) -> np.uint64:
-    digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
-    return np.uint64(int.from_bytes(digest, "little"))
+    return np.uint64(_bits_of_each([text])[0])
 
 
 def _mixed(bits: Numbers) -> Numbers:

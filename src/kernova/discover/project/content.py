@@ -30,7 +30,7 @@ from kernova.discover.project.lines import (
     read_lines,
 )
 from kernova.discover.strategies import current_name
-from kernova.discover.table_identity import TableDigest
+from kernova.discover.table_identity import TableDigest, json_of_id
 from kernova.errors import InputError
 
 # Few enough that the wrong bit of a line can be found, and that damage affects few rows.
@@ -266,7 +266,7 @@ def _added(content: ProjectContent, line: Line) -> bool:
                 content.columns = tuple(values["names"]), base64.b64decode(values["digests"])
                 content.has_rows = True
             case "r":
-                ids = tuple(json.dumps(one) for one in values["ids"])
+                ids = tuple(map(json_of_id, values["ids"]))
                 content.rows[line.number] = RowChunk(ids, base64.b64decode(values["digests"]))
             case "e":
                 if line.number in content.records or line.number < 1:
