@@ -476,11 +476,29 @@ def _ask_at_terminal(discovery: "Discovery", out: "EscapingConsole", questions: 
     is_person = sys.stdin.isatty()
     if is_person:
         out.print("Choosing the first question; this takes longer the first time.")
-    with progress_bars():
-        discovery.prepare()
+    _prepare(discovery)
     dialogue = Dialogue(discovery, out, line_reader(discovery, out), is_person=is_person)
     dialogue.run(questions)
     _print_end(discovery, out)
+
+
+def _prepare(discovery: "Discovery") -> None:
+    """Prepare the first question; of a large table the rest, too, while questions are asked."""
+    import threading
+
+    session = discovery.session
+
+    def prepare_rest() -> None:
+        with suppress(Exception):  # the question that needs it raises it again
+            discovery.prepare()
+
+    with progress_bars():
+        session.prepare(sample_only=True)
+        if not session.is_ready_:
+            discovery.prepare()
+            return
+    # A daemon, so that the program can exit at once: no file depends on this thread.
+    threading.Thread(target=prepare_rest, daemon=True).start()
 
 
 # --- beginning and end -----------------------------------------------------------------------

@@ -8,10 +8,12 @@ from collections.abc import Callable, Hashable
 from typing import NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from kernova.cluster.hierarchical_mean_shift import HierarchicalMeanShift
 from kernova.cluster.standardize import Standardization, standardized_rows
 from kernova.neighbors.graph import NeighborGraph, neighbor_graph
-from kernova.typing import Matrix
+from kernova.typing import Indices, Matrix
 
 Value = TypeVar("Value")
 Kind = TypeVar("Kind", bound=type)
@@ -37,6 +39,13 @@ class PreparedParts(NamedTuple):
 
     rows: dict[str, Matrix]
     hierarchies: dict[tuple[str, str, float], HierarchicalMeanShift]
+
+
+class RowSample(NamedTuple):
+    """A sample of the rows of a table, as a table of its own."""
+
+    rows: Indices  # in ascending order
+    preparation: "Preparation"
 
 
 class Preparation:
@@ -66,6 +75,7 @@ class Preparation:
         self.random_state = random_state
         self._rows: dict[str, Matrix] = {}
         self._hierarchies: dict[tuple[str, str, float], HierarchicalMeanShift] = {}
+        self._samples: dict[int, RowSample] = {}
 
     @property
     def n_rows(self) -> int:
@@ -101,6 +111,15 @@ class Preparation:
             ("neighbors", standardize, k),
             lambda: neighbor_graph(self.rows(standardize), k, self.n_jobs),
         )
+
+    def sample(self, n_rows: int) -> RowSample:
+        """Return a random sample of the rows, drawn at the first call; the same for a seed."""
+        if n_rows not in self._samples:
+            random = np.random.RandomState(self.random_state)
+            rows = np.sort(random.choice(self.n_rows, min(n_rows, self.n_rows), replace=False))
+            table = Preparation(self.X[rows], n_jobs=self.n_jobs, random_state=self.random_state)
+            self._samples[n_rows] = RowSample(rows, table)
+        return self._samples[n_rows]
 
     @property
     def parts(self) -> PreparedParts:

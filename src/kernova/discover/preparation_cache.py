@@ -66,6 +66,7 @@ def prepare(session: CategoryDiscovery, cache: Path | None, key: str = "") -> bo
     >>> [prepare(CategoryDiscovery().start(rows), cache) for _ in range(2)]
     [False, True]
     """
+    session.prepare(sample_only=True)
     if cache is None:
         session.prepare()
         return False

@@ -10,8 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from inspect import signature
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -19,12 +18,6 @@ from kernova.typing import Indices, Mask
 
 if TYPE_CHECKING:
     from kernova.discover.preparation import Preparation
-    from kernova.discover.state import SessionState
-
-# An asker is copied after so many answers, and after so many more.
-_COPY_EVERY: Final = (64, 4096)
-# To revise an asker takes as long as to observe about so many answers.
-_MOST_REPLAYED: Final = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,6 +180,21 @@ class Strategy(Protocol):
         ...
 
 
+Need = Literal["rows", "neighbors", "hierarchy"]
+
+
+@runtime_checkable
+class PlannedStrategy(Strategy, Protocol):
+    """A strategy that says what is prepared for it, so that a large table need not be waited for.
+
+    ``needs`` names standardised rows, the graph of nearest neighbours, or the hierarchy. The first
+    questions about a large table then come from a sample of its rows: see
+    :mod:`kernova.discover.sampling`.
+    """
+
+    needs: tuple[Need, ...]
+
+
 class OpenQuestions:
     """The open question of each expert; None stands for unnamed experts.
 
@@ -241,7 +249,7 @@ class OpenQuestions:
         return np.concatenate([rows, ascending[is_new]])
 
 
-def _proposal(
+def proposal_besides(
     asker: Asker, besides: Indices, closed: Collection[int], n_rows: int
 ) -> Question | None:
     """Return an asker's question about a row that is not excluded.
@@ -286,126 +294,3 @@ def _proposal(
 @lru_cache(maxsize=64)
 def _takes_besides(kind: type[Asker]) -> bool:
     return "besides" in signature(kind.propose).parameters
-
-
-class _Run:
-    """An asker, the answers it has observed, and copies of it from before the latest of them."""
-
-    def __init__(self, asker: Asker) -> None:
-        self.asker = asker
-        self._is_copied = isinstance(asker, CopiedAsker)
-        self.observed: list[Answer] = []
-        self._copies: dict[int, Asker] = {}  # by the number of answers
-
-    def observe(self, answers: Sequence[Answer]) -> None:
-        """Pass on answers; on the way, make the copies that are wanted at their end."""
-        n_before, end = len(self.observed), len(self.observed) + len(answers)
-        latest = [end - end % every for every in _COPY_EVERY]
-        wanted = {*latest, *(one - every for one, every in zip(latest, _COPY_EVERY, strict=True))}
-        for mark in (*sorted(one for one in wanted if n_before < one < end), end):
-            some = answers[len(self.observed) - n_before : mark - n_before]
-            observe_answers(self.asker, some)
-            self.observed.extend(some)
-            if mark in wanted and self._is_copied:
-                self._copies[mark] = cast(CopiedAsker, self.asker).copy()
-        self._copies = {mark: one for mark, one in self._copies.items() if mark in wanted}
-
-    def back_to(self, n_answers: int) -> "_Run | None":
-        """Return a run that has observed at most the first answers; None if there is no copy."""
-        kept = {mark: one for mark, one in self._copies.items() if mark <= n_answers}
-        if not kept:
-            return None
-        mark = max(kept)
-        earlier = _Run(cast(CopiedAsker, kept[mark]).copy())
-        earlier.observed, earlier._copies = self.observed[:mark], kept
-        return earlier
-
-    def revised(self, answers: list[Answer]) -> "_Run | None":
-        """Return a run that has observed other answers, if the asker can revise its own."""
-        asker = self.asker.revised(answers) if isinstance(self.asker, RevisedAsker) else None
-        if asker is None:
-            return None
-        run = _Run(asker)
-        run.observed = list(answers)
-        return run
-
-
-class Proposer:
-    """The current asker of a session, replaced by a fresh one when an answer no longer holds.
-
-    Parameters
-    ----------
-    strategy : Strategy
-        Starts askers.
-    preparation : Preparation
-        The table.
-    """
-
-    def __init__(self, strategy: Strategy, preparation: "Preparation") -> None:
-        self._strategy = strategy
-        self._preparation = preparation
-        self._run: _Run | None = None
-        self._is_behind = False  # whether answers were changed, or not passed on
-        self._starting = Lock()
-
-    def prepare(self, answers: Sequence[Answer]) -> None:
-        """Start an asker, and let it observe answers.
-
-        It may run in a thread of its own; :meth:`propose` waits for it, and passes on what has
-        changed meanwhile.
-        """
-        with self._starting:
-            if self._run is None:
-                self._run = self._new_run(answers)
-
-    def observe(self, new_answers: Sequence[Answer] | None) -> None:
-        """Pass on new answers; None means that an earlier answer no longer holds."""
-        if self._run is None or new_answers is None or self._is_behind:
-            self._is_behind = True
-        else:
-            self._run.observe(new_answers)
-
-    def propose(
-        self, state: "SessionState", open_questions: OpenQuestions, expert: str | None
-    ) -> Question | None:
-        """Return a question outside other experts' clusters, else outside their rows."""
-        if len(state.entries) == state.n_rows:
-            return None
-        with self._starting:
-            asker = self._up_to_date(state)
-        for besides in (open_questions.clusters_besides, open_questions.rows_besides):
-            found = _proposal(asker, besides(expert), state.entries, state.n_rows)
-            if found is not None:
-                return found
-        return None
-
-    def _up_to_date(self, state: "SessionState") -> Asker:
-        run = self._run
-        if run is None or self._is_behind:
-            # Until it has succeeded, a run that was interrupted is not used.
-            self._run, answers = None, state.answers()
-            if run is not None:
-                run = self._run_before(run, answers)
-            if run is None:
-                run = self._new_run(answers)
-            else:
-                run.observe(answers[len(run.observed) :])
-            self._run, self._is_behind = run, False
-        return run.asker
-
-    def _run_before(self, run: _Run, answers: list[Answer]) -> _Run | None:
-        """Return a run that has observed a beginning of the answers, the longest at hand."""
-        pairs = enumerate(zip(run.observed, answers, strict=False))
-        n_common = min(len(run.observed), len(answers))
-        n_same = next((which for which, (one, other) in pairs if one != other), n_common)
-        if n_same == len(run.observed):
-            return run
-        earlier = run.back_to(n_same)
-        if earlier is not None and len(answers) - len(earlier.observed) <= _MOST_REPLAYED:
-            return earlier
-        return run.revised(answers) or earlier
-
-    def _new_run(self, answers: Sequence[Answer]) -> _Run:
-        run = _Run(self._strategy.start(self._preparation))
-        run.observe(answers)
-        return run

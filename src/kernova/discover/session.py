@@ -21,7 +21,8 @@ from kernova.discover import events
 from kernova.discover.log import EventLog
 from kernova.discover.names import category_name, check_new_category, expert_name
 from kernova.discover.preparation import Preparation
-from kernova.discover.questions import AskedQuestion, OpenQuestions, Proposer, Question, Strategy
+from kernova.discover.proposing import Proposer
+from kernova.discover.questions import AskedQuestion, OpenQuestions, Question, Strategy
 from kernova.discover.results import ResultAttribute, SessionResults
 from kernova.discover.rows import RowIds, finite_numbers, given_ids, prior_labels
 from kernova.discover.state import SessionState
@@ -193,13 +194,18 @@ class CategoryDiscovery:
 
     # --- questions -------------------------------------------------------------------------
 
-    def prepare(self) -> None:
-        """Do the costly work before the first question.
+    def prepare(self, *, sample_only: bool = False) -> None:
+        """Do the costly work before the first question, or that before questions from a sample.
 
         It changes neither the log nor open questions, so it may run in its own thread while others
         read, label rows and correct. ``next_question`` waits for it.
         """
-        self._proposer.prepare(self._started().state.answers())
+        self._proposer.prepare(self._started().state.answers(), sample_only=sample_only)
+
+    @property
+    def is_ready_(self) -> bool:
+        """Whether ``next_question`` need not wait for the preparation."""
+        return self._proposer.is_ready(len(self._started().state.questions))
 
     def next_question(self, expert: str | None = None) -> AskedQuestion | None:
         """Return the open question of an expert, the same until the expert records something.
@@ -512,9 +518,8 @@ class CategoryDiscovery:
         if project is None or isinstance(project, ProjectStore):
             return project
         table = X if isinstance(X, pd.DataFrame) else self._preparation.X
-        return open_table_project(
-            project, table, self._ids.ids, self._strategy.name, self.random_state
-        )
+        settings = self._strategy.name, self.random_state
+        return open_table_project(project, table, self._ids.ids, *settings)
 
     def _begin(
         self, log: Sequence[events.Record | events.Event], store: ProjectStore | None = None
@@ -572,11 +577,9 @@ class CategoryDiscovery:
         row, category = self._open_question(name).row, category_name(label)
         if row not in self._state.entries:
             return events.Answered(row, category, others)
-        return (
-            events.RowsLabelled((row, *others), category)
-            if others
-            else events.RowLabelled(row, category)
-        )
+        if others:
+            return events.RowsLabelled((row, *others), category)
+        return events.RowLabelled(row, category)
 
     def _open_question(self, name: str | None) -> AskedQuestion:
         question = self._open.by_expert.get(name)

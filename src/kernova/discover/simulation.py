@@ -10,6 +10,7 @@ from sklearn.utils import check_array, check_random_state
 
 from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Answer, Strategy
+from kernova.discover.sampling import SampledFirst
 from kernova.discover.strategies import DEFAULT_STRATEGY, as_strategy
 from kernova.errors import InputError
 from kernova.typing import Indices
@@ -189,7 +190,7 @@ def _interactive(
     strategy: Strategy, preparation: Preparation, expert: _Expert, limit: int
 ) -> Indices:
     """Return the rows that a strategy asks, answered one by one."""
-    asker = strategy.start(preparation)
+    asker = SampledFirst(strategy).start(preparation)
     missing = set(range(len(expert.names)))
     asked: list[int] = []
     while missing and len(asked) < limit:

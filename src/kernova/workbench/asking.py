@@ -93,7 +93,7 @@ class Questions:
     presence : Presence
         The active experts.
     preparation : BackgroundJob
-        Until it is ready, answers are accepted but no questions are asked.
+        Until it is ready, answers are accepted, and questions from a sample are asked.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Questions:
         return session.ask_row(session.ids_[row], reason, expert=expert)
 
     def _is_ready(self) -> bool:
-        return self._preparation.state == "ready"
+        return self._shared.is_ready(self._preparation)
 
     def _check_ready(self) -> None:
         if self._preparation.state == "failed":

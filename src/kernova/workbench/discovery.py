@@ -217,10 +217,11 @@ def open_discovery(
     features = with_moved_cells(table.features, cells)
     encoded = table_encoder("standard", missing).fit_transform(features)
     # With the table as read: the encoded numbers may differ in the last digit.
-    store = open_table_project(project, table.features, table.ids, strategy, seed)
+    ids = table.ids.tolist()  # to iterate over texts of Arrow takes ten times as long
+    store = open_table_project(project, table.features, ids, strategy, seed)
     session = CategoryDiscovery(store.head.strategy, random_state=store.head.seed)
     is_resumed = len(store.records) > 0
-    session.start(encoded, table.ids, known=table.labels, project=store)
+    session.start(encoded, ids, known=table.labels, project=store)
     return Discovery(
         replace(table, source=path_text(table.source)),
         session,

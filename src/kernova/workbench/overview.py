@@ -21,12 +21,14 @@ _QUESTIONS_AHEAD: Final = 50
 # From more answers, it takes too long for a reply.
 _FEW_QUESTIONS: Final = 2000
 
+State = Literal["preparing", "ready", "failed"]
+
 
 @dataclass(frozen=True)
 class Preparation:
     """Progress of the work before the first question."""
 
-    state: Literal["preparing", "ready", "failed"]
+    state: Annotated[State, "Ready: a question can be asked, of a large table from a sample."]
     task: str
     done: int
     total: int
@@ -211,7 +213,8 @@ class Overview:
     def preparation(self) -> Preparation:
         """Return the progress of the preparation."""
         job = self._preparation
-        state = job.state if job.state in ("ready", "failed") else "preparing"
+        is_ready = self._shared.is_ready(job)
+        state: State = "ready" if is_ready else "failed" if job.state == "failed" else "preparing"
         return Preparation(state, *job.progress, message=job.message)
 
     def state(self, since: int | None, expert: str | None) -> StateReply | UnchangedReply:

@@ -247,6 +247,12 @@ class SharedState:
         """The session of questions and answers."""
         return self.discovery.session
 
+    def is_ready(self, preparation: BackgroundJob[None]) -> bool:
+        """Return whether a question can be asked now: from a sample, before all is prepared."""
+        if preparation.state == "running":
+            return self.session.is_ready_
+        return preparation.state == "ready"
+
     @property
     def n_rows(self) -> int:
         """Number of rows in the table."""

@@ -95,7 +95,7 @@ class Workbench:
 
     def is_ready(self) -> bool:
         """Return whether the strategy can be asked for questions."""
-        return self.preparation.state == "ready"
+        return self.shared.is_ready(self.preparation)
 
     # --- operations that concern several parts -----------------------------------------------
 
