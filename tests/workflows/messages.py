@@ -193,3 +193,21 @@ BAD_SIMULATIONS = [
         f"There is no strategy named 'best'. Use one of {', '.join(STRATEGIES)}.",
     ),
 ]
+
+# --- rows like a given one -----------------------------------------------------------------------
+
+CUT_AT_DROP = (
+    "{cut} of {n_rows} other rows are alike: walks from the given row are at row {cut} of the "
+    "ranking {ratio} times as often as at the next one, the most marked drop."
+)
+ALL_ALIKE = "{n_rows} of {n_rows} other rows are alike: there is no drop after any of them."
+NO_CHAIN = (
+    "{cut} of {n_rows} other rows are alike: no chain of neighbours leads from them to the next "
+    "row."
+)
+NO_ROW_TO_RANK = "The table has 1 row, and all of them were given; there is none to rank."
+UNKNOWN_ROW = "No row of fish.csv has the id {id!r}."
+UNKNOWN_ROW_BUT = "No row of fish.csv has the id {id!r}. Did you mean {close!r}?"
+BOTH_GIVEN_AND_RULED_OUT = (
+    "The row {id!r} is given both as a row to search from and as one that does not belong."
+)

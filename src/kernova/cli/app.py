@@ -8,6 +8,7 @@ import typer
 from kernova._version import __version__
 from kernova.cli import (
     discover,
+    find_like,
     notes,
     novelty,
     outliers,
@@ -73,6 +74,9 @@ app.command("novelty", short_help="Find new rows unlike all known ones.", epilog
 app.command(
     "outliers", short_help="Rank the rows of one table as outliers.", epilog=outliers.EXAMPLE
 )(outliers.outliers)
+app.command(
+    "find-like", short_help="Find the rest of a category from one row.", epilog=find_like.EXAMPLE
+)(find_like.find_like)
 app.command(
     "learn", short_help="Learn the classes of a labelled table.", epilog=recognize.LEARN_EXAMPLE
 )(recognize.learn)

@@ -51,6 +51,8 @@ class AlikeRows(NamedTuple):
     # 0 for rows given as not belonging; shape (n_rows,).
     likeness: Vector
     cut: int  # number of rows of the ranking to take for the category
+    # How often walks from the given rows are at each row, over how often any walk is there.
+    arrivals: Vector
 
     @property
     def found(self) -> Indices:
@@ -86,8 +88,8 @@ def more_like(
     -------
     AlikeRows
         ``ranking``, the positions of all other rows, the most alike first; ``likeness``, an
-        estimated probability for each row of the table; ``cut``, how many of the ranking to take;
-        and ``found``, these rows.
+        estimated probability for each row of the table; ``cut``, how many of the ranking to take,
+        and ``found``, these rows; and ``arrivals``, by which they are ranked.
 
     Examples
     --------
@@ -201,7 +203,7 @@ def alike_rows(graph: WalkGraph, starts: Indices, ends: Indices) -> AlikeRows:
     falling = log_arrivals[ranking]
     cut = cut_at_drop(falling)
     likeness[ranking] = _probabilities(falling, cut)
-    return AlikeRows(ranking, likeness, cut)
+    return AlikeRows(ranking, likeness, cut, reached)
 
 
 def _check_given(starts: Indices, ends: Indices, n_rows: int) -> None:

@@ -77,6 +77,14 @@ class OutlierSettings:
 
 
 @dataclass(frozen=True)
+class FindLikeSettings:
+    """Settings of :func:`~kernova.workflows.find_like.search.find_like`."""
+
+    missing: Missing = "auto"  # treatment of missing values
+    top: int = 20  # number of rows to explain
+
+
+@dataclass(frozen=True)
 class LearnSettings:
     """Settings of :func:`~kernova.workflows.learn.learn_classes`."""
 

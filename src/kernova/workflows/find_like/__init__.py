@@ -1,0 +1,1 @@
+"""Rows like a few given ones: search, reasons and the report page."""
