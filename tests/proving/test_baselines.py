@@ -7,12 +7,18 @@ from scipy.optimize import minimize_scalar
 from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Answer
 from kernova.discover.simulation import simulate
+from kernova.discover.strategies.spacing import distances_to
 from kernova.errors import InputError
 from kernova.proving.baselines import BASELINES, grade
 from kernova.proving.baselines.asking import Sizes, fractions_of
 from kernova.proving.baselines.coverage import FarthestFirst, KMeansCoverage
 from kernova.proving.baselines.grade import GradeByBound, GradeByPriors, graph_similarity
-from kernova.proving.baselines.malice import MaliceByLadder, MaliceByPriors
+from kernova.proving.baselines.malice import (
+    MaliceByLadder,
+    MaliceByPriors,
+    ladder_of_sizes,
+    smallest_balls,
+)
 from kernova.proving.baselines.seder import (
     Seder,
     column_density,
@@ -263,9 +269,17 @@ def test_k_means_asks_for_two_clusters_first_and_does_not_listen():
     assert strategy.first_rows(Preparation(X), 20).tolist() == rows[:20]
 
 
-def test_a_ladder_of_sizes_meets_a_small_ball():
-    X, labels = ball_and_bulk(0)
-    assert simulate(X, labels, MaliceByLadder()).questions_to_all <= 40
+def test_a_ladder_of_sizes_takes_turns_and_leaves_out_the_neighbours_of_an_answer():
+    X, labels = clusters(0)
+    _, questions = asked(MaliceByLadder(), X, labels, 12)
+    sizes = ladder_of_sizes(len(X))
+    assert sizes == (21, 10, 5, 2)
+    balls = smallest_balls(Preparation(X).rows("zscore"), sizes)
+    rows = [one.row for one in questions]
+    for which, one in enumerate(questions):
+        assert one.evidence["reach"] == 2 + which // len(sizes)  # each size has a t of its own
+        others = balls.Z[rows[:which]]
+        assert (distances_to(others, balls.Z[one.row]) > balls.radii.min()).all()
 
 
 def test_large_tables_are_too_large_for_a_graph():
