@@ -35,6 +35,8 @@ _LOG_ODDS = np.log(1e4)
 _FLATTEST, _STEEPEST = 1 / 3, 4.0
 # Far cells lie at least this many times as far from the middle as all others.
 _TIMES_AS_FAR = 10.0
+# The steepest tail explains gaps up to that many times; rounding may take a little from it.
+_NEARLY = 0.99
 # With fewer different numbers nothing is known of a column's tail.
 _FEWEST = 4
 # Far cells are at most 3 (of 30 or more), or 1 % of the column, or repeat at most 3 values.
@@ -191,13 +193,14 @@ def _tail_cut(ordered: Vector, n_cells: int) -> CoreRange:
 
 def _n_kept(distances: Vector, half_width: float, n_cells: int) -> int:
     """Return the number of cells on one side, in rising order, before the first far one."""
-    before, after = distances[:-1], distances[1:]
-    n_before = np.arange(1, len(distances))
+    # No narrower gap is wide whatever the tail, and most columns have none that is so wide.
+    gaps = np.flatnonzero(distances[1:] / (_NEARLY * _TIMES_AS_FAR) > distances[:-1])
+    before, after = distances[gaps], distances[gaps + 1]
     with np.errstate(divide="ignore"):
         log_extent = np.maximum(np.log(before) - np.log(half_width), 1.0)
-        index = np.clip(np.log(n_before) / log_extent, _FLATTEST, _STEEPEST)
+        index = np.clip(np.log(gaps + 1) / log_extent, _FLATTEST, _STEEPEST)
         is_wide = index * (np.log(after) - np.log(before)) > _LOG_ODDS
-    for cut in np.flatnonzero(is_wide).tolist():
+    for cut in gaps[is_wide].tolist():
         beyond = distances[cut + 1 :]
         n_values = len(np.unique(beyond))
         is_repeated = n_values <= _FEW_VALUES and len(beyond) >= _LEAST_EQUAL * n_values
