@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Larger tables take more than a second or two to prepare.
 LARGE_TABLE: Final = 50_000
-SAMPLE_ROWS: Final = 20_000
+SAMPLE_ROWS: Final = 10_000
 # By the time so many questions are answered, the rest is prepared: one per second or two.
 _ROWS_PER_QUESTION: Final = 100_000
 _MOST_QUESTIONS: Final = 20
@@ -70,6 +70,7 @@ class SampledFirst:
         self.strategy = strategy
         self.name = strategy.name
         self._is_prepared = False
+        self._made: Asker | None = None  # by the preparation, for the first question that needs it
         self._starting = Lock()
 
     def start(self, preparation: "Preparation") -> Asker:
@@ -82,14 +83,14 @@ class SampledFirst:
     def start_on_all(self, preparation: "Preparation") -> Asker:
         """Return a fresh asker for all rows; one thread prepares, and others wait for it."""
         with self._starting:
-            asker = self.strategy.start(preparation)
-            self._is_prepared = True
-        return asker
+            made, self._made = self._made, None
+            return self.strategy.start(preparation) if made is None else made
 
     def prepare(self, preparation: "Preparation") -> None:
         """Prepare all rows of a table whose first questions came from a sample."""
         if n_sampled_questions(self.strategy, preparation.n_rows):
-            self.start_on_all(preparation)
+            with self._starting:
+                self._made = self.strategy.start(preparation)
         self._is_prepared = True
 
     def is_sampled(self, preparation: "Preparation", answers: Sequence[Answer]) -> bool:
