@@ -55,3 +55,9 @@ NEIGHBOURS = re.compile(
     r"on this map \((\d+) % on the map of principal components\)\. Distances between distant "
     r"groups have no meaning\."
 )
+
+# --- rows like a given one -----------------------------------------------------------------------
+
+ALIKE = "{rows} before the cut. {measured}"
+NONE_ALIKE = "No unlabelled row is before the cut."
+NO_ALIKE_ROW = "There is no row 159: the table has 159 rows, counted from 0."

@@ -46,6 +46,7 @@ from kernova.web.schemas import (
     reply_model,
 )
 from kernova.workbench import Workbench
+from kernova.workbench.alike import Alike, AlikeReply
 from kernova.workbench.asking import QuestionReply, SavedReply
 from kernova.workbench.asking import Request as SaveRequest
 from kernova.workbench.cards import Card, FoundReply
@@ -355,6 +356,11 @@ def _rows(router: APIRouter, workbench: Workbench) -> None:
     ) -> Response:
         """Find rows by their ids."""
         return _json(workbench.cards.find(find, limit))
+
+    @router.get("/rows/{row}/alike", response_model=reply_model(AlikeReply))
+    def alike(row: PathRow, limit: Limit = 60) -> Response:
+        """Return the unlabelled rows that are like a row, the most alike first, up to a cut."""
+        return _json(workbench.part(Alike).more_like(row, limit))
 
 
 # --- map -------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import { button, byId, element, fill, focusedElement } from "./dom.js";
 import { featureList } from "./features.js";
 import { bind } from "./keys.js";
 import { largeMedia } from "./media.js";
+import { openAlike } from "./more_like.js";
 import { askName } from "./naming.js";
 import { onOutbox, outbox } from "./outbox.js";
 import { picturePanel, startPictureTools } from "./picture_tools.js";
@@ -46,6 +47,7 @@ export function startQuestion() {
   bind("n", "Answer", "new category, or find one by typing", () => isAsking() && giveNew());
   bind("a", "Answer", "label the whole cluster", () => isAsking() && cluster?.toggle());
   bind("s", "Answer", "skip this row", () => isAsking() && pass());
+  bind("r", "Answer", "rows like this one, to be labelled together", showAlike);
   bind("u", "Answer", "undo your last step; can be repeated", takeBack);
   bind(" ", "Sound", "play or pause the sound", togglePlay, "Space");
   bind("w", "Sound", "play slower: ½, ¼, ⅛, then normal speed again", playSlower);
@@ -80,6 +82,10 @@ async function giveNew() {
   const name = await askName({ title, words: categories().length ? "Type a new name to create a category, or choose an existing one." : "This will be the first category." });
   // While the name was typed, the question may have been answered elsewhere.
   if (name !== null && store.question === question) give(name);
+}
+
+function showAlike() {
+  if (isAsking() && store.question) void openAlike(store.question.row);
 }
 
 function pass() {
@@ -131,7 +137,8 @@ function questionHead(question) {
   return element("header", { class: "question-head" },
     element("p", { class: "kicker" }, `Question ${question.number}`, amongUnknown),
     element("h1", { id: "question-heading", "data-testid": "question-id" }, question.id),
-    element("p", { class: "reason", "data-testid": "reason" }, question.reason));
+    element("p", { class: "reason", "data-testid": "reason" }, question.reason),
+    button("More like this", showAlike, { class: "small quiet", "aria-keyshortcuts": "r", "data-testid": "question-more-like" }));
 }
 
 /** @param {HTMLElement} view */

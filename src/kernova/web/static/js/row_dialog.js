@@ -7,6 +7,7 @@ import { button, element, fill, within } from "./dom.js";
 import { featureList } from "./features.js";
 import { labelTag } from "./glyph.js";
 import { largeMedia, readCard } from "./media.js";
+import { openAlike } from "./more_like.js";
 import { askName } from "./naming.js";
 import { goTo } from "./router.js";
 import { categoryNamed, phase, store } from "./store.js";
@@ -62,7 +63,8 @@ function rowHead(card, dialog) {
     element("p", {}, ...standing(card, isCurrent)), opinionsList(card.opinions),
     element("div", { class: "line" },
       button(isCurrent ? "Answer the question" : card.label === null ? "Label it" : "Change the label", nameIt, { class: "primary", "data-testid": "name-row" }),
-      canAsk && button("Ask me about it next", askIt, { "data-testid": "ask-row" })));
+      canAsk && button("Ask me about it next", askIt, { "data-testid": "ask-row" }),
+      button("More like this", () => void openAlike(card.row), { "data-testid": "more-like" })));
 }
 
 /**

@@ -14,6 +14,25 @@
  */
 
 /**
+ * Unlabelled rows that are like a given one, the most alike first.
+ * @typedef {object} AlikeReply
+ * @property {number} row
+ * @property {string} id
+ * @property {string|null} label Category of the given row; null without one.
+ * @property {string} words How many there are, and what is known of such rows.
+ * @property {number} total Number of unlabelled rows before the cut.
+ * @property {AlikeRow[]} rows
+ */
+
+/**
+ * An unlabelled row before the cut.
+ * @typedef {object} AlikeRow
+ * @property {number} row
+ * @property {string} id
+ * @property {number} likeness Fraction of rows at this rank that belonged to the category on other tables.
+ */
+
+/**
  * The category of a question's row, and optionally of other rows of its cluster.
  * @typedef {object} Answer
  * @property {string|null} [expert] Name of the expert; null for the expert without a name.
@@ -317,7 +336,7 @@
 /**
  * Progress of the work before the first question.
  * @typedef {object} Preparation
- * @property {"preparing"|"ready"|"failed"} state
+ * @property {"preparing"|"ready"|"failed"} state Ready: a question can be asked, of a large table from a sample.
  * @property {string} task
  * @property {number} done
  * @property {number} total
@@ -484,6 +503,7 @@
  *   "/api/map": {parameters: {}, reply: MapReply},
  *   "/api/rows": {parameters: {find: string, limit?: number}, reply: FoundReply},
  *   "/api/rows/{row}": {parameters: {row: number}, reply: Card},
+ *   "/api/rows/{row}/alike": {parameters: {row: number, limit?: number}, reply: AlikeReply},
  *   "/api/session": {parameters: {}, reply: SessionReply},
  *   "/api/state": {parameters: {since?: number|null, expert?: string|null}, reply: StateReply|UnchangedReply},
  * }} GetCalls
