@@ -7,7 +7,8 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
 from kernova.progress import reporting
-from kernova.workbench.row_map import MOST_ROWS, axes_map, near_rows, neighbours_map
+from kernova.workbench import row_map
+from kernova.workbench.row_map import axes_map, near_rows, neighbours_map
 from tests.workbench import messages
 
 
@@ -115,9 +116,21 @@ def test_rows_that_are_equal_on_the_strong_axes_are_separated():
     assert np.isfinite(neighbours_map(X).points).all()
 
 
-@pytest.mark.parametrize("n_rows", [1, 49, MOST_ROWS + 1])
-def test_too_few_or_too_many_rows_get_no_neighbour_map(n_rows):
+@pytest.mark.parametrize("n_rows", [1, 49])
+def test_too_few_rows_get_no_neighbour_map(n_rows):
     assert neighbours_map(np.random.default_rng(7).normal(size=(n_rows, 2))) is None
+
+
+def test_very_many_rows_are_drawn_amid_a_sample(monkeypatch):
+    monkeypatch.setattr(row_map, "MOST_ROWS", 500)
+    monkeypatch.setattr(row_map, "_SAMPLED_ROWS", 300)
+    X = load_digits().data[:900]
+    drawn = neighbours_map(X)
+    assert drawn.words.endswith("Most rows are drawn amid the nearest of a sample of 300.")
+    assert fraction_kept(X, drawn.points) > 2 * fraction_kept(X, axes_map(X).points)
+    assert np.array_equal(drawn.points, neighbours_map(X.copy()).points)
+    X[-30:] += 1000 * np.eye(64)[0]  # perhaps none of them is in the sample
+    assert np.isfinite(neighbours_map(X).points).all()
 
 
 def test_a_neighbour_map_that_is_not_better_is_dropped():

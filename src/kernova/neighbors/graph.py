@@ -57,11 +57,12 @@ class NeighborGraph(NamedTuple):
     recall: float  # fraction of the true neighbours found: 1, or measured on a sample
 
 
-class _Found(NamedTuple):
-    """Neighbours found so far, nearest first, of rows in the order of a tree."""
+class Nearest(NamedTuple):
+    """The neighbours of each row, nearest first, as far as they are found."""
 
     indices: NDArray[np.int32]
     squared: Matrix  # squared distances
+    recall: float = 1.0  # fraction of the true neighbours that are among them
 
 
 def neighbor_graph(Z: Matrix, k: int, n_jobs: int | None = None) -> NeighborGraph:
@@ -93,18 +94,17 @@ def neighbor_graph(Z: Matrix, k: int, n_jobs: int | None = None) -> NeighborGrap
     distinct = distinct_rows(in_unit(Z, exponent))
     k = min(k, len(distinct.rows) - 1)
     is_exact = len(distinct.rows) <= _FEW_ROWS or Z.shape[1] <= _FEW_COLUMNS
-    recall = 1.0
     if k < 1:
         shape = (len(distinct.rows), 0)
-        found = _Found(np.empty(shape, dtype=np.int32), np.empty(shape))
+        found = Nearest(np.empty(shape, dtype=np.int32), np.empty(shape))
     elif is_exact:
         found = _exact(distinct.rows, k, n_jobs)
     else:
-        found, recall = nearly_nearest(distinct.rows, k, n_jobs)
+        found = nearly_nearest(distinct.rows, k, n_jobs)
     distances = from_unit(np.sqrt(found.squared), exponent)
     firsts = _firsts(distinct)
     return NeighborGraph(
-        distances, found.indices, distinct.inverse, firsts, distinct.counts, recall
+        distances, found.indices, distinct.inverse, firsts, distinct.counts, found.recall
     )
 
 
@@ -114,13 +114,13 @@ def _firsts(distinct: DistinctRows) -> Indices:
     return firsts
 
 
-def _exact(rows: Matrix, k: int, n_jobs: int | None) -> _Found:
+def _exact(rows: Matrix, k: int, n_jobs: int | None) -> Nearest:
     """Search all rows; those that differ by less than the index resolves count as duplicates."""
     index = build_index(rows, n_jobs=n_jobs, k=k + 1)
     given = np.empty(len(index.rows), dtype=np.int32)
     given[index.inverse[::-1]] = np.arange(len(rows), dtype=np.int32)[::-1]
-    found = _Found(np.empty((len(rows), k), dtype=np.int32), np.empty((len(rows), k)))
-    for block in track(slices(len(rows), _BLOCK), "neighbours"):
+    found = Nearest(np.empty((len(rows), k), dtype=np.int32), np.empty((len(rows), k)))
+    for block in track(slices(len(rows), _BLOCK), "finding neighbours"):
         # In the order of the tree, so that one search is near the last.
         own = np.arange(block.start, min(block.stop, len(index.rows)))
         nearest = index.nearest(index.rows[own], k + 1)
@@ -144,11 +144,8 @@ class _Search(NamedTuple):
     n_threads: int
 
 
-def nearly_nearest(rows: Matrix, k: int, n_jobs: int | None = None) -> tuple[_Found, float]:
-    """Return nearly all of the k nearest rows of each, and which fraction of a sample's.
-
-    The rows must be distinct, and more than k.
-    """
+def nearly_nearest(rows: Matrix, k: int, n_jobs: int | None = None) -> Nearest:
+    """Return nearly all of the k nearest rows of each; there must be more than k rows."""
     from kernova.neighbors import _forest
 
     most = max(_LEAF_SIZE, _LEAF_PER_NEIGHBOR * k)
@@ -161,7 +158,7 @@ def nearly_nearest(rows: Matrix, k: int, n_jobs: int | None = None) -> tuple[_Fo
     )
     del padded
     shape = (len(rows), k)
-    found = _Found(np.full(shape, -1, dtype=np.int32), np.full(shape, np.inf))
+    found = Nearest(np.full(shape, -1, dtype=np.int32), np.full(shape, np.inf))
     recall = 0.0
     for n_trees in range(0, _MOST_TREES, _TREES):
         before = found.indices.copy()
@@ -170,7 +167,7 @@ def nearly_nearest(rows: Matrix, k: int, n_jobs: int | None = None) -> tuple[_Fo
         recall = _recall(search.rows, found)
         if recall >= _WANTED_RECALL:
             break
-    return _in_given_order(found, order), recall
+    return _in_given_order(found, order)._replace(recall=recall)
 
 
 def _leaf_starts(n_rows: int, most: int) -> Indices:
@@ -184,13 +181,13 @@ def _leaf_starts(n_rows: int, most: int) -> Indices:
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
-def _compare_in_leaves(search: _Search, found: _Found, trees: range) -> None:
+def _compare_in_leaves(search: _Search, found: Nearest, trees: range) -> None:
     """Compare the rows in the leaves of some trees; the seed of a tree is its number."""
     from kernova.neighbors import _forest
 
     n_leaves = len(search.starts) - 1
     blocks = slices(n_leaves, max(1, -(-n_leaves // _BLOCKS)))
-    for some in track(slices(len(trees), search.n_threads), "trees of neighbours"):
+    for some in track(slices(len(trees), search.n_threads), "finding neighbours"):
         orders = {tree: np.arange(len(search.rows)) for tree in trees[some]}
 
         def grow(tree: int, orders: dict[int, Indices] = orders) -> None:
@@ -202,12 +199,12 @@ def _compare_in_leaves(search: _Search, found: _Found, trees: range) -> None:
 
             def join(block: slice, order: Indices = order) -> None:
                 starts = search.starts[block.start : block.stop + 1]
-                _forest.join_leaves(search.rows, order, starts, *found)
+                _forest.join_leaves(search.rows, order, starts, found.indices, found.squared)
 
             in_threads(join, blocks, search.n_threads)
 
 
-def _compare_with_next_but_one(search: _Search, found: _Found, before: NDArray[np.int32]) -> None:
+def _compare_with_next_but_one(search: _Search, found: Nearest, before: NDArray[np.int32]) -> None:
     """Compare rows with the neighbours of their neighbours, as long as that brings nearer ones."""
     from kernova.neighbors import _forest
 
@@ -215,7 +212,7 @@ def _compare_with_next_but_one(search: _Search, found: _Found, before: NDArray[n
     is_new: Mask = np.empty(found.indices.shape, dtype=np.bool_)
     blocks = slices(n_rows, max(_BLOCK, -(-n_rows // _BLOCKS)))
     n_new = dict.fromkeys([block.start for block in blocks], 0)
-    for _ in track(range(_MOST_ROUNDS), "neighbours of neighbours"):
+    for _ in track(range(_MOST_ROUNDS), "finding neighbours"):
         _forest.mark_new(before, found.indices, is_new)
         before[:] = found.indices
 
@@ -229,7 +226,7 @@ def _compare_with_next_but_one(search: _Search, found: _Found, before: NDArray[n
             break
 
 
-def _recall(rows: Matrix, found: _Found) -> float:
+def _recall(rows: Matrix, found: Nearest) -> float:
     """Return the fraction of the true neighbours of a sample that are found."""
     n_rows, k = found.indices.shape
     sample = np.linspace(0, n_rows - 1, min(n_rows, _SAMPLED_ROWS)).astype(np.intp)
@@ -241,8 +238,8 @@ def _recall(rows: Matrix, found: _Found) -> float:
     return float(n_found / (len(sample) * k))
 
 
-def _in_given_order(found: _Found, order: Indices) -> _Found:
+def _in_given_order(found: Nearest, order: Indices) -> Nearest:
     """Return the neighbours with rows numbered as they were given."""
     position = np.empty(len(order), dtype=np.intp)
     position[order] = np.arange(len(order))
-    return _Found(order.astype(np.int32)[found.indices[position]], found.squared[position])
+    return Nearest(order.astype(np.int32)[found.indices[position]], found.squared[position])

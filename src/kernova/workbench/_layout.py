@@ -25,56 +25,6 @@ _HIGH_BITS = np.uint64(33)
 
 
 @njit(cache=True, nogil=True)
-def _squared_distance(Z: Points, i: int, j: int, most: Any) -> Any:
-    """Return the squared distance, or a partial sum once it exceeds ``most``."""
-    total = np.float32(0.0)
-    for column in range(Z.shape[1]):
-        gap = Z[i, column] - Z[j, column]
-        total += gap * gap
-        if total >= most:
-            break
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _insert(found: Neighbours, squared: Points, i: int, other: int, gap: Any) -> None:
-    """Insert a neighbour by its distance, dropping the farthest one."""
-    rank = found.shape[1] - 1
-    while rank > 0 and squared[i, rank - 1] > gap:
-        squared[i, rank] = squared[i, rank - 1]
-        found[i, rank] = found[i, rank - 1]
-        rank -= 1
-    squared[i, rank] = gap
-    found[i, rank] = other
-
-
-@njit(cache=True, nogil=True)
-def nearer_neighbours(Z: Points, found: Neighbours, squared: Points) -> int:
-    """Search the neighbours of every row's neighbours for nearer ones; return the number found.
-
-    ``found`` and ``squared`` (squared distances) are updated in place, nearest first.
-    """
-    n_rows, k = found.shape
-    before = found.copy()
-    seen_by = np.full(n_rows, -1, dtype=np.int64)
-    n_new = 0
-    for i in range(n_rows):
-        seen_by[i] = i
-        for rank in range(k):
-            seen_by[found[i, rank]] = i
-        for pair in range(k * k):
-            other = before[before[i, pair // k], pair % k]
-            if seen_by[other] == i:
-                continue
-            seen_by[other] = i
-            gap = _squared_distance(Z, i, other, squared[i, k - 1])
-            if gap < squared[i, k - 1]:
-                _insert(found, squared, i, other, gap)
-                n_new += 1
-    return n_new
-
-
-@njit(cache=True, nogil=True)
 def _clipped(step: Any) -> Any:
     return min(max(step, -_CLIP), _CLIP)
 

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from kernova.neighbors.graph import nearly_nearest
 from kernova.neighbors.index import distinct_rows
 from kernova.progress import track
 from kernova.text import percent
-from kernova.typing import Matrix
+from kernova.typing import Indices, Matrix
 from kernova.typing import Single as Points
 from kernova.workbench.shared import BackgroundJob, JobState, Part, SharedState
 
@@ -34,17 +35,27 @@ _NEIGHBOURS: Final = 10
 _STRENGTH: Final = 7.0
 _FIRST_RATE: Final = 0.3
 _EXTENT: Final = 10.0
+_DISTANCE_AXES: Final = 50
+# Of more rows than MOST_ROWS, so many are laid out; each other row lies amid its neighbours. To
+# move a million points by chance scatters them farther than their neighbours are away.
+_SAMPLED_ROWS: Final = 50_000
+_PLACING_ROUNDS: Final = 5
+
+
+class _Drawing(NamedTuple):
+    """How long a map is drawn: rounds over all rows, and repulsions of each attraction."""
+
+    n_rounds: int
+    n_pushes: int
+
+
 # Up to this number of rows the map gets more iterations; beyond, they would take too long.
 _FEW_ROWS: Final = 20_000
-# Neighbours are first searched along the strongest axes, then among neighbours of neighbours.
-_SEARCH_AXES: Final = 6
-_DISTANCE_AXES: Final = 50
-_SEARCH_ROUNDS: Final = 8
-_FEW_CHANGES: Final = 0.002
-_JITTER: Final = 1e-6
+_FEW, _MANY = _Drawing(200, 15), _Drawing(100, 10)
 _ROWS_COMPARED: Final = 1000
 
 SKIPPED: Final = 65535  # code of a skipped row
+_BESIDE: Final = " Most rows are drawn amid the nearest of a sample of {:,}."
 _BENT: Final = " Outlying rows are drawn nearer."
 
 
@@ -182,7 +193,7 @@ def neighbours_map(encoded: Matrix) -> RowMap | None:
 
     Starting from :func:`axes_map`, neighbours attract one another and randomly sampled rows repel,
     as in the sampling-based relatives of t-SNE (LargeVis, UMAP). The time is linear in the number
-    of rows.
+    of rows. Of more than 100,000 rows, a sample is laid out so, and the others amid it.
 
     Parameters
     ----------
@@ -192,8 +203,8 @@ def neighbours_map(encoded: Matrix) -> RowMap | None:
     Returns
     -------
     RowMap or None
-        Deterministic. None for fewer than 50 or more than 100,000 rows, or if no more neighbours
-        stay near than on the map of principal components.
+        Deterministic. None for fewer than 50 rows, or if no more neighbours stay near than on the
+        map of principal components.
 
     Examples
     --------
@@ -205,12 +216,13 @@ def neighbours_map(encoded: Matrix) -> RowMap | None:
     ('neighbours', (300, 2))
     """
     distinct = distinct_rows(encoded)
-    if len(distinct.rows) < _FEWEST_ROWS or len(encoded) > MOST_ROWS:
+    if len(distinct.rows) < _FEWEST_ROWS:
         return None
-    axes = axes_map(distinct.rows)
+    axes = axes_map(distinct.rows).points
     neighbours = near_rows(distinct.rows, _NEIGHBOURS)
-    points, is_bent = _fit_to_square(_layout(axes.points, neighbours))
-    kept, kept_on_axes = (_fraction_kept(one, neighbours) for one in (points, axes.points))
+    laid_out = _laid_out(distinct.rows, axes, neighbours)
+    points, is_bent = _fit_to_square(laid_out.points)
+    kept, kept_on_axes = (_fraction_kept(one, neighbours) for one in (points, axes))
     if kept <= kept_on_axes:
         return None
     words = (
@@ -218,11 +230,53 @@ def neighbours_map(encoded: Matrix) -> RowMap | None:
         f"neighbours are among the nearest on this map ({percent(kept_on_axes)} on the map of "
         "principal components). Distances between distant groups have no meaning."
     )
-    return RowMap("neighbours", points[distinct.inverse], words + _BENT * is_bent)
+    return RowMap("neighbours", points[distinct.inverse], words + laid_out.words + _BENT * is_bent)
+
+
+class _LaidOut(NamedTuple):
+    points: Matrix
+    words: str  # a sentence if only a sample was laid out by itself
+
+
+def _laid_out(rows: Matrix, axes: Points, neighbours: NDArray[np.int32]) -> _LaidOut:
+    """Return the points of distinct rows, before they are fitted to the square."""
+    if len(rows) <= MOST_ROWS:
+        settings = _FEW if len(rows) <= _FEW_ROWS else _MANY
+        return _LaidOut(_layout(axes * np.float32(_EXTENT), neighbours, settings), "")
+    sample = _sample_of(len(rows))
+    near_in_sample = near_rows(rows[sample], _NEIGHBOURS)
+    drawn = _layout(axes[sample] * np.float32(_EXTENT), near_in_sample, _MANY)
+    points = _beside_sample(drawn, sample, neighbours, axes)
+    return _LaidOut(points, _BESIDE.format(len(sample)))
+
+
+def _sample_of(n_rows: int) -> Indices:
+    return np.sort(np.random.RandomState(0).choice(n_rows, _SAMPLED_ROWS, replace=False))
+
+
+def _beside_sample(
+    laid_out: Matrix, sample: Indices, neighbours: NDArray[np.int32], axes: Points
+) -> Matrix:
+    """Return all points, where each row lies amid those of its neighbours that have a place."""
+    placed = np.zeros((len(axes), 2))
+    placed[sample] = laid_out
+    is_placed = np.zeros(len(axes), dtype=np.bool_)
+    is_placed[sample] = True
+    for _ in range(_PLACING_ROUNDS):
+        rows = np.flatnonzero(~is_placed)
+        has_place = is_placed[neighbours[rows]]
+        counts = has_place.sum(axis=1)
+        weights = has_place / np.maximum(counts, 1)[:, None]
+        amid = np.einsum("ij,ijk->ik", weights, placed[neighbours[rows]])
+        placed[rows[counts > 0]] = amid[counts > 0]
+        is_placed[rows[counts > 0]] = True
+    # Groups without a row in the sample lie where the principal components have them.
+    placed[~is_placed] = axes[~is_placed] * _EXTENT
+    return placed
 
 
 def near_rows(Z: Matrix, k: int) -> NDArray[np.int32]:
-    """Return nearly all of each row's ``k`` nearest neighbours, nearest first; rows must differ.
+    """Return nearly all of each row's ``k`` nearest neighbours, nearest first.
 
     Examples
     --------
@@ -230,44 +284,20 @@ def near_rows(Z: Matrix, k: int) -> NDArray[np.int32]:
     >>> near_rows(np.array([[0.0], [1.0], [3.0], [7.0]]), 2).tolist()
     [[1, 2], [0, 2], [1, 0], [2, 1]]
     """
-    from kernova.workbench._layout import nearer_neighbours
-
     scores = _principal_scores(Z, min(_DISTANCE_AXES, Z.shape[1]))[0]
-    rows = np.ascontiguousarray(scores / np.abs(scores).max(), dtype=np.float32)
-    # Rows that differ only along other axes would make a tree with one huge leaf.
-    jitter = np.random.default_rng(0).normal(size=(len(scores), min(_SEARCH_AXES, Z.shape[1])))
-    strongest = rows[:, :_SEARCH_AXES] + _JITTER * jitter
-    # With compact nodes, a tree of nearly equal rows takes very long to build.
-    tree = cKDTree(strongest, balanced_tree=False, compact_nodes=False)
-    found = tree.query(strongest, k + 1)[1]
-    is_self = found == np.arange(len(found))[:, None]
-    is_self[~is_self.any(axis=1), -1] = True  # rows equal on these axes may displace the row itself
-    near = found[~is_self].reshape(len(found), k).astype(np.int32)
-    squared = np.empty(near.shape, dtype=np.float32)
-    for rank in range(k):
-        gaps = rows - rows[near[:, rank]]
-        squared[:, rank] = np.einsum("ij,ij->i", gaps, gaps)
-    order = np.argsort(squared, axis=1, kind="stable")
-    near = np.take_along_axis(near, order, axis=1)
-    squared = np.take_along_axis(squared, order, axis=1)
-    for _ in track(range(_SEARCH_ROUNDS), "finding neighbours"):
-        if nearer_neighbours(rows, near, squared) <= _FEW_CHANGES * near.size:
-            break
-    return near
+    return nearly_nearest(scores, k).indices
 
 
-def _layout(points: Points, neighbours: NDArray[np.int32]) -> Matrix:
+def _layout(start: Points, neighbours: NDArray[np.int32], settings: _Drawing) -> Matrix:
     from kernova.workbench._layout import layout_step
 
-    is_few = len(points) <= _FEW_ROWS
-    n_rounds, n_pushes = (200, 15) if is_few else (100, 10)
     # Coinciding points would never separate.
-    jitter = np.random.default_rng(0).normal(scale=1e-3, size=points.shape)
-    moved = (points * _EXTENT + jitter).astype(np.float32)
+    jitter = np.random.default_rng(0).normal(scale=1e-3, size=start.shape)
+    moved = (start + jitter).astype(np.float32)
     state, strength = np.uint64(1), np.float32(_STRENGTH)
-    for turn in track(range(n_rounds), "drawing the map"):
-        rate = np.float32(_FIRST_RATE * (1 - turn / n_rounds))
-        state = layout_step(moved, neighbours, rate, strength, n_pushes, np.uint64(state))
+    for turn in track(range(settings.n_rounds), "drawing the map"):
+        rate = np.float32(_FIRST_RATE * (1 - turn / settings.n_rounds))
+        state = layout_step(moved, neighbours, rate, strength, settings.n_pushes, np.uint64(state))
     return moved.astype(np.float64)
 
 
