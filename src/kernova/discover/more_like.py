@@ -3,7 +3,7 @@
 Random walks that restart at the given rows meet rows of the same dense region more often than
 their number of neighbours explains. This is the personalised PageRank of a graph of nearest
 neighbours, divided by each row's degree. What else was tried, and how it compared, stands in
-``docs/decisions/036-more-like-one-row.md``.
+``docs/decisions/037-more-like-one-row.md``.
 """
 
 from collections.abc import Iterable
