@@ -220,10 +220,10 @@ def noise_columns(random: Random, shape: Shape) -> Rows:
         rows = random.standard_normal((size, n_columns))
         rows[:, :n_informative] += random.normal(0, 3.5, n_informative)
         parts.append(rows)
-    rows = _stacked(parts)
+    X, codes = _stacked(parts)
     # Noise may be correlated, too: a few hidden factors in all columns.
-    factors = random.standard_normal((len(rows.X), 3)) @ random.normal(0, 0.5, (3, n_columns))
-    return Rows(rows.X + factors, rows.codes)
+    factors = random.standard_normal((len(X), 3)) @ random.normal(0, 0.5, (3, n_columns))
+    return Rows(X + factors, codes)
 
 
 def own_columns(random: Random, shape: Shape) -> Rows:

@@ -52,8 +52,10 @@ def listed_clips(folder: Path) -> list[Clip]:
     """Return the calls of a folder with one file a call, listed in ``index.csv``."""
     index = pd.read_csv(folder / "index.csv", dtype={"label": str})
     return [
-        Clip(folder / line.file, float(line.start), float(line.end), str(line.label))
-        for line in index.itertuples()
+        Clip(folder / str(file), float(start), float(end), str(label))
+        for file, start, end, label in zip(
+            index["file"], index["start"], index["end"], index["label"], strict=True
+        )
     ]
 
 
@@ -110,4 +112,5 @@ def _band_powers(
     frequencies = np.fft.rfftfreq(max(len(samples), 4096), 1 / rate)
     bands = np.searchsorted(edges, frequencies, side="right") - 1
     is_inside = (bands >= 0) & (bands < len(edges) - 1)
-    return np.bincount(bands[is_inside], powers[is_inside], minlength=len(edges) - 1)
+    sums = np.bincount(bands[is_inside], powers[is_inside], minlength=len(edges) - 1)
+    return np.asarray(sums, dtype=np.float64)

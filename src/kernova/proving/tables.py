@@ -75,7 +75,8 @@ def _shapes(
     """Return a reader of aligned landmarks, labelled by a column of the table beside them."""
 
     def read(folder: Path) -> LabelledRows:
-        from kernova import GeneralizedProcrustes, read_tps
+        from kernova.shapes.procrustes import GeneralizedProcrustes
+        from kernova.shapes.tps import read_tps
 
         tps = folder / "landmarks" / f"{path}.tps"
         if not tps.is_file():
