@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kernova.discover.questions import Answer, Asker, Question, Strategy, free_rows
 from kernova.discover.sampling import SampledFirst
 from kernova.discover.simulation import AREA_QUESTIONS, FixedOrder, Simulation, simulate
-from kernova.typing import Indices
+from kernova.typing import Indices, Matrix
 
 if TYPE_CHECKING:
     from kernova.discover.preparation import Preparation
@@ -35,7 +35,7 @@ _REST, _ORDERS = 1, 2
 
 
 class Measures(NamedTuple):
-    """What a run is judged by.
+    """Numbers by which a run is judged.
 
     Attributes
     ----------
@@ -54,6 +54,13 @@ class Measures(NamedTuple):
     questions_90: float
     area: float
     is_complete: bool
+
+
+class Course(NamedTuple):
+    """The measures of a run, and the question that met the first, second, ... category."""
+
+    measures: Measures
+    meetings: tuple[float, ...]  # a category that is never met: the number of rows
 
 
 # --- runs of a strategy ----------------------------------------------------------------------
@@ -94,6 +101,21 @@ def measured_run(
     >>> measured_run(Preparation(X), labels, strategy_named("hms-ci")).questions
     2.0
     """
+    course = course_of_run(
+        preparation, labels, strategy, error_rate=error_rate, most_chosen=most_chosen
+    )
+    return course.measures
+
+
+def course_of_run(
+    preparation: "Preparation",
+    labels: Labels,
+    strategy: Strategy,
+    *,
+    error_rate: float = 0.0,
+    most_chosen: int = MOST_CHOSEN,
+) -> Course:
+    """Return the course of one run of a strategy; the parameters are those of measured_run."""
     run = simulate(
         preparation,
         labels,
@@ -101,12 +123,12 @@ def measured_run(
         error_rate=error_rate,
         random_state=preparation.random_state,
     )
-    return measures_of(run)
+    return Course(measures_of(run), meetings_of(run))
 
 
 def measures_of(run: Simulation) -> Measures:
     """Return the measures of a simulated run that ended with all categories or the last row."""
-    enough = np.flatnonzero(run.classes_seen >= _enough_of(run.n_classes))
+    enough = np.flatnonzero(run.classes_seen >= enough_of(run.n_classes))
     needed = run.questions_to_all
     return Measures(
         questions=float(len(run.asked) if needed is None else needed),
@@ -116,7 +138,14 @@ def measures_of(run: Simulation) -> Measures:
     )
 
 
-def _enough_of(n_categories: int) -> int:
+def meetings_of(run: Simulation) -> tuple[float, ...]:
+    """Return the question that met each category, in ascending order."""
+    firsts = np.flatnonzero(np.diff(run.classes_seen, prepend=0)) + 1
+    missing = np.full(run.n_classes - len(firsts), len(run.asked))
+    return tuple(np.concatenate([firsts, missing]).astype(np.float64).tolist())
+
+
+def enough_of(n_categories: int) -> int:
     """Return the smallest number of categories that is at least 90 % of them."""
     # 0.9 * 10 is 9.000000000000002 in some orders of operations, and 10 would be wrong.
     return int(np.ceil(round(MOST_CATEGORIES * n_categories, 6)))
@@ -228,28 +257,50 @@ def random_measures(labels: Labels, seed: int, n_orders: int = RANDOM_ORDERS) ->
     >>> random_measures(np.array(["a", "a", "a"]), seed=0).questions
     1.0
     """
+    return random_course(labels, seed, n_orders=n_orders).measures
+
+
+def random_course(
+    labels: Labels, seed: int, *, error_rate: float = 0.0, n_orders: int = RANDOM_ORDERS
+) -> Course:
+    """Return the course of random sampling: geometric means over many orders of the rows.
+
+    Parameters
+    ----------
+    labels : array of str
+        The category of each row.
+    seed : int
+        Random seed.
+    error_rate : float
+        Fraction of rows that the expert takes for another category, drawn anew in each order.
+    n_orders : int
+        Number of random orders of the rows.
+    """
     _, codes = np.unique(labels, return_inverse=True)
-    firsts = _first_places(codes, np.random.default_rng([seed, _ORDERS]), n_orders)
-    n_categories = firsts.shape[1]
+    random = np.random.default_rng([seed, _ORDERS])
+    firsts = _first_places(codes, random, n_orders, error_rate)
+    is_met = np.isfinite(firsts)
     areas = np.clip(AREA_QUESTIONS + 1 - firsts, 0, None).mean(axis=1) / AREA_QUESTIONS
-    return Measures(
-        questions=_geometric_mean(firsts[:, -1]),
-        questions_90=_geometric_mean(firsts[:, _enough_of(n_categories) - 1]),
+    meetings = np.exp(np.log(np.where(is_met, firsts, len(codes))).mean(axis=0)).tolist()
+    measures = Measures(
+        questions=meetings[-1],
+        questions_90=meetings[enough_of(len(meetings)) - 1],
         area=float(areas.mean()),
-        is_complete=True,
+        is_complete=bool(is_met.all()),
     )
+    return Course(measures, tuple(meetings))
 
 
-def _first_places(codes: Indices, random: np.random.Generator, n_orders: int) -> Indices:
-    """Return by order, in ascending order, the question that meets each category first."""
+def _first_places(
+    codes: Indices, random: np.random.Generator, n_orders: int, error_rate: float
+) -> Matrix:
+    """Return by order, in ascending order, the question that meets each category; inf is never."""
     by_category = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[by_category], np.arange(codes.max() + 1))
-    firsts = [
-        np.minimum.reduceat(random.permutation(len(codes))[by_category], starts)
-        for _ in range(n_orders)
-    ]
-    return np.sort(np.array(firsts), axis=1) + 1
-
-
-def _geometric_mean(counts: Indices) -> float:
-    return float(np.exp(np.log(counts).mean()))
+    firsts = np.empty((n_orders, len(starts)))
+    for order in firsts:
+        places = random.permutation(len(codes)) + 1.0
+        if error_rate > 0:
+            places[random.random(len(codes)) < error_rate] = np.inf
+        order[:] = np.minimum.reduceat(places[by_category], starts)
+    return np.sort(firsts)
