@@ -5,7 +5,7 @@ This is the only module that imports :mod:`kernova.papers`.
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Final, Literal, ParamSpec
 
 import typer
 
@@ -31,6 +31,10 @@ Folder = Annotated[
 Draws = Annotated[int, typer.Option(min=2, help="Number of random draws of each synthetic set.")]
 Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
 
+# Options of `hms` for the six sets of the paper, and for the suite.
+_OF_PAPER: Final = ("sets", "seeds", "starts", "quick")
+_OF_SUITE: Final = ("part", "draws", "jobs", "strategies")
+
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -39,6 +43,7 @@ app = typer.Typer(
         "kernova reproduce ksd --folder reproduction/ksd",
         "kernova reproduce rkof --data data --folder reproduction/rkof",
         "kernova reproduce hms --data data --folder reproduction/hms",
+        "kernova reproduce hms --data data --suite --part choosing --draws 2",
         "kernova reproduce mddkm-tables --folder reproduction/mddkm-tables",
         "kernova reproduce mddkm --data data --folder reproduction/mddkm",
     ),
@@ -171,9 +176,24 @@ def rkof(
     "kernova reproduce hms --data data --sets segment,yeast --seeds 2",
 )
 def hms(
-    data: Annotated[Path, typer.Option(help="Folder of the six data sets, as Parquet files.")],
+    context: typer.Context,
+    data: Annotated[
+        Path,
+        typer.Option(
+            help="Folder of the six data sets, as Parquet files; with --suite, of all public "
+            "tables, and those that are not there are skipped."
+        ),
+    ],
     sets: Annotated[str, typer.Option(help="Data sets, separated by commas, or all.")] = "all",
-    folder: Folder = Path("reproduction/hms"),
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--folder",
+            "-o",
+            help="Folder for the report, tables and figures; created if it does not exist.",
+            show_default="reproduction/hms; with --suite reproduction/suite",
+        ),
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Number of random draws of each set.")] = 5,
     starts: Annotated[
         int, typer.Option(min=1, help="Number of starts of Interleave on each draw.")
@@ -181,6 +201,31 @@ def hms(
     quick: Annotated[
         bool, typer.Option("--quick", help="Three starts, two growth rates, two references.")
     ] = False,
+    suite: Annotated[
+        bool,
+        typer.Option(
+            "--suite", help="Compare all question strategies on the proving ground instead."
+        ),
+    ] = False,
+    part: Annotated[
+        Literal["confirming", "choosing", "all"],
+        typer.Option(
+            help="Problems of the suite: those on which a strategy may be chosen, or those that "
+            "only confirm the choice."
+        ),
+    ] = "confirming",
+    draws: Annotated[
+        int | None,
+        typer.Option(min=1, help="Largest number of draws of a problem of the suite. [default: 5]"),
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes of the suite.")] = 2,
+    strategies: Annotated[
+        str | None,
+        typer.Option(
+            help="Strategies and baselines of the suite, separated by commas; the first is "
+            "compared with the others. All by default."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Reproduce the experiments of the paper on hierarchical mean shift (HMS).
@@ -188,22 +233,86 @@ def hms(
     Number of questions that each strategy needs to find every class of abalone, shuttle,
     optdigits, letter, segment and yeast, and the area under its curve; effect of the growth of the
     bandwidth and of the reference; and which of the paper's claims hold. Takes about ten minutes.
+
+    With --suite, all strategies and the baselines of the literature are compared on many draws of
+    62 problems. Takes about an hour for each part; an interrupted suite continues where it stopped.
     """
+    from kernova.errors import InputError
+
+    given = [name for name in (*_OF_PAPER, *_OF_SUITE) if _is_given(context, name)]
+    wrong = [f"--{name}" for name in given if name in (_OF_PAPER if suite else _OF_SUITE)]
+    if wrong and suite:
+        raise InputError(f"--suite has its own problems; leave out {' and '.join(wrong)}.")
+    if wrong:
+        raise InputError(
+            f"{' and '.join(wrong)} {'sets' if len(wrong) == 1 else 'set'} what the suite runs: "
+            "pass --suite with it, or leave it out."
+        )
+    if suite:
+        names = None if strategies is None else split_names(strategies)
+        _suite(data, folder or Path("reproduction/suite"), part, draws, jobs, names, as_json)
+    else:
+        names = None if sets == "all" else split_names(sets)
+        _six_sets(data, folder or Path("reproduction/hms"), names, seeds, starts, quick, as_json)
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _six_sets(
+    data: Path,
+    folder: Path,
+    sets: Sequence[str] | None,
+    seeds: int,
+    starts: int,
+    quick: bool,
+    as_json: bool,
+) -> None:
+    """Repeat the experiments of the HMS paper."""
     from kernova.files import made_folder
     from kernova.papers.hms import reproduce_hms
     from kernova.papers.hms.experiments import SET_NAMES
     from kernova.papers.hms.report import save_report
 
-    names = SET_NAMES if sets == "all" else split_names(sets)
     target = made_folder(folder)
     with progress_bars():
-        study = reproduce_hms(data, sets=names, seeds=seeds, starts=starts, quick=quick)
+        study = reproduce_hms(
+            data, sets=SET_NAMES if sets is None else sets, seeds=seeds, starts=starts, quick=quick
+        )
     files = save_report(study, target)
     shown = {
         "Hierarchical mean shift: the paper's claims and our results": study.table(),
         "Questions until every class was found": study.questions(),
     }
     _finish(study, target / "hms.json", files, as_json, shown, study.notes)
+
+
+def _suite(
+    data: Path,
+    folder: Path,
+    part: Literal["confirming", "choosing", "all"],
+    draws: int | None,
+    jobs: int,
+    strategies: Sequence[str] | None,
+    as_json: bool,
+) -> None:
+    """Compare question strategies on the proving ground."""
+    from kernova.files import made_folder
+    from kernova.proving.report import SuiteReport, save_report
+    from kernova.proving.suite import DEFAULT_DRAWS, DEFAULT_STRATEGIES, run_suite, suite_plan
+
+    plan = suite_plan(
+        part,
+        strategies=DEFAULT_STRATEGIES if strategies is None else strategies,
+        draws=DEFAULT_DRAWS if draws is None else draws,
+    )
+    target = made_folder(folder)
+    with progress_bars():
+        report = SuiteReport(run_suite(plan, data, target, jobs))
+    files = save_report(report, target)
+    _finish(report, target / "suite.json", files, as_json, report.shown(), report.notes())
 
 
 @_command(
