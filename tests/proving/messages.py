@@ -15,6 +15,7 @@ BAD_PLANS = [
         {"part": "choosing", "problems": ["glass"]},
         "The problem 'glass' is not in the part 'choosing'.",
     ),
+    ({"strategies": []}, "strategies must hold at least one name; got none."),
     (
         {"strategies": ["grade", "nndm"]},
         "The first of the strategies is compared with the others, so it must be told nothing; "

@@ -1,7 +1,6 @@
 """Stand-ins for the suite: tiny problems, and strategies that fail or stop."""
 
 import numpy as np
-import pytest
 
 from kernova.proving import problems
 from kernova.proving.baselines import BASELINES, Baseline
@@ -66,22 +65,17 @@ class Failing:
 class Stopping:
     """A strategy that is interrupted on its n-th start, as if by Ctrl-C."""
 
-    name = "farthest-first"
+    name = "stopping"
 
-    def __init__(self, strategy, counts):
-        self._strategy, self._counts = strategy, counts
+    def __init__(self, strategy, starts, n):
+        def start(preparation):
+            starts.append(1)
+            if len(starts) == n:
+                raise KeyboardInterrupt
+            return strategy.start(preparation)
 
-    def start(self, preparation):
-        self._counts.append(1)
-        if len(self._counts) == self._counts[0]:
-            raise KeyboardInterrupt
-        return self._strategy.start(preparation)
+        self.start = start
 
 
 def add_baseline(monkeypatch, name, strategy, told="nothing"):
     monkeypatch.setitem(BASELINES, name, Baseline(lambda labels: strategy, told))
-
-
-@pytest.fixture
-def tiny(monkeypatch):
-    return use_tiny_problems(monkeypatch)

@@ -51,7 +51,10 @@ def test_processes_end_when_nobody_waits_for_results():
 
 
 def test_errors_of_the_caller_end_the_processes():
-    with pytest.raises(KeyboardInterrupt):
+    def interrupted():
         for _ in results_in_processes([1, 2], endless, 2, never):
             raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert multiprocessing.active_children() == []

@@ -2,7 +2,8 @@
 
 A process that is killed may leave half a line at the end; it is ignored, and removed before the
 next is written. Of runs with the same key, the last in the file counts. A run is kept only if its
-fingerprint (:mod:`kernova.proving.fingerprints`) is that of the present code and settings.
+fingerprint (:mod:`kernova.proving.fingerprints`) is that of the present code and settings, and if
+no newer run was on other rows of the same draw.
 """
 
 import json
@@ -107,9 +108,17 @@ class Journal:
 
     def append(self, record: RunRecord) -> None:
         """Add a run; it is in the file when this returns."""
-        self.records[record.key] = record
+        _put_last(self.records, record)
         self._stream.write(record.to_line())
         self._stream.flush()
+
+    def newest_rows(self) -> dict[tuple[str, int], str]:
+        """Return for each problem and draw the digest of the rows that were run last."""
+        newest = {}
+        for key, record in self.records.items():
+            if record.rows:
+                newest[key.problem, key.draw] = record.rows
+        return newest
 
     def _read(self) -> dict[RunKey, RunRecord]:
         self._stream.seek(0)
@@ -117,17 +126,21 @@ class Journal:
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):
             self._stream.truncate(len(whole))
-        records = {}
+        records: dict[RunKey, RunRecord] = {}
         for number, line in enumerate(whole.splitlines(), start=1):
             try:
-                record = RunRecord.from_line(line)
+                _put_last(records, RunRecord.from_line(line))
             except (ValueError, KeyError, TypeError):
                 raise InputError(
                     f"Line {number} of {shortened(self._path)} is not a finished run. Remove the "
                     "line, or name another folder."
                 ) from None
-            records[record.key] = record
         return records
+
+
+def _put_last(records: dict[RunKey, RunRecord], record: RunRecord) -> None:
+    records.pop(record.key, None)
+    records[record.key] = record
 
 
 @contextmanager

@@ -1,11 +1,12 @@
 """The suite: strategies on many draws of many problems, resumable, in several processes.
 
 Finished runs are kept in a journal in the output folder. A suite that was interrupted goes on where
-it stopped, and gives the same results; runs of other code or settings are done again. The first
-draw of every problem comes first, then the second, so that a part of a suite is a small suite.
+it stopped, and gives the same results; runs of other code or settings are done again. If a run
+finds other rows in its draw, the earlier runs on that draw are repeated, too. The first draw of
+every problem comes first, then the second, so that a part of a suite is a small suite.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -71,9 +72,12 @@ class SuitePlan:
     error_rates: tuple[float, ...] = ERROR_RATES
     most_chosen: int = MOST_CHOSEN
 
-    def seeds(self, problem: str) -> range:
-        """Return the seeds of the draws of a problem; large ones have fewer."""
-        return range(min(self.draws, problem_named(problem).n_draws))
+    def in_order(self) -> Iterator[tuple[str, int]]:
+        """Yield each problem and draw, all first draws first; large problems have few draws."""
+        for seed in range(self.draws):
+            yield from (
+                (name, seed) for name in self.problems if seed < problem_named(name).n_draws
+            )
 
     def runs(self) -> tuple[PlannedRun, ...]:
         """Return the runs on each draw."""
@@ -150,6 +154,8 @@ def suite_plan(
         if name not in of_part:
             raise InputError(f"The problem {quoted(name)} is not in the part {quoted(part)}.")
     names = [current_name(name) for name in strategies]
+    if not names:
+        raise InputError("strategies must hold at least one name; got none.")
     for name in names:
         if name not in known_strategies():
             raise InputError(
@@ -191,38 +197,55 @@ def run_suite(plan: SuitePlan, data: Path, folder: Path, jobs: int = 1) -> Suite
         raise InputError(f"There is no folder {data}; name the one that holds the data sets.")
     runs = plan.runs()
     with opened_journal(folder) as journal:
-        tasks = _tasks(plan, runs, data, journal)
-        skipped = _run(tasks, journal, jobs)
+        skipped = _run(_tasks(plan, runs, data, _unfinished(journal)), journal, jobs)
+        _run(_tasks(plan, runs, data, _of_other_rows(journal)), journal, jobs)
         records = _records(plan, runs, journal)
     return SuiteRuns(plan, records, skipped)
 
 
-def _tasks(plan: SuitePlan, runs: Sequence[PlannedRun], data: Path, journal: Journal) -> list[Task]:
-    """Return what is left to do, the first draw of every problem first."""
+def _tasks(
+    plan: SuitePlan,
+    runs: Sequence[PlannedRun],
+    data: Path,
+    is_left: Callable[[Task, PlannedRun], bool],
+) -> list[Task]:
+    """Return what is left to do."""
     tasks = []
-    for seed in range(plan.draws):
-        for problem in plan.problems:
-            if seed not in plan.seeds(problem):
-                continue
-            whole = Task(problem, seed, data, ())
-            done = {run: _finished(journal, whole.key(run), run.fingerprint) for run in runs}
-            left = tuple(run for run, record in done.items() if record is None)
-            rest = [run for run, record in done.items() if record is not None]
-            rows = next((record.rows for record in done.values() if record is not None), "")
-            if left:
-                tasks.append(whole._replace(runs=left, finished=tuple(rest), rows=rows))
+    for problem, seed in plan.in_order():
+        task = Task(problem, seed, data, ())
+        left = tuple(run for run in runs if is_left(task, run))
+        if left:
+            tasks.append(task._replace(runs=left))
     return tasks
 
 
-def _finished(journal: Journal, key: RunKey, wanted: str) -> RunRecord | None:
-    """Return the record of a run that did not fail, if it was of the same code and settings."""
-    record = journal.records.get(key)
-    is_done = record is not None and record.fingerprint == wanted and record.course is not None
-    return record if is_done else None
+def _unfinished(journal: Journal) -> Callable[[Task, PlannedRun], bool]:
+    """Return a rule: whether a run was not done, was of other code and settings, or failed."""
+
+    def is_left(task: Task, run: PlannedRun) -> bool:
+        record = journal.records.get(task.key(run))
+        return record is None or record.fingerprint != run.fingerprint or record.course is None
+
+    return is_left
+
+
+def _of_other_rows(journal: Journal) -> Callable[[Task, PlannedRun], bool]:
+    """Return a rule: whether a newer run found other rows in the draw of one that is done."""
+    newest = journal.newest_rows()
+
+    def is_left(task: Task, run: PlannedRun) -> bool:
+        record = journal.records.get(task.key(run))
+        if record is None or record.course is None:
+            return False
+        return record.rows != newest[task.problem, task.draw]
+
+    return is_left
 
 
 def _run(tasks: list[Task], journal: Journal, jobs: int) -> dict[str, str]:
     """Do the tasks, add the runs to the journal, and return the problems that were skipped."""
+    if not tasks:
+        return {}
     steps = iter(track(range(sum(len(task.runs) for task in tasks)), "runs"))
     skipped: dict[str, str] = {}
     for outcome in results_in_processes(tasks, outcomes_of, jobs, _lost):
@@ -249,12 +272,12 @@ def _records(
     plan: SuitePlan, runs: Sequence[PlannedRun], journal: Journal
 ) -> tuple[RunRecord, ...]:
     """Return the plan's runs from the journal, in an order that does not depend on chance."""
-    found = []
-    for seed in range(plan.draws):
-        for problem in plan.problems:
-            for run in runs:
-                key = RunKey(problem, seed, run.strategy, run.error_rate)
-                record = journal.records.get(key)
-                if record is not None and record.fingerprint == run.fingerprint:
-                    found.append(record)
-    return tuple(found)
+    wanted = {
+        RunKey(problem, seed, run.strategy, run.error_rate): run.fingerprint
+        for problem, seed in plan.in_order()
+        for run in runs
+    }
+    found = ((journal.records.get(key), code) for key, code in wanted.items())
+    return tuple(
+        record for record, code in found if record is not None and record.fingerprint == code
+    )

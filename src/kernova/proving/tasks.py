@@ -47,18 +47,12 @@ class Task(NamedTuple):
         Folder of the public tables.
     runs : tuple of PlannedRun
         Runs to be done.
-    finished : tuple of PlannedRun
-        Runs done earlier; they are repeated if the draw has other rows now.
-    rows : str
-        Digest of the rows that they were done on.
     """
 
     problem: str
     draw: int
     folder: Path
     runs: tuple[PlannedRun, ...]
-    finished: tuple[PlannedRun, ...] = ()
-    rows: str = ""
 
     def failed(self, run: PlannedRun, error: str, rows: str = "") -> RunRecord:
         """Return the record of a run that failed."""
@@ -70,8 +64,7 @@ class Task(NamedTuple):
 
     def without(self, n_first: int) -> "Task":
         """Return the task without its first runs."""
-        every = (*self.runs, *self.finished)
-        return self._replace(runs=every[n_first:], finished=(), rows="")
+        return self._replace(runs=self.runs[n_first:])
 
 
 class Skipped(NamedTuple):
@@ -124,8 +117,7 @@ def outcomes_of(task: Task) -> Iterator[Outcome]:
         return
     rows = rows_digest(found.X, found.labels)
     preparation = Preparation(found.X, n_jobs=1, random_state=task.draw)
-    is_same = rows == task.rows or not task.rows
-    for run in task.runs if is_same else (*task.runs, *task.finished):
+    for run in task.runs:
         with threadpool_controller().limit(limits=1):
             record = _record(task, run, found, preparation, rows)
         yield record
