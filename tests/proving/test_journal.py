@@ -1,6 +1,7 @@
 """The journal of finished runs: what a killed process leaves, and what others may not do."""
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -36,7 +37,18 @@ def test_a_record_is_read_as_it_was_written(tmp_path, one):
 
 def test_of_records_with_one_key_the_last_counts(tmp_path):
     written(tmp_path, record(error="Why."), record(1), record(fingerprint="newer"))
-    assert read(tmp_path) == [record(fingerprint="newer"), record(1)]
+    assert read(tmp_path) == [record(1), record(fingerprint="newer")]
+
+
+def test_the_newest_rows_of_a_draw_are_those_that_were_run_last(tmp_path):
+    changed = replace(record(fingerprint="newer"), rows="changed")
+    not_drawn = replace(record(error="Why."), rows="")
+    written(tmp_path, record(), record(1), changed, not_drawn)
+    with opened_journal(tmp_path) as journal:
+        assert journal.newest_rows() == {("tiny", 1): "rows"}
+        journal.append(changed)
+        journal.append(replace(record(), key=RunKey("tiny", 1, "random", 0.0), rows="changed"))
+        assert journal.newest_rows() == {("tiny", 0): "changed", ("tiny", 1): "changed"}
 
 
 def test_half_a_line_at_the_end_is_ignored_and_removed(tmp_path):
