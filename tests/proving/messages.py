@@ -32,6 +32,10 @@ NO_DATA = "There is no folder {folder}; name the one that holds the data sets."
 FAILED = "ValueError: There are too many rows."
 BROKEN = "RuntimeError: The generator is broken."
 DIED = "The process died with exit code {code}."
+REPORTED_FAILURES = (
+    "2 runs failed, and the strategy has no figure for the problem: 'failing' 2; see failures.csv. "
+    f"The first said: {FAILED}"
+)
 NOTHING_TO_COMPARE = "There are no runs of {strategy} to compare. {reason}"
 
 # --- files ------------------------------------------------------------------------------------

@@ -241,7 +241,8 @@ def mean_course(meetings: pd.DataFrame, strategies: Iterable[str]) -> pd.DataFra
     meetings : DataFrame
         problem, strategy, and the question that met the first, second ... category.
     strategies : iterable of str
-        Strategies to return, one column each; over the problems that all of them have.
+        Strategies to return, one column each; over the problems that all of them have. If there
+        is none, the table is empty.
     """
     fractions = np.arange(1, 11) / 10
     names = list(strategies)
@@ -253,7 +254,7 @@ def mean_course(meetings: pd.DataFrame, strategies: Iterable[str]) -> pd.DataFra
     means = found.groupby(["problem", "strategy"], sort=False).mean()
     n_strategies = means.groupby("problem")[fractions[0]].transform("size")
     common = means[n_strategies == len(names)]
-    return np.exp(common.groupby("strategy").mean().loc[names].T)
+    return np.exp(common.groupby("strategy").mean().reindex(names).T.dropna())
 
 
 def _at_fractions(met: Vector, fractions: NDArray[np.float64]) -> Vector:

@@ -42,7 +42,7 @@ def falling_sizes(n_rows: int, n_categories: int, smallest: int) -> Indices:
     Examples
     --------
     >>> falling_sizes(1000, 4, 8).tolist()
-    [793, 163, 36, 8]
+    [787, 168, 37, 8]
     """
     ratios = np.geomspace(1e-6, 1, 400)
     powers = np.arange(n_categories)[::-1]

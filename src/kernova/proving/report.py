@@ -45,9 +45,8 @@ class SuiteReport:
 
     def __post_init__(self) -> None:
         """Raise if there is nothing to compare."""
-        known = set(self.means["problem"])
-        reference = self.means[self.means["strategy"] == self.reference]
-        if not known & set(reference["problem"]):
+        means = self.means[self.means["error_rate"] == 0]
+        if self.reference not in set(means["strategy"]):
             reasons = [record.error for record in self.suite.records if record.error]
             reasons += list(self.suite.skipped.values())
             reason = reasons[0] if reasons else "No run is finished."
@@ -109,17 +108,24 @@ class SuiteReport:
     def figures(self) -> dict[str, Figure]:
         """Draw all pictures, by the name of their file."""
         named = named_strategies(self._overall, self.reference)
-        return {
+        figures = {
             "overall": overall_picture(self._overall, self.reference),
             "problems": problems_picture(self.means, named),
-            "courses": courses_picture(self._courses([*named, RANDOM]), named),
         }
+        courses = self._courses([*named, RANDOM])
+        if not courses.empty:
+            figures["courses"] = courses_picture(courses, named)
+        return figures
 
     def _courses(self, names: list[str]) -> pd.DataFrame:
+        means = self.means[self.means["error_rate"] == 0]
+        known = set(zip(means["problem"], means["strategy"], strict=True))
         lines = [
             {**record.key._asdict(), "meetings": record.course.meetings}
             for record in self.suite.records
-            if record.course is not None and record.key.error_rate == 0
+            if record.course is not None
+            and record.key.error_rate == 0
+            and (record.key.problem, record.key.strategy) in known
         ]
         return comparison.mean_course(pd.DataFrame(lines), dict.fromkeys(names))
 
@@ -215,6 +221,7 @@ def suite_page(report: SuiteReport, figures: dict[str, Figure]) -> str:
     pictures = [
         picture(picture_png(figures[name], _DPI), caption, caption)
         for name, caption in captions.items()
+        if name in figures
     ]
     problems = comparison.by_strategy(report.means, "questions").reset_index()
     formats = {name: ".3g" for name in problems.columns if name != "problem"}
