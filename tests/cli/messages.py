@@ -504,6 +504,12 @@ RKOF = {
     ),
 }
 
+SUITE = {
+    "--problems iris": ("There is no problem named 'iris'. Use some of tiny-a, tiny-b."),
+    "--sets yeast": "--suite has its own problems; leave out --sets.",
+}
+NO_SUITE = "--problems sets what the suite runs: pass --suite with it, or leave it out."
+
 # --- parameters of the library, as options ----------------------------------------------------
 
 # Command, message of the library, message of the command line.

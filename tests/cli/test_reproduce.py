@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from kernova.cli.app import app
 from tests.cli import messages
 from tests.papers.stand_ins import use_few_numbers, write_hms_sets, write_rkof_sets
+from tests.proving.stand_ins import use_tiny_problems
 
 
 def test_reproduce_ksd_writes_numbers_and_figures(tmp_path):
@@ -95,3 +96,34 @@ def test_reproduce_hms_reports_a_missing_set(tmp_path):
     result = CliRunner().invoke(app, ["reproduce", "hms", *options])
     sentence = messages.NO_HMS_SET.format(folder=tmp_path)
     assert (result.exit_code, result.stderr) == (2, f"kernova: {sentence}\n")
+
+
+def run_suite(folder, *options):
+    words = ["reproduce", "hms", "--suite", "--data", str(folder), "--part", "all", "--jobs", "1"]
+    return CliRunner().invoke(app, [*words, "-o", str(folder / "out"), *options])
+
+
+def test_the_suite_of_some_problems_and_strategies(tmp_path, monkeypatch):
+    use_tiny_problems(monkeypatch)
+    options = ["--problems", "tiny-b", "--draws", "1", "--strategies", "nndm,farthest-first"]
+    result = run_suite(tmp_path, *options)
+    assert result.exit_code == 0, result.output
+    assert "1 problem, up to 1 draw each." in result.stdout
+    runs = pd.read_csv(tmp_path / "out" / "runs.csv")
+    assert set(runs["problem"]) == {"tiny-b"}
+    assert set(runs["strategy"]) == {"nndm", "farthest-first", "random"}
+    numbers = json.loads((tmp_path / "out" / "suite.json").read_text())
+    assert (numbers["reference"], numbers["draws"]) == ("nndm", 1)
+
+
+@pytest.mark.parametrize("options", messages.SUITE)
+def test_options_of_the_suite_that_do_not_fit(options, tmp_path, monkeypatch):
+    use_tiny_problems(monkeypatch)
+    result = run_suite(tmp_path, *options.split())
+    assert (result.exit_code, result.stderr) == (2, f"kernova: {messages.SUITE[options]}\n")
+
+
+def test_options_of_the_suite_are_not_those_of_the_six_sets(tmp_path):
+    words = ["reproduce", "hms", "--data", str(tmp_path), "--problems", "tiny-a"]
+    result = CliRunner().invoke(app, words)
+    assert (result.exit_code, result.stderr) == (2, f"kernova: {messages.NO_SUITE}\n")

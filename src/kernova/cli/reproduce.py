@@ -5,7 +5,7 @@ This is the only module that imports :mod:`kernova.papers`.
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, ParamSpec
 
 import typer
 
@@ -33,7 +33,7 @@ Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
 
 # Options of `hms` for the six sets of the paper, and for the suite.
 _OF_PAPER: Final = ("sets", "seeds", "starts", "quick")
-_OF_SUITE: Final = ("part", "draws", "jobs", "strategies")
+_OF_SUITE: Final = ("part", "problems", "draws", "jobs", "strategies")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -214,16 +214,23 @@ def hms(
             "only confirm the choice."
         ),
     ] = "confirming",
+    problems: Annotated[
+        str | None,
+        typer.Option(help="Some problems of this part, separated by commas.", show_default="all"),
+    ] = None,
     draws: Annotated[
         int | None,
-        typer.Option(min=1, help="Largest number of draws of a problem of the suite. [default: 5]"),
+        typer.Option(
+            min=1, help="Largest number of draws of a problem of the suite.", show_default="5"
+        ),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes of the suite.")] = 2,
     strategies: Annotated[
         str | None,
         typer.Option(
             help="Strategies and baselines of the suite, separated by commas; the first is "
-            "compared with the others. All by default."
+            "compared with the others.",
+            show_default="all",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -249,8 +256,10 @@ def hms(
             "pass --suite with it, or leave it out."
         )
     if suite:
-        names = None if strategies is None else split_names(strategies)
-        _suite(data, folder or Path("reproduction/suite"), part, draws, jobs, names, as_json)
+        settings: dict[str, Any] = {} if draws is None else {"draws": draws}
+        lists = {"strategies": strategies, "problems": problems}
+        settings |= {name: split_names(text) for name, text in lists.items() if text is not None}
+        _suite(data, folder or Path("reproduction/suite"), part, settings, jobs, as_json)
     else:
         names = None if sets == "all" else split_names(sets)
         _six_sets(data, folder or Path("reproduction/hms"), names, seeds, starts, quick, as_json)
@@ -293,21 +302,16 @@ def _suite(
     data: Path,
     folder: Path,
     part: Literal["confirming", "choosing", "all"],
-    draws: int | None,
+    settings: dict[str, Any],
     jobs: int,
-    strategies: Sequence[str] | None,
     as_json: bool,
 ) -> None:
     """Compare question strategies on the proving ground."""
     from kernova.files import made_folder
     from kernova.proving.report import SuiteReport, save_report
-    from kernova.proving.suite import DEFAULT_DRAWS, DEFAULT_STRATEGIES, run_suite, suite_plan
+    from kernova.proving.suite import run_suite, suite_plan
 
-    plan = suite_plan(
-        part,
-        strategies=DEFAULT_STRATEGIES if strategies is None else strategies,
-        draws=DEFAULT_DRAWS if draws is None else draws,
-    )
+    plan = suite_plan(part, **settings)
     target = made_folder(folder)
     with progress_bars():
         report = SuiteReport(run_suite(plan, data, target, jobs))
