@@ -229,6 +229,19 @@ def test_another_table_or_strategy_is_rejected(project, head, sentence):
     open_project(project, HEAD).close()
 
 
+def test_a_session_rejects_a_changed_table_and_describes_the_change(tmp_path):
+    path = tmp_path / "fish"
+    X = np.arange(12.0).reshape(6, 2)
+    session = CategoryDiscovery(ShuffledRows())
+    session.start(X, project=path).close()
+    X[4, 1] = -1
+    with pytest.raises(InputError) as caught:
+        session.start(X, project=path)
+    assert str(caught.value) == (
+        messages.OTHER_TABLE.format(path=path, difference="the row 4 has other values in '1'.")
+    )
+
+
 def test_missing_paths_are_rejected(tmp_path):
     with pytest.raises(InputError) as caught:
         open_project(tmp_path / "none")

@@ -12,8 +12,8 @@ from kernova.discover.project.content import ProjectHead
 from kernova.discover.project.lines import FORMAT, format_of
 from kernova.discover.session import CategoryDiscovery
 from kernova.discover.store import open_project
-from kernova.discover.table_identity import table_fingerprint
 from kernova.errors import InputError
+from kernova.tables.identity import table_fingerprint
 from tests.discover import messages
 from tests.discover.project.projects import write_sqlite
 from tests.discover.scripted import ShuffledRows

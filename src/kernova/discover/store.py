@@ -36,14 +36,14 @@ from kernova.discover.project.file import (
 from kernova.discover.project.lines import FORMAT, Header
 from kernova.discover.project.reading import check_is_file, check_whole, interpret
 from kernova.discover.strategies import DEFAULT_STRATEGY
-from kernova.discover.table_identity import (
+from kernova.errors import InputError, NotSavedError, quoted
+from kernova.files import is_there
+from kernova.tables.identity import (
     TableDigest,
     describe_changes,
     table_digest,
     table_fingerprint,
 )
-from kernova.errors import InputError, NotSavedError, quoted
-from kernova.files import is_there
 from kernova.text import quantity
 from kernova.typing import Matrix
 
@@ -233,7 +233,7 @@ def open_project(
         Settings of the project. A new file gets them; an existing one must agree. Without them,
         the file must exist.
     digest : callable, optional
-        Returns the digest of the table, see :func:`~kernova.discover.table_identity.table_digest`.
+        Returns the digest of the table, see :func:`~kernova.tables.identity.table_digest`.
         Called for a new file, for one without a digest, and to describe changes in the table.
 
     Returns

@@ -7,7 +7,7 @@ import numpy as np
 
 from kernova.discover.events import event_to_json
 from kernova.discover.session import CategoryDiscovery
-from kernova.discover.table_identity import table_digest
+from kernova.tables.identity import table_digest
 from tests.discover.scripted import ShuffledRows
 
 N_ROWS = 250  # three lines of the row table

@@ -18,8 +18,8 @@ from kernova.discover.project.reading import read_project
 from kernova.discover.project.recovery import recover, write_repaired
 from kernova.discover.session import CategoryDiscovery
 from kernova.discover.store import open_project
-from kernova.discover.table_identity import table_fingerprint
 from kernova.errors import InputError
+from kernova.tables.identity import table_fingerprint
 from tests.discover.project.projects import write_sqlite
 from tests.discover.scripted import ShuffledRows
 

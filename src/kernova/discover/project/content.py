@@ -30,8 +30,8 @@ from kernova.discover.project.lines import (
     read_lines,
 )
 from kernova.discover.strategies import current_name
-from kernova.discover.table_identity import TableDigest, json_of_id
 from kernova.errors import InputError
+from kernova.tables.identity import TableDigest, json_of_id
 
 # Few enough that the wrong bit of a line can be found, and that damage affects few rows.
 ROWS_PER_LINE: Final = 100
@@ -44,7 +44,7 @@ class ProjectHead:
     Parameters
     ----------
     fingerprint : str
-        Of the table; see :func:`kernova.discover.table_identity.table_fingerprint`.
+        Of the table; see :func:`kernova.tables.identity.table_fingerprint`.
     n_rows, n_columns : int
         Shape of the table, for error messages.
     strategy : str

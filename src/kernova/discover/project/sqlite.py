@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from kernova.discover.events import Record, event_from_json
 from kernova.discover.project.content import ProjectContent, checked_head, checked_record
-from kernova.discover.table_identity import TableDigest
 from kernova.errors import InputError
 from kernova.files import scratch_folder
+from kernova.tables.identity import TableDigest
 
 _NEWEST: Final = 2
 _APPLICATION: Final = 0x6B6E7661  # "knva": distinguishes a project from other SQLite files

@@ -51,7 +51,7 @@ def table_fingerprint(table: pd.DataFrame | NDArray[np.float64], ids: Iterable[o
     Examples
     --------
     >>> import pandas as pd
-    >>> from kernova.discover.table_identity import table_fingerprint
+    >>> from kernova.tables.identity import table_fingerprint
     >>> fish = pd.DataFrame({"length": [10, 12], "sex": ["f", "m"]})
     >>> one = table_fingerprint(fish, ["a", "b"])
     >>> one == table_fingerprint(fish.astype({"length": float}), ["a", "b"])
@@ -137,7 +137,7 @@ def table_digest(table: pd.DataFrame | NDArray[np.float64], ids: Iterable[object
     Examples
     --------
     >>> import pandas as pd
-    >>> from kernova.discover.table_identity import table_digest
+    >>> from kernova.tables.identity import table_digest
     >>> digest = table_digest(pd.DataFrame({"length": [10, 12], "sex": ["f", "m"]}), ["a", "b"])
     >>> digest.columns, digest.ids, len(digest.row_digests)
     (('length', 'sex'), ('"a"', '"b"'), 2)
@@ -226,7 +226,7 @@ def describe_changes(old: TableDigest, new: TableDigest) -> str:
     Examples
     --------
     >>> import pandas as pd
-    >>> from kernova.discover.table_identity import describe_changes, table_digest
+    >>> from kernova.tables.identity import describe_changes, table_digest
     >>> fish = pd.DataFrame({"length": [10, 12, 9], "sex": ["f", "m", "m"]})
     >>> later = pd.DataFrame({"length": [10, 13], "sex": ["f", "m"]})
     >>> describe_changes(table_digest(fish, "abc"), table_digest(later, "ab"))

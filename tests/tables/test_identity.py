@@ -6,16 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernova.discover.session import CategoryDiscovery
-from kernova.discover.table_identity import (
+from kernova.tables.identity import (
     TableDigest,
     describe_changes,
     table_digest,
     table_fingerprint,
 )
-from kernova.errors import InputError
-from tests.discover import messages
-from tests.discover.scripted import ShuffledRows
 
 FISH = pd.DataFrame(
     {
@@ -146,19 +142,6 @@ def test_a_digest_is_restored_from_its_parts_only():
             name == "columns"
         )
     assert TableDigest.from_parts({}) is None
-
-
-def test_a_session_rejects_a_changed_table_and_describes_the_change(tmp_path):
-    path = tmp_path / "fish"
-    X = np.arange(12.0).reshape(6, 2)
-    session = CategoryDiscovery(ShuffledRows())
-    session.start(X, project=path).close()
-    X[4, 1] = -1
-    with pytest.raises(InputError) as caught:
-        session.start(X, project=path)
-    assert str(caught.value) == (
-        messages.OTHER_TABLE.format(path=path, difference="the row 4 has other values in '1'.")
-    )
 
 
 FEW_FISH = pd.DataFrame({"length": [10.0, np.nan, 0.0], "sex": ["f", None, "m"]})
