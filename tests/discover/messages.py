@@ -1,6 +1,7 @@
 """Whole sentences of sessions, projects and strategies, as templates: change wording here."""
 
 from kernova.discover.project.lines import FORMAT
+from kernova.discover.stopping import TRIAL
 from kernova.discover.strategies import STRATEGIES
 
 # --- session -----------------------------------------------------------------------------------
@@ -152,12 +153,17 @@ BOUND = (
     " The last rows were a random sample without a new category: with 95 % confidence at most {} "
     "of the {} unlabelled rows belong to undiscovered categories, if all answers are correct."
 )
-GUESS = (
-    " Guess: stop {} without a new category. This is a rule of thumb: as many answers as until "
-    "the last new category, and 50 more. On 106 tables with known categories it was right 101 "
-    "times and stopped too early on the other 5; how often it is right on other tables is not "
-    "known."
+ESTIMATE_LATER = "Estimate: possible from 10 answers on."
+ESTIMATE = (
+    "Estimate: probably {number} unmet{limit}. It follows from how many categories were asked "
+    "about only once ({n_once}), and from how late new ones were met."
 )
+LARGEST_UNMET = (
+    "A category of more than {rows} of the table) would probably have been met. On tables with "
+    f"known categories, a larger one than stated was unmet at {TRIAL.n_larger} of {TRIAL.n_stops} "
+    f"stops, and more than stated were unmet at {TRIAL.n_more}."
+)
+STOP = "Advice: stop {when}, unless categories {small} matter."
 TOO_MANY_ANSWERS = (
     "A table of {n_rows} rows cannot have 3 answers besides {n_before} labelled rows; count each "
     "row once."

@@ -95,6 +95,22 @@ class Model:
         return [len(names) for names in met]
 
     @property
+    def progress(self):
+        """Counts of answers, and of categories whose first row was asked about."""
+        answered = [row for row in self.asked if self.labels[row] is not None]
+        met = [rows for rows in self.categories.values() if rows[0] in self.asked]
+        last_new = max([self.asked.index(rows[0]) + 1 for rows in met], default=0)
+        return {
+            "asked": len(self.asked),
+            "seen": len(self.categories),
+            "last_new": last_new,
+            "n_named": len(answered),
+            "named_since": len([row for row in self.asked[last_new:] if row in answered]),
+            "n_once": sum(len(set(rows) & set(self.asked)) == 1 for rows in met),
+            "sum_of_firsts": sum(answered.index(rows[0]) + 1 for rows in met),
+        }
+
+    @property
     def opinions(self):
         return {
             row: {who: name for who, (name, _) in words.items()}

@@ -4,6 +4,7 @@ import pytest
 
 from kernova.discover.results import ResultAttribute
 from kernova.discover.session import CategoryDiscovery
+from kernova.discover.stopping import Progress
 from tests.discover.scripted import InTurn
 from tests.discover.sessions import X, started
 
@@ -22,6 +23,19 @@ def test_the_question_that_labelled_a_row():
     assert questions == [int(number) or None for number in session.label_questions_]
     places = [session.ids_.index(name) for name in (first, second, third)]
     assert [questions[place] for place in places] == [None, 2, None]
+
+
+def test_progress_counts_answers_and_the_categories_that_they_found():
+    """Labels that no question asked for, and skipped questions, are no answers."""
+    session = started(known={"h": "pike"})
+    session.label_row("g", "roach")
+    for label in ("carp", None, "eel", "carp", "pike"):
+        session.next_question()
+        session.skip() if label is None else session.answer(label)
+    # Carp was found by the first answer and eel by the second; eel was asked about once.
+    assert session.results_.progress == Progress(
+        asked=5, seen=4, last_new=3, n_named=4, named_since=2, n_once=1, sum_of_firsts=3
+    )
 
 
 def test_the_former_name_of_the_entries_still_works():

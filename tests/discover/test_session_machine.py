@@ -298,6 +298,7 @@ class SessionMachine(RuleBasedStateMachine):
         assert session.n_questions_ == len(model.asked)
         assert session.n_skipped_ == sum(model.labels[row] is None for row in model.asked)
         assert session.n_labelled_ == sum(map(len, model.categories.values()))
+        assert session.results_.progress._asdict() == model.progress
 
     @invariant()
     def agrees_on_who_said_what(self):

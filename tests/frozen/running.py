@@ -41,9 +41,21 @@ ADDED: dict[str, str] = {
     "settings/method": "of learning",
     "settings/per_class": "rejection class by class",
     "settings/class_weight": "prior probabilities of classes",
+    "advice/unmet": "numbers of the estimate",
+    "answer/baseline_band": "of the random baseline",
+}
+# Estimates that are fitted to tables, and anew with every other default strategy, by the end of
+# their path: that they are there is compared, but not what they are.
+FITTED: dict[str, str] = {
+    "advice/guessed": "what is probably unmet",
+    "advice/questions_left": "when to stop, which follows from it",
+    "answer/by_lot": "random baseline",
 }
 
 _ADDED = tuple(f"/{end}" for end in ADDED)
+_FITTED = tuple(f"/{end}" for end in FITTED)
+# The same, printed; the landed version called it a guess.
+_FITTED_LINE = re.compile(r"^(?:(?:Guess|Estimate|Advice): |A category of more than ).*$", re.M)
 MAX_LIST = 30
 N_SAMPLED = 12
 _TIMES = ("_seconds",)  # how long something took is no result
@@ -128,7 +140,7 @@ def outcome_of(words, stdin=""):
     if "--json" in words and code == 0:
         outcome["json"] = condensed(_parsed(out))
     else:
-        outcome["printed"] = tokens_in(out)
+        outcome["printed"] = tokens_in(_FITTED_LINE.sub("", out))
     if code:
         outcome["complaint"] = tokens_in(complaints)
     written = sorted(name for name, state in after.items() if before.get(name) != state)
@@ -246,6 +258,8 @@ def _condensed_texts(values):
 def unlike(now, then, rtol=1e-9, renamed=None, path=""):
     """List in words how two outcomes differ; ``renamed`` maps words of then to words of now."""
     renamed = RENAMED if renamed is None else renamed
+    if path.endswith(_FITTED):
+        return [] if type(now) is type(then) else [f"{path}: {now!r}, was {then!r}"]
     if isinstance(then, dict) and isinstance(now, dict):
         return _unlike_dicts(now, then, rtol, renamed, path)
     if isinstance(then, list) and isinstance(now, list):

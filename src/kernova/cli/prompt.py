@@ -280,7 +280,7 @@ class Dialogue:
             self.print_line(warning)
 
     def _advise(self) -> None:
-        """Print the advice to stop once, when the rule of thumb first gives it."""
+        """Print the estimates and the advice once, when the advice is first to stop."""
         advice = self.discovery.advice
         would_stop = advice.questions_left == 0
         if would_stop and not self.would_stop:

@@ -6,7 +6,7 @@ unlabelled rows are divided among the categories near them, and what remains of 
 by a factor measured on tables with known categories, as is the band.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -58,26 +58,10 @@ class Corrections(NamedTuple):
 #: Fitted on the choosing problems of the proving ground: ``python -m benchmarks.curves_and_stops``.
 CORRECTIONS: Final = Corrections(
     labelled=(5, 10, 20, 46, 100, 200, 400),
-    middle=(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
-    low=(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
-    high=(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
+    middle=(1.32, 1.15, 1.03, 0.954, 0.957, 0.992, 1.01),
+    low=(0.813, 0.714, 0.696, 0.731, 0.789, 0.853, 0.929),
+    high=(2.16, 2.04, 1.64, 1.32, 1.2, 1.22, 1.18),
 )
-
-
-class SizeEstimate(NamedTuple):
-    """Estimated number of rows of each category, and how ambiguous the unlabelled rows are.
-
-    Attributes
-    ----------
-    sizes : dict of str to float
-        Sizes that add up to the number of rows.
-    ambiguity : float
-        Mean weight of all categories but the heaviest, over unlabelled rows: 0 where all labelled
-        rows nearby agree.
-    """
-
-    sizes: dict[str, float]
-    ambiguity: float
 
 
 class BaselineBand(NamedTuple):
@@ -129,7 +113,7 @@ def expected_by_random_sampling(sizes: ArrayLike, n_rows: int, questions: ArrayL
     return np.asarray((1 - missed).sum(axis=0).reshape(sampled.shape))
 
 
-def size_estimate(Z: Matrix, members: Mapping[str, Sequence[int]]) -> SizeEstimate:
+def estimated_sizes(Z: Matrix, labels: Sequence[str | None] | NDArray[Any]) -> dict[str, float]:
     """Estimate the number of rows of each category from the labelled rows.
 
     The labelled row that is nearest to an unlabelled one counts 1, the next 1/4, the third 1/9,
@@ -143,27 +127,44 @@ def size_estimate(Z: Matrix, members: Mapping[str, Sequence[int]]) -> SizeEstima
     ----------
     Z : array of shape (n_rows, n_columns)
         Standardised rows.
-    members : dict of str to sequence of int
-        Labelled rows of each category.
+    labels : sequence of str or None
+        Label of each row, None where unknown.
 
     Returns
     -------
-    SizeEstimate
-        Sizes in the order of ``members``; none if no row has a label.
+    dict of str to float
+        Sizes that add up to the number of rows, in the order of first rows; empty if no row has a
+        label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.discover.random_baseline import estimated_sizes
+    >>> Z = np.array([[0.0], [1.0], [9.0], [10.0]])
+    >>> {name: round(size, 2) for name, size in
+    ...  estimated_sizes(Z, ["cod", None, None, "eel"]).items()}
+    {'cod': 2.0, 'eel': 2.0}
     """
-    rows = {name: np.asarray(of, dtype=np.intp) for name, of in members.items() if len(of)}
-    n_labelled = sum(map(len, rows.values()))
-    n_others = len(Z) - n_labelled
+    members = _members(labels)
+    rows = [np.asarray(of, dtype=np.intp) for of in members.values()]
+    n_others = len(Z) - sum(map(len, rows))
     if not rows or n_others == 0:
-        return SizeEstimate({name: float(len(of)) for name, of in rows.items()}, 0.0)
-    sample = _unlabelled_sample(Z, np.concatenate(list(rows.values())))
-    weights = _weights(Z, list(rows.values()), sample)
-    fractions = weights.mean(axis=0).tolist()
-    sizes = {
+        return {name: float(len(of)) for name, of in members.items()}
+    sample = _unlabelled_sample(Z, np.concatenate(rows))
+    fractions = _weights(Z, rows, sample).mean(axis=0).tolist()
+    return {
         name: len(of) + n_others * fraction
-        for (name, of), fraction in zip(rows.items(), fractions, strict=True)
+        for (name, of), fraction in zip(members.items(), fractions, strict=True)
     }
-    return SizeEstimate(sizes, float(1 - weights.max(axis=1).mean()))
+
+
+def _members(labels: Sequence[str | None] | NDArray[Any]) -> dict[str, list[int]]:
+    """Return the rows of each category, in the order of first rows."""
+    given = np.asarray(labels, dtype=object)
+    members: dict[str, list[int]] = {}
+    for row in np.flatnonzero(given != None).tolist():  # noqa: E711 - elementwise
+        members.setdefault(str(given[row]), []).append(row)
+    return members
 
 
 def _unlabelled_sample(Z: Matrix, labelled: Indices) -> Indices:
@@ -197,30 +198,6 @@ def _weights(Z: Matrix, members: list[Indices], sample: Indices) -> Matrix:
     return np.asarray(counted.reshape(len(sample), len(kept)))
 
 
-def members_of(labels: Sequence[str | None] | NDArray[Any]) -> dict[str, list[int]]:
-    """Return the rows of each category, in the order of first rows."""
-    given = np.asarray(labels, dtype=object)
-    members: dict[str, list[int]] = {}
-    for row in np.flatnonzero(given != None).tolist():  # noqa: E711 - elementwise
-        members.setdefault(str(given[row]), []).append(row)
-    return members
-
-
-def estimated_sizes(Z: Matrix, labels: Sequence[str | None] | NDArray[Any]) -> dict[str, float]:
-    """Return the sizes of :func:`size_estimate` from one label, or None, for each row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernova.discover.random_baseline import estimated_sizes
-    >>> Z = np.array([[0.0], [1.0], [9.0], [10.0]])
-    >>> {name: round(size, 2) for name, size in
-    ...  estimated_sizes(Z, ["cod", None, None, "eel"]).items()}
-    {'cod': 2.0, 'eel': 2.0}
-    """
-    return size_estimate(Z, members_of(labels)).sizes
-
-
 def random_baseline(
     Z: Matrix,
     labels: Sequence[str | None] | NDArray[Any],
@@ -231,12 +208,12 @@ def random_baseline(
 ) -> BaselineBand:
     """Return the expected number of categories after 1, 2 ... random questions, with a band.
 
-    The sizes of :func:`size_estimate` leave a bias: categories not yet found are missing, and small
-    ones come out too large. A factor, which depends on the number of labelled rows alone, removes
-    it on average over tables with known categories and questions of the default strategy. There,
-    four of five true values lay in the band; for a single table the curve may be off as far as the
-    band says, and further after questions of another strategy. Where all rows are labelled, the
-    curve is exact.
+    The sizes of :func:`estimated_sizes` leave a bias: categories not yet found are missing, and
+    small ones come out too large. A factor, which depends on the number of labelled rows alone,
+    removes it on average over tables with known categories and questions of the default strategy.
+    There, four of five true values lay in the band; for a single table the curve may be off as far
+    as the band says, and further after questions of another strategy. Where all rows are labelled,
+    the curve is exact.
 
     Parameters
     ----------
@@ -256,22 +233,29 @@ def random_baseline(
     -------
     BaselineBand
         Three arrays of shape (n_questions,), comparable to ``curve_`` of a session.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.discover.random_baseline import random_baseline
+    >>> Z = np.array([[0.0], [1.0], [9.0], [10.0]])
+    >>> random_baseline(Z, ["a", "a", "b", "b"], 2).expected.round(2)
+    array([1.  , 1.67])
     """
     given = np.asarray(labels, dtype=object)
-    members = members_of(given)
+    sizes = estimated_sizes(Z, given)
     before = {str(given[row]) for row in prior_rows if given[row] is not None}
     n_open = len(given) - len(set(prior_rows))
     questions = np.minimum(np.arange(1, n_questions + 1), n_open)
-    if not members or n_questions == 0 or n_open == 0:
+    if not sizes or n_questions == 0 or n_open == 0:
         flat = np.full(n_questions, float(len(before)))
         return BaselineBand(flat, flat.copy(), flat.copy())
-    sizes = size_estimate(Z, members).sizes
     unknown = [min(size, float(n_open)) for name, size in sizes.items() if name not in before]
     knots = _knots(questions, max(64, _MAX_TERMS // max(1, len(unknown))))
     expected = expected_by_random_sampling(unknown, n_open, knots)
     if len(knots) < len(questions):
         expected = np.interp(questions, knots, expected)
-    n_labelled = sum(map(len, members.values()))
+    n_labelled = int(np.count_nonzero(given != None))  # noqa: E711 - elementwise
     factors = corrections.at(n_labelled) ** (1 - n_labelled / len(given))
     # The first question meets at most one category, whatever the sizes.
     beyond = expected - expected[0]
@@ -279,28 +263,6 @@ def random_baseline(
         len(before) + np.minimum(expected[0] + factor * beyond, questions) for factor in factors
     )
     return BaselineBand(middle, low, high)
-
-
-def random_baseline_curve(
-    Z: Matrix,
-    labels: Sequence[str | None] | NDArray[Any],
-    n_questions: int,
-    *,
-    prior_rows: Collection[int] = (),
-) -> Vector:
-    """Return the expected number of categories after 1, 2 ... random questions.
-
-    The parameters are those of :func:`random_baseline`, which also gives a band.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernova.discover.random_baseline import random_baseline_curve
-    >>> Z = np.array([[0.0], [1.0], [9.0], [10.0]])
-    >>> random_baseline_curve(Z, ["a", "a", "b", "b"], 2).round(2)
-    array([1.  , 1.67])
-    """
-    return random_baseline(Z, labels, n_questions, prior_rows=prior_rows).expected
 
 
 def _knots(questions: Indices, n_max: int) -> Indices:

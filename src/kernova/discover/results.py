@@ -1,7 +1,8 @@
 """Results of a session: a read-only view of its state and log."""
 
-from collections.abc import Callable
-from itertools import chain
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from itertools import chain, islice
 from typing import Any, Final, Generic, NamedTuple, NoReturn, Protocol, Self, TypeVar, overload
 
 import numpy as np
@@ -80,17 +81,24 @@ class SessionResults:
     def progress(self) -> Progress:
         """What stopping advice follows from."""
         state = self._state
-        firsts = (state.question_about(rows[0]) for rows in state.categories.values())
-        last_new = max((number for number in firsts if number is not None), default=0)
-        skipped = [state.question_about(row) or 0 for row in state.skipped]
-        n_since = len(state.questions) - last_new - sum(number > last_new for number in skipped)
+        met = [rows for rows in state.categories.values() if state.question_about(rows[0])]
+        firsts = [state.question_about(rows[0]) or 0 for rows in met]
+        skipped = sorted(state.question_about(row) or 0 for row in state.skipped)
+        last_new = max(firsts, default=0)
+        n_asked = len(state.questions)
         return Progress(
-            asked=len(state.questions),
+            asked=n_asked,
             seen=len(state.categories),
             last_new=last_new,
-            n_named=len(state.questions) - len(skipped),
-            named_since=n_since,
+            n_named=n_asked - len(skipped),
+            named_since=n_asked - last_new - (len(skipped) - bisect_right(skipped, last_new)),
+            n_once=sum(map(self._is_asked_once, met)),
+            sum_of_firsts=sum(number - bisect_right(skipped, number) for number in firsts),
         )
+
+    def _is_asked_once(self, rows: Iterable[int]) -> bool:
+        asked = (row for row in rows if self._state.question_about(row) is not None)
+        return len(list(islice(asked, 2))) == 1
 
     def has_category(self, name: str) -> bool:
         """Return whether a row has this label."""

@@ -1,56 +1,109 @@
-"""Stopping advice, and the random baseline: what random sampling would be expected to find.
+"""Stopping advice: how many categories are probably unmet, and how rare they would have to be.
 
 Nothing can prove that every category was found while rows are unlabelled. A random sample would at
 least bound the fraction of rows in undiscovered categories; questions chosen by a strategy give no
-bound. What remains is a rule of thumb, with a count of how often it was right where the categories
-were known.
-
-If the sizes of all categories were known, the expected number of categories among q random rows
-could be computed exactly. During a session only labelled rows are known, so the sizes are estimated
-from them.
+bound. What remains is an estimate in the manner of Good and Turing: where many categories were
+asked about only once, or were met late, more are to come, and those not met by q questions are the
+rarer the larger q is. Its four numbers were fitted, and checked, where the categories were known.
 """
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
-from scipy.special import gammaln
+from typing import Final, NamedTuple
 
 from kernova.errors import InputError
 from kernova.text import plural, quantity
-from kernova.typing import Indices, Matrix, Vector
 
-# Rule of thumb: stop when as many answers as until the last new category, and 50 more, bring none.
-_WAIT_FACTOR, _EXTRA_ANSWERS = 1, 50
-# An unlabelled row counts for a category by its distance to the power of minus this.
-_DISTANCE_POWER: Final = 2.0
-# Limits on rows per category and total work, sufficient for a curve on a page.
-_ROWS_PER_CATEGORY: Final = 50
-_MAX_PAIRS: Final = 1_000_000
-_MAX_NUMBERS: Final = 50_000_000
-_MIN_SAMPLED: Final = 200
-# Keeps ratios finite for duplicates of labelled rows, which belong to their category.
-_TINY: Final = 1e-12
-# A longer curve is computed at fewer questions, and interpolated in between.
-_MAX_TERMS: Final = 4_000_000
+#: Stopping is advised when a category of this fraction of the table would probably have been met.
+SMALL_CATEGORY: Final = 0.01
+# Before so many answers nothing is estimated.
+_FEWEST_ANSWERS: Final = 10
+# After so many answers, twice as many categories are unmet as in the long run.
+_EARLY_ANSWERS: Final = 20
+#: Added to the expected number before limits are derived: none expected is not none.
+SPARE: Final = 0.3
+#: By random sampling, the power of the number of questions by which sizes fall would be one. But
+#: what a strategy has not met after many questions is what it is bad at.
+SIZE_POWER: Final = 0.75
+
+
+class UnmetFit(NamedTuple):
+    """Numbers fitted on tables with known categories.
+
+    Attributes
+    ----------
+    once : float
+        Unmet categories for each category that was asked about once.
+    late : float
+        Unmet categories for each category met by the last question; less for earlier ones.
+    most : float
+        Factor from the expected number to one that is seldom exceeded.
+    largest : float
+        Factor from the expected number, divided by a power of the number of questions, to a
+        fraction of the table that the largest unmet category seldom exceeds.
+    """
+
+    once: float
+    late: float
+    most: float
+    largest: float
 
 
 class Trial(NamedTuple):
-    """How often the rule of thumb was right on tables with known categories."""
+    """How often the limits were wrong when stopping was advised.
 
-    tables: str
-    n_right: int
-    n_draws: int
+    Attributes
+    ----------
+    n_stops : int
+        Number of runs on tables with known categories in which stopping was advised.
+    n_larger : int
+        How many of them had not met a category that was larger than stated.
+    n_more : int
+        How many of them had not met more categories than stated.
+    """
+
+    n_stops: int
+    n_larger: int
+    n_more: int
 
 
-#: Measured with the default strategy and an expert without mistakes; `make soak` repeats it.
-TRIALS: Final = (
-    Trial("the six sets of the HMS paper", 73, 74),
-    Trial("four held-out sets", 28, 32),
-)
+#: Fitted on the choosing problems of the proving ground: ``python -m benchmarks.curves_and_stops``
+#: prints these lines.
+UNMET_FIT: Final = UnmetFit(once=0.349, late=0.249, most=2.64, largest=0.728)
+#: Measured by the same command, each problem with numbers fitted on the others.
+TRIAL: Final = Trial(n_stops=178, n_larger=11, n_more=8)
+
+
+class Progress(NamedTuple):
+    """Counts of a session from which stopping advice follows."""
+
+    asked: int  # questions, including skipped ones
+    seen: int  # categories
+    last_new: int  # the question that found the last new category; 0 for none
+    n_named: int  # questions that were answered
+    named_since: int  # the same, since the last new category
+    n_once: int  # categories found by a question, and never asked about again
+    sum_of_firsts: int  # over categories found by a question: the number of that answer
+
+
+class Unmet(NamedTuple):
+    """Estimate of what questions have not met.
+
+    Attributes
+    ----------
+    expected : float
+        Expected number of unmet categories.
+    at_most : int
+        A number that is seldom exceeded.
+    largest : int
+        Number of rows that the largest of them seldom exceeds, at least 1.
+    """
+
+    expected: float
+    at_most: int
+    largest: int
 
 
 @dataclass(frozen=True)
@@ -66,15 +119,16 @@ class Advice:
     since_new : int
         Number of answers since the last new category.
     questions_left : int
-        Further answers without a new category until the rule of thumb would stop; 0 when it would
-        stop now.
+        Further answers without a new category until stopping is advised; 0 when it is now.
     missed_fraction : float or None
         With 95 % confidence, at most this fraction of the unlabelled rows belongs to undiscovered
         categories. None without a random sample.
+    unmet : Unmet or None
+        Estimate of what is unmet; None before ten answers, and when all rows are labelled.
     known : tuple of str
         Sentences that are facts.
     guessed : tuple of str
-        Sentences that are guesses.
+        Sentences that are estimates.
     sentence : str
         All sentences.
     """
@@ -84,12 +138,13 @@ class Advice:
     since_new: int
     questions_left: int
     missed_fraction: float | None
+    unmet: Unmet | None
     known: tuple[str, ...]
     guessed: tuple[str, ...]
 
     @property
     def sentence(self) -> str:
-        """Facts, followed by guesses marked as such."""
+        """Facts, followed by estimates marked as such."""
         return " ".join([*self.known, *self.guessed])
 
 
@@ -102,7 +157,7 @@ def stopping_advice(
     n_random: int = 0,
     confidence: float = 0.95,
 ) -> Advice:
-    """Return facts and guesses about undiscovered categories.
+    """Return facts and estimates about undiscovered categories.
 
     Parameters
     ----------
@@ -123,41 +178,27 @@ def stopping_advice(
     Returns
     -------
     Advice
-        With a ``sentence`` that separates facts from guesses.
+        With a ``sentence`` that separates facts from estimates.
 
     Examples
     --------
     >>> from kernova.discover.stopping import stopping_advice
     >>> advice = stopping_advice(["cod", "cod", "eel"] + ["cod"] * 40, 500)
-    >>> advice.since_new, advice.questions_left
-    (40, 13)
     >>> print(advice.known[0])
     Of 500 rows, 43 were asked about: 2 categories, the last new one at question 3, none in 40
-    answers
-    since.
+    answers since.
+    >>> print(advice.guessed[-1])
+    Advice: stop after ... more answers without a new category, unless categories below 1 % of the
+    table matter.
     """
     _check(len(labels_in_order), n_rows, n_labelled_before, n_random, confidence)
     asked = len(labels_in_order)
-    last_new, new_questions = _new_categories(labels_in_order, known_before)
-    named_since = sum(label is not None for label in labels_in_order[last_new:])
-    n_named = named_since + sum(label is not None for label in labels_in_order[:last_new])
-    seen = len({*labels_in_order, *known_before} - {None})
+    progress, new_questions = _counted(labels_in_order, known_before)
     fraction = None
     if n_random and not any(number > asked - n_random for number in new_questions):
         n_drawn = sum(label is not None for label in labels_in_order[asked - n_random :])
         fraction = 1 - (1 - confidence) ** (1 / n_drawn) if n_drawn else None
-    progress = Progress(asked, seen, last_new, n_named, named_since)
     return advice_after(progress, n_rows, n_labelled_before, fraction, confidence)
-
-
-class Progress(NamedTuple):
-    """Counts of a session from which stopping advice follows."""
-
-    asked: int  # questions, including skipped ones
-    seen: int  # categories
-    last_new: int  # the question that found the last new category; 0 for none
-    n_named: int  # questions that were answered
-    named_since: int  # the same, since the last new category
 
 
 def advice_after(
@@ -171,68 +212,147 @@ def advice_after(
 
     ``fraction`` bounds the unlabelled rows in undiscovered categories, if a random sample does.
     """
-    asked, seen, last_new, n_named, named_since = progress
-    n_unlabelled = n_rows - n_labelled_before - n_named
+    n_unlabelled = n_rows - n_labelled_before - progress.n_named
     is_over = n_unlabelled == 0
-    wanted = _WAIT_FACTOR * last_new + _EXTRA_ANSWERS
-    left = 0 if is_over else min(max(0, wanted - named_since), n_unlabelled)
-    facts = _Facts(asked, n_rows, seen, last_new, named_since, asked - n_named, n_unlabelled)
+    is_estimated = progress.n_named >= _FEWEST_ANSWERS and not is_over
+    unmet = unmet_categories(progress, n_rows, n_unlabelled) if is_estimated else None
+    left = answers_until_stop(progress, n_rows, n_unlabelled)
     return Advice(
-        asked=asked,
-        seen=seen,
-        since_new=named_since,
+        asked=progress.asked,
+        seen=progress.seen,
+        since_new=progress.named_since,
         questions_left=left,
         missed_fraction=0.0 if is_over else fraction,
-        known=_known(facts, fraction, confidence),
-        guessed=() if is_over or asked == 0 else _guessed(left),
+        unmet=unmet,
+        known=_known(progress, n_rows, n_unlabelled, fraction, confidence),
+        guessed=() if is_over or progress.asked == 0 else _guessed(progress, unmet, n_rows, left),
     )
 
 
-class _Facts(NamedTuple):
-    asked: int
-    n_rows: int
-    seen: int
-    last_new: int
-    since_new: int
-    n_skipped: int
-    n_unlabelled: int
+# --- what is unmet ---------------------------------------------------------------------------
 
 
-def _new_categories(
+def unmet_categories(
+    progress: Progress, n_rows: int, n_unlabelled: int, fit: UnmetFit = UNMET_FIT
+) -> Unmet:
+    """Return how many categories are probably unmet, and how large they may be.
+
+    Expected are ``once`` categories for each that was asked about only once, and ``late`` for each
+    that was met by the last question, less in proportion for earlier ones. Both count more at the
+    beginning, and less when few rows are left. Both limits are in proportion to that number and
+    0.3 more.
+
+    Parameters
+    ----------
+    progress : Progress
+        Counts of the session, with at least one answer.
+    n_rows : int
+        Number of rows.
+    n_unlabelled : int
+        Number of rows without a label.
+    fit : UnmetFit
+        The fitted numbers.
+
+    Examples
+    --------
+    >>> from kernova.discover.stopping import Progress, UnmetFit, unmet_categories
+    >>> progress = Progress(80, 4, 40, 80, 40, n_once=1, sum_of_firsts=64)
+    >>> unmet = unmet_categories(progress, 1000, 920, UnmetFit(0.3, 0.2, 3.0, 0.5))
+    >>> round(unmet.expected, 3), unmet.at_most, unmet.largest
+    (0.529, 2, 15)
+    """
+    share = n_unlabelled / n_rows
+    expected = expected_unmet(progress.n_named, progress.n_once, progress.sum_of_firsts, fit)
+    spared = (expected + SPARE) * share
+    largest = fit.largest * spared / progress.n_named**SIZE_POWER
+    return Unmet(
+        expected=expected * share,
+        at_most=min(int(fit.most * spared), n_unlabelled),
+        largest=max(1, min(int(n_rows * largest), n_unlabelled)),
+    )
+
+
+def expected_unmet(n_named: int, n_once: int, sum_of_firsts: int, fit: UnmetFit) -> float:
+    """Return the expected number of unmet categories of a table with very many rows."""
+    late = sum_of_firsts / n_named
+    return (fit.once * n_once + fit.late * late) * (1 + _EARLY_ANSWERS / n_named)
+
+
+def answers_until_stop(
+    progress: Progress, n_rows: int, n_unlabelled: int, fit: UnmetFit = UNMET_FIT
+) -> int:
+    """Return the number of further answers, none of them new, after which stopping is advised.
+
+    It is as soon as a category of 1 % of the table would probably have been met.
+    """
+
+    def is_enough(n_more: int) -> bool:
+        n_named = progress.n_named + n_more
+        if n_named < _FEWEST_ANSWERS:
+            return False
+        later = progress._replace(n_named=n_named)
+        unmet = unmet_categories(later, n_rows, n_unlabelled - n_more, fit)
+        return unmet.largest <= max(1, SMALL_CATEGORY * n_rows)
+
+    return bisect_left(range(n_unlabelled), True, key=is_enough)
+
+
+def _counted(
     labels: Sequence[str | None], known_before: Collection[str]
-) -> tuple[int, list[int]]:
-    """Return the number of the question that found the last new category, and all such numbers."""
-    found: set[str | None] = {None, *known_before}
-    numbers = []
+) -> tuple[Progress, list[int]]:
+    """Return the counts, and the numbers of the questions that found new categories."""
+    times: Counter[str] = Counter()
+    firsts, questions = [], []
+    n_named = since = 0
     for number, label in enumerate(labels, start=1):
-        if label not in found:
-            found.add(label)
-            numbers.append(number)
-    return (numbers[-1] if numbers else 0), numbers
+        if label is None:
+            continue
+        n_named += 1
+        since += 1
+        if label not in known_before and label not in times:
+            firsts.append(n_named)
+            questions.append(number)
+            since = 0
+        times[label] += 1
+    progress = Progress(
+        asked=len(labels),
+        seen=len({*times, *known_before}),
+        last_new=questions[-1] if questions else 0,
+        n_named=n_named,
+        named_since=since,
+        n_once=sum(n == 1 and label not in known_before for label, n in times.items()),
+        sum_of_firsts=sum(firsts),
+    )
+    return progress, questions
 
 
-def _known(facts: _Facts, fraction: float | None, confidence: float) -> tuple[str, ...]:
-    if facts.n_unlabelled == 0:
-        return (f"All {facts.n_rows:,} rows are labelled: {_categories(facts.seen)}, no others.",)
-    if facts.asked == 0:
-        return (f"None of the {quantity(facts.n_rows, 'row')} has been asked about yet.",)
-    skipped = f"; {facts.n_skipped:,} skipped" if facts.n_skipped else ""
+# --- sentences -------------------------------------------------------------------------------
+
+
+def _known(
+    progress: Progress, n_rows: int, n_unlabelled: int, fraction: float | None, confidence: float
+) -> tuple[str, ...]:
+    if n_unlabelled == 0:
+        return (f"All {n_rows:,} rows are labelled: {_categories(progress.seen)}, no others.",)
+    if progress.asked == 0:
+        return (f"None of the {quantity(n_rows, 'row')} has been asked about yet.",)
+    n_skipped = progress.asked - progress.n_named
+    skipped = f"; {n_skipped:,} skipped" if n_skipped else ""
     counts = (
-        f"Of {facts.n_rows:,} rows, {facts.asked:,} {plural(facts.asked, 'was', 'were')} asked "
-        "about: "
-        f"{_categories(facts.seen)}, {_last_new(facts)}{skipped}."
+        f"Of {n_rows:,} rows, {progress.asked:,} {plural(progress.asked, 'was', 'were')} asked "
+        f"about: {_categories(progress.seen)}, {_last_new(progress)}{skipped}."
     )
     if fraction is None:
         return (
             counts,
-            f"The other {facts.n_unlabelled:,} rows may contain more: questions chosen by a "
+            f"The other {n_unlabelled:,} rows may contain more: questions chosen by a "
             "strategy, unlike a random sample, give no bound.",
         )
     return (
         counts,
         "The last rows were a random sample without a new category: with "
         f"{100 * confidence:g} % confidence at most {100 * fraction:.2g} % of the "
-        f"{facts.n_unlabelled:,} unlabelled rows belong to undiscovered categories, if all answers "
+        f"{n_unlabelled:,} unlabelled rows belong to undiscovered categories, if all answers "
         "are correct.",
     )
 
@@ -241,25 +361,34 @@ def _categories(n: int) -> str:
     return quantity(n, "category", "categories")
 
 
-def _last_new(facts: _Facts) -> str:
-    if facts.last_new == 0:
+def _last_new(progress: Progress) -> str:
+    if progress.last_new == 0:
         return "all of them known before"
-    since = f", none in {quantity(facts.since_new, 'answer')} since" if facts.since_new else ""
-    return f"the last new one at question {facts.last_new:,}{since}"
+    since = progress.named_since
+    words = f", none in {quantity(since, 'answer')} since" if since else ""
+    return f"the last new one at question {progress.last_new:,}{words}"
 
 
-def _guessed(left: int) -> tuple[str, ...]:
-    n_right = sum(trial.n_right for trial in TRIALS)
-    n_draws = sum(trial.n_draws for trial in TRIALS)
-    answers = (
-        f"after {left:,} more {plural(left, 'answer')}" if left else "now, after enough answers"
-    )
+def _guessed(progress: Progress, unmet: Unmet | None, n_rows: int, left: int) -> tuple[str, ...]:
+    if unmet is None:
+        return (f"Estimate: possible from {_FEWEST_ANSWERS} answers on.",)
+    n = round(unmet.expected)
+    most = max(n, unmet.at_most)
+    number = f"about {n:,} more {plural(n, 'category is', 'categories are')}"
+    limit = f", seldom more than {most:,}" if most else ""
+    fraction = 100 * unmet.largest / n_rows
+    when = f"after {left:,} more {plural(left, 'answer')} without a new category" if left else "now"
+    is_row = SMALL_CATEGORY * n_rows < 2
+    small = "of a single row" if is_row else f"below {100 * SMALL_CATEGORY:g} % of the table"
     return (
-        f"Guess: stop {answers} without a new category. This is a rule of thumb: as many answers "
-        f"as until the last new category, and {_EXTRA_ANSWERS} more.",
-        f"On {n_draws} tables with known categories it was right {n_right} times and stopped too "
-        f"early on the other {n_draws - n_right}; how often it is right on other tables is not "
-        "known.",
+        f"Estimate: probably {number if n else 'no other category is'} unmet{limit}. It follows "
+        f"from how many categories were asked about only once ({progress.n_once:,}), and from how "
+        "late new ones were met.",
+        f"A category of more than {quantity(unmet.largest, 'row')} ({fraction:.2g} % of the table) "
+        "would probably have been met. On tables with known categories, a larger one than stated "
+        f"was unmet at {TRIAL.n_larger} of {TRIAL.n_stops} stops, and more than stated were unmet "
+        f"at {TRIAL.n_more}.",
+        f"Advice: stop {when}, unless categories {small} matter.",
     )
 
 
@@ -278,187 +407,3 @@ def _check(
         )
     if not 0 < confidence < 1:
         raise InputError(f"confidence is {confidence}; it must lie between 0 and 1.")
-
-
-# --- random baseline ------------------------------------------------------------------------
-
-
-def expected_by_random_sampling(sizes: ArrayLike, n_rows: int, questions: ArrayLike) -> Vector:
-    """Return the expected number of categories in a random sample without replacement.
-
-    A sample of q rows misses a category of s of n rows with probability C(n - s, q) / C(n, q).
-    This is exact for whole sizes, and interpolated for others.
-
-    Parameters
-    ----------
-    sizes : array-like of shape (n_categories,)
-        Number of rows of each category.
-    n_rows : int
-        Number of rows.
-    questions : array-like of int
-        Sample sizes, from 0 to ``n_rows``.
-
-    Returns
-    -------
-    ndarray
-        One number for each of ``questions``.
-
-    Examples
-    --------
-    >>> from kernova.discover.stopping import expected_by_random_sampling
-    >>> expected_by_random_sampling([8, 2], 10, [0, 1, 2, 10]).round(3)
-    array([0.   , 1.   , 1.356, 2.   ])
-    """
-    of_each = np.asarray(sizes, dtype=np.float64).reshape(-1, 1)
-    sampled = np.asarray(questions, dtype=np.float64)
-    _check_sample(of_each, n_rows, sampled)
-    unsampled = n_rows - sampled.reshape(1, -1)
-    spare = unsampled - of_each  # unsampled rows beyond those of the category
-    is_found = (spare <= -1) | (unsampled == 0) & (of_each > 0)
-    log_missed = (
-        (gammaln(n_rows - of_each + 1) - gammaln(n_rows + 1.0))
-        + gammaln(unsampled + 1)
-        - gammaln(np.where(is_found, 0.0, spare) + 1)
-    )
-    missed = np.where(is_found, 0.0, np.exp(np.minimum(log_missed, 0.0)))
-    return np.asarray((1 - missed).sum(axis=0).reshape(sampled.shape))
-
-
-def estimated_sizes(Z: Matrix, labels: Sequence[str | None] | NDArray[Any]) -> dict[str, float]:
-    """Estimate the number of rows of each category from the labelled rows.
-
-    An unlabelled row is assumed to belong to one of the categories found so far. It counts for each
-    by one over the squared distance to the nearest labelled row of the category, and these weights
-    add up to one row. The assumption fails where categories are still undiscovered: too few are
-    counted, and their rows enlarge others. Where all are found, small categories come out too
-    large, so that the random baseline looks better than it is. Measured at 10 to 200 answers of the
-    default strategy on eleven tables of 2 to 26 categories, the expected number of categories was
-    off by 14 % of all categories (root mean square); on average it was 5 % too low after 10
-    answers, and 4 to 10 % too high from 40 on.
-
-    Large tables are subsampled: every k-th row, deterministic.
-
-    Parameters
-    ----------
-    Z : array of shape (n_rows, n_columns)
-        Standardised rows.
-    labels : sequence of str or None
-        Label of each row, None where unknown.
-
-    Returns
-    -------
-    dict of str to float
-        Sizes that add up to the number of rows, in the order of first rows; empty if no row has a
-        label.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernova.discover.stopping import estimated_sizes
-    >>> Z = np.array([[0.0], [1.0], [9.0], [10.0]])
-    >>> {name: round(size, 2) for name, size in
-    ...  estimated_sizes(Z, ["cod", None, None, "eel"]).items()}
-    {'cod': 2.0, 'eel': 2.0}
-    """
-    given = np.asarray(labels, dtype=object)
-    named = np.flatnonzero(given != None)  # noqa: E711 - elementwise
-    members: dict[str, list[int]] = {}
-    for row in named.tolist():
-        members.setdefault(str(given[row]), []).append(row)
-    sizes = {name: float(len(rows)) for name, rows in members.items()}
-    others = np.flatnonzero(given == None)  # noqa: E711 - elementwise
-    if not members or len(others) == 0:
-        return sizes
-    fractions = _expected_fractions(Z, list(members.values()), others)
-    return {
-        name: size + len(others) * fraction
-        for (name, size), fraction in zip(sizes.items(), fractions.tolist(), strict=True)
-    }
-
-
-def _expected_fractions(Z: Matrix, members: list[list[int]], others: Indices) -> Vector:
-    """Return the estimated fraction of the other rows that belongs to each category."""
-    shown = [_evenly_spaced(np.array(rows), _ROWS_PER_CATEGORY) for rows in members]
-    n_shown = sum(map(len, shown))
-    room = min(_MAX_PAIRS, _MAX_NUMBERS // max(1, Z.shape[1])) // n_shown
-    sample = Z[_evenly_spaced(others, max(_MIN_SAMPLED, room))]
-    gaps = np.column_stack([cdist(sample, Z[rows]).min(axis=1) for rows in shown])
-    smallest = gaps.min(axis=1, keepdims=True)
-    # Relative to the nearest, so that nothing overflows.
-    nearness = ((smallest + _TINY) / (gaps + _TINY)) ** _DISTANCE_POWER
-    return np.asarray((nearness / nearness.sum(axis=1, keepdims=True)).mean(axis=0))
-
-
-def random_baseline_curve(
-    Z: Matrix,
-    labels: Sequence[str | None] | NDArray[Any],
-    n_questions: int,
-    *,
-    prior_rows: Collection[int] = (),
-) -> Vector:
-    """Return the expected number of categories after 1, 2 ... random questions.
-
-    Parameters
-    ----------
-    Z, labels
-        As in :func:`estimated_sizes`, which states the assumptions.
-    n_questions : int
-        Number of questions.
-    prior_rows : collection of int
-        Rows with a prior label: these are not sampled, and their categories are known from the
-        beginning.
-
-    Returns
-    -------
-    ndarray of shape (n_questions,)
-        Comparable to ``curve_`` of a session.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernova.discover.stopping import random_baseline_curve
-    >>> Z = np.array([[0.0], [1.0], [9.0], [10.0]])
-    >>> random_baseline_curve(Z, ["a", None, None, "b"], 2).round(2)
-    array([1.  , 1.67])
-    """
-    given = np.asarray(labels, dtype=object)
-    before = {str(given[row]) for row in prior_rows if given[row] is not None}
-    sizes = estimated_sizes(Z, given)
-    n_open = len(given) - len(set(prior_rows))
-    unknown = [min(size, float(n_open)) for name, size in sizes.items() if name not in before]
-    questions = np.minimum(np.arange(1, n_questions + 1), n_open)
-    knots = _knots(questions, max(64, _MAX_TERMS // max(1, len(unknown))))
-    expected = expected_by_random_sampling(unknown, n_open, knots)
-    if len(knots) < len(questions):
-        expected = np.interp(questions, knots, expected)
-    return len(before) + expected
-
-
-def _knots(questions: Indices, n_max: int) -> Indices:
-    """Return at most ``n_max`` of the questions, denser at the beginning, where a curve bends."""
-    if len(questions) <= n_max:
-        return questions
-    last = len(questions) - 1
-    bent = np.geomspace(1, last, n_max // 2) - 1
-    even = np.linspace(0, last, n_max - n_max // 2)
-    return questions[np.unique(np.concatenate([bent, even]).astype(np.intp))]
-
-
-def _evenly_spaced(rows: Indices, n_max: int) -> Indices:
-    """Return at most ``n_max`` of the rows, evenly spaced."""
-    if len(rows) <= n_max:
-        return rows
-    return rows[np.arange(n_max) * len(rows) // n_max]
-
-
-def _check_sample(sizes: Matrix, n_rows: int, questions: Vector) -> None:
-    if not ((sizes >= 0) & (sizes <= n_rows)).all():
-        raise InputError(
-            f"Sizes must lie between 0 and the number of rows, {n_rows}; got sizes from "
-            f"{sizes.min():g} to {sizes.max():g}."
-        )
-    if not ((questions >= 0) & (questions <= n_rows)).all():
-        raise InputError(
-            f"Between 0 and {n_rows} rows can be sampled; got {questions.min():g} to "
-            f"{questions.max():g} questions."
-        )

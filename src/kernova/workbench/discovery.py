@@ -159,6 +159,7 @@ class Discovery:
                 "known": list(advice.known),
                 "guessed": list(advice.guessed),
                 "questions_left": advice.questions_left,
+                "unmet": None if advice.unmet is None else advice.unmet._asdict(),
             },
             "notes": self.notes,
             "rows": json_rows(rows[rows["category"].notna()].astype(object)),

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from kernova.discover.events import PriorLabels
-from kernova.discover.stopping import random_baseline_curve
+from kernova.discover.random_baseline import random_baseline
 from kernova.files import path_text
 from kernova.media.row_media import MediaKind
 from kernova.workbench.learning import LearnReply
@@ -310,7 +310,8 @@ class Overview:
             session, prior = discovery.session, self._prior_rows()
             labels, n_asked = session.labels_, session.n_questions_
         n_questions = min(n_asked + _QUESTIONS_AHEAD, self._shared.n_rows - len(prior))
-        curve = random_baseline_curve(discovery.encoded, labels, n_questions, prior_rows=prior)
+        band = random_baseline(discovery.encoded, labels, n_questions, prior_rows=prior)
+        curve = band.expected
         # Many numbers are read often: no more digits than can be drawn.
         self._baseline = (curve if n_asked <= _FEW_QUESTIONS else curve.round(3)).tolist()
         self._baseline_due = time.monotonic() + _RECOMPUTE_AFTER * (time.monotonic() - began)
