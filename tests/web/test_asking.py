@@ -60,6 +60,10 @@ def test_a_session_from_the_first_question_to_the_history(client):
     assert (now["asked"], now["skipped"], now["named"], now["rows"]) == (3, 1, 2, 60)
     assert now["curve"] == [1, 1, 1]
     assert len(now["by_lot"]) == 3
+    band = now["baseline_band"]
+    assert band["questions"] == [1, 2, 3]
+    for low, expected, high in zip(band["low"], now["by_lot"], band["high"], strict=True):
+        assert low <= expected <= high
     assert now["experts"] == [{"name": "Anna", "questions": 3, "is_here": True}]
     assert len(now["advice"]["known"]) == 2
     assert state(client, since=now["version"]) == {

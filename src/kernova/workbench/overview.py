@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
+import numpy as np
+
 from kernova.discover.events import PriorLabels
-from kernova.discover.random_baseline import random_baseline
+from kernova.discover.random_baseline import BaselineBand, random_baseline
 from kernova.files import path_text
 from kernova.media.row_media import MediaKind
 from kernova.workbench.learning import LearnReply
@@ -20,6 +22,9 @@ _RECOMPUTE_AFTER: Final = 20.0
 _QUESTIONS_AHEAD: Final = 50
 # From more answers, it takes too long for a reply.
 _FEW_QUESTIONS: Final = 2000
+# The curve is read often: no more digits than can be drawn, and its band at few questions.
+_DIGITS: Final = 3
+_MOST_OF_BAND: Final = 100
 
 State = Literal["preparing", "ready", "failed"]
 
@@ -83,6 +88,15 @@ class Advice:
 
 
 @dataclass(frozen=True)
+class Band:
+    """Limits of an estimated curve, at some questions; straight in between."""
+
+    questions: list[int]
+    low: list[float]
+    high: list[float]
+
+
+@dataclass(frozen=True)
 class StateReply:
     """Everything that changes during a session."""
 
@@ -94,6 +108,11 @@ class StateReply:
     known_before: Annotated[int, "Number of categories known before the first question."]
     by_lot: Annotated[
         list[float], "Random baseline: expected number of categories discovered by random sampling."
+    ]
+    baseline_band: Annotated[
+        Band,
+        "Limits of the random baseline, which is estimated: four of five true values lay between "
+        "them on tables with known categories.",
     ]
     asked: int
     skipped: int
@@ -152,6 +171,13 @@ class _Progress(NamedTuple):
     counts: dict[str, Any]  # fields of StateReply
 
 
+class _Baseline(NamedTuple):
+    """The random baseline as it is sent, and its band."""
+
+    curve: list[float]
+    band: BaselineBand
+
+
 class Overview:
     """Summary of the session, as the page shows it beside the question.
 
@@ -183,7 +209,7 @@ class Overview:
         self._learning_state = learning_state
         self._media = media
         self._colours = Colours()
-        self._baseline: list[float] = []
+        self._baseline = _Baseline([], BaselineBand(*np.empty((3, 0))))
         self._baseline_due = 0.0
         self._baseline_lock = threading.Lock()
         self._baseline_job: BackgroundJob[None] = BackgroundJob(shared.changed)
@@ -231,7 +257,7 @@ class Overview:
             version=cached.version,
             unchanged=False,
             preparation=self.preparation(),
-            by_lot=self._random_baseline(cached.counts["asked"]),
+            **self._random_baseline(cached.counts["asked"]),
             experts=experts,
             learn=self._learning_state(),
             **cached.counts,
@@ -290,18 +316,21 @@ class Overview:
             ExpertHere(name, counts.get(name, 0), self._presence.is_here(name)) for name in names
         ]
 
-    def _random_baseline(self, n_asked: int) -> list[float]:
-        """Return the expected number of categories after 1, 2 ... random questions.
+    def _random_baseline(self, n_asked: int) -> dict[str, Any]:
+        """Return the expected number of categories after 1, 2 ... random questions, and a band.
 
         With very many answers it is computed in the background, and may end before the last.
         """
         with self._baseline_lock:
-            is_due = time.monotonic() >= self._baseline_due or len(self._baseline) < n_asked
+            is_long = len(self._baseline.curve) >= n_asked
+            is_due = time.monotonic() >= self._baseline_due or not is_long
             if is_due and n_asked <= _FEW_QUESTIONS:
                 self._compute_baseline()
             elif is_due:
                 self._baseline_job.start(self._compute_baseline)
-            return self._baseline[:n_asked]
+            baseline = self._baseline
+        curve = baseline.curve[:n_asked]
+        return {"by_lot": curve, "baseline_band": _thinned(baseline.band, len(curve))}
 
     def _compute_baseline(self) -> None:
         began = time.monotonic()
@@ -311,12 +340,18 @@ class Overview:
             labels, n_asked = session.labels_, session.n_questions_
         n_questions = min(n_asked + _QUESTIONS_AHEAD, self._shared.n_rows - len(prior))
         band = random_baseline(discovery.encoded, labels, n_questions, prior_rows=prior)
-        curve = band.expected
-        # Many numbers are read often: no more digits than can be drawn.
-        self._baseline = (curve if n_asked <= _FEW_QUESTIONS else curve.round(3)).tolist()
+        self._baseline = _Baseline(band.expected.round(_DIGITS).tolist(), band)
         self._baseline_due = time.monotonic() + _RECOMPUTE_AFTER * (time.monotonic() - began)
 
     def _prior_rows(self) -> tuple[int, ...]:
         session = self._shared.session
         first = session.results_.record(1).event if session.n_records_ else None
         return first.rows if isinstance(first, PriorLabels) else ()
+
+
+def _thinned(band: BaselineBand, n_questions: int) -> Band:
+    """Return the band up to a question, at few of the questions: the first ones and the last."""
+    steps = np.geomspace(1, n_questions, _MOST_OF_BAND) if n_questions else np.empty(0)
+    questions = np.unique(steps.round().astype(np.intp))
+    low, high = (of[questions - 1].round(_DIGITS).tolist() for of in (band.low, band.high))
+    return Band(questions.tolist(), low, high)

@@ -35,6 +35,7 @@ def test_all_ten_digits_are_met_by_keyboard_alone(server, screen):
     screen.go("curve")
     screen.wait_for_words("curve-words", f"After {n_asked} questions: 10 categories discovered.")
     expect(screen.at("curve").get_by_role("img")).to_be_visible()
+    expect(screen.at("curve").locator("path.band")).to_be_visible()
     expect(screen.at("advice")).to_contain_text("Known")
 
 

@@ -6,8 +6,11 @@ import { ticks } from "./sound.js";
 import { listen, store } from "./store.js";
 import { counted, whole } from "./words.js";
 
+/** @typedef {import("./types.js").StateReply} State */
+/** @typedef {import("./types.js").Band} Band */
 /** @typedef {{wide: number, high: number, questions: number, most: number, x: (question: number) => number, y: (count: number) => number}} Scales */
 
+const ORIGIN_OF_BASELINE = "The expectation is estimated from the rows labelled so far. On tables with known categories, the true one was outside the band in one of five cases.";
 // More steps than a screen has pixels cannot be seen.
 const MOST_DRAWN = 4000;
 const MARGIN = { left: 34, right: 14, top: 12, bottom: 34 };
@@ -29,8 +32,9 @@ function build() {
   const advice = element("div", { class: "advice", "data-testid": "advice" });
   fill(byId("view-curve"),
     element("header", { class: "view-head" }, element("h1", { id: "curve-heading" }, "Discovery curve")),
-    element("p", { class: "curve-legend" }, legendLine("discovered", "categories discovered"), legendLine("baseline", "expected with random sampling")),
-    figure, readout, advice);
+    element("p", { class: "curve-legend" }, legendEntry("discovered", "categories discovered"),
+      legendEntry("baseline", "expected with random sampling"), legendEntry("band", "band of that estimate", "M0 0H28V6H0Z")),
+    figure, readout, element("p", { class: "hint" }, ORIGIN_OF_BASELINE), advice);
   new ResizeObserver(() => show(true)).observe(figure);
   figure.addEventListener("pointermove", (event) => point(event.clientX));
   figure.addEventListener("pointerleave", () => point(null));
@@ -40,10 +44,11 @@ function build() {
 /**
  * @param {string} kind
  * @param {string} words
+ * @param {string} shape
  */
-function legendLine(kind, words) {
-  const line = drawn("svg", { viewBox: "0 0 28 6", "aria-hidden": "true" }, drawn("path", { class: kind, d: "M0 3H28" }));
-  return element("span", {}, line, words);
+function legendEntry(kind, words, shape = "M0 3H28") {
+  const sample = drawn("svg", { viewBox: "0 0 28 6", "aria-hidden": "true" }, drawn("path", { class: kind, d: shape }));
+  return element("span", {}, sample, words);
 }
 
 function show(isResized = false) {
@@ -54,24 +59,21 @@ function show(isResized = false) {
   const signature = `${state.version} ${wide} ${parts.figure.clientHeight}`;
   if (!isResized && signature === shownFor) return;
   shownFor = signature;
-  const { curve } = state;
-  const baseline = baselineOf(state);
-  scales = scalesFor(curve, baseline, wide, parts.figure.clientHeight || 220);
-  fill(parts.figure, drawing(curve, baseline, scales));
-  fill(parts.readout, standing(curve, baseline));
+  scales = scalesFor(state, wide, parts.figure.clientHeight || 220);
+  fill(parts.figure, drawing(state, scales));
+  fill(parts.readout, standing(state));
   fill(parts.advice, ...adviceParts(state.advice));
 }
 
 /**
- * @param {number[]} curve
- * @param {number[]} baseline
+ * @param {State} state
  * @param {number} wide
  * @param {number} high
  * @returns {Scales}
  */
-function scalesFor(curve, baseline, wide, high) {
-  const questions = Math.max(10, curve.length, baseline.length);
-  const most = Math.max(4, largest(curve), largest(baseline)) * 1.08;
+function scalesFor({ curve, by_lot: baseline, baseline_band: band }, wide, high) {
+  const questions = Math.max(10, curve.length);
+  const most = Math.max(4, largest(curve), largest(baseline), largest(band.high)) * 1.08;
   return {
     wide, high, questions, most,
     x: (question) => MARGIN.left + (question / questions) * (wide - MARGIN.left - MARGIN.right),
@@ -80,14 +82,14 @@ function scalesFor(curve, baseline, wide, high) {
 }
 
 /**
- * @param {number[]} curve
- * @param {number[]} baseline
+ * @param {State} state
  * @param {Scales} scales
  */
-function drawing(curve, baseline, scales) {
+function drawing(state, scales) {
   const { wide, high } = scales;
-  const words = standing(curve, baseline);
-  return drawn("svg", { width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": words },
+  const { curve, by_lot: baseline, baseline_band: band } = state;
+  return drawn("svg", { width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": standing(state) },
+    band.questions.length > 0 && drawn("path", { class: "band", d: bandPath(band, scales) }),
     ...axes(scales),
     baseline.length > 0 && drawn("path", { class: "baseline", d: smoothPath(baseline, scales) }),
     drawn("path", { class: "discovered", d: stepPath(curve, scales) }),
@@ -104,14 +106,6 @@ function axes(scales) {
   const marks = ticks(0, scales.questions, wide > 500 ? 8 : 4).filter(Number.isInteger).map((question) =>
     drawn("text", { class: "tick", x: scales.x(question), y: high - MARGIN.bottom + 16, "text-anchor": "middle" }, whole(question)));
   return [...lines, ...marks, drawn("text", { class: "tick name", x: wide - MARGIN.right, y: high - 3, "text-anchor": "end" }, "questions asked")];
-}
-
-/**
- * Categories that random sampling is expected to discover; what cannot be estimated comes as null.
- * @param {import("./types.js").StateReply} state
- */
-function baselineOf({ by_lot: baseline }) {
-  return baseline.filter((value) => value !== null);
 }
 
 /** Where both begin: the categories known before any question. */
@@ -157,16 +151,42 @@ function smoothPath(baseline, { x, y }) {
 }
 
 /**
- * @param {number[]} curve
- * @param {number[]} baseline
+ * The area between the limits, from the common origin.
+ * @param {Band} band
+ * @param {Scales} scales
+ */
+function bandPath({ questions, low, high }, { x, y }) {
+  /** @type {(limits: number[], index: number) => string} */
+  const corner = (limits, index) => `L${x(questions[index]).toFixed(1)} ${y(limits[index]).toFixed(1)}`;
+  const forth = questions.map((_, index) => corner(high, index));
+  const back = questions.map((_, index) => corner(low, index)).reverse();
+  return `M${x(0)} ${y(origin())}${forth.join("")}${back.join("")}Z`;
+}
+
+/**
+ * A limit at a question, straight between those that are known.
+ * @param {number[]} questions
+ * @param {number[]} limits
  * @param {number} question
  */
-function standing(curve, baseline, question = curve.length) {
+function limitAt(questions, limits, question) {
+  const after = questions.findIndex((known) => known >= question);
+  if (after <= 0) return limits[0];
+  const fraction = (question - questions[after - 1]) / (questions[after] - questions[after - 1]);
+  return limits[after - 1] + fraction * (limits[after] - limits[after - 1]);
+}
+
+/**
+ * @param {State} state
+ * @param {number} question
+ */
+function standing({ curve, by_lot: baseline, baseline_band: band }, question = curve.length) {
   if (curve.length === 0) return "No questions answered yet.";
   const discovered = counted(curve[question - 1], "category", "categories");
   const random = baseline[question - 1];
-  const expected = random === undefined ? "" : ` Random sampling would be expected to have discovered ${random.toFixed(1)} of them.`;
-  return `After ${counted(question, "question")}: ${discovered} discovered.${expected}`;
+  if (random === undefined) return `After ${counted(question, "question")}: ${discovered} discovered.`;
+  const [low, high] = [band.low, band.high].map((limits) => limitAt(band.questions, limits, question).toFixed(1));
+  return `After ${counted(question, "question")}: ${discovered} discovered. Random sampling would be expected to have discovered about ${random.toFixed(1)} (${low} to ${high}).`;
 }
 
 /**
@@ -177,14 +197,13 @@ function point(clientX) {
   const line = parts?.figure.querySelector(".pointer");
   if (!parts || !scales || !store.state || !line || store.state.curve.length === 0) return;
   const { curve } = store.state;
-  const baseline = baselineOf(store.state);
   const { left } = parts.figure.getBoundingClientRect();
   const fraction = clientX === null ? 1 : (clientX - left - MARGIN.left) / (scales.x(scales.questions) - MARGIN.left);
   const question = Math.min(curve.length, Math.max(1, Math.round(fraction * scales.questions)));
   const x = clientX === null ? -9 : scales.x(question);
   line.setAttribute("x1", String(x));
   line.setAttribute("x2", String(x));
-  fill(parts.readout, standing(curve, baseline, clientX === null ? curve.length : question));
+  fill(parts.readout, standing(store.state, clientX === null ? curve.length : question));
 }
 
 /**

@@ -45,6 +45,14 @@
  */
 
 /**
+ * Limits of an estimated curve, at some questions; straight in between.
+ * @typedef {object} Band
+ * @property {number[]} questions
+ * @property {number[]} low
+ * @property {number[]} high
+ */
+
+/**
  * Progress of the neighbour map.
  * @typedef {object} BetterMap
  * @property {"none"|"running"|"ready"|"failed"} state
@@ -456,6 +464,8 @@
  * @property {number[]} curve Number of categories discovered after each question.
  * @property {number} known_before Number of categories known before the first question.
  * @property {number[]} by_lot Random baseline: expected number of categories discovered by random sampling.
+ * @property {Band} baseline_band Limits of the random baseline, which is estimated: four of five true values lay
+ *   between them on tables with known categories.
  * @property {number} asked
  * @property {number} skipped
  * @property {number} named
