@@ -332,8 +332,10 @@ def main() -> None:
     given = arguments.parse_args()
     folder, random = Path(os.environ["KERNOVA_DATA"]), np.random.default_rng(0)
     curves, counts = [], []
-    wanted = given.problems.split(",") if given.problems else problem_names(given.part)
-    names = [name for name in problem_names(given.part) if name in wanted]
+    of_part = problem_names(given.part)
+    names = given.problems.split(",") if given.problems else of_part
+    if not set(names) <= set(of_part):
+        arguments.error(f"problems of this part are {', '.join(of_part)}")
     for run in runs(names, given.draws, given.strategy, folder):
         curves += curve_points(run)
         counts.append(stop_points(run))
