@@ -37,6 +37,7 @@ from kernova.discover.random_baseline import (
 )
 from kernova.discover.sampling import SampledFirst
 from kernova.discover.stopping import (
+    FEWEST_TO_STOP,
     SIZE_POWER,
     SMALL_CATEGORY,
     SPARE,
@@ -215,6 +216,7 @@ def stops(points: pd.DataFrame, fit: UnmetFit) -> pd.DataFrame:
         fit.largest * spared(points, fit) / points.n_named**SIZE_POWER * points.n_rows
     )
     is_enough = largest <= np.maximum(1, SMALL_CATEGORY * points.n_rows)
+    is_enough &= points.n_named >= FEWEST_TO_STOP
     return points[is_enough].groupby(["problem", "seed"]).first().reset_index()
 
 

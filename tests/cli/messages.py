@@ -27,7 +27,7 @@ CONTINUING = (
     "Continuing fish.kernova-project: 4 questions asked (1 skipped), 3 rows of 12 labelled, "
     "2 categories."
 )
-ESTIMATE_LATER = "Estimate: possible from 10 answers on."
+ESTIMATE_LATER = "Estimate: possible from 10 answers and two categories on."
 STOP_NOW = "Advice: stop now, "
 ALL_SAVED = "All answers are saved in fish.kernova-project; run the same command to continue."
 LAST_QUESTION = "That was question 3, the last of this session."

@@ -153,7 +153,7 @@ BOUND = (
     " The last rows were a random sample without a new category: with 95 % confidence at most {} "
     "of the {} unlabelled rows belong to undiscovered categories, if all answers are correct."
 )
-ESTIMATE_LATER = "Estimate: possible from 10 answers on."
+ESTIMATE_LATER = "Estimate: possible from 10 answers and two categories on."
 ESTIMATE = (
     "Estimate: probably {number} unmet{limit}. It follows from how many categories were asked "
     "about only once ({n_once}), and from how late new ones were met."

@@ -114,12 +114,23 @@ def test_estimates_whole(case):
     )
 
 
-@pytest.mark.parametrize(("n_answers", "is_there"), [(0, False), (9, False), (10, True)])
-def test_nothing_is_estimated_before_ten_answers(n_answers, is_there):
-    advice = stopping_advice([None, *["a"] * n_answers], 100)
+@pytest.mark.parametrize(
+    ("labels", "is_there"), [("b", False), ("baaaaaaaa", False), ("baaaaaaaaa", True)]
+)
+def test_nothing_is_estimated_before_ten_answers(labels, is_there):
+    advice = stopping_advice([None, *labels], 100)
     assert (advice.unmet is not None) == is_there
     assert (advice.guessed == (messages.ESTIMATE_LATER,)) == (not is_there)
-    assert advice.questions_left >= 10 - n_answers
+    assert advice.questions_left >= 50 - len(labels)
+
+
+def test_nothing_is_estimated_from_one_category():
+    """Every table that was measured has several."""
+    advice = stopping_advice(["a"] * 60, 100)
+    assert (advice.unmet, advice.guessed) == (None, (messages.ESTIMATE_LATER,))
+    assert advice.questions_left == 40
+    known = stopping_advice(["a"] * 60, 100, known_before=["b"], n_labelled_before=1)
+    assert known.unmet is not None
 
 
 def test_nothing_is_estimated_where_all_rows_are_labelled():
@@ -205,7 +216,7 @@ def test_answers_left_are_counted_one_by_one(labels, n_unlabelled, fit):
     n_named = sum(label is not None for label in labels)
     if n_named == 0:
         return
-    progress = Progress(len(labels), 0, 0, n_named, 0, *literal.counts(labels))
+    progress = Progress(len(labels), 2, 0, n_named, 0, *literal.counts(labels))
     left = answers_until_stop(progress, n_named + n_unlabelled, n_unlabelled, fit)
     counts = n_named, progress.n_once, progress.sum_of_firsts, n_named + n_unlabelled
     late, early = (literal.answers_left(*counts, n_unlabelled, fit, by) for by in (1e-9, -1e-9))
@@ -218,7 +229,7 @@ def test_advice_states_what_is_estimated_from_its_labels(labels, n_unlabelled):
     n_named = sum(label is not None for label in labels)
     n_rows = len(labels) + n_unlabelled + 2
     advice = stopping_advice(labels, n_rows, known_before=known, n_labelled_before=2)
-    progress = Progress(len(labels), 0, 0, n_named, 0, *literal.counts(labels, known))
+    progress = Progress(len(labels), 2, 0, n_named, 0, *literal.counts(labels, known))
     n_left = n_rows - 2 - n_named
     assert advice.questions_left == answers_until_stop(progress, n_rows, n_left)
     if n_named >= 10 and n_left:

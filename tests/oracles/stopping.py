@@ -32,10 +32,10 @@ def limits(most, largest, n_unlabelled, rounding=0.0):
 
 
 def answers_left(n_named, n_once, sum_of_firsts, n_rows, n_unlabelled, fit, rounding=0.0):
-    """How many more answers, one by one, until the largest unmet category is small."""
+    """How many more answers, one by one, until there are 50, and the limit of sizes is small."""
     for n_more in range(n_unlabelled):
         n, left = n_named + n_more, n_unlabelled - n_more
-        if n < 10:
+        if n < 50:
             continue
         _, most, largest = unmet(n, n_once, sum_of_firsts, n_rows, left, fit)
         if limits(most, largest, left, rounding)[1] <= max(1, SMALL_CATEGORY * n_rows):

@@ -18,8 +18,10 @@ from kernova.text import plural, quantity
 
 #: Stopping is advised when a category of this fraction of the table would probably have been met.
 SMALL_CATEGORY: Final = 0.01
-# Before so many answers nothing is estimated.
-_FEWEST_ANSWERS: Final = 10
+# Before so many answers, or with fewer categories, nothing is estimated.
+_FEWEST_ANSWERS, _FEWEST_CATEGORIES = 10, 2
+#: Stopping is not advised before: hardly any measured run would have been stopped so early.
+FEWEST_TO_STOP: Final = 50
 # After so many answers, twice as many categories are unmet as in the long run.
 _EARLY_ANSWERS: Final = 20
 #: Added to the expected number before limits are derived: none expected is not none.
@@ -124,7 +126,8 @@ class Advice:
         With 95 % confidence, at most this fraction of the unlabelled rows belongs to undiscovered
         categories. None without a random sample.
     unmet : Unmet or None
-        Estimate of what is unmet; None before ten answers, and when all rows are labelled.
+        Estimate of what is unmet; None before ten answers and two categories, and when all rows
+        are labelled.
     known : tuple of str
         Sentences that are facts.
     guessed : tuple of str
@@ -214,8 +217,8 @@ def advice_after(
     """
     n_unlabelled = n_rows - n_labelled_before - progress.n_named
     is_over = n_unlabelled == 0
-    is_estimated = progress.n_named >= _FEWEST_ANSWERS and not is_over
-    unmet = unmet_categories(progress, n_rows, n_unlabelled) if is_estimated else None
+    is_early = progress.n_named < _FEWEST_ANSWERS or progress.seen < _FEWEST_CATEGORIES
+    unmet = None if is_over or is_early else unmet_categories(progress, n_rows, n_unlabelled)
     left = answers_until_stop(progress, n_rows, n_unlabelled)
     return Advice(
         asked=progress.asked,
@@ -283,14 +286,16 @@ def answers_until_stop(
 ) -> int:
     """Return the number of further answers, none of them new, after which stopping is advised.
 
-    It is as soon as a category of 1 % of the table would probably have been met.
+    It is as soon as a category of 1 % of the table would probably have been met, but not before 50
+    answers and two categories.
     """
+    if progress.seen < _FEWEST_CATEGORIES:
+        return n_unlabelled
 
     def is_enough(n_more: int) -> bool:
-        n_named = progress.n_named + n_more
-        if n_named < _FEWEST_ANSWERS:
+        later = progress._replace(n_named=progress.n_named + n_more)
+        if later.n_named < FEWEST_TO_STOP:
             return False
-        later = progress._replace(n_named=n_named)
         unmet = unmet_categories(later, n_rows, n_unlabelled - n_more, fit)
         return unmet.largest <= max(1, SMALL_CATEGORY * n_rows)
 
@@ -371,7 +376,7 @@ def _last_new(progress: Progress) -> str:
 
 def _guessed(progress: Progress, unmet: Unmet | None, n_rows: int, left: int) -> tuple[str, ...]:
     if unmet is None:
-        return (f"Estimate: possible from {_FEWEST_ANSWERS} answers on.",)
+        return (f"Estimate: possible from {_FEWEST_ANSWERS} answers and two categories on.",)
     n = round(unmet.expected)
     most = max(n, unmet.at_most)
     number = f"about {n:,} more {plural(n, 'category is', 'categories are')}"
