@@ -47,6 +47,8 @@ def opened(
         bench.prepare()
         assert bench.preparation.wait(120)
         assert bench.is_ready(), bench.preparation.message
+        # The version of the state changes once more when the map of rows is ready.
+        assert bench.map.wait(120)
     return bench
 
 

@@ -335,6 +335,10 @@ class MapOfRows(Part):
 
         self._better.start(work)
 
+    def wait(self, seconds: float) -> bool:
+        """Wait for the neighbour map, with a timeout; return whether its computation has ended."""
+        return self._better.wait(seconds)
+
     def description(self) -> MapReply:
         """Return what the map shows, and the progress of the neighbour map."""
         shown = self._shown()
