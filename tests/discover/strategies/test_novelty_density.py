@@ -13,7 +13,8 @@ from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Answer, observe_answers
 from kernova.discover.simulation import simulate
 from kernova.discover.strategies import DEFAULT_STRATEGY
-from kernova.discover.strategies.novelty_density import NoveltyDensityStrategy, spacing_of
+from kernova.discover.strategies.novelty_density import NoveltyDensityStrategy
+from kernova.discover.strategies.spacing import spacing_of
 from kernova.papers.hms.experiments import discovery_sets
 from tests.discover import messages
 from tests.discover.held_out_sets import held_out_sets
@@ -398,7 +399,7 @@ def check_same_question(one, other):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_an_asker_can_be_copied_and_revised(seed, monkeypatch):
-    monkeypatch.setattr("kernova.discover.strategies.novelty_density._MOST_REVISED", 1.0)
+    monkeypatch.setattr("kernova.discover.strategies.novelty._MOST_REVISED", 1.0)
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(400, 3)).round(seed % 3)
     answers = random_answers(rng, 400, 300, 40)
@@ -417,11 +418,13 @@ def test_an_asker_can_be_copied_and_revised(seed, monkeypatch):
             check_same_question(one.propose([question.row]), other.propose([question.row]))
             for some in (one, other):
                 some.observe(Answer(question.row, f"kind {question.row % 7}"))
-            if len(np.flatnonzero(~one._is_asked)) < 20:
+            if len(np.flatnonzero(~one._novelty.is_shown)) < 20:
                 break
 
 
-@pytest.mark.parametrize("setting", ["_FIRST_RANKED", "_CACHED_BYTES", "_BULK"])
+@pytest.mark.parametrize(
+    "setting", ["novelty_density._FIRST_RANKED", "novelty._CACHED_BYTES", "novelty._BULK"]
+)
 def test_what_is_measured_and_kept_does_not_change_questions(setting, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
@@ -429,14 +432,14 @@ def test_what_is_measured_and_kept_does_not_change_questions(setting, monkeypatc
 
     def questions():
         asker = observed(X, answers)
-        for row in np.flatnonzero(~asker._is_asked)[:40].tolist():
+        for row in np.flatnonzero(~asker._novelty.is_shown)[:40].tolist():
             yield asker.propose(rng_rows(asker, row))
             asker.observe(Answer(row, f"kind {row % 5}"))
 
     def rng_rows(asker, row):
-        return np.random.default_rng(row).choice(np.flatnonzero(~asker._is_asked), 60)
+        return np.random.default_rng(row).choice(np.flatnonzero(~asker._novelty.is_shown), 60)
 
     usual = list(questions())
-    monkeypatch.setattr(f"kernova.discover.strategies.novelty_density.{setting}", 8)
+    monkeypatch.setattr(f"kernova.discover.strategies.{setting}", 8)
     for one, other in zip(usual, questions(), strict=True):
         check_same_question(one, other)

@@ -11,7 +11,7 @@ from kernova.neighbors.graph import NeighborGraph, neighbor_graph
 from kernova.neighbors.index import DistinctRows
 from kernova.parallel import slices
 from kernova.text import percent, quantity
-from kernova.typing import Matrix, Vector
+from kernova.typing import Indices, Matrix, Vector
 
 Region = Literal["sparse", "dense"]
 
@@ -23,7 +23,11 @@ _BLOCK: Final = 4096
 _ROWS_AT_ONCE: Final = 64
 # A group extends 1.5 of its spacings, so a row two spacings away belongs to another.
 _FAR: Final = 2.0
+MEMBER_REACH: Final = 1.5
+MOST_MEMBERS: Final = 10
 _MAX_RATIO: Final = 1000
+# Distances by another order of summation may differ by less than this factor.
+ROUNDING: Final = 1 + 1e-9
 
 saved_in_cache(DistinctRows)
 
@@ -108,6 +112,31 @@ def distances_to(points: Matrix, row: Vector) -> Vector:
     """Return the distance of every point to one row, by differences: exactly 0 for equal ones."""
     difference = points - row
     return np.sqrt(np.einsum("ij,ij->i", difference, difference))
+
+
+def similar_neighbors(spacing: Spacing, row: int, nearly: Vector) -> Indices:
+    """Return the rows next to one with a similar spacing, itself included, in ascending order.
+
+    The neighbours of an isolated row usually belong to another group and lie much closer together:
+    labelling them with it would label the wrong rows.
+
+    Parameters
+    ----------
+    spacing : Spacing
+        The rows.
+    row : int
+        Row index.
+    nearly : array of shape (n_rows,)
+        Distances to it, up to rounding.
+    """
+    reach = MEMBER_REACH * spacing.spacing[row]
+    near = np.flatnonzero(nearly <= reach * ROUNDING)
+    distances = distances_to(spacing.rows[near], spacing.rows[row])
+    n_members = min(MOST_MEMBERS, len(nearly))
+    if len(near) >= n_members:
+        reach = min(reach, np.partition(distances, n_members - 1)[n_members - 1])
+    is_similar = spacing.spacing[near] * MEMBER_REACH >= spacing.spacing[row]
+    return near[(distances <= reach) & (is_similar | (distances == 0))]
 
 
 class RowFacts(NamedTuple):

@@ -1,0 +1,68 @@
+"""Ranking of rows: the best of many, and the best where scores are costly but bounded."""
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from kernova.typing import Indices, Vector
+
+# Scores are computed for so many rows at first, then for four times as many, and so on.
+_FIRST_SCORED: Final = 256
+_GROWTH: Final = 4
+
+
+def best_rows(scores: Vector, rows: Indices, n: int) -> Indices:
+    """Return the ``n`` rows with the highest scores, the best first; ties go to the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_rows(np.array([0.5, 2.0, 2.0]), np.array([4, 7, 9]), 2).tolist()
+    [7, 9]
+    """
+    n = min(n, len(rows))
+    lowest = np.partition(scores, len(scores) - n)[len(scores) - n]
+    positions = np.flatnonzero(scores >= lowest)
+    return rows[positions[np.argsort(-scores[positions], kind="stable")[:n]]]
+
+
+def best_by_bound(
+    bounds: Vector, rows: Indices, score: Callable[[Indices], Vector], n: int
+) -> Indices:
+    """Return the ``n`` rows with the highest scores, where few scores need be computed.
+
+    Parameters
+    ----------
+    bounds : array of float
+        A number that the score of each row does not exceed.
+    rows : array of int
+        The rows, in ascending order.
+    score : callable
+        Returns the scores of some of the rows, given positions among them in ascending order.
+    n : int
+        Number of rows wanted.
+
+    Returns
+    -------
+    array of int
+        The rows, the best first; ties go to the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.array([1.0, 5.0, 3.0])
+    >>> best_by_bound(scores + 1, np.arange(3), lambda some: scores[some], 2).tolist()
+    [1, 2]
+    """
+    n, n_scored = min(n, len(rows)), _FIRST_SCORED
+    while n_scored < len(rows):
+        first = np.argpartition(-bounds, n_scored)
+        rest = float(bounds[first[n_scored]])
+        places = np.sort(first[:n_scored])
+        scores = score(places)
+        # Rows that tie with others are wanted in their own order, hence >.
+        if np.partition(scores, len(scores) - n)[len(scores) - n] > rest:
+            return best_rows(scores, rows[places], n)
+        n_scored *= _GROWTH
+    return best_rows(score(np.arange(len(rows))), rows, n)
