@@ -46,7 +46,7 @@ def test_the_default_plan_confirms_with_every_strategy():
     plan = suite_plan()
     assert plan.problems == tuple(problem_names("confirming"))
     assert plan.strategies == DEFAULT_STRATEGIES
-    assert plan.strategies[0] == "novelty-density"
+    assert plan.strategies[0] == "novelty-groups"
     assert told(plan.strategies[0]) == "nothing"
     assert set(suite_plan("all").problems) == set(problem_names())
     assert set(suite_plan("choosing").problems).isdisjoint(plan.problems)

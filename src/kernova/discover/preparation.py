@@ -4,7 +4,7 @@ Undoing an answer replays all others with a fresh asker, so starting one must be
 costly is computed once per table and cached as long as its preparation lives.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -59,6 +59,8 @@ class Preparation:
         Threads for building a hierarchy; the result does not depend on it.
     random_state : int
         Seed of strategies that use random numbers.
+    columns : sequence of str
+        Names of the columns, for reasons; empty if they have none.
 
     Examples
     --------
@@ -69,8 +71,16 @@ class Preparation:
     True
     """
 
-    def __init__(self, X: Matrix, *, n_jobs: int | None = None, random_state: int = 0) -> None:
+    def __init__(
+        self,
+        X: Matrix,
+        *,
+        n_jobs: int | None = None,
+        random_state: int = 0,
+        columns: Sequence[str] = (),
+    ) -> None:
         self.X = X
+        self.columns = tuple(columns)
         self.n_jobs = n_jobs
         self.random_state = random_state
         self._rows: dict[str, Matrix] = {}
@@ -117,7 +127,12 @@ class Preparation:
         if n_rows not in self._samples:
             random = np.random.RandomState(self.random_state)
             rows = np.sort(random.choice(self.n_rows, min(n_rows, self.n_rows), replace=False))
-            table = Preparation(self.X[rows], n_jobs=self.n_jobs, random_state=self.random_state)
+            table = Preparation(
+                self.X[rows],
+                n_jobs=self.n_jobs,
+                random_state=self.random_state,
+                columns=self.columns,
+            )
             self._samples[n_rows] = RowSample(rows, table)
         return self._samples[n_rows]
 

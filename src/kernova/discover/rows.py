@@ -99,6 +99,19 @@ def _as_numbers(X: ArrayLike | pd.DataFrame) -> Matrix:
         ) from error
 
 
+def column_names(X: ArrayLike | pd.DataFrame) -> tuple[str, ...]:
+    """Return the names of the columns of a DataFrame; an array has none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernova.discover.rows import column_names
+    >>> column_names(pd.DataFrame({"length": [1.0], "width": [2.0]}))
+    ('length', 'width')
+    """
+    return tuple(map(str, X.columns)) if isinstance(X, pd.DataFrame) else ()
+
+
 def given_ids(
     ids: Iterable[Hashable] | None, X: ArrayLike | pd.DataFrame, n_rows: int
 ) -> Iterable[Hashable]:

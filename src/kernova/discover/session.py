@@ -24,7 +24,7 @@ from kernova.discover.preparation import Preparation
 from kernova.discover.proposing import Proposer
 from kernova.discover.questions import AskedQuestion, OpenQuestions, Question, Strategy
 from kernova.discover.results import ResultAttribute, SessionResults
-from kernova.discover.rows import RowIds, finite_numbers, given_ids, prior_labels
+from kernova.discover.rows import RowIds, column_names, finite_numbers, given_ids, prior_labels
 from kernova.discover.state import SessionState
 from kernova.discover.store import ProjectStore, open_table_project
 from kernova.discover.strategies import as_strategy
@@ -124,25 +124,20 @@ class CategoryDiscovery:
         known: Known | None = None,
         project: Project | None = None,
     ) -> Self:
-        """Start a session on a table, or resume a project that was started with it.
+        """Start a session on a table, or resume its project, and return the session.
 
         With a project, each answer is on disk before the call that records it returns.
 
         Parameters
         ----------
         X : array or DataFrame of shape (n_rows, n_columns)
-            Finite numbers.
+            Finite numbers. Reasons of questions name the columns of a DataFrame.
         ids : iterable, optional
             Distinct ids of the rows. By default the index of a DataFrame, or row indices from 0.
         known : mapping or array, optional
             Prior labels: by id, or one for each row, missing where there is none.
         project : path or ProjectStore, optional
             File that stores the log. If the file exists, the session is resumed.
-
-        Returns
-        -------
-        CategoryDiscovery
-            The session itself.
         """
         self._read_table(X, ids)
         prior = prior_labels(known, self._ids)
@@ -510,16 +505,23 @@ class CategoryDiscovery:
         numbers = finite_numbers(X)
         self._ids = RowIds(given_ids(ids, X, len(numbers)), len(numbers))
         self._strategy = as_strategy(self.strategy)
-        self._preparation = Preparation(numbers, n_jobs=self.n_jobs, random_state=self.random_state)
+        jobs, seed = self.n_jobs, self.random_state
+        self._preparation = Preparation(
+            numbers, n_jobs=jobs, random_state=seed, columns=column_names(X)
+        )
 
     def _open_store(
         self, project: Project | None, X: ArrayLike | pd.DataFrame
     ) -> ProjectStore | None:
-        if project is None or isinstance(project, ProjectStore):
-            return project
-        table = X if isinstance(X, pd.DataFrame) else self._preparation.X
-        settings = self._strategy.name, self.random_state
-        return open_table_project(project, table, self._ids.ids, *settings)
+        if project is None:
+            return None
+        if not isinstance(project, ProjectStore):
+            table = X if isinstance(X, pd.DataFrame) else self._preparation.X
+            wanted = None if self.strategy is None else self._strategy.name
+            project = open_table_project(project, table, self._ids.ids, wanted, self.random_state)
+        if self.strategy is None:
+            self._strategy = as_strategy(project.head.strategy)  # perhaps a former default
+        return project
 
     def _begin(
         self, log: Sequence[events.Record | events.Event], store: ProjectStore | None = None

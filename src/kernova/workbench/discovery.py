@@ -216,13 +216,15 @@ def open_discovery(
         strategy_named(strategy)  # raises for a misspelt name before a file is created
     cells = far_cells(table.features)
     features = with_moved_cells(table.features, cells)
-    encoded = table_encoder("standard", missing).fit_transform(features)
+    encoder = table_encoder("standard", missing)
+    encoded = encoder.fit_transform(features)
     # With the table as read: the encoded numbers may differ in the last digit.
     ids = table.ids.tolist()  # to iterate over texts of Arrow takes ten times as long
     store = open_table_project(project, table.features, ids, strategy, seed)
     session = CategoryDiscovery(store.head.strategy, random_state=store.head.seed)
     is_resumed = len(store.records) > 0
-    session.start(encoded, ids, known=table.labels, project=store)
+    named = pd.DataFrame(encoded, columns=encoder.get_feature_names_out(), copy=False)
+    session.start(named, ids, known=table.labels, project=store)
     return Discovery(
         replace(table, source=path_text(table.source)),
         session,

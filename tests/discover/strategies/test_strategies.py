@@ -157,7 +157,7 @@ def test_a_fixed_order_continues_past_excluded_rows(name, table):
 
 
 def test_the_default_sends_experts_to_different_regions(table):
-    asker = observed(DEFAULT_STRATEGY, table, 2)
+    asker = observed(DEFAULT_STRATEGY, table, 1)
     first = asker.propose()
     second = asker.propose(besides=[first.row])
     third = asker.propose(besides=[first.row, second.row])

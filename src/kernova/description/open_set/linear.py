@@ -86,6 +86,8 @@ def logistic(rows: Matrix, codes: Indices, weights: Vector, n_classes: int) -> L
     with warnings.catch_warnings():
         # Perfectly separated classes converge slowly, and predict the same long before.
         warnings.simplefilter("ignore", ConvergenceWarning)
+        # Classes may have one row each, which need not mean that they are numbers.
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
         model.fit(rows, codes, weights)
     if n_classes == 2:  # scikit-learn stores the second class's score alone
         zeros = np.zeros((rows.shape[1], 1))

@@ -5,7 +5,8 @@
 ``hms-ci-had``       the same; ties go to the cluster farthest from the rows asked so far (HAD)
 ``hms-out``          small clusters that persist over many bandwidths first (HMS-Out)
 ``hms-out-had``      the same, with HAD
-``novelty-density``  far from labelled rows: in sparse regions, at times in dense ones; default
+``novelty-groups``   novel rows and unmet groups of rows in turns; the default
+``novelty-density``  far from labelled rows: in sparse regions, at times in dense ones
 ``nndm``             where the number of near rows drops (He and Carbonell 2007)
 ``interleave``       each component of a mixture proposes its least likely row (Pelleg and Moore)
 ``ms-interleave``    the same with mean shift at one bandwidth instead of a mixture
@@ -24,6 +25,7 @@ from kernova.discover.strategies.interleave import Interleave
 from kernova.discover.strategies.mean_shift_interleave import MeanShiftInterleave
 from kernova.discover.strategies.nndm import DensityJumps
 from kernova.discover.strategies.novelty_density import NoveltyDensityStrategy
+from kernova.discover.strategies.novelty_groups import NoveltyGroupsStrategy
 from kernova.discover.strategies.random import RandomOrder
 from kernova.errors import InputError, quoted
 
@@ -32,6 +34,7 @@ _MAKERS: Final[dict[str, Callable[[], Strategy]]] = {
     "hms-ci-had": lambda: HierarchyOrder("compactness_isolation", farthest=True),
     "hms-out": lambda: HierarchyOrder("outlierness"),
     "hms-out-had": lambda: HierarchyOrder("outlierness", farthest=True),
+    "novelty-groups": NoveltyGroupsStrategy,
     "novelty-density": NoveltyDensityStrategy,
     "nndm": DensityJumps,
     "interleave": Interleave,
@@ -42,7 +45,7 @@ _MAKERS: Final[dict[str, Callable[[], Strategy]]] = {
 _FORMER_NAMES: Final = {"strangers-and-crowds": "novelty-density"}
 
 STRATEGIES: Final = tuple(_MAKERS)
-DEFAULT_STRATEGY: Final = "novelty-density"
+DEFAULT_STRATEGY: Final = "novelty-groups"
 
 
 def current_name(name: str) -> str:

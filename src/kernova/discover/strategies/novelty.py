@@ -25,6 +25,8 @@ from kernova.typing import Indices, Mask, Matrix, Vector
 _EXTENT_POWER: Final = 1 / 3
 # The metric is learnt again after these numbers of labelled rows.
 _RELEARN_AFTER: Final = (16, 32, 64)
+# But not where that would measure more distances than these, which takes a quarter of a second.
+_MOST_MEASURED_AGAIN: Final = 40_000_000
 # Weight of the Euclidean prior of the metric, in labelled rows.
 _PRIOR_ANSWERS: Final = 10
 _METRIC_POWER: Final = 1 / 4
@@ -311,7 +313,8 @@ class RowNovelty:
         Only the first answers are used, so that it does not matter how many came at once.
         """
         n_labelled = sum(self.counts.values())
-        n_used = max((n for n in _RELEARN_AFTER if n <= n_labelled), default=0)
+        most = min(n_labelled, _MOST_MEASURED_AGAIN // len(self.rows))
+        n_used = max((n for n in _RELEARN_AFTER if n <= most), default=0)
         if n_used == self._n_learned:
             return False
         self._n_learned = n_used

@@ -7,9 +7,10 @@ import numpy as np
 
 from kernova.typing import Indices, Vector
 
-# Scores are computed for so many rows at first, then for four times as many, and so on.
+# Scores are computed for so many rows at first, then for four times as many, and so on to the most.
 _FIRST_SCORED: Final = 256
 _GROWTH: Final = 4
+MOST_SCORED: Final = _FIRST_SCORED * _GROWTH**4
 
 
 def best_rows(scores: Vector, rows: Indices, n: int) -> Indices:
@@ -31,6 +32,8 @@ def best_by_bound(
     bounds: Vector, rows: Indices, score: Callable[[Indices], Vector], n: int
 ) -> Indices:
     """Return the ``n`` rows with the highest scores, where few scores need be computed.
+
+    At most 65,536 scores are: of more rows, those with the highest bounds are ranked.
 
     Parameters
     ----------
@@ -56,13 +59,22 @@ def best_by_bound(
     [1, 2]
     """
     n, n_scored = min(n, len(rows)), _FIRST_SCORED
-    while n_scored < len(rows):
-        first = np.argpartition(-bounds, n_scored)
-        rest = float(bounds[first[n_scored]])
-        places = np.sort(first[:n_scored])
+    candidates = _highest(bounds, min(MOST_SCORED, len(rows)))
+    while n_scored < len(candidates):
+        places = candidates[_highest(bounds[candidates], n_scored)]
         scores = score(places)
         # Rows that tie with others are wanted in their own order, hence >.
-        if np.partition(scores, len(scores) - n)[len(scores) - n] > rest:
+        if np.partition(scores, n_scored - n)[n_scored - n] > bounds[places].min():
             return best_rows(scores, rows[places], n)
         n_scored *= _GROWTH
-    return best_rows(score(np.arange(len(rows))), rows, n)
+    return best_rows(score(candidates), rows[candidates], n)
+
+
+def _highest(bounds: Vector, n: int) -> Indices:
+    """Return the places of the ``n`` highest bounds, in ascending order; ties go to the first."""
+    if n >= len(bounds):
+        return np.arange(len(bounds))
+    lowest = np.partition(bounds, len(bounds) - n)[len(bounds) - n]
+    above = np.flatnonzero(bounds > lowest)
+    tied = np.flatnonzero(bounds == lowest)[: n - len(above)]
+    return np.sort(np.concatenate([above, tied]))

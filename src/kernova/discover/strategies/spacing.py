@@ -164,16 +164,37 @@ def row_reason(region: Region, facts: RowFacts) -> str:
     >>> row_reason("dense", facts).partition(":")[0]
     'A dense group of 14 rows, far from every row labelled so far'
     """
-    is_group = region == "dense" and facts.n_group > 1
-    ratio = facts.distance / (facts.spacing if is_group else facts.median_spacing)
+    ratio, unit = _ratio(facts, is_group=region == "dense" and facts.n_group > 1)
     novelty = "far from every" if ratio >= _FAR else "not far from a"
-    label = "skipped" if facts.nearest.label is None else f"labelled {facts.nearest.label!r}"
-    unit = "its rows are from each other" if is_group else "neighbours typically are"
     sentence = (
-        f"{_subject(region, facts)}, {novelty} row labelled so far: the nearest, {label}, is "
-        f"{_times(ratio)} {unit}."
+        f"{_subject(region, facts)}, {novelty} row labelled so far: the nearest, "
+        f"{_label(facts)}, is {_times(ratio)} {unit}."
     )
-    return sentence if region == "dense" else f"{sentence} {_rarity(facts)}"
+    return sentence if region == "dense" else f"{sentence} {rarity_sentence(facts)}"
+
+
+def distance_sentence(facts: RowFacts) -> str:
+    """Return how far away the nearest row shown is.
+
+    Examples
+    --------
+    >>> from kernova.discover.questions import Answer
+    >>> distance_sentence(RowFacts(1, False, 0.9, 0.1, 500, Answer(3, "cod"), 6.0, 1.2, 2.0))
+    "The nearest row shown, labelled 'cod', is 3 times as far away as neighbours typically are."
+    """
+    ratio, unit = _ratio(facts, is_group=facts.n_group > 1)
+    return f"The nearest row shown, {_label(facts)}, is {_times(ratio)} {unit}."
+
+
+def _ratio(facts: RowFacts, *, is_group: bool) -> tuple[float, str]:
+    """Return the distance to the nearest row shown in terms of a distance that is told with it."""
+    if is_group:
+        return facts.distance / facts.spacing, "its rows are from each other"
+    return facts.distance / facts.median_spacing, "neighbours typically are"
+
+
+def _label(facts: RowFacts) -> str:
+    return "skipped" if facts.nearest.label is None else f"labelled {facts.nearest.label!r}"
 
 
 def _subject(region: Region, facts: RowFacts) -> str:
@@ -195,7 +216,8 @@ def _times(ratio: float) -> str:
     )
 
 
-def _rarity(facts: RowFacts) -> str:
+def rarity_sentence(facts: RowFacts) -> str:
+    """Return how many rows are more isolated."""
     n_wider = round(facts.wider * facts.n_rows)
     if n_wider == 0:
         return "No row is more isolated."

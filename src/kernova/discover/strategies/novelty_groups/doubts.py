@@ -1,0 +1,63 @@
+"""Doubtful answers: labels that the nearest earlier answer contradicts.
+
+An expert errs at times. A wrong label of the one row asked of a group would close the group, and
+the category in it would never be met. So where a row of an open group gets the label of a category
+that is known, but the nearest row asked before has another one, the group stays open, and another
+of its rows is asked. If that one has the same label, they agree, and the group is closed.
+"""
+
+from copy import copy
+from typing import Final
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from kernova.discover.questions import Answer
+from kernova.typing import Indices, Matrix
+
+_FIRST_CAPACITY: Final = 64
+
+
+class Doubts:
+    """The rows asked so far and their labels.
+
+    Parameters
+    ----------
+    Z : array of shape (n_rows, n_axes)
+        Standardised rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.discover.questions import Answer
+    >>> from kernova.discover.strategies.novelty_groups.doubts import Doubts
+    >>> doubts = Doubts(np.array([[0.0], [1.0], [8.0], [9.0]]))
+    >>> [doubts.is_doubtful(Answer(*one)) for one in ((0, "a"), (3, "b"), (2, "a"), (1, "a"))]
+    [False, False, True, False]
+    """
+
+    def __init__(self, Z: Matrix) -> None:
+        self._Z = Z
+        self._rows: Indices = np.empty(_FIRST_CAPACITY, dtype=np.intp)
+        self._labels: list[str | None] = []
+
+    def is_doubtful(self, answer: Answer) -> bool:
+        """Add an answer, and return whether the nearest one before it contradicts it."""
+        row, label, _ = answer
+        n_asked = len(self._labels)
+        is_known = label is not None and label in self._labels
+        nearest: str | None = label
+        if is_known:
+            to_asked = cdist(self._Z[row : row + 1], self._Z[self._rows[:n_asked]])[0]
+            nearest = self._labels[int(np.argmin(to_asked))]
+        if n_asked == len(self._rows):
+            self._rows = np.concatenate([self._rows, self._rows])
+        self._rows[n_asked] = row
+        self._labels.append(label)
+        return nearest != label
+
+    def copy(self) -> "Doubts":
+        """Return the same answers, which do not follow these."""
+        other = copy(self)
+        other._rows, other._labels = self._rows.copy(), list(self._labels)
+        return other
