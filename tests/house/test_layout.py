@@ -38,7 +38,7 @@ def test_no_package_outgrows_a_morning_of_reading():
     lines = Counter()
     for path in MODULES:
         lines[_named(path).rpartition("/")[0]] += _n_lines(path)
-    assert {name for name, n in lines.items() if n > 6000} == set()
+    assert {name for name, n in lines.items() if n > 6500} == set()
     assert len(MODULES) <= 380
 
 

@@ -505,10 +505,8 @@ class CategoryDiscovery:
         numbers = finite_numbers(X)
         self._ids = RowIds(given_ids(ids, X, len(numbers)), len(numbers))
         self._strategy = as_strategy(self.strategy)
-        jobs, seed = self.n_jobs, self.random_state
-        self._preparation = Preparation(
-            numbers, n_jobs=jobs, random_state=seed, columns=column_names(X)
-        )
+        jobs, seed, names = self.n_jobs, self.random_state, column_names(X)
+        self._preparation = Preparation(numbers, n_jobs=jobs, random_state=seed, columns=names)
 
     def _open_store(
         self, project: Project | None, X: ArrayLike | pd.DataFrame
