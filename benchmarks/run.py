@@ -11,6 +11,7 @@ BENCHMARKS = (
     "outlier_factor",
     "million_rows",
     "hierarchy",
+    "first_question",
     "description",
     "linear_dynamics",
     "notes",

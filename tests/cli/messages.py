@@ -110,7 +110,7 @@ TWO_SUGGESTIONS = (
 DISCOVER = {
     "--strategy guess": (
         "There is no strategy named 'guess'. Use one of hms-ci, hms-ci-had, hms-out, "
-        "hms-out-had, novelty-density, nndm, interleave, ms-interleave, random."
+        "hms-out-had, novelty-groups, novelty-density, nndm, interleave, ms-interleave, random."
     ),
     "--project fish.csv": (
         "fish.csv is not a kernova project, or its beginning is lost. Choose another."
@@ -298,7 +298,7 @@ SIMULATE = {
     "--error-rate 1.5": "--error-rate must be at least 0 and below 1; got 1.5.",
     "--strategies luck": (
         "There is no strategy named 'luck'. Use one of hms-ci, hms-ci-had, hms-out, hms-out-had, "
-        "novelty-density, nndm, interleave, ms-interleave, random."
+        "novelty-groups, novelty-density, nndm, interleave, ms-interleave, random."
     ),
 }
 

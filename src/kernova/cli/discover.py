@@ -77,9 +77,9 @@ def discover(
     strategy: Annotated[
         str | None,
         typer.Option(
-            help="Strategy that chooses the questions: novelty-density (default), hms-ci, "
-            "hms-ci-had, hms-out, hms-out-had, nndm, interleave, ms-interleave or random; stored "
-            "in the project."
+            help="Strategy that chooses the questions: novelty-groups (default), novelty-density, "
+            "hms-ci, hms-ci-had, hms-out, hms-out-had, nndm, interleave, ms-interleave or random; "
+            "stored in the project."
         ),
     ] = None,
     images: Annotated[

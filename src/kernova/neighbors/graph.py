@@ -3,7 +3,7 @@
 Few rows, or few columns, are searched exactly. Of others nearly all neighbours are found: rows are
 compared within the leaves of random trees, and then with the neighbours of their neighbours, until
 enough of the true neighbours of a sample are among those found. The reasons are in
-``docs/decisions/035-neighbours-of-neighbours.md``.
+``docs/decisions/040-neighbours-of-neighbours.md``.
 """
 
 from typing import Final, NamedTuple

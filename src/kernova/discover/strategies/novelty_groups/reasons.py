@@ -61,7 +61,7 @@ def novel_reason(
     >>> from kernova.discover.strategies.spacing import RowFacts
     >>> facts = RowFacts(1, False, 0.9, 0.1, 500, Answer(3, "spiral"), 6.0, 1.2, 2.0)
     >>> novel_reason(facts, None, Beyond("redness", True, 2.0), 12).partition(". ")[0]
-    "Nearest to 'spiral', but higher in 'redness' than all 12 rows labelled so"
+    "Nearest to 'spiral', but its 'redness' is higher than that of any of the 12 rows labelled so"
     """
     if likeliest is not None and likeliest.margin < _BETWEEN:
         lead = (
@@ -71,13 +71,14 @@ def novel_reason(
     elif beyond is not None and facts.nearest.label is not None:
         side = "higher" if beyond.is_high else "lower"
         lead = (
-            f"Nearest to {quoted(facts.nearest.label)}, but {side} in {quoted(beyond.name)} than "
-            f"all {n_same:,} rows labelled so."
+            f"Nearest to {quoted(facts.nearest.label)}, but its {quoted(beyond.name)} is {side} "
+            f"than that of any of the {n_same:,} rows labelled so."
         )
     else:
         return row_reason("sparse", facts)
     is_rare = facts.wider <= _RARE and facts.n_rows > 1 / _RARE
-    return f"{lead} {rarity_sentence(facts) if is_rare else distance_sentence(facts)}"
+    alone = facts._replace(n_group=1)
+    return f"{lead} {rarity_sentence(facts) if is_rare else distance_sentence(alone)}"
 
 
 def group_reason(facts: RowFacts, n_group: int, n_shown: int, n_unmet: int) -> str:
@@ -101,19 +102,23 @@ def group_reason(facts: RowFacts, n_group: int, n_shown: int, n_unmet: int) -> s
     >>> from kernova.discover.strategies.spacing import RowFacts
     >>> facts = RowFacts(14, False, 0.1, 0.9, 500, Answer(3, "common"), 6.0, 1.2, 2.0)
     >>> group_reason(facts, 14, 212, 14).partition(". ")[0]
-    'One of 14 rows that lie close together and apart from others, none of them among the 212 shown'
+    'One of 14 rows that lie close together and apart from others; none of the 212 rows shown is among them'
     """
     if n_unmet < n_group:
         lead = (
-            f"One of {quantity(n_group, 'row')} that lie close together: the label of another one "
-            "is not what its surroundings suggest, so a second is asked."
+            f"One of {quantity(n_group, 'row')} that lie close together: the label of another of "
+            "them differs from that of the nearest row, so a second one is asked."
         )
     else:
         lead = (
-            f"One of {quantity(n_group, 'row')} that lie close together and apart from others, "
-            f"none of them among the {n_shown:,} shown."
+            f"One of {quantity(n_group, 'row')} that lie close together and apart from others; "
+            f"{_none_of(n_shown)} among them."
         )
     return f"{lead} {distance_sentence(facts)}"
+
+
+def _none_of(n_shown: int) -> str:
+    return "the row shown is not" if n_shown == 1 else f"none of the {n_shown:,} rows shown is"
 
 
 def column_beyond(preparation: "Preparation", row: int, same: Sequence[int]) -> Beyond | None:
