@@ -42,6 +42,9 @@ DEFAULT_DRAWS: Final = 5
 ERROR_RATES: Final = (0.0, 0.05)
 #: Of these, a thousand questions about a few thousand rows take minutes.
 MOST_CHOSEN_BY_SLOW: Final = {"aad-forest": 300}
+#: Their time grows with the square of the rows: they are left out of the largest problems.
+QUADRATIC: Final = frozenset({"malice", "malice-ladder", "grade", "grade-li"})
+_DRAWS_OF_LARGEST: Final = 3
 #: All strategies and baselines; the first is compared with the others.
 DEFAULT_STRATEGIES: Final = tuple(dict.fromkeys((DEFAULT_STRATEGY, *BASELINES)))
 # What a strategy is told must not depend on a draw where its settings are compared.
@@ -213,10 +216,15 @@ def _tasks(
     tasks = []
     for problem, seed in plan.in_order():
         task = Task(problem, seed, data, ())
-        left = tuple(run for run in runs if is_left(task, run))
+        left = tuple(run for run in runs if is_left(task, run) and _fits(problem, run))
         if left:
             tasks.append(task._replace(runs=left))
     return tasks
+
+
+def _fits(problem: str, run: PlannedRun) -> bool:
+    """Return whether a run on a problem ends within minutes."""
+    return run.strategy not in QUADRATIC or problem_named(problem).n_draws > _DRAWS_OF_LARGEST
 
 
 def _unfinished(journal: Journal) -> Callable[[Task, PlannedRun], bool]:

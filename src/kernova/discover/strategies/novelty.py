@@ -30,6 +30,8 @@ _MOST_MEASURED_AGAIN: Final = 40_000_000
 # Weight of the Euclidean prior of the metric, in labelled rows.
 _PRIOR_ANSWERS: Final = 10
 _METRIC_POWER: Final = 1 / 4
+# With more axes, only directions in which labelled rows differ are learnt one by one.
+_MANY_AXES: Final = 300
 # From so many answers at once on, or below this fraction of open rows, only these are measured.
 _BULK: Final = 1000
 _FEW_OPEN: Final = 0.6
@@ -70,18 +72,51 @@ def learned_metric(rows: Matrix, labels: Sequence[str]) -> Matrix | None:
     >>> np.abs(rows @ axes).max(axis=0).round(2)
     array([4.1 , 2.94])
     """
-    _, codes, counts = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
-    sums = np.zeros((len(counts), rows.shape[1]))
-    np.add.at(sums, codes, rows)
-    centred = rows - (sums / counts[:, None])[codes]
+    centred, n_free = _within_categories(rows, labels)
     scatter = centred.T @ centred
-    n_free = len(rows) - len(counts)
     if n_free == 0 or np.trace(scatter) == 0:
         return None
     variance = np.trace(scatter) / n_free / len(scatter)
     prior = _PRIOR_ANSWERS * variance * np.eye(len(scatter))
     variances, directions = np.linalg.eigh((scatter + prior) / (n_free + _PRIOR_ANSWERS))
     return np.asarray(directions * (variance / variances) ** _METRIC_POWER)
+
+
+def in_learned_metric(Z: Matrix, rows: Indices, labels: Sequence[str]) -> Matrix | None:
+    """Return all rows in the metric learnt from some; None while no category varies.
+
+    With many axes, those along which no labelled rows differ have one variance, that of the prior:
+    the result is that of :func:`learned_metric`, up to a rotation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.discover.strategies.novelty import in_learned_metric
+    >>> Z = np.array([[-3.0, 0.0], [3.0, 0.0], [0.0, 4.0]])
+    >>> np.abs(in_learned_metric(Z, np.arange(3), ["a", "a", "b"])[0]).round(2)
+    array([0.  , 2.94])
+    """
+    n_axes = Z.shape[1]
+    if n_axes <= _MANY_AXES:
+        axes = learned_metric(Z[rows], labels)
+        return None if axes is None else Z @ axes
+    centred, n_free = _within_categories(Z[rows], labels)
+    _, spreads, directions = np.linalg.svd(centred, full_matrices=False)
+    total = float((spreads**2).sum())
+    if n_free == 0 or total == 0:
+        return None
+    prior = _PRIOR_ANSWERS * total / n_free / n_axes
+    variances = (np.append(spreads**2, 0.0) + prior) / (n_free + _PRIOR_ANSWERS)
+    scales = (total / n_free / n_axes / variances) ** _METRIC_POWER
+    return scales[-1] * Z + (Z @ directions.T * (scales[:-1] - scales[-1])) @ directions
+
+
+def _within_categories(rows: Matrix, labels: Sequence[str]) -> tuple[Matrix, int]:
+    """Return rows less the mean of their category, and the degrees of freedom left."""
+    _, codes, counts = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
+    sums = np.zeros((len(counts), rows.shape[1]))
+    np.add.at(sums, codes, rows)
+    return rows - (sums / counts[:, None])[codes], len(rows) - len(counts)
 
 
 class NotedAnswer(NamedTuple):
@@ -319,14 +354,14 @@ class RowNovelty:
             return False
         self._n_learned = n_used
         labelled = [(one.row, one.label) for one in self.shown if one.label is not None][:n_used]
-        rows = self._spacing.rows[[row for row, _ in labelled]]
-        axes = learned_metric(rows, [label for _, label in labelled])
-        if axes is None:
-            return False
         # Products may round equal rows differently by their position in a block, hence the
         # indexing.
         distinct = self._spacing.distinct
-        self.rows = (distinct.rows @ axes)[distinct.inverse]
+        rows = distinct.inverse[[row for row, _ in labelled]]
+        moved = in_learned_metric(distinct.rows, rows, [label for _, label in labelled])
+        if moved is None:
+            return False
+        self.rows = moved[distinct.inverse]
         self._recompute_novelty()
         return True
 

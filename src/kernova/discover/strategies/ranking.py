@@ -58,7 +58,8 @@ def best_by_bound(
     >>> best_by_bound(scores + 1, np.arange(3), lambda some: scores[some], 2).tolist()
     [1, 2]
     """
-    n, n_scored = min(n, len(rows)), _FIRST_SCORED
+    n = min(n, len(rows))
+    n_scored = max(n, _FIRST_SCORED)
     candidates = _highest(bounds, min(MOST_SCORED, len(rows)))
     while n_scored < len(candidates):
         places = candidates[_highest(bounds[candidates], n_scored)]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Strategy
 from kernova.discover.simulation import Simulation, simulate
-from kernova.discover.strategies import STRATEGIES, strategy_named
+from kernova.discover.strategies import DEFAULT_STRATEGY, STRATEGIES, strategy_named
 from kernova.discover.strategies.hierarchical import HierarchyOrder
 from kernova.discover.strategies.interleave import Interleave
 from kernova.discover.strategies.mean_shift_interleave import MeanShiftInterleave, ShiftedClusters
@@ -40,8 +40,10 @@ NNDM, INTERLEAVE, MS_INTERLEAVE, RANDOM = "nndm", "interleave", "ms-interleave",
 # The paper reports Interleave's best start; a user has only one.
 BEST_INTERLEAVE: Final = "interleave, best"
 _PAPERS: Final = (*HIERARCHICAL, NNDM, BEST_INTERLEAVE, INTERLEAVE, MS_INTERLEAVE, RANDOM)
-# Strategies that the paper does not have.
-OURS: Final = tuple(name for name in STRATEGIES if name not in _PAPERS)
+# Strategies that the paper does not have, the default first.
+OURS: Final = tuple(
+    dict.fromkeys((DEFAULT_STRATEGY, *(name for name in STRATEGIES if name not in _PAPERS)))
+)
 METHODS: Final = (*OURS, *_PAPERS)
 
 GROWTHS: Final = (1.1, 1.3, 1.5, 1.9)

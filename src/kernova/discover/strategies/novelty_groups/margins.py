@@ -28,6 +28,8 @@ _REFIT_FRACTION: Final = 20
 _MOST_ROWS: Final = 2_000
 # With more weights, regression takes seconds, and discriminant analysis takes its place.
 _MOST_WEIGHTS: Final = 20_000
+# Of more axes, those of the largest variance are used.
+_MOST_AXES: Final = 300
 # Sums in another order may differ in the last digits, which must not decide between equal rows.
 _DIGITS: Final = 9
 
@@ -62,6 +64,9 @@ class Margins:
 
     def __init__(self, Z: Matrix) -> None:
         self._Z = Z
+        if Z.shape[1] > _MOST_AXES:
+            axes = np.argsort(-Z.var(axis=0), kind="stable")[:_MOST_AXES]
+            self._Z = np.ascontiguousarray(Z[:, np.sort(axes)])
         self._names: list[str] = []
         self._model: LinearMember | None = None
         self._n_shown = self._n_fitted = 0
@@ -98,12 +103,13 @@ class Margins:
         if n_fitted == self._n_fitted:
             return
         self._n_fitted, self._model = n_fitted, None
-        rows, labels = zip(*labelled[:n_fitted], strict=True)
-        names, codes = np.unique(np.array(labels), return_inverse=True)
-        if len(names) < 2:
+        rows, labels = (np.array(part) for part in zip(*labelled[:n_fitted], strict=True))
+        some = _first_of_each(np.unique(labels, return_inverse=True)[1])
+        names, codes = np.unique(labels[some], return_inverse=True)
+        Z = self._Z[rows[some]]
+        # Where all rows are equal, no axis is left to tell categories by.
+        if len(names) < 2 or Z.shape[1] == 0:
             return
-        some = _first_of_each(codes)
-        Z, codes = self._Z[np.array(rows, dtype=np.intp)[some]], codes[some]
         weights = np.ones(len(Z))
         self._names = names.tolist()
         if Z.shape[1] * len(names) <= _MOST_WEIGHTS:

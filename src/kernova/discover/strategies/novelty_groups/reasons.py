@@ -101,8 +101,10 @@ def group_reason(facts: RowFacts, n_group: int, n_shown: int, n_unmet: int) -> s
     >>> from kernova.discover.strategies.novelty_groups.reasons import group_reason
     >>> from kernova.discover.strategies.spacing import RowFacts
     >>> facts = RowFacts(14, False, 0.1, 0.9, 500, Answer(3, "common"), 6.0, 1.2, 2.0)
-    >>> group_reason(facts, 14, 212, 14).partition(". ")[0]
-    'One of 14 rows that lie close together and apart from others; none of the 212 rows shown is among them'
+    >>> lead, _, rest = group_reason(facts, 14, 212, 14).partition("; ")
+    >>> lead, rest.partition(".")[0]
+    ('One of 14 rows that lie close together and apart from others',
+     'none of the 212 rows shown is among them')
     """
     if n_unmet < n_group:
         lead = (
@@ -161,4 +163,5 @@ def _spread(preparation: "Preparation") -> "Indices":
     X = preparation.X
     low, high = X.min(axis=0), X.max(axis=0)
     has_more: Mask = ((low < X) & (high > X)).any(axis=0)
-    return np.where(has_more, X.std(axis=0), np.inf)
+    with np.errstate(over="ignore", invalid="ignore"):  # nothing is said of columns beyond 1e154
+        return np.where(has_more, X.std(axis=0), np.inf)
