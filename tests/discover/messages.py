@@ -183,6 +183,26 @@ FAR_FROM_OTHER_EXPERTS = (
     "No row is labelled yet, and this row lies far from those of other experts."
 )
 DUPLICATE_ROW = "This row duplicates one that was shown, as do all remaining rows."
+DUPLICATE_OF_SHOWN = "This row duplicates one that was shown."
+FIRST_ROW = "No row is labelled yet, and this row lies in the densest region."
+BETWEEN = "Between {first!r} and {second!r}: by the labels so far, neither is much more likely."
+BEYOND = (
+    "Nearest to {label!r}, but its {column!r} is {side} than that of any of the {n} rows labelled "
+    "so."
+)
+ONE_OF_GROUP = "One of {n} rows that lie close together and apart from others; {none} among them."
+SECOND_OF_GROUP = (
+    "One of {n} rows that lie close together: the label of another of them differs from that of "
+    "the nearest row, so a second one is asked."
+)
+FAR_FROM_LABELLED = (
+    "{subject}, far from every row labelled so far: the nearest, labelled {label!r}, is {distance}."
+)
+NEAREST_SHOWN = "The nearest row shown, {label}, is {distance}."
+TIMES_NEIGHBOURS = "{ratio} times as far away as neighbours typically are"
+TIMES_GROUP = "{ratio} times as far away as its rows are from each other"
+AS_FAR_AS_GROUP = "no farther away than its rows are from each other"
+MOST_ISOLATED = "No row is more isolated."
 
 # --- rows like a few given ones ------------------------------------------------------------------
 

@@ -50,10 +50,13 @@ def forbid_computing(monkeypatch):
 
     for name in (
         "kernova.discover.strategies.novelty_density.spacing_of",
+        "kernova.discover.strategies.novelty_groups.strategy.spacing_from",
+        "kernova.discover.strategies.novelty_groups.strategy.group_tree",
         "kernova.discover.strategies.nndm.density_scales",
         "kernova.discover.strategies.interleave.first_mixture",
         "kernova.cluster.hierarchical_mean_shift.HierarchicalMeanShift.fit",
         "kernova.discover.preparation.standardized_rows",
+        "kernova.discover.preparation.neighbor_graph",
     ):
         monkeypatch.setattr(name, computed)
 

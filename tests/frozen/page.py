@@ -30,14 +30,15 @@ _PASSING = {"at", "time", "version"}
 class Page:
     """The server of a page in a folder; use it as a context manager."""
 
-    def __init__(self, folder):
-        self._folder = folder
+    def __init__(self, folder, options=()):
+        self._folder, self._options = folder, options
 
     def __enter__(self):
         # The kernova that is tested here, whichever is installed.
         source = str(Path(kernova.__file__).parents[1])
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "kernova", *WORDS, "--port", "0", "--token", TOKEN],
+            [sys.executable, "-m", "kernova", *WORDS, *self._options, "--port", "0",
+             "--token", TOKEN],
             cwd=self._folder, stdout=subprocess.PIPE, text=True, start_new_session=True,
             env={**os.environ, "PYTHONPATH": source},
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
@@ -65,10 +66,10 @@ class Page:
             return error.code, error.read()
 
 
-def played(folder):
-    """Play the session, and return all replies, condensed."""
+def played(folder, options=()):
+    """Play the session, and return all replies, condensed; ``options`` are of the command."""
     found = {}
-    with Page(folder) as page:
+    with Page(folder, options) as page:
 
         def ask(name, method, path, body=None):
             status, content = page.ask(method, path, body)

@@ -18,11 +18,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from .sessions import STRATEGIES
 from .storage import numbers_in
 
 # Words of the landed version that were renamed on purpose, and what they are now: values in JSON
 # and tables, and names of columns. Either word is accepted.
 RENAMED: dict[str, str] = {"strangers-and-crowds": "novelty-density"}
+# The default strategy of the landed version, and all that it had, by their present names. Today
+# they are passed by name, since another strategy is the default and ``all`` are more.
+LANDED_STRATEGY = "novelty-density"
+LANDED_STRATEGIES = tuple(RENAMED.get(name, name) for name in STRATEGIES)
 # Keys that a reply has since got in addition, by the end of their path.
 ADDED: dict[str, str] = {
     "saved/warning": "where an entry is if the project was displaced",

@@ -35,9 +35,13 @@ def table(as_frame):
     return rows, ids
 
 
-def start(name, project=None):
-    """Begin a session as a frozen project was begun, or go on with the project's file."""
+def start(name, project=None, default=None):
+    """Begin a session as a frozen project was begun, or go on with the project's file.
+
+    ``default`` is the strategy of projects that were begun without one (None: that of the version).
+    """
     strategy, as_frame, has_prior = PROJECTS[name]
+    strategy = default if strategy is None else strategy
     X, ids = table(as_frame)
     known = {"r003": "known-before", "r010": "known-before"} if has_prior else None
     session = kernova.CategoryDiscovery(strategy, random_state=5)

@@ -12,10 +12,11 @@ import warnings
 import pytest
 
 from kernova import KernelSpatialDepth
+from kernova.papers.hms import experiments
 from kernova.workflows.detectors import detector_named
 
 from .landed_species import LANDED_OPTIONS, kept_outcomes
-from .running import outcome_of, unlike, working_in
+from .running import LANDED_STRATEGIES, LANDED_STRATEGY, outcome_of, unlike, working_in
 from .scenes import prepare, scenes
 from .storage import BIT_EQUAL, DATA, SEARCHED
 
@@ -31,16 +32,25 @@ RUNS_ALL = os.environ.get("KERNOVA_FROZEN_ALL") == "1"
 # Defaults that were changed on purpose: the landed ones are passed by name.
 LANDED_METHOD = {"outliers": "rkof", "novelty": "depth", "learn": "mddkm"}
 LANDED_DEFAULTS = {"n_neighbors": {"--neighbors": "20"}, "bandwidth": {"--bandwidth": "nearest"}}
+LANDED_WHOLE = {
+    "species": LANDED_OPTIONS,
+    "discover": {"--strategy": LANDED_STRATEGY},
+    "simulate": {"--strategies": ",".join(LANDED_STRATEGIES)},
+}
 
 
 def with_landed_defaults(words):
     """Add the options whose defaults have changed, unless they are given or it asks for help."""
     if not words or "--help" in words or len(words) == 1:
         return words
-    if words[0] == "species":
-        return [*words, *(word for pair in LANDED_OPTIONS.items() for word in pair)]
+    changed = landed_defaults(words)
+    return [*words, *(word for pair in changed.items() if pair[0] not in words for word in pair)]
+
+
+def landed_defaults(words):
+    """Give the options of a command whose defaults have changed, with the landed values."""
     if words[0] not in LANDED_METHOD:
-        return words
+        return LANDED_WHOLE.get(words[0], {})
     method = LANDED_METHOD[words[0]]
     given = {"--method": method, "--missing": "refuse"}
     if words[0] == "learn":
@@ -52,7 +62,7 @@ def with_landed_defaults(words):
         # As before, the novelty by LOF takes no number of neighbours.
         if words[0] == "outliers" or parameter == "bandwidth":
             given |= LANDED_DEFAULTS.get(parameter, {})
-    return [*words, *(word for pair in given.items() if pair[0] not in words for word in pair)]
+    return given
 
 
 def tolerance_of(one):
@@ -76,6 +86,14 @@ def literal_depths(monkeypatch):
     """Make ``far_rows="literal"`` the default, as it was: commands have no option for it."""
     *others, _ = KernelSpatialDepth.__init__.__defaults__
     monkeypatch.setattr(KernelSpatialDepth.__init__, "__defaults__", (*others, "literal"))
+
+
+@pytest.fixture(autouse=True)
+def landed_strategies(monkeypatch):
+    """Reproduce HMS with the strategies that there were: the command has no option for them."""
+    ours = tuple(name for name in experiments.OURS if name in LANDED_STRATEGIES)
+    assert ours == (LANDED_STRATEGY,)
+    monkeypatch.setattr(experiments, "OURS", ours)
 
 
 def test_every_scene_is_frozen():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kernova.discover.simulation import simulate
+from kernova.discover.strategies import DEFAULT_STRATEGY
 from kernova.errors import InputError
 from kernova.workbench.discovery import Discovery
 from kernova.workbench.shared import Presence
@@ -333,7 +334,7 @@ def test_an_unexpected_error_is_answered_and_the_next_request_works(folder, monk
 # --- the same questions as without a server --------------------------------------------------
 
 
-@pytest.mark.parametrize("strategy", ["novelty-density", "hms-ci", "random"])
+@pytest.mark.parametrize("strategy", [DEFAULT_STRATEGY, "novelty-density", "hms-ci", "random"])
 def test_an_expert_over_http_needs_as_many_questions_as_a_simulated_one(tmp_path, strategy):
     kinds = fish(tmp_path, 150)["kind"]
     bench = opened(tmp_path, strategy=strategy)

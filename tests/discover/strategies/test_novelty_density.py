@@ -1,4 +1,4 @@
-"""Novelty-density strategy: against a literal version, on plain tables, and against the paper."""
+"""Novelty-density strategy: against a literal version, and on plain tables."""
 
 import math
 
@@ -7,17 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.linalg import sqrtm
 
 from kernova.discover.preparation import Preparation
 from kernova.discover.questions import Answer, observe_answers
 from kernova.discover.simulation import simulate
-from kernova.discover.strategies import DEFAULT_STRATEGY
 from kernova.discover.strategies.novelty_density import NoveltyDensityStrategy
 from kernova.discover.strategies.spacing import spacing_of
-from kernova.papers.hms.experiments import discovery_sets
 from tests.discover import messages
-from tests.discover.held_out_sets import held_out_sets
+from tests.oracles.novelty_groups import row_novelty, row_spacings, taught_metric
 
 SMALL_GRIDS = hnp.arrays(
     np.float64,
@@ -39,47 +36,14 @@ def run(asker, answers):
     return questions
 
 
-def literal_spacing(X):
-    spacings = []
-    for row in X:
-        others = {tuple(other) for other in X} - {tuple(row)}
-        nearest = sorted(math.dist(row, other) for other in others)[:2] or [1.0]
-        spacings.append(math.sqrt(nearest[0] * nearest[-1]))
-    return spacings
-
-
-def literal_metric(X, said):
-    """The root of v S^-1: S the covariance within categories, with ten answers that say v."""
-    named = [(row, label) for row, label in said if label is not None]
-    n_used = max((n for n in (16, 32, 64) if n <= len(named)), default=0)
-    n_columns = X.shape[1]
-    scatter, n_free = np.zeros((n_columns, n_columns)), n_used
-    for category in {label for _, label in named[:n_used]}:
-        rows = X[[row for row, label in named[:n_used] if label == category]]
-        scatter += len(rows) * np.cov(rows.T, bias=True).reshape(n_columns, n_columns)
-        n_free -= 1
-    if np.trace(scatter) == 0:
-        return np.eye(n_columns)
-    mean = np.trace(scatter) / n_free / n_columns
-    covariance = (scatter + 10 * mean * np.eye(n_columns)) / (n_free + 10)
-    return sqrtm(mean * np.linalg.inv(covariance))
-
-
 def literal_score(row, X, spacing, said, power, metric):
     """Novelty times a power of the spacing; ``said`` has rows and what was said of each."""
-    novelty = math.inf
-    for label in {label for _, label in said}:
-        rows = [r for r, other in said if other == label]
-        away = [X[row] - X[r] for r in rows]
-        nearest = min(math.sqrt(difference @ metric @ difference) for difference in away)
-        reach = 1.0 if label is None else len(rows) ** (1 / 3)
-        novelty = min(novelty, nearest / reach)
-    return novelty * spacing[row] ** power
+    return row_novelty(row, X, said, metric) * spacing[row] ** power
 
 
 @given(SMALL_GRIDS, st.integers(0, 10**6))
 def test_every_question_is_the_best_by_a_literal_count(X, seed):
-    np.testing.assert_allclose(spacing_of(X).spacing, literal_spacing(X), rtol=1e-12)
+    np.testing.assert_allclose(spacing_of(X).spacing, row_spacings(X), rtol=1e-12)
     rng = np.random.default_rng(seed)
     check_against_a_literal_count(X, rng.choice(["a", "b", "c", None], len(X)).tolist())
 
@@ -100,7 +64,7 @@ def is_in_dense_region(question):
 
 
 def check_against_a_literal_count(X, answers):
-    spacing = literal_spacing(X)
+    spacing = row_spacings(X)
     asker = asker_for(X)
     said, wait, left = [], 2, 1
     while (question := asker.propose()) is not None:
@@ -109,7 +73,7 @@ def check_against_a_literal_count(X, answers):
         is_dense = bool(said) and left == 0
         if said:
             power = -2 / 3 if is_dense else 1 / 2
-            metric = literal_metric(X, said)
+            metric = taught_metric(X, said)
             scores = {row: literal_score(row, X, spacing, said, power, metric) for row in opened}
             assert scores[question.row] >= max(scores.values()) * (1 - 1e-9)
             assert is_in_dense_region(question) is (
@@ -292,74 +256,7 @@ def test_a_dense_spot_in_the_bulk_is_found_early():
     rng = np.random.default_rng(5)
     X = np.concatenate([rng.normal(0, 1, (800, 3)), rng.normal(0.3, 0.02, (12, 3))])
     labels = np.repeat(["common", "rare"], [800, 12])
-    assert simulate(X, labels, DEFAULT_STRATEGY).questions_to_all <= 5
-
-
-def questions_to_all(sets, strategy, error_rate):
-    """Median over draws, and over five lots of mistakes where there is but one draw."""
-    needed = {}
-    for n, one in enumerate(sets):
-        table = Preparation(one.X)
-        n_lots = 5 if error_rate and not one.is_drawn else 1
-        for lot in range(n_lots):
-            run = simulate(
-                table, one.labels, strategy, error_rate=error_rate, random_state=n + 1000 * lot
-            )
-            needed.setdefault(one.name, []).append(run.questions_to_all or len(one.X))
-    return {name: float(np.median(values)) for name, values in needed.items()}
-
-
-def geometric_mean(values):
-    return math.exp(np.mean(np.log(list(values))))
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("error_rate", [0.0, 0.05])
-def test_the_default_beats_the_paper_on_other_draws(data_folder, long_bar, error_rate):
-    """Bar: 15 % fewer questions than the better of CI and CI+HAD, on no set over 1.5 times."""
-    seeds = range(3, 3 + long_bar(5))
-    names = ("optdigits", "segment", "yeast") if len(seeds) < 5 else None
-    sets = [
-        one
-        for seed in seeds
-        for one in discovery_sets(data_folder, seed, names).values()
-        if one.is_drawn or seed == 3
-    ]
-    ours = questions_to_all(sets, DEFAULT_STRATEGY, error_rate)
-    papers = [questions_to_all(sets, name, error_rate) for name in ("hms-ci", "hms-ci-had")]
-    ratio = geometric_mean(ours.values()) / min(geometric_mean(p.values()) for p in papers)
-    worst = max(ours[name] / min(paper[name] for paper in papers) for name in ours)
-    print(f"{ours}, {papers}: geometric mean {ratio:.2f}, worst set {worst:.2f}")
-    is_whole = len(seeds) == 5
-    assert ratio <= (0.85 if is_whole else 1.0)
-    assert worst <= (1.5 if is_whole else 2.0)  # one draw is mostly luck
-
-
-@pytest.mark.soak
-def test_the_default_beats_random_sampling_on_held_out_sets(long_bar):
-    sets = [one for seed in range(long_bar(8)) for one in held_out_sets(seed).values()]
-    ours = questions_to_all(sets, DEFAULT_STRATEGY, 0.0)
-    by_lot = questions_to_all(sets, "random", 0.0)
-    print(f"held out: {ours}, random sampling {by_lot}")
-    assert all(ours[name] < by_lot[name] for name in ours)
-
-
-def test_held_out_sets_depend_on_the_seed_and_have_rare_classes():
-    first, again, other = held_out_sets(0), held_out_sets(0), held_out_sets(1)
-    assert {name: one.X.shape for name, one in first.items()} == {
-        "bulk": (3000, 6),
-        "chains": (1500, 3),
-        "heavy tails": (2000, 5),
-        "digits": (340, 64),
-    }
-    for name, one in first.items():
-        assert np.array_equal(one.X, again[name].X)
-        assert not np.array_equal(one.X, other[name].X)
-        assert np.isfinite(one.X).all()
-        sizes = np.unique(one.labels, return_counts=True)[1]
-        assert len(sizes) >= 8
-        assert sizes.min() <= 10
-        assert sizes.max() >= 0.4 * len(one.X)
+    assert simulate(X, labels, NoveltyDensityStrategy()).questions_to_all <= 5
 
 
 # --- many experts, undo and changed answers --------------------------------------------------

@@ -162,7 +162,8 @@ def test_summary_takes_medians_and_an_endless_run_is_longer_than_any():
     assert questions_until(curves, 3) == np.inf
 
 
-def test_every_strategy_is_among_the_methods_and_ours_come_first():
+def test_every_strategy_is_among_the_methods_and_the_default_and_our_others_come_first():
     assert set(STRATEGIES) < set(METHODS)
     assert METHODS[: len(OURS)] == OURS
-    assert DEFAULT_STRATEGY in METHODS
+    assert METHODS[0] == DEFAULT_STRATEGY
+    assert len(set(METHODS)) == len(METHODS)

@@ -26,6 +26,7 @@ _FAR: Final = 2.0
 MEMBER_REACH: Final = 1.5
 MOST_MEMBERS: Final = 10
 _MAX_RATIO: Final = 1000
+_USUAL: Final = "neighbours typically are"
 # Distances by another order of summation may differ by less than this factor.
 ROUNDING: Final = 1 + 1e-9
 
@@ -164,7 +165,9 @@ def row_reason(region: Region, facts: RowFacts) -> str:
     >>> row_reason("dense", facts).partition(":")[0]
     'A dense group of 14 rows, far from every row labelled so far'
     """
-    ratio, unit = _ratio(facts, is_group=region == "dense" and facts.n_group > 1)
+    is_group = region == "dense" and facts.n_group > 1
+    ratio = _ratio(facts, is_group=is_group)
+    unit = "its rows are from each other" if is_group else _USUAL
     novelty = "far from every" if ratio >= _FAR else "not far from a"
     sentence = (
         f"{_subject(region, facts)}, {novelty} row labelled so far: the nearest, "
@@ -182,15 +185,15 @@ def distance_sentence(facts: RowFacts) -> str:
     >>> distance_sentence(RowFacts(1, False, 0.9, 0.1, 500, Answer(3, "cod"), 6.0, 1.2, 2.0))
     "The nearest row shown, labelled 'cod', is 3 times as far away as neighbours typically are."
     """
-    ratio, unit = _ratio(facts, is_group=facts.n_group > 1)
-    return f"The nearest row shown, {_label(facts)}, is {_times(ratio)} {unit}."
+    is_group = facts.n_group > 1
+    unit = "they are from each other" if is_group else _USUAL
+    ratio = _times(_ratio(facts, is_group=is_group))
+    return f"The nearest row shown, {_label(facts)}, is {ratio} {unit}."
 
 
-def _ratio(facts: RowFacts, *, is_group: bool) -> tuple[float, str]:
-    """Return the distance to the nearest row shown in terms of a distance that is told with it."""
-    if is_group:
-        return facts.distance / facts.spacing, "its rows are from each other"
-    return facts.distance / facts.median_spacing, "neighbours typically are"
+def _ratio(facts: RowFacts, *, is_group: bool) -> float:
+    """Return the distance to the nearest row shown in terms of that between neighbours."""
+    return facts.distance / (facts.spacing if is_group else facts.median_spacing)
 
 
 def _label(facts: RowFacts) -> str:

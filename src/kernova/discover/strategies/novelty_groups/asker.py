@@ -80,6 +80,7 @@ class NoveltyGroupsAsker:
         novelty: RowNovelty | None = None,
     ) -> None:
         self._table, self._spacing, self._tree = preparation, spacing, tree
+        self._median_spacing = float(np.median(spacing.spacing))
         self._inverse, self._firsts = inverse, firsts
         self._novelty = RowNovelty(spacing) if novelty is None else novelty
         self._groups = OpenGroups(tree)
@@ -153,8 +154,8 @@ class NoveltyGroupsAsker:
         groups = self._groups
         if len(besides):
             groups = groups.copy()
-            for row in self._inverse[np.fromiter(besides, np.intp, len(besides))].tolist():
-                groups.close(row)
+            for row in islice(besides, _OPEN_ELSEWHERE):
+                groups.close(int(self._inverse[row]))
         if self._novelty.shown and self._turns.current == "group":
             return self._next_group(groups, is_free) or self._next_row("dense", is_free, besides)
         return self._next_row("novel", is_free, besides)
@@ -187,9 +188,12 @@ class NoveltyGroupsAsker:
         """Return the densest row of the open group of the highest score."""
         ranking = groups.ranking
         rows = self._firsts[self._tree.densest[ranking]]
-        bits = np.log1p(self._tree.bits[ranking])
+        # Others are open elsewhere, with their groups.
+        is_usable = is_free[rows] | self._novelty.is_shown[rows]
+        ranking, rows = ranking[is_usable], rows[is_usable]
         if len(ranking) == 0:
             return None
+        bits = np.log1p(self._tree.bits[ranking])
         best = best_by_bound(
             bits + np.log1p(_DOUBT_LEFT),
             np.arange(len(ranking)),
@@ -276,7 +280,7 @@ class NoveltyGroupsAsker:
             nearest=nearest,
             distance=distance,
             spacing=float(spacing.spacing[row]),
-            median_spacing=float(np.median(spacing.spacing)),
+            median_spacing=self._median_spacing,
         )
         if choice.way == "group":
             return group_reason(facts, len(members), len(novelty.shown), n_unmet)
