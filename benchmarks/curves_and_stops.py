@@ -309,7 +309,7 @@ def of_others(
     )
 
 
-def print_fits(curves: pd.DataFrame, counts: pd.DataFrame, stopped: pd.DataFrame) -> None:
+def print_fits(curves: pd.DataFrame, counts: pd.DataFrame) -> None:
     """Print the numbers to paste."""
     factors = fitted_corrections(curves)
     print("CORRECTIONS: Final = Corrections(")
@@ -319,6 +319,10 @@ def print_fits(curves: pd.DataFrame, counts: pd.DataFrame, stopped: pd.DataFrame
     print(")")
     numbers = fitted_unmet(counts)._asdict().items()
     print(f"UNMET_FIT: Final = UnmetFit({', '.join(f'{name}={v:.3g}' for name, v in numbers)})")
+
+
+def print_trial(stopped: pd.DataFrame) -> None:
+    """Print how often limits were wrong at stops, to paste."""
     wrong = f"n_larger={int(stopped.larger.sum())}, n_more={int(stopped.more.sum())}"
     print(f"TRIAL: Final = Trial(n_stops={len(stopped)}, {wrong})")
 
@@ -345,9 +349,10 @@ def main() -> None:
     if given.part == "choosing":
         estimates = of_others(curve, fitted_corrections, corrected)
         advised = of_others(points, fitted_unmet, judged)
-        print_fits(curve, points, advised[advised.when == "stop"])
+        print_fits(curve, points)
     else:
         estimates, advised = corrected(curve, CORRECTIONS), judged(points, UNMET_FIT)
+        print_trial(advised[advised.when == "stop"])
     n_runs = curve.groupby(["problem", "seed"]).ngroups
     print(f"\n{n_runs} runs of {given.strategy}, {(advised.when == 'stop').sum()} stops")
     report(f"curves {given.part}", curve_summary(estimates, random))

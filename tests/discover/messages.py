@@ -200,8 +200,9 @@ FAR_FROM_LABELLED = (
 )
 NEAREST_SHOWN = "The nearest row shown, {label}, is {distance}."
 TIMES_NEIGHBOURS = "{ratio} times as far away as neighbours typically are"
-TIMES_GROUP = "{ratio} times as far away as its rows are from each other"
-AS_FAR_AS_GROUP = "no farther away than its rows are from each other"
+TIMES_DENSE = "{ratio} times as far away as its rows are from each other"
+TIMES_GROUP = "{ratio} times as far away as they are from each other"
+AS_FAR_AS_GROUP = "no farther away than they are from each other"
 MOST_ISOLATED = "No row is more isolated."
 
 # --- rows like a few given ones ------------------------------------------------------------------

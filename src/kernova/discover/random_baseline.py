@@ -58,9 +58,9 @@ class Corrections(NamedTuple):
 #: Fitted on the choosing problems of the proving ground: ``python -m benchmarks.curves_and_stops``.
 CORRECTIONS: Final = Corrections(
     labelled=(5, 10, 20, 46, 100, 200, 400),
-    middle=(1.32, 1.15, 1.03, 0.954, 0.957, 0.992, 1.01),
-    low=(0.813, 0.714, 0.696, 0.731, 0.789, 0.853, 0.929),
-    high=(2.16, 2.04, 1.64, 1.32, 1.2, 1.22, 1.18),
+    middle=(1.27, 1.1, 1.01, 0.973, 0.967, 0.987, 0.996),
+    low=(0.718, 0.645, 0.699, 0.755, 0.842, 0.893, 0.95),
+    high=(2.34, 1.8, 1.52, 1.32, 1.16, 1.11, 1.04),
 )
 
 

@@ -10,14 +10,14 @@ distance" of the paper, breaks ties by the distance of a node's mode to the rows
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kernova.cluster.standardize import Standardization
 from kernova.discover.preparation import cached
-from kernova.discover.questions import Answer, Question, free_rows
+from kernova.discover.questions import Answer, Need, Question, free_rows
 from kernova.discover.strategies.spacing import distances_to
 from kernova.text import percent
 from kernova.typing import Indices, Mask, Vector
@@ -169,6 +169,7 @@ class HierarchyOrder:
     reference: str = "data"
     growth: float = 1.1
     name: str = field(init=False)
+    needs: ClassVar[tuple[Need, ...]] = ("rows", "hierarchy")
 
     def __post_init__(self) -> None:
         self.name = _SHORT_NAME[self.criterion] + ("-had" if self.farthest else "")

@@ -15,14 +15,14 @@ from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from kernova.cluster.standardize import Standardization
 from kernova.discover.preparation import cached
-from kernova.discover.questions import Answer, Question, free_rows
+from kernova.discover.questions import Answer, Need, Question, free_rows
 from kernova.discover.strategies.novelty import RowNovelty, noted_answers
 from kernova.discover.strategies.ranking import best_rows
 from kernova.discover.strategies.spacing import (
@@ -100,6 +100,7 @@ class NoveltyDensityStrategy:
 
     standardize: Standardization = "half-sphere"
     name: str = "novelty-density"
+    needs: ClassVar[tuple[Need, ...]] = ("rows", "neighbors")
 
     def start(self, preparation: "Preparation") -> "NoveltyAsker":
         """Return a fresh asker; the spacing of the rows is computed once."""

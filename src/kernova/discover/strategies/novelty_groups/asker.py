@@ -130,7 +130,8 @@ class NoveltyGroupsAsker:
         is_doubtful = False
         if answer.is_asked:
             self._turns.record(is_new=is_new)
-            is_doubtful = self._doubts.is_doubtful(answer) and self._groups.is_among(row)
+            is_doubtful = self._groups.is_among(row) and self._doubts.contradict(answer)
+            self._doubts.add(answer)
         if not is_doubtful:
             self._groups.close(row)
 

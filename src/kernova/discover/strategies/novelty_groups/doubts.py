@@ -32,32 +32,39 @@ class Doubts:
     >>> from kernova.discover.questions import Answer
     >>> from kernova.discover.strategies.novelty_groups.doubts import Doubts
     >>> doubts = Doubts(np.array([[0.0], [1.0], [8.0], [9.0]]))
-    >>> [doubts.is_doubtful(Answer(*one)) for one in ((0, "a"), (3, "b"), (2, "a"), (1, "a"))]
-    [False, False, True, False]
+    >>> for answer in (Answer(0, "a"), Answer(3, "b")):
+    ...     doubts.add(answer)
+    >>> [doubts.contradict(Answer(*one)) for one in ((2, "a"), (1, "a"), (2, "c"))]
+    [True, False, False]
     """
 
     def __init__(self, Z: Matrix) -> None:
         self._Z = Z
         self._rows: Indices = np.empty(_FIRST_CAPACITY, dtype=np.intp)
         self._labels: list[str | None] = []
+        self._known: set[str | None] = set()
 
-    def is_doubtful(self, answer: Answer) -> bool:
-        """Add an answer, and return whether the nearest one before it contradicts it."""
+    def contradict(self, answer: Answer) -> bool:
+        """Return whether the label is known, but is not that of the nearest row asked before."""
         row, label, _ = answer
+        if label is None or label not in self._known:
+            return False
+        asked = self._rows[: len(self._labels)]
+        to_asked = cdist(self._Z[row : row + 1], self._Z[asked])[0]
+        return self._labels[int(np.argmin(to_asked))] != label
+
+    def add(self, answer: Answer) -> None:
+        """Add an answer about a row that was asked."""
         n_asked = len(self._labels)
-        is_known = label is not None and label in self._labels
-        nearest: str | None = label
-        if is_known:
-            to_asked = cdist(self._Z[row : row + 1], self._Z[self._rows[:n_asked]])[0]
-            nearest = self._labels[int(np.argmin(to_asked))]
         if n_asked == len(self._rows):
             self._rows = np.concatenate([self._rows, self._rows])
-        self._rows[n_asked] = row
-        self._labels.append(label)
-        return nearest != label
+        self._rows[n_asked] = answer.row
+        self._labels.append(answer.label)
+        self._known.add(answer.label)
 
     def copy(self) -> "Doubts":
         """Return the same answers, which do not follow these."""
         other = copy(self)
         other._rows, other._labels = self._rows.copy(), list(self._labels)
+        other._known = set(self._known)
         return other

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Final
 
-import numpy as np
-
 # A rate starts as if the common rate had been seen in so many questions.
 _PRIOR_QUESTIONS: Final = 3.0
 # With each question, earlier ones count less by this factor: 200 questions count at most.
@@ -39,10 +37,11 @@ class Turns:
     """
 
     def __init__(self, names: Sequence[str]) -> None:
+        # Lists: arrays of two numbers would take ten times as long, for each of many answers.
         self._names = tuple(names)
-        self._found = np.zeros(len(names))
-        self._asked = np.zeros(len(names))
-        self._due = np.zeros(len(names))
+        self._found = [0.0] * len(names)
+        self._asked = [0.0] * len(names)
+        self._due = [0.0] * len(names)
         self._take_turn()
 
     @property
@@ -54,20 +53,23 @@ class Turns:
         """Count the answer to the question of the current turn, and go on to the next one."""
         self._asked[self._turn] += 1.0
         self._found[self._turn] += is_new
-        self._asked *= _REMEMBERED
-        self._found *= _REMEMBERED
+        self._asked = [number * _REMEMBERED for number in self._asked]
+        self._found = [number * _REMEMBERED for number in self._found]
         self._take_turn()
 
     def copy(self) -> "Turns":
         """Return the same turns, which do not follow these."""
         other = copy(self)
-        other._found, other._asked = self._found.copy(), self._asked.copy()
-        other._due = self._due.copy()
+        other._due = list(self._due)
         return other
 
     def _take_turn(self) -> None:
-        common = (self._found.sum() + 1) / (self._asked.sum() + 2)
-        rates = (self._found + _PRIOR_QUESTIONS * common) / (self._asked + _PRIOR_QUESTIONS)
-        self._due += rates / rates.sum()
-        self._turn = int(np.argmax(self._due))
+        common = (sum(self._found) + 1) / (sum(self._asked) + 2)
+        rates = [
+            (found + _PRIOR_QUESTIONS * common) / (asked + _PRIOR_QUESTIONS)
+            for found, asked in zip(self._found, self._asked, strict=True)
+        ]
+        total = sum(rates)
+        self._due = [due + rate / total for due, rate in zip(self._due, rates, strict=True)]
+        self._turn = self._due.index(max(self._due))
         self._due[self._turn] -= 1.0
