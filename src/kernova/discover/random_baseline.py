@@ -40,7 +40,7 @@ class Corrections(NamedTuple):
     middle : tuple of float
         Factors that leave no bias, on average over the problems.
     low, high : tuple of float
-        Factors between which four of five true values lie.
+        Factors between which four of five true values lay where they were fitted.
     """
 
     labelled: tuple[int, ...]
@@ -211,9 +211,9 @@ def random_baseline(
     The sizes of :func:`estimated_sizes` leave a bias: categories not yet found are missing, and
     small ones come out too large. A factor, which depends on the number of labelled rows alone,
     removes it on average over tables with known categories and questions of the default strategy.
-    There, four of five true values lay in the band; for a single table the curve may be off as far
-    as the band says, and further after questions of another strategy. Where all rows are labelled,
-    the curve is exact.
+    There, four of five true values lay in the band, and about three of four on other tables; for a
+    single table the curve may be off as far as the band says, and further after questions of
+    another strategy. Where all rows are labelled, the curve is exact.
 
     Parameters
     ----------

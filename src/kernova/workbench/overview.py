@@ -111,7 +111,7 @@ class StateReply:
     ]
     baseline_band: Annotated[
         Band,
-        "Limits of the random baseline, which is estimated: four of five true values lay between "
+        "Limits of the random baseline, which is estimated: about three of four true values lay between "
         "them on tables with known categories.",
     ]
     asked: int

@@ -10,7 +10,7 @@ import { counted, whole } from "./words.js";
 /** @typedef {import("./types.js").Band} Band */
 /** @typedef {{wide: number, high: number, questions: number, most: number, x: (question: number) => number, y: (count: number) => number}} Scales */
 
-const ORIGIN_OF_BASELINE = "The expectation is estimated from the rows labelled so far. On tables with known categories, the true one was outside the band in one of five cases.";
+const ORIGIN_OF_BASELINE = "The expectation is estimated from the rows labelled so far. On tables with known categories, the true one was outside the band in about one of four cases.";
 // More steps than a screen has pixels cannot be seen.
 const MOST_DRAWN = 4000;
 const MARGIN = { left: 34, right: 14, top: 12, bottom: 34 };

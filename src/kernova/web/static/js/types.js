@@ -464,7 +464,7 @@
  * @property {number[]} curve Number of categories discovered after each question.
  * @property {number} known_before Number of categories known before the first question.
  * @property {number[]} by_lot Random baseline: expected number of categories discovered by random sampling.
- * @property {Band} baseline_band Limits of the random baseline, which is estimated: four of five true values lay
+ * @property {Band} baseline_band Limits of the random baseline, which is estimated: about three of four true values lay
  *   between them on tables with known categories.
  * @property {number} asked
  * @property {number} skipped
