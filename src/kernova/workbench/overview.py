@@ -111,8 +111,8 @@ class StateReply:
     ]
     baseline_band: Annotated[
         Band,
-        "Limits of the random baseline, which is estimated: about three of four true values lay between "
-        "them on tables with known categories.",
+        "Limits of the random baseline, which is estimated: about three of four true values lay "
+        "between them on tables with known categories.",
     ]
     asked: int
     skipped: int

@@ -21,6 +21,16 @@ def mixed_table(seed, n_rows, n_columns):
     return X
 
 
+def several_groups(rng, n_groups=8):
+    """Rows of a bulk and of tight groups around it, of different density."""
+    sizes, widths = rng.integers(3, 9, n_groups), rng.choice([0.02, 0.1, 0.3], n_groups)
+    parts = [
+        rng.normal(4 * rng.normal(size=2), width, (size, 2))
+        for size, width in zip(sizes, widths, strict=True)
+    ]
+    return np.concatenate([rng.normal(size=(60, 2)), *parts])
+
+
 TABLES = st.builds(mixed_table, st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 4))
 
 

@@ -40,15 +40,16 @@ def test_groups_and_their_bits_are_those_of_plain_single_linkage(X):
     check_tree(X)
 
 
-def test_parts_that_no_neighbours_connect_are_groups():
+def test_parts_that_no_neighbours_connect_merge_at_the_longest_link():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(place, 1.0, (15, 2)) for place in (0.0, 50.0, 90.0)])
-    parts = {frozenset(range(start, start + 15)) for start in (0, 15, 30)}
-    loose = X.copy()
-    loose[:15] *= 0.1  # the others are as loose as the longest link
-    assert frozenset(range(15)) in check_tree(loose)
+    X[:15] *= 0.1  # tight beside the longest link, which is in another part
+    parts = [frozenset(range(start, start + 15)) for start in (0, 15, 30)]
     graph = neighbor_graph(X, 10)
-    assert parts <= set(literal.single_linkage(graph.distances, graph.indices))
+    spans = literal.single_linkage(graph.distances, graph.indices)
+    longest = max(spans[part][0] for part in parts)
+    assert [spans[part][1] for part in parts] == [longest] * 3
+    assert parts[0] in check_tree(X)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -20,10 +20,11 @@ from tests.discover.strategies.novelty_groups.tables import (
     mixed_table,
     observed,
     random_answers,
+    several_groups,
 )
 from tests.oracles import novelty_groups as literal
 
-# Margins are rounded to nine digits, which the logarithm of what is left to 1.1 makes ten of.
+# Margins are rounded to nine digits; log(1.1 - m) makes up to ten times as much of that.
 ROUNDED = 1e-8
 
 
@@ -89,8 +90,15 @@ def test_every_way_of_asking_is_checked_under_a_learned_metric(standardize):
 
 
 @pytest.mark.parametrize("seed", range(4))
+def test_among_many_groups_the_best_is_asked(seed):
+    X = several_groups(np.random.default_rng(seed), 12)
+    assert check_run(X, seed, 3, most=30)["group"] >= 8
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_with_several_experts_each_question_is_the_best_of_those_left(seed):
     check_run(mixed_table(seed, 40, 2), seed, 3, most=10, n_experts=3)
+    check_run(several_groups(np.random.default_rng(seed)), seed, 3, most=10, n_experts=3)
 
 
 def test_unasked_labels_change_novelty_but_not_the_turn():
@@ -134,16 +142,6 @@ def test_many_answers_at_once_are_the_same_as_one_by_one(X, seed, n_answers):
         assert found.alternatives == question.alternatives
         for asker in (single, together):
             asker.observe(Answer(question.row, "kind 1"))
-
-
-def several_groups(rng, n_groups=8):
-    """Rows of a bulk and of tight groups around it, of different density."""
-    sizes, widths = rng.integers(3, 9, n_groups), rng.choice([0.02, 0.1, 0.3], n_groups)
-    parts = [
-        rng.normal(4 * rng.normal(size=2), width, (size, 2))
-        for size, width in zip(sizes, widths, strict=True)
-    ]
-    return np.concatenate([rng.normal(size=(60, 2)), *parts])
 
 
 def check_same_questions(one, other, seed, n_questions=15):

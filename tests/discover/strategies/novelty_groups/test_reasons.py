@@ -104,7 +104,7 @@ def test_a_row_in_a_dense_region_where_no_group_is_left():
     question = observed(np.arange(12.0)[:, None], [Answer(0, "cod")]).propose()
     assert question.row == 10
     assert question.reason == messages.FAR_FROM_LABELLED.format(
-        subject="A group of 3 rows", label="cod", distance=times_group(10)
+        subject="A group of 3 rows", label="cod", distance=messages.TIMES_DENSE.format(ratio=10)
     )
 
 
