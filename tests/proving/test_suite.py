@@ -105,6 +105,13 @@ def test_slow_strategies_choose_fewer_questions():
     assert {run.most_chosen for run in few.runs()} == {7}
 
 
+def test_strategies_of_quadratic_time_are_left_out_of_the_largest_problems(tmp_path):
+    plan = suite_plan(strategies=["random", "malice"], draws=1, problems=["glass", "bulk-c"])
+    tasks = suite._tasks(plan, plan.runs(), tmp_path, lambda task, run: True)
+    names = {task.problem: [run.strategy for run in task.runs] for task in tasks}
+    assert names == {"glass": ["random", "malice", "random"], "bulk-c": ["random", "random"]}
+
+
 # --- runs ------------------------------------------------------------------------------------
 
 

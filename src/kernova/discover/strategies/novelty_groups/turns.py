@@ -60,6 +60,7 @@ class Turns:
     def copy(self) -> "Turns":
         """Return the same turns, which do not follow these."""
         other = copy(self)
+        other._found, other._asked = list(self._found), list(self._asked)
         other._due = list(self._due)
         return other
 
