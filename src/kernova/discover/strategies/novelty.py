@@ -25,8 +25,8 @@ from kernova.typing import Indices, Mask, Matrix, Vector
 _EXTENT_POWER: Final = 1 / 3
 # The metric is learnt again after these numbers of labelled rows.
 _RELEARN_AFTER: Final = (16, 32, 64)
-# But not where that would measure more distances than these, which takes a quarter of a second.
-_MOST_MEASURED_AGAIN: Final = 40_000_000
+# But not where that would measure more distances than these: an eighth of a second.
+_MOST_MEASURED_AGAIN: Final = 20_000_000
 # Weight of the Euclidean prior of the metric, in labelled rows.
 _PRIOR_ANSWERS: Final = 10
 _METRIC_POWER: Final = 1 / 4
