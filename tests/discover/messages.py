@@ -193,7 +193,7 @@ BEYOND = (
 ONE_OF_GROUP = "One of {n} rows that lie close together and apart from others; {none} among them."
 SECOND_OF_GROUP = (
     "One of {n} rows that lie close together: the label of another of them differs from that of "
-    "the nearest row, so a second one is asked."
+    "the nearest row, so another one is asked."
 )
 FAR_FROM_LABELLED = (
     "{subject}, far from every row labelled so far: the nearest, labelled {label!r}, is {distance}."

@@ -212,6 +212,18 @@ def test_experts_are_asked_about_different_groups_and_alone_about_the_first():
     assert asker.propose(range(len(X))) is None
 
 
+def test_a_group_whose_densest_row_is_open_elsewhere_is_left_to_others_however_many_there_are():
+    rng = np.random.default_rng(4)
+    X = np.concatenate([rng.normal(size=(80, 2)), *(rng.normal(x, 0.01, (8, 2)) for x in (6, -6))])
+    asker = observed(X, [Answer(79, "common")])
+    first = asker.propose()
+    second = asker.propose([*range(70), first.row])
+    assert is_group(first)
+    assert is_group(second)
+    assert (first.row < 88) is not (second.row < 88)
+    assert min(first.row, second.row) >= 80
+
+
 # --- whole tables ------------------------------------------------------------------------------
 
 

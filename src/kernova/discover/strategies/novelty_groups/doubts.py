@@ -2,8 +2,9 @@
 
 An expert errs at times. A wrong label of the one row asked of a group would close the group, and
 the category in it would never be met. So where a row of an open group gets the label of a category
-that is known, but the nearest row asked before has another one, the group stays open, and another
-of its rows is asked. If that one has the same label, they agree, and the group is closed.
+that is known, but the nearest row asked before has another one or was skipped, the group stays
+open, and another of its rows is asked. If the two have the same label, they agree, and the group is
+closed.
 """
 
 from copy import copy

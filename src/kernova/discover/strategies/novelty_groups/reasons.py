@@ -109,7 +109,7 @@ def group_reason(facts: RowFacts, n_group: int, n_shown: int, n_unmet: int) -> s
     if n_unmet < n_group:
         lead = (
             f"One of {quantity(n_group, 'row')} that lie close together: the label of another of "
-            "them differs from that of the nearest row, so a second one is asked."
+            "them differs from that of the nearest row, so another one is asked."
         )
     else:
         lead = (

@@ -2,8 +2,8 @@
 
 No way of asking is best on every table, and a few answers do not tell which one is. So each asks in
 proportion to the rate at which its questions met new categories. The rate starts from the rate of
-all together, and what happened long ago counts less. Where nothing new is met any more, rates fall
-for those that ask most, so that the turns become even again.
+all together, and what happened hundreds of questions ago counts little. Where nothing new is met
+any more, rates fall for those that ask most, so that turns slowly become even again.
 """
 
 from collections.abc import Sequence
