@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 _LARGEST: Final = 2**31 - 1
-_MOST_ROWS: Final = 100_000
+MOST_ROWS: Final = 100_000
 _LONGEST_NAME: Final = 200
 _LONGEST_EXPERT: Final = 100
 
@@ -78,18 +78,20 @@ SuggestedCategory = Annotated[
 # --- requests --------------------------------------------------------------------------------
 
 
-class _Request(BaseModel):
+class RequestBody(BaseModel):
+    """Body of a request; unknown fields are rejected."""
+
     model_config = ConfigDict(extra="forbid")
 
 
-class _Entry(_Request):
+class EntryBody(RequestBody):
     """Fields of every request that is recorded in the log."""
 
     expert: Expert = None
     key: RequestKey = None
 
 
-class NewExpert(_Request):
+class NewExpert(RequestBody):
     """An expert who joins."""
 
     name: Annotated[
@@ -98,7 +100,7 @@ class NewExpert(_Request):
     ]
 
 
-class QuestionWanted(_Request):
+class QuestionWanted(RequestBody):
     """A request for a question."""
 
     expert: Expert = None
@@ -114,13 +116,13 @@ class QuestionWanted(_Request):
     ] = "strategy"
 
 
-class Answer(_Entry):
+class Answer(EntryBody):
     """The category of a question's row, and optionally of other rows of its cluster."""
 
     row: Row
     label: Name
     members: Annotated[
-        Literal["all"] | Annotated[list[Whole], Field(max_length=_MOST_ROWS)] | None,
+        Literal["all"] | Annotated[list[Whole], Field(max_length=MOST_ROWS)] | None,
         Field(
             description="Rows that get the same label: all unlabelled rows that the question "
             "represents, or these; null for the row alone."
@@ -128,17 +130,17 @@ class Answer(_Entry):
     ] = None
 
 
-class Skip(_Entry):
+class Skip(EntryBody):
     """A skipped question."""
 
     row: Row
 
 
-class Undo(_Entry):
+class Undo(EntryBody):
     """Undo of the expert's last entry."""
 
 
-class Change(_Entry):
+class Change(EntryBody):
     """A new answer to an earlier question."""
 
     label: Annotated[Name | None, Field(description="The category; null for skipped.")]
@@ -151,40 +153,40 @@ class Change(_Entry):
     ] = None
 
 
-class Labels(_Entry):
+class Labels(EntryBody):
     """Rows that are labelled directly, in one step."""
 
-    rows: Annotated[list[Whole], Field(min_length=1, max_length=_MOST_ROWS)]
+    rows: Annotated[list[Whole], Field(min_length=1, max_length=MOST_ROWS)]
     label: Name
 
 
-class Rename(_Entry):
+class Rename(EntryBody):
     """A new name for a category."""
 
     old: Name
     new: Name
 
 
-class Merge(_Entry):
+class Merge(EntryBody):
     """Categories to merge into one."""
 
     into: Name
     others: Annotated[list[Name], Field(min_length=1, max_length=1000)]
 
 
-class Delete(_Entry):
+class Delete(EntryBody):
     """A category to delete; its asked rows count as skipped, the others become open again."""
 
     name: Name
 
 
-class Settle(_Entry):
+class Settle(EntryBody):
     """The label that settles a disagreement."""
 
     label: Name
 
 
-class Learn(_Request):
+class Learn(RequestBody):
     """A request to learn from the answers so far."""
 
     expert: Expert = None

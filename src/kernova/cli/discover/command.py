@@ -1,0 +1,224 @@
+"""``kernova discover``: every category of a table in few questions, on a page or at a prompt."""
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kernova.cli.console import console, reporting_errors, table_target
+from kernova.cli.discover.asking import ask_at_terminal
+from kernova.cli.discover.ending import finish
+from kernova.cli.discover.page import Place, bound_endpoint, serve_page
+from kernova.cli.options import (
+    MAX_SEED,
+    TABLE_FORMATS,
+    Drop,
+    IdColumn,
+    MemoryMb,
+    Missing,
+    Raw,
+    check_targets,
+    examples,
+)
+from kernova.workflows.settings import SimulationSettings
+
+EXAMPLE = examples(
+    "kernova discover --demo",
+    "kernova discover galaxies.csv --id-column id --drop label --images thumbnails.zip",
+    "kernova discover wines.csv --id-column wine --drop cultivar --terminal -o categories.csv",
+)
+
+
+@reporting_errors
+def discover(
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[DATA]",
+            help=f"Table of rows ({TABLE_FORMATS}), landmarks (TPS), a Raven "
+            "selection table, or a folder of recordings.",
+        ),
+    ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Use built-in images of handwritten digits.")
+    ] = False,
+    terminal: Annotated[
+        bool,
+        typer.Option("--terminal", help="Ask at the terminal, or read answers from a pipe."),
+    ] = False,
+    project: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with the answers; an existing one is continued (by default DATA's name with "
+            ".kernova-project, in this folder)."
+        ),
+    ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            help="Strategy that chooses the questions: novelty-groups (default), novelty-density, "
+            "hms-ci, hms-ci-had, hms-out, hms-out-had, nndm, interleave, ms-interleave or random; "
+            "stored in the project."
+        ),
+    ] = None,
+    images: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR|ZIP|COLUMN",
+            help="Images of the rows: a folder, an archive, or a column of file names.",
+        ),
+    ] = None,
+    audio: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR|COLUMN", help="Sounds of the rows: a folder, or a column of file names."
+        ),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Port of the page (8317, or the next free one)."),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="Address to serve the page at; a token is required if other machines can reach it."
+        ),
+    ] = "127.0.0.1",
+    token: Annotated[
+        str | None,
+        typer.Option(
+            help="Access token for the page (random by default). Other users of this machine can "
+            "see it in the process list; prefer --token-file or the variable KERNOVA_TOKEN."
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File that contains the access token.")
+    ] = None,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Serve HTTPS with this certificate (PEM)."),
+    ] = None,
+    tls_key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Private key of the certificate (PEM, unencrypted); by default in the same file.",
+        ),
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print a link to the page without opening it.")
+    ] = False,
+    questions: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --terminal: stop after this number of questions."),
+    ] = None,
+    id_column: IdColumn = None,
+    label_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of categories known in advance, empty where unknown; it is not a feature.",
+        ),
+    ] = None,
+    drop: Drop = None,
+    missing: Missing = SimulationSettings.missing,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Write a table with every row's category here."),
+    ] = None,
+    raw: Raw = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=MAX_SEED,
+            help="Random seed of strategies that sample at random (0); stored in the project.",
+        ),
+    ] = None,
+    memory_mb: MemoryMb = None,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print a summary as JSON at the end; questions go to stderr."),
+    ] = False,
+) -> None:
+    """Ask about the rows of DATA, one at a time, to find every category in few questions.
+
+    A page opens in the browser; --terminal asks at a prompt instead. Each question shows a row
+    with its picture, sound or outline, its unusual values, the reason for the question, and the
+    rows that it represents. Answer with a category, a known one or a new one. Each answer is saved
+    before the next question; stop at any time, and run the same command to continue.
+    """
+    from kernova.media.opening import demo_data, open_discovery_data
+    from kernova.workbench.discovery import default_project, open_discovery
+
+    _check_combination(data, demo, terminal, questions)
+    place = Place(host, port, token, token_file, tls_cert, tls_key)
+    if demo:
+        _check_demo(
+            {
+                "--images": images, "--audio": audio, "--id-column": id_column,
+                "--label-column": label_column, "--drop": drop,
+            }
+        )  # fmt: skip
+    project_path = project or default_project("digits" if data is None else data)
+    check_targets(output, None, kept=[project_path] if data is None else [data, project_path])
+    with ExitStack() as stack:
+        endpoint = None if terminal else stack.enter_context(bound_endpoint(place))
+        opened = (
+            demo_data()
+            if data is None
+            else open_discovery_data(
+                data,
+                id_column=id_column,
+                label_column=label_column,
+                drop=drop or (),
+                missing=missing,
+                images=images,
+                audio=audio,
+            )
+        )
+        stack.callback(opened.media.close)
+        discovery = open_discovery(
+            opened.table,
+            project_path,
+            strategy=strategy,
+            seed=seed,
+            missing=missing,
+            notes=opened.notes,
+        )
+        stack.callback(discovery.session.close)
+        if endpoint is None:
+            # JSON has standard output to itself.
+            ask_at_terminal(discovery, console(stderr=as_json), questions)
+        else:
+            serve_page(discovery, opened.media, endpoint, as_json=as_json, opens=not no_browser)
+        discovery.session.close()  # notices a project that is no longer in its place
+        finish(discovery, table_target(output, discovery.rows, raw=raw), as_json, terminal=terminal)
+
+
+def _check_combination(
+    data: Path | None, demo: bool, terminal: bool, questions: int | None
+) -> None:
+    from kernova.errors import InputError
+
+    if data is None and not demo:
+        raise InputError("There is no table to ask about. Name one, or pass --demo.")
+    if data is not None and demo:
+        raise InputError(f"--demo has its own table; leave out {data}, or leave out --demo.")
+    if questions is not None and not terminal:
+        raise InputError(
+            "--questions limits the questions at the terminal: pass --terminal with it, or leave "
+            "it out."
+        )
+
+
+def _check_demo(table_options: "dict[str, object]") -> None:
+    from kernova.errors import InputError
+
+    given = [name for name, value in table_options.items() if value]
+    if given:
+        raise InputError(
+            f"--demo has its own table and images; leave out {' and '.join(given)}, or leave out "
+            "--demo."
+        )

@@ -1,0 +1,91 @@
+"""Routes of files: pictures and sounds of rows, labels and the learnt model."""
+
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from kernova.web.routes.replies import attachment, binary_responses
+from kernova.web.schemas import PathRow
+from kernova.workbench import Workbench
+
+_SLOWNESSES: Final[dict[str, Literal[1, 2, 4, 8]]] = {"1": 1, "2": 2, "4": 4, "8": 8}
+
+
+def media_routes(router: APIRouter, workbench: Workbench) -> None:
+    """Register the routes of pictures and sounds."""
+    media = workbench.media
+
+    @router.get(
+        "/media/{row}/picture",
+        responses=binary_responses("image/png", "image/jpeg"),
+        response_class=Response,
+    )
+    def picture(
+        row: PathRow,
+        largest: Annotated[int, Query(ge=16, le=2048, description="The longest side.")] = 256,
+    ) -> Response:
+        """Return the row's picture, reduced in size."""
+        found = media.picture(row, largest)
+        return Response(found.content, media_type=found.media_type)
+
+    @router.get(
+        "/media/{row}/sound", responses=binary_responses("audio/wav"), response_class=Response
+    )
+    def sound(
+        row: PathRow,
+        slowness: Annotated[
+            # Strings, since query parameters are not converted to numbers of a Literal.
+            Literal["1", "2", "4", "8"], Query(description="Factor by which it plays slower.")
+        ] = "1",
+    ) -> Response:
+        """Return the row's sound."""
+        return Response(media.sound(row, _SLOWNESSES[slowness]), media_type="audio/wav")
+
+    @router.get(
+        "/media/{row}/spectrogram",
+        responses=binary_responses("image/png"),
+        response_class=Response,
+    )
+    def spectrogram(row: PathRow) -> Response:
+        """Return the spectrogram of the row's sound; headers give the ranges of its axes."""
+        drawn = media.spectrogram(row)
+        headers = {
+            "X-Kernova-Start": f"{drawn.start:.6g}",
+            "X-Kernova-Seconds": f"{drawn.seconds:.6g}",
+            "X-Kernova-Lowest-Hz": f"{drawn.lowest_hz:.6g}",
+            "X-Kernova-Highest-Hz": f"{drawn.highest_hz:.6g}",
+        }
+        return Response(drawn.png, media_type="image/png", headers=headers)
+
+
+def download_routes(router: APIRouter, workbench: Workbench) -> None:
+    """Register the routes of files to download."""
+    exports = workbench.exports
+
+    @router.get(
+        "/downloads/labels.csv", responses=binary_responses("text/csv"), response_class=Response
+    )
+    def labels_csv() -> Response:
+        """Return every row with its category, question, expert and time, as CSV."""
+        return attachment(exports.labels_csv(), "text/csv", "labels.csv")
+
+    @router.get(
+        "/downloads/labels.parquet",
+        responses=binary_responses("application/vnd.apache.parquet"),
+        response_class=Response,
+    )
+    def labels_parquet() -> Response:
+        """Return the same as Parquet."""
+        content = exports.labels_parquet()
+        return attachment(content, "application/vnd.apache.parquet", "labels.parquet")
+
+    @router.get(
+        "/downloads/model.kernova",
+        responses=binary_responses("application/zip"),
+        response_class=Response,
+    )
+    def model() -> Response:
+        """Return the learnt model, for `kernova recognize`."""
+        content = workbench.learning.model_file()
+        return attachment(content, "application/zip", "model.kernova")
