@@ -126,15 +126,16 @@ def test_a_name_of_a_megabyte_is_rejected_with_its_length():
 
 
 @pytest.mark.parametrize("name", UNCLEAR.values(), ids=UNCLEAR)
-def test_names_of_earlier_versions_stay_usable(name, tmp_path):
+def test_names_of_earlier_versions_stay_usable(name, tmp_path, monkeypatch):
     """Write a project with an unclear name past the check, as 1.0 did; open it and work on."""
     rows = np.arange(12.0).reshape(6, 2)
     path = tmp_path / "old.kernova-project"
     with CategoryDiscovery("random", random_state=0) as session:
         session.start(rows, project=path)
         question = session.next_question()
-        session._check_new_names = lambda event: None
-        session.answer(name)
+        with monkeypatch.context() as earlier:
+            earlier.setattr("kernova.discover.session.check_new_names", lambda *_: None)
+            session.answer(name)
     assert expert_name(name, is_stored=True) == name
     with CategoryDiscovery("random", random_state=0) as session:
         session.start(rows, project=path)

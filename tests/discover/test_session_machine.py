@@ -360,7 +360,7 @@ def test_a_session_agrees_with_a_plain_model(n_steps, long_bar, monkeypatch):
 
     With few steps that can be taken back, most undos are replays.
     """
-    monkeypatch.setattr("kernova.discover.state._MOST_STEPS", n_steps)
+    monkeypatch.setattr("kernova.discover.state.session_state._MOST_STEPS", n_steps)
     n_runs = long_bar(400) if n_steps > 3 else long_bar(100)
     n_checked = itertools.count()
 

@@ -11,12 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from kernova.discover.names import category_name
 from kernova.errors import InputError, quoted
 
 _MAX_KEY_LENGTH: Final = 200
+_MAX_NOTE_LENGTH: Final = 10_000
+
+Confidence = Literal["low", "medium", "high"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,14 @@ class Answered:
     row: int
     label: str
     others: tuple[int, ...] = ()
+    confidence: Confidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """The expert of the open question could not decide; unlike a skipped row, it is listed."""
+
+    row: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +99,83 @@ class RowsLabelled:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsUnsure:
+    """Rows lost their labels, since an expert could not decide; they are not asked about."""
+
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Suggestions of a model were accepted; such rows stay apart from labels given by hand.
+
+    ``codes`` holds the position in ``names`` of each row's category, and ``permille`` the
+    probability of each suggestion in thousandths.
+    """
+
+    rows: tuple[int, ...]
+    names: tuple[str, ...]
+    codes: tuple[int, ...]
+    permille: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """Rows lost their labels and may be asked about; those that were asked become skipped."""
+
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """Rows are not of a category; those that had its label lose it, as if reopened."""
+
+    rows: tuple[int, ...]
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A remark on a row, in place of an earlier one; with None there is none."""
+
+    row: int
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """Rows were flagged for later, or no longer are."""
+
+    rows: tuple[int, ...]
+    is_on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """Rows got a further label beside their category, or lost it."""
+
+    rows: tuple[int, ...]
+    label: str
+    is_on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Categories were put under a heading; with None they are under none."""
+
+    names: tuple[str, ...]
+    under: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChosen:
+    """A category got a key of the keyboard, which another may lose; with None it has none."""
+
+    name: str
+    key: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Passed:
     """An expert skipped a row that another had labelled meanwhile: its label stays."""
 
@@ -130,6 +218,7 @@ Event = (
     PriorLabels
     | Answered
     | Skipped
+    | Unsure
     | Passed
     | RowLabelled
     | RowsLabelled
@@ -138,6 +227,15 @@ Event = (
     | Merged
     | Deleted
     | Settled
+    | RowsUnsure
+    | Accepted
+    | Reopened
+    | Rejected
+    | Noted
+    | Flagged
+    | Tagged
+    | Grouped
+    | KeyChosen
     | Undone
     | Lost
 )
@@ -146,6 +244,7 @@ _KINDS: dict[str, type[Event]] = {
     "prior labels": PriorLabels,
     "answered": Answered,
     "skipped": Skipped,
+    "unsure": Unsure,
     "passed": Passed,
     "row labelled": RowLabelled,
     "rows labelled": RowsLabelled,
@@ -154,9 +253,20 @@ _KINDS: dict[str, type[Event]] = {
     "merged": Merged,
     "deleted": Deleted,
     "settled": Settled,
+    "rows unsure": RowsUnsure,
+    "accepted": Accepted,
+    "reopened": Reopened,
+    "rejected": Rejected,
+    "noted": Noted,
+    "flagged": Flagged,
+    "tagged": Tagged,
+    "grouped": Grouped,
+    "key chosen": KeyChosen,
     "undone": Undone,
     "lost": Lost,
 }
+# Events that close a question, each about one row.
+QuestionEvent = Answered | Skipped | Unsure
 _KIND_OF = {kind: name for name, kind in _KINDS.items()}
 
 
@@ -224,6 +334,49 @@ def _checked_name(value: str) -> str:
     return value
 
 
+def _confidence(value: Any) -> Any:
+    if value not in get_args(Confidence):
+        raise ValueError("not a confidence")
+    return value
+
+
+def _switch(value: Any) -> Any:
+    if type(value) is not bool:
+        raise ValueError("neither on nor off")
+    return value
+
+
+def _note(value: Any) -> Any:
+    if value is not None and (type(value) is not str or note_text(value) != value):
+        raise ValueError("not a note")
+    return value
+
+
+def note_text(text: object) -> str | None:
+    r"""Return a remark without surrounding white space and control characters; None if empty.
+
+    Raises
+    ------
+    InputError
+        If it is not text, or too long.
+
+    Examples
+    --------
+    >>> from kernova.discover.events import note_text
+    >>> note_text("  damaged fin\n"), note_text("\n")
+    ('damaged fin', None)
+    """
+    if type(text) is not str:
+        raise InputError(f"A note must be text; got {quoted(text)}.")
+    shown = "".join(one for one in text if one.isprintable() or one == "\n").strip()
+    if len(shown) > _MAX_NOTE_LENGTH:
+        raise InputError(
+            f"A note must have at most {_MAX_NOTE_LENGTH:,} characters; got {len(shown):,}. "
+            "Shorten it."
+        )
+    return shown or None
+
+
 def _several(read: Callable[[Any], Any], values: Any) -> tuple[Any, ...]:
     if type(values) is not list:
         raise ValueError("not a list")
@@ -235,6 +388,8 @@ _READERS: dict[Any, Callable[[Any], Any]] = {
     int: _row_or_number,
     int | None: _row_or_number,  # omitted where there is none
     str: _name,
+    Confidence | None: _confidence,
+    bool: _switch,
     str | None: lambda value: None if value is None else _name(value),
     tuple[int, ...]: lambda values: _several(_row_or_number, values),
     tuple[str, ...]: lambda values: _several(_name, values),
@@ -242,6 +397,7 @@ _READERS: dict[Any, Callable[[Any], Any]] = {
 _FIELDS: Final = {
     kind: {one.name: _READERS[one.type] for one in dataclasses.fields(kind)} for kind in _KIND_OF
 }
+_FIELDS[Noted]["text"] = _note
 
 
 @dataclass(frozen=True, slots=True)

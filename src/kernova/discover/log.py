@@ -8,23 +8,24 @@ question 4 when question 2 is undone.
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, NamedTuple, cast
 
 from kernova.discover.events import (
-    Answered,
     Changed,
     Event,
     LogEntry,
     Lost,
     PriorLabels,
+    QuestionEvent,
     Record,
-    Skipped,
     Undone,
 )
+from kernova.discover.names import check_new_category
 from kernova.discover.questions import Answer
+from kernova.discover.review.annotations import ANNOTATING, Annotations
 from kernova.discover.state import SessionState
 from kernova.discover.store import ProjectStore
 from kernova.errors import InputError, KernovaError, quoted
@@ -40,6 +41,16 @@ _DESCRIPTIONS: Final = {
     "Merged": "merged categories",
     "Deleted": "a deleted category",
     "Settled": "a settled disagreement",
+    "Unsure": "a row left undecided",
+    "RowsUnsure": "rows left undecided",
+    "Accepted": "accepted suggestions",
+    "Reopened": "rows opened again",
+    "Rejected": "a rejected category",
+    "Noted": "a note",
+    "Flagged": "a flag",
+    "Tagged": "a further label",
+    "Grouped": "a heading of categories",
+    "KeyChosen": "a key of a category",
 }
 
 
@@ -77,6 +88,7 @@ class EffectiveEvents:
         self.records: list[Record] = []
         # Record numbers of all events in effect, and of those that closed or changed a question.
         self._numbers, self._asked, self._changes = array("q"), array("q"), array("q")
+        self._annotating = array("q")  # record numbers of those that change annotations
         self._asked_by: dict[str | None, array[int]] = {}
         self._renumbered: dict[int, Changed] = {}  # changes whose question has another number now
         for record in records:
@@ -93,6 +105,11 @@ class EffectiveEvents:
     def since(self, position: int) -> list[EffectiveEvent]:
         """Return the events from a position on, counted from 0."""
         return [self._event(number) for number in self._numbers[position:]]
+
+    @property
+    def annotating(self) -> list[Event]:
+        """The events in effect that change annotations."""
+        return [self._event(number).event for number in self._annotating]
 
     def at(self, position: int) -> EffectiveEvent:
         """Return the event at a position, counted from 0, or from the end."""
@@ -173,11 +190,13 @@ class EffectiveEvents:
 
     def _append(self, number: int, event: Event, by: str | None) -> None:
         self._numbers.append(number)
-        if isinstance(event, Answered | Skipped):
+        if isinstance(event, QuestionEvent):
             self._asked.append(number)
             self._asked_by.setdefault(by, array("q")).append(number)
         elif isinstance(event, Changed):
             self._changes.append(number)
+        elif isinstance(event, ANNOTATING):
+            self._annotating.append(number)
 
     def _remove(self, position: int) -> None:
         self._renumbered |= self.changes_without(self._numbers[position])
@@ -187,13 +206,15 @@ class EffectiveEvents:
         number = self._numbers.pop(position)
         by, event = self.records[number - 1].by, self.records[number - 1].event
         self._renumbered.pop(number, None)
-        if isinstance(event, Answered | Skipped):
+        if isinstance(event, QuestionEvent):
             for numbers in (self._asked, self._asked_by[by]):
                 del numbers[bisect_left(numbers, number)]
             if not self._asked_by[by]:
                 del self._asked_by[by]
         elif isinstance(event, Changed):
             del self._changes[bisect_left(self._changes, number)]
+        elif isinstance(event, ANNOTATING):
+            del self._annotating[bisect_left(self._annotating, number)]
 
 
 def _position_in(numbers: "array[int]", number: int) -> int | None:
@@ -249,11 +270,19 @@ class EventLog:
             if record.key is not None
         }
         self._unsaved: list[Record] | None = None  # records of a batch
+        self._annotations: Annotations | None = None  # read again after an undo
 
     @property
     def records(self) -> list[Record]:
         """All records."""
         return self.effective.records
+
+    @property
+    def annotations(self) -> Annotations:
+        """Notes, flags, further labels, headings and keys that the events in effect lead to."""
+        if self._annotations is None:
+            self._annotations = Annotations(self.effective.annotating)
+        return self._annotations
 
     def number_of_key(self, key: str | None) -> int | None:
         """Return the number of the record with this key, if there is one."""
@@ -276,6 +305,8 @@ class EventLog:
             self.state.check(record.event)
         self._save(record)
         self._add(record)
+        if self._annotations is not None:
+            self._annotations.apply(record.event)
         return [] if is_lost else self.state.apply(record.event, record.by)
 
     @contextmanager
@@ -326,6 +357,7 @@ class EventLog:
 
     def _retract(self, n_records: int) -> None:
         """Remove the last records, which are not on disk and contain no undo."""
+        self._annotations = None
         n_before = len(self.effective)
         for _ in range(n_records):
             self._keys.pop(self.records[-1].key or "", None)
@@ -354,6 +386,7 @@ class EventLog:
             self._replace_last(new, [removed, *later])
             raise
         self._add(record)
+        self._annotations = None
 
     def _replace_last(self, old: list[EffectiveEvent], new: list[EffectiveEvent]) -> None:
         """Let other events follow the earlier ones, or raise, with the state as it was before.
@@ -395,6 +428,14 @@ class EventLog:
         for one in events[:n_events]:
             state.apply(one.event, one.by)
         return state
+
+
+def check_new_names(event: Event, is_known: Callable[[str], bool]) -> None:
+    """Raise if a category that does not exist yet would get an unclear name."""
+    for field in ("label", "new", "into", "under"):  # of the events that name categories
+        name = getattr(event, field, None)
+        if name is not None and not is_known(name):
+            check_new_category(name)
 
 
 def _cannot_undo(removed: EffectiveEvent, later: EffectiveEvent) -> InputError:

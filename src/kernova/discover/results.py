@@ -8,14 +8,15 @@ from typing import Any, Final, Generic, NamedTuple, NoReturn, Protocol, Self, Ty
 import numpy as np
 from numpy.typing import NDArray
 
-from kernova.discover.events import Event, LogEntry, Record
+from kernova.discover.events import Confidence, Event, LogEntry, Record
 from kernova.discover.log import EventLog
 from kernova.discover.opinions import Disagreement
 from kernova.discover.questions import AskedQuestion, OpenQuestions
+from kernova.discover.review.annotations import Annotations
 from kernova.discover.rows import RowIds
-from kernova.discover.state import SessionState
+from kernova.discover.state import SessionState, Status
 from kernova.discover.stopping import Progress
-from kernova.typing import Indices
+from kernova.typing import Indices, Mask
 
 
 class CategoryCounts(NamedTuple):
@@ -113,10 +114,13 @@ class SessionResults:
     def codes(self, most: int) -> Indices:
         """Return the position of each row's category, from 1; 0 for open rows, -1 for skipped ones.
 
+        Rows about which an expert was unsure count as skipped.
+
         Positions above ``most`` become ``most``.
         """
         codes = np.zeros(self._state.n_rows, dtype=np.intp)
         codes[self.asked] = -1
+        codes[list(self._state.unsure)] = -1
         categories = self._state.categories.values()
         sizes = [len(rows) for rows in categories]
         rows = np.fromiter(chain.from_iterable(categories), dtype=np.intp, count=sum(sizes))
@@ -149,6 +153,37 @@ class SessionResults:
         """Return the row index of a question by its number, or None if there is none."""
         questions = self._state.questions
         return questions[question - 1].row if 1 <= question <= len(questions) else None
+
+    @property
+    def is_accepted(self) -> Mask:
+        """Whether each row's label is an accepted suggestion of a model, not one given by hand."""
+        return self._has_status("accepted")
+
+    @property
+    def is_unsure(self) -> Mask:
+        """Whether an expert was unsure about each row, which then has no label."""
+        return self._has_status("unsure")
+
+    def _has_status(self, status: Status) -> Mask:
+        found = np.zeros(self._state.n_rows, dtype=np.bool_)
+        entries = self._state.entries.items()
+        found[[row for row, entry in entries if entry.status == status]] = True
+        return found
+
+    def status_of(self, row: int) -> Status:
+        """Return "accepted", "unsure", or an empty text for a row index."""
+        entry = self._state.entries.get(row)
+        return "" if entry is None else entry.status
+
+    def confidence_of(self, row: int) -> Confidence | None:
+        """Return how sure the expert was who labelled a row index, if that was recorded."""
+        entry = self._state.entries.get(row)
+        return None if entry is None else entry.confidence
+
+    @property
+    def annotations(self) -> Annotations:
+        """Notes, flags, further labels, rejected categories, headings and keys."""
+        return self._log.annotations
 
     def opinions_of(self, row: int) -> dict[str | None, str]:
         """Return each expert's latest label of a row index, the newest last."""
@@ -284,3 +319,33 @@ class ResultAttribute(Generic[Value]):
 
     def __set__(self, session: HasResults, value: object) -> NoReturn:
         raise AttributeError("The results of a session cannot be set.")
+
+
+class ShowsResults:
+    """A session that shows its results as attributes of its own."""
+
+    ids_ = ResultAttribute(lambda results: results.ids)
+    categories_ = ResultAttribute(lambda results: results.categories)
+    category_sizes_ = ResultAttribute(lambda results: results.category_sizes)
+    labels_ = ResultAttribute(lambda results: results.labels)
+    label_questions_ = ResultAttribute(lambda results: results.label_questions)
+    disagreements_ = ResultAttribute(lambda results: results.disagreements)
+    n_disagreements_ = ResultAttribute(lambda results: results.n_disagreements)
+    n_labelled_ = ResultAttribute(lambda results: results.n_labelled)
+    curve_ = ResultAttribute(lambda results: results.curve)
+    asked_ = ResultAttribute(lambda results: results.asked)
+    n_questions_ = ResultAttribute(lambda results: results.n_questions)
+    n_skipped_ = ResultAttribute(lambda results: results.n_skipped)
+    questions_by_expert_ = ResultAttribute(lambda results: results.questions_by_expert)
+    open_questions_ = ResultAttribute(lambda results: results.open_questions)
+    log_ = ResultAttribute(lambda results: results.events)
+    records_ = ResultAttribute(lambda results: results.records)
+    n_records_ = ResultAttribute(lambda results: results.n_records)
+    entries_ = ResultAttribute(lambda results: results.entries)
+
+    # Methods of the results, called with the same arguments.
+    label_of = ResultAttribute(lambda results: results.label_of)
+    question_of = ResultAttribute(lambda results: results.question_of)
+    opinions_of = ResultAttribute(lambda results: results.opinions_of)
+    history = ResultAttribute(lambda results: results.history)
+    number_of_key = ResultAttribute(lambda results: results.number_of_key)

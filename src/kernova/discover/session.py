@@ -18,12 +18,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from kernova.discover import events
-from kernova.discover.log import EventLog
-from kernova.discover.names import category_name, check_new_category, expert_name
+from kernova.discover.log import EventLog, check_new_names
+from kernova.discover.names import category_name, expert_name
 from kernova.discover.preparation import Preparation
 from kernova.discover.proposing import Proposer
 from kernova.discover.questions import AskedQuestion, OpenQuestions, Question, Strategy
-from kernova.discover.results import ResultAttribute, SessionResults
+from kernova.discover.results import SessionResults, ShowsResults
+from kernova.discover.review import Review
 from kernova.discover.rows import RowIds, column_names, finite_numbers, given_ids, prior_labels
 from kernova.discover.state import SessionState
 from kernova.discover.store import ProjectStore, open_table_project
@@ -36,7 +37,7 @@ Known = Mapping[Hashable, object] | ArrayLike
 Project = str | os.PathLike[str] | ProjectStore
 
 
-class CategoryDiscovery:
+class CategoryDiscovery(ShowsResults):
     """Ask experts about one row after another, to find every category with few questions.
 
     Parameters
@@ -281,18 +282,27 @@ class CategoryDiscovery:
             self._proposer.observe(None)
             raise
 
-    def answer(self, label: object, *, expert: str | None = None, key: str | None = None) -> int:
+    def answer(
+        self,
+        label: object,
+        *,
+        confidence: events.Confidence | None = None,
+        expert: str | None = None,
+        key: str | None = None,
+    ) -> int:
         """Label the row of the open question; see Notes for ``expert``, ``key`` and the result.
 
-        If another expert has labelled the row in the meantime, this is a further opinion.
+        ``confidence`` may say how sure the expert is: "low", "medium" or "high". If another expert
+        has labelled the row in the meantime, this is a further opinion.
         """
-        return self._record(lambda name: self._answered(name, label), expert, key)
+        return self._record(lambda name: self._answered(name, label, (), confidence), expert, key)
 
     def name_cluster(
         self,
         label: object,
         rows: Iterable[Hashable] | None = None,
         *,
+        confidence: events.Confidence | None = None,
         expert: str | None = None,
         key: str | None = None,
     ) -> int:
@@ -308,16 +318,22 @@ class CategoryDiscovery:
             excluded = {question.row, *self._open.rows_besides(name).tolist()}
             label_of = self._state.label_of
             others = {row for row in named if row not in excluded and label_of(row) is None}
-            return self._answered(name, label, tuple(sorted(others)))
+            return self._answered(name, label, tuple(sorted(others)), confidence)
 
         return self._record(event, expert, key)
 
-    def skip(self, *, expert: str | None = None, key: str | None = None) -> int:
-        """Skip the open question; its row is not asked about again."""
+    def skip(
+        self, *, unsure: bool = False, expert: str | None = None, key: str | None = None
+    ) -> int:
+        """Skip the open question; its row is not asked about again.
+
+        With ``unsure`` the row is listed among those that the expert could not decide.
+        """
 
         def event(name: str | None) -> events.Event:
             row = self._open_question(name).row
-            return events.Passed(row) if row in self._state.entries else events.Skipped(row)
+            skipped = events.Unsure(row) if unsure else events.Skipped(row)
+            return events.Passed(row) if row in self._state.entries else skipped
 
         return self._record(event, expert, key)
 
@@ -430,6 +446,12 @@ class CategoryDiscovery:
 
         return self._record(event, expert, key)
 
+    @property
+    def review(self) -> Review:
+        """Accepted and rejected suggestions, undecided rows, notes, flags, headings and keys."""
+        self._started()
+        return self._review
+
     # --- results, documented at SessionResults ---------------------------------------------
 
     @property
@@ -454,32 +476,6 @@ class CategoryDiscovery:
     def project_(self) -> ProjectStore | None:
         """The project that stores the log, if there is one."""
         return self._started().store
-
-    ids_ = ResultAttribute(lambda results: results.ids)
-    categories_ = ResultAttribute(lambda results: results.categories)
-    category_sizes_ = ResultAttribute(lambda results: results.category_sizes)
-    labels_ = ResultAttribute(lambda results: results.labels)
-    label_questions_ = ResultAttribute(lambda results: results.label_questions)
-    disagreements_ = ResultAttribute(lambda results: results.disagreements)
-    n_disagreements_ = ResultAttribute(lambda results: results.n_disagreements)
-    n_labelled_ = ResultAttribute(lambda results: results.n_labelled)
-    curve_ = ResultAttribute(lambda results: results.curve)
-    asked_ = ResultAttribute(lambda results: results.asked)
-    n_questions_ = ResultAttribute(lambda results: results.n_questions)
-    n_skipped_ = ResultAttribute(lambda results: results.n_skipped)
-    questions_by_expert_ = ResultAttribute(lambda results: results.questions_by_expert)
-    open_questions_ = ResultAttribute(lambda results: results.open_questions)
-    log_ = ResultAttribute(lambda results: results.events)
-    records_ = ResultAttribute(lambda results: results.records)
-    n_records_ = ResultAttribute(lambda results: results.n_records)
-    entries_ = ResultAttribute(lambda results: results.entries)
-
-    # Methods of the results, called with the same arguments.
-    label_of = ResultAttribute(lambda results: results.label_of)
-    question_of = ResultAttribute(lambda results: results.question_of)
-    opinions_of = ResultAttribute(lambda results: results.opinions_of)
-    history = ResultAttribute(lambda results: results.history)
-    number_of_key = ResultAttribute(lambda results: results.number_of_key)
 
     @property
     def said_(self) -> list[events.LogEntry]:
@@ -528,6 +524,7 @@ class CategoryDiscovery:
         self._proposer = Proposer(self._strategy, self._preparation)
         self._log = EventLog(len(self._ids.ids), log, store)
         self._results = SessionResults(self._ids, self._log, self._open)
+        self._review = Review(self._ids, self._record, self._results.label_of)
 
     def _record_prior(self, prior: events.PriorLabels) -> None:
         records = self._log.records
@@ -548,20 +545,8 @@ class CategoryDiscovery:
             return number
         name = expert_name(expert)
         event = event_by(name)
-        self._check_new_names(event)
+        check_new_names(event, self._state.has_category)
         return self._append(event, name, key)
-
-    def _check_new_names(self, event: events.Event) -> None:
-        """Raise if a category that does not exist yet would get an unclear name."""
-        for field in ("label", "new", "into"):
-            name = getattr(event, field, None)
-            if name is None:
-                continue
-            try:
-                check_new_category(name)
-            except InputError:
-                if name not in self._state.categories:
-                    raise
 
     def _append(
         self, event: events.Event, expert: str | None = None, key: str | None = None
@@ -572,11 +557,15 @@ class CategoryDiscovery:
         return len(self._log.records)
 
     def _answered(
-        self, name: str | None, label: object, others: tuple[int, ...] = ()
+        self,
+        name: str | None,
+        label: object,
+        others: tuple[int, ...] = (),
+        confidence: events.Confidence | None = None,
     ) -> events.Event:
         row, category = self._open_question(name).row, category_name(label)
         if row not in self._state.entries:
-            return events.Answered(row, category, others)
+            return events.Answered(row, category, others, confidence)
         if others:
             return events.RowsLabelled((row, *others), category)
         return events.RowLabelled(row, category)

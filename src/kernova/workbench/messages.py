@@ -4,27 +4,37 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from kernova.discover.events import (
+    Accepted,
     Answered,
     Changed,
     Deleted,
     Event,
+    Flagged,
+    Grouped,
+    KeyChosen,
     Lost,
     Merged,
+    Noted,
     Passed,
     PriorLabels,
     Record,
+    Rejected,
     Renamed,
+    Reopened,
     RowLabelled,
     RowsLabelled,
+    RowsUnsure,
     Settled,
     Skipped,
+    Tagged,
     Undone,
+    Unsure,
 )
 from kernova.text import quantity
 
 Kind = Literal[
     "prior", "answer", "skip", "label", "labels", "change", "rename", "merge", "delete", "settle",
-    "undo", "lost",
+    "unsure", "accept", "reopen", "reject", "note", "flag", "tag", "group", "key", "undo", "lost",
 ]  # fmt: skip
 
 KINDS: Final[dict[type[Any], Kind]] = {
@@ -39,6 +49,16 @@ KINDS: Final[dict[type[Any], Kind]] = {
     Merged: "merge",
     Deleted: "delete",
     Settled: "settle",
+    Unsure: "unsure",
+    RowsUnsure: "unsure",
+    Accepted: "accept",
+    Reopened: "reopen",
+    Rejected: "reject",
+    Noted: "note",
+    Flagged: "flag",
+    Tagged: "tag",
+    Grouped: "group",
+    KeyChosen: "key",
     Undone: "undo",
     Lost: "lost",
 }
@@ -62,9 +82,10 @@ def event_message(event: Event, ids: Sequence[object]) -> str:
     'b and 1 similar row: carp.'
     """
     match event:
-        case Answered(row, label, others):
+        case Answered(row, label, others, confidence):
             similar = f" and {quantity(len(others), 'similar row')}" if others else ""
-            return f"{ids[row]}{similar}: {label}."
+            sure = "" if confidence is None else f", with {confidence} confidence"
+            return f"{ids[row]}{similar}: {label}{sure}."
         case Skipped(row) | Passed(row):
             return f"{ids[row]} was skipped."
         case RowLabelled(row, label):
@@ -77,7 +98,44 @@ def event_message(event: Event, ids: Sequence[object]) -> str:
             now = "skipped" if label is None else label
             return f"The answer to question {question} was changed to: {now}."
         case _:
+            return _review_message(event, ids)
+
+
+def _review_message(event: Event, ids: Sequence[object]) -> str:
+    match event:
+        case Unsure(row):
+            return f"{ids[row]} was left undecided."
+        case Accepted(rows, names, _, _):
+            of = f": {names[0]}" if len(names) == 1 else f" of {len(names)} categories"
+            return f"{quantity(len(rows), 'suggestion')} accepted{of}."
+        case RowsUnsure(rows):
+            return f"{_few(rows, ids)} marked as undecided."
+        case Reopened(rows):
+            return f"{_few(rows, ids)} opened again."
+        case Rejected(rows, label):
+            return f"{_few(rows, ids)}: not {label}."
+        case _:
+            return _annotation_message(event, ids)
+
+
+def _annotation_message(event: Event, ids: Sequence[object]) -> str:
+    match event:
+        case Noted(row, text):
+            return (
+                f"The note on {ids[row]} was removed."
+                if text is None
+                else (f"Note on {ids[row]}: {text}")
+            )
+        case Flagged(rows, is_on):
+            return f"{_few(rows, ids)} {'flagged' if is_on else 'no longer flagged'}."
+        case Tagged(rows, label, is_on):
+            return f"{_few(rows, ids)}: {'also' if is_on else 'no longer also'} {label}."
+        case _:
             return _category_message(event)
+
+
+def _few(rows: Sequence[int], ids: Sequence[object]) -> str:
+    return str(ids[rows[0]]) if len(rows) == 1 else quantity(len(rows), "row")
 
 
 def entry_message(event: Event, ids: Sequence[object], record_of: Callable[[int], Record]) -> str:
@@ -96,6 +154,17 @@ def _category_message(event: Event) -> str:
             return f"{_joined(others)} {were} merged into {into}."
         case Deleted(name):
             return f"The category {name} was deleted."
+        case Grouped(names, under):
+            place = "under no heading" if under is None else f"under {under}"
+            return f"{_joined(names)} {'is' if len(names) == 1 else 'are'} {place} now."
+        case KeyChosen(name, key):
+            return f"{name} has no key now." if key is None else f"{name} has the key {key} now."
+        case _:
+            return _log_message(event)
+
+
+def _log_message(event: Event) -> str:
+    match event:
         case PriorLabels(rows, _):
             had = "was" if len(rows) == 1 else "were"
             return f"{quantity(len(rows), 'row')} {had} labelled before the first question."
@@ -110,16 +179,14 @@ def _category_message(event: Event) -> str:
 
 
 def rows_of(event: Event) -> tuple[int, ...]:
-    """Return the rows that an event labels, its question's row first."""
+    """Return the rows that an event concerns, its question's row first."""
     match event:
-        case Answered(row, _, others):
-            return (row, *others)
-        case Skipped(row) | Passed(row) | RowLabelled(row, _) | Settled(row, _):
-            return (row,)
-        case RowsLabelled(rows, _) | PriorLabels(rows, _):
-            return rows
+        case Answered():
+            return (event.row, *event.others)
         case _:
-            return ()
+            row: int | None = getattr(event, "row", None)
+            several: tuple[int, ...] = getattr(event, "rows", ())
+            return several if row is None or isinstance(event, Changed) else (row,)
 
 
 def subject_of(event: Event) -> Subject:

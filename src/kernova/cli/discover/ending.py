@@ -1,4 +1,4 @@
-"""Beginning and end of ``kernova discover``: what is printed and written, on a page or at a prompt."""
+"""Beginning and end of ``kernova discover``: what is printed, and the files at the end."""
 
 from typing import TYPE_CHECKING, Final
 

@@ -9,31 +9,40 @@ latest events. Undoing one of them takes those back and applies the later ones a
 time does not depend on the number of answers.
 """
 
-from array import array
-from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Iterable
-from typing import Final, NamedTuple
-
-import numpy as np
+from typing import Final, Literal, NamedTuple
 
 from kernova.discover.events import (
+    Accepted,
     Answered,
     Changed,
+    Confidence,
     Deleted,
     Event,
+    Flagged,
+    Grouped,
+    KeyChosen,
     Lost,
     Merged,
+    Noted,
     Passed,
     PriorLabels,
+    QuestionEvent,
+    Rejected,
     Renamed,
+    Reopened,
     RowLabelled,
     RowsLabelled,
+    RowsUnsure,
     Settled,
     Skipped,
+    Tagged,
+    Unsure,
 )
 from kernova.discover.opinions import Opinion, Opinions, RowOpinions
 from kernova.discover.questions import Answer
+from kernova.discover.state.category_rows import CategoryRows
 from kernova.errors import InputError, quoted
 from kernova.text import listed
 
@@ -43,11 +52,20 @@ _MOST_STEPS: Final = 10_000
 _MOST_ROWS_KEPT: Final = 100_000
 
 
+Status = Literal["", "unsure", "accepted"]
+
+
 class Entry(NamedTuple):
-    """The label of a row, and the question whose answer gave it, if any."""
+    """The label of a row, and the question whose answer gave it, if any.
+
+    The status of an accepted suggestion is "accepted"; that of a row without label about which an
+    expert was unsure is "unsure".
+    """
 
     label: str | None
     question: int | None = None
+    status: Status = ""
+    confidence: Confidence | None = None
 
 
 class AskedRow(NamedTuple):
@@ -55,104 +73,6 @@ class AskedRow(NamedTuple):
 
     row: int
     others: tuple[int, ...] = ()
-
-
-class CategoryRows:
-    """The rows of each category and the discovery curve, kept up to date row by row.
-
-    Rows have ranks, in the order in which they were first labelled or skipped.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows of the table.
-    """
-
-    def __init__(self, n_rows: int) -> None:
-        self.ranks = array("q", bytes(8 * n_rows))
-        self._of: dict[str, list[int]] = {}
-        self._is_ordered = True  # whether the categories are in the order of their first rows
-        self._asked_ranks = array("q")  # of the rows of all questions
-        self._curve: list[int] = []
-        self._is_current = True  # whether the curve is
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._of
-
-    def __getitem__(self, name: str) -> list[int]:
-        return self._of[name]
-
-    def by_name(self) -> dict[str, list[int]]:
-        """Return the rows of each category; the categories in the order of their first rows."""
-        if not self._is_ordered:
-            ranks = self.ranks
-            self._of = dict(sorted(self._of.items(), key=lambda item: ranks[item[1][0]]))
-            self._is_ordered = True
-        return self._of
-
-    def curve(self) -> list[int]:
-        """Return the number of categories with a row up to that of each question."""
-        if not self._is_current:
-            firsts = np.sort([self.ranks[rows[0]] for rows in self._of.values()])
-            asked = np.frombuffer(self._asked_ranks, dtype=np.int64)
-            self._curve = np.searchsorted(firsts, asked, side="right").tolist()
-            self._is_current = True
-        return self._curve
-
-    def add_question(self, row: int) -> None:
-        """Extend the curve by a question, after its rows were labelled."""
-        self._asked_ranks.append(self.ranks[row])
-        if self._is_current:
-            self._curve.append(len(self._of))
-
-    def drop_question(self) -> None:
-        """Take back the last question, before its rows lose their labels."""
-        self._asked_ranks.pop()
-        if self._is_current:
-            self._curve.pop()
-
-    def add(self, row: int, name: str) -> None:
-        """Add a row to a category."""
-        rows = self._of.setdefault(name, [])
-        ranks = self.ranks
-        if rows and ranks[rows[-1]] > ranks[row]:
-            insort(rows, row, key=ranks.__getitem__)
-        else:
-            rows.append(row)
-        if rows[0] == row:
-            self._first_changed(ranks[row])
-            self._is_ordered = self._is_ordered and self._is_newest(name, ranks[row])
-
-    def remove(self, row: int, name: str) -> None:
-        """Remove a row from a category."""
-        rows, rank = self._of[name], self.ranks[row]
-        position = bisect_left(rows, rank, key=self.ranks.__getitem__)
-        del rows[position]
-        if position == 0:
-            self._first_changed(rank)
-            self._is_ordered = self._is_ordered and not rows
-        if not rows:
-            del self._of[name]
-
-    def rename(self, old: set[str], new: str) -> None:
-        """Replace categories by another, which may have rows of its own."""
-        of_all = [self._of.pop(name) for name in (*old, new) if name in self._of]
-        # Sorting merges lists that are in order already.
-        self._of[new] = sorted((row for rows in of_all for row in rows), key=self.ranks.__getitem__)
-        self._is_ordered = False
-        self._is_current = self._is_current and len(of_all) == 1
-
-    def _first_changed(self, rank: int) -> None:
-        if self._asked_ranks and rank <= self._asked_ranks[-1]:
-            self._is_current = False
-
-    def _is_newest(self, name: str, rank: int) -> bool:
-        """Return whether a category whose first row has this rank belongs to the end."""
-        latest = reversed(self._of.items())
-        if next(latest)[0] != name:
-            return False
-        before = next(latest, None)
-        return before is None or self.ranks[before[1][0]] < rank
 
 
 class _RowBefore(NamedTuple):
@@ -216,6 +136,7 @@ class SessionState:
         self.entries: dict[int, Entry] = {}
         self.questions: list[AskedRow] = []
         self.skipped: set[int] = set()
+        self.unsure: set[int] = set()
         self.opinions = Opinions()
         self._categories = CategoryRows(n_rows)
         self._question_of: dict[int, int] = {}  # the row of a question to its number
@@ -263,26 +184,26 @@ class SessionState:
         match event:
             case PriorLabels(rows, labels):
                 self._check_prior(rows, labels)
-            case Answered(row, _, others):
+            case Answered(row, _, others, _):
                 self._check_open(row)
                 self._check_rows(others)
                 _check_distinct((row, *others))
-            case Skipped(row):
+            case Skipped(row) | Unsure(row):
                 self._check_open(row)
-            case RowLabelled(row, _) | Passed(row):
+            case RowLabelled(row, _) | Passed(row) | Noted(row, _):
                 self._check_rows((row,))
-            case RowsLabelled(rows, _):
-                self._check_rows(rows)
-                _check_distinct(rows)
-            case Settled(row, _):
-                self._check_disputed(row)
-            case Lost():
-                pass
+            case RowsLabelled() | RowsUnsure() | Reopened() | Rejected() | Flagged() | Tagged():
+                self._check_rows(event.rows)
+                _check_distinct(event.rows)
+            case Accepted():
+                self._check_accepted(event)
             case _:
                 self._check_correction(event)
 
     def _check_correction(self, event: Event) -> None:
         match event:
+            case Settled(row, _):
+                self._check_disputed(row)
             case Changed(question, _):
                 self._check_question(question)
             case Renamed(old, new):
@@ -291,6 +212,8 @@ class SessionState:
                 self._check_merge(into, others)
             case Deleted(name):
                 self._check_category(name)
+            case Lost() | Grouped() | KeyChosen():
+                pass
             case _:
                 raise TypeError(f"{event!r} is resolved by the log, not by the state")
 
@@ -306,17 +229,32 @@ class SessionState:
         self.check(event)
         self._changing = {}
         answers = self._applied(event, by)
-        self._keep(_Step(isinstance(event, Answered | Skipped), self._changing))
+        self._keep(_Step(isinstance(event, QuestionEvent), self._changing))
         return answers
 
     def _applied(self, event: Event, by: str | None) -> list[Answer] | None:
         match event:
+            case Answered(row, label, others, confidence):
+                return self._add_question(
+                    AskedRow(row, others), Entry(label, None, "", confidence), by
+                )
+            case Skipped(row):
+                return self._add_question(AskedRow(row), Entry(None), by)
+            case Unsure(row):
+                return self._add_question(AskedRow(row), Entry(None, None, "unsure"), by)
+            case Passed() | Lost() | Noted() | Flagged() | Tagged() | Grouped() | KeyChosen():
+                return []
+            case _:
+                return self._applied_to_rows(event, by)
+
+    def _applied_to_rows(self, event: Event, by: str | None) -> list[Answer] | None:
+        match event:
             case PriorLabels(rows, labels):
                 return self._set_prior(rows, labels)
-            case Answered(row, label, others):
-                return self._add_question(AskedRow(row, others), label, by)
-            case Skipped(row):
-                return self._add_question(AskedRow(row), None, by)
+            case Accepted():
+                return self._accept(event)
+            case RowsUnsure(rows):
+                return self._label_rows(rows, Entry(None, None, "unsure"), by)
             case RowLabelled(row, label):
                 return self._label_rows((row,), Entry(label), by)
             case RowsLabelled(rows, label):
@@ -325,8 +263,6 @@ class SessionState:
                 self._remember(row)
                 self.opinions.settle(row, label)
                 return self._update({row: Entry(label)})
-            case Passed() | Lost():
-                return []
         self._correct(event, by)
         return None
 
@@ -340,6 +276,10 @@ class SessionState:
                 self._rename(set(others), into)
             case Deleted(name):
                 self._delete(name)
+            case Reopened(rows):
+                self._reopen(rows)
+            case Rejected(rows, label):
+                self._reopen(row for row in rows if self.label_of(row) == label)
 
     # --- the latest events, which can be taken back ----------------------------------------
 
@@ -401,6 +341,10 @@ class SessionState:
             self.skipped.add(row)
         else:
             self.skipped.discard(row)
+        if entry is not None and entry.status == "unsure":
+            self.unsure.add(row)
+        else:
+            self.unsure.discard(row)
         if old is not None and old != new:
             self._categories.remove(row, old)
         if entry is None:
@@ -423,9 +367,26 @@ class SessionState:
     ) -> list[Answer] | None:
         for row in rows:
             self._remember(row)
+            if entry.label is None:
+                self.opinions.forget(row)
         if entry.label is not None:
             self.opinions.record(rows, Opinion(entry.label, entry.question, by))
         return self._update(dict.fromkeys(rows, entry))
+
+    def _accept(self, event: Accepted) -> list[Answer] | None:
+        """Label rows as a model suggested; this is nobody's opinion, so it disputes nothing."""
+        for row in event.rows:
+            self._remember(row)
+        given = (Entry(event.names[code], None, "accepted") for code in event.codes)
+        return self._update(dict(zip(event.rows, given, strict=True)))
+
+    def _reopen(self, rows: Iterable[int]) -> None:
+        """Remove labels and opinions; a row that was asked becomes skipped."""
+        for row in rows:
+            self._remember(row)
+            self.opinions.forget(row)
+            question = self._question_of.get(row)
+            self._put(row, None if question is None else Entry(None, question))
 
     def _update(self, given: dict[int, Entry]) -> list[Answer] | None:
         """Set labels; return the new answers, or None if a row had another label before."""
@@ -443,13 +404,11 @@ class SessionState:
         asked = self._question_of
         return [Answer(row, entry.label, row in asked) for row, entry in entries.items()]
 
-    def _add_question(
-        self, asked: AskedRow, label: str | None, by: str | None
-    ) -> list[Answer] | None:
+    def _add_question(self, asked: AskedRow, entry: Entry, by: str | None) -> list[Answer] | None:
         self.questions.append(asked)
         number = len(self.questions)
         self._question_of[asked.row] = number
-        answers = self._label_rows((asked.row, *asked.others), Entry(label, number), by)
+        answers = self._label_rows((asked.row, *asked.others), entry._replace(question=number), by)
         self._categories.add_question(asked.row)
         return answers
 
@@ -512,6 +471,14 @@ class SessionState:
     def _check_rows(self, rows: tuple[int, ...]) -> None:
         if rows and not (min(rows) >= 0 and max(rows) < self.n_rows):
             raise _damaged(f"it refers to row {max(rows)}, but the table has {self.n_rows} rows")
+
+    def _check_accepted(self, event: Accepted) -> None:
+        self._check_rows(event.rows)
+        _check_distinct(event.rows)
+        if not len(event.rows) == len(event.codes) == len(event.permille):
+            raise _damaged("it accepts rows without one suggestion for each")
+        if event.codes and max(event.codes) >= len(event.names):
+            raise _damaged("it accepts rows for a category without name")
 
     def _check_open(self, row: int) -> None:
         self._check_rows((row,))

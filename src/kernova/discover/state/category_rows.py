@@ -1,0 +1,104 @@
+"""The rows of each category and the discovery curve, kept up to date row by row."""
+
+from array import array
+from bisect import bisect_left, insort
+
+import numpy as np
+
+
+class CategoryRows:
+    """The rows of each category and the discovery curve, kept up to date row by row.
+
+    Rows have ranks, in the order in which they were first labelled or skipped.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows of the table.
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self.ranks = array("q", bytes(8 * n_rows))
+        self._of: dict[str, list[int]] = {}
+        self._is_ordered = True  # whether the categories are in the order of their first rows
+        self._asked_ranks = array("q")  # of the rows of all questions
+        self._curve: list[int] = []
+        self._is_current = True  # whether the curve is
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._of
+
+    def __getitem__(self, name: str) -> list[int]:
+        return self._of[name]
+
+    def by_name(self) -> dict[str, list[int]]:
+        """Return the rows of each category; the categories in the order of their first rows."""
+        if not self._is_ordered:
+            ranks = self.ranks
+            self._of = dict(sorted(self._of.items(), key=lambda item: ranks[item[1][0]]))
+            self._is_ordered = True
+        return self._of
+
+    def curve(self) -> list[int]:
+        """Return the number of categories with a row up to that of each question."""
+        if not self._is_current:
+            firsts = np.sort([self.ranks[rows[0]] for rows in self._of.values()])
+            asked = np.frombuffer(self._asked_ranks, dtype=np.int64)
+            self._curve = np.searchsorted(firsts, asked, side="right").tolist()
+            self._is_current = True
+        return self._curve
+
+    def add_question(self, row: int) -> None:
+        """Extend the curve by a question, after its rows were labelled."""
+        self._asked_ranks.append(self.ranks[row])
+        if self._is_current:
+            self._curve.append(len(self._of))
+
+    def drop_question(self) -> None:
+        """Take back the last question, before its rows lose their labels."""
+        self._asked_ranks.pop()
+        if self._is_current:
+            self._curve.pop()
+
+    def add(self, row: int, name: str) -> None:
+        """Add a row to a category."""
+        rows = self._of.setdefault(name, [])
+        ranks = self.ranks
+        if rows and ranks[rows[-1]] > ranks[row]:
+            insort(rows, row, key=ranks.__getitem__)
+        else:
+            rows.append(row)
+        if rows[0] == row:
+            self._first_changed(ranks[row])
+            self._is_ordered = self._is_ordered and self._is_newest(name, ranks[row])
+
+    def remove(self, row: int, name: str) -> None:
+        """Remove a row from a category."""
+        rows, rank = self._of[name], self.ranks[row]
+        position = bisect_left(rows, rank, key=self.ranks.__getitem__)
+        del rows[position]
+        if position == 0:
+            self._first_changed(rank)
+            self._is_ordered = self._is_ordered and not rows
+        if not rows:
+            del self._of[name]
+
+    def rename(self, old: set[str], new: str) -> None:
+        """Replace categories by another, which may have rows of its own."""
+        of_all = [self._of.pop(name) for name in (*old, new) if name in self._of]
+        # Sorting merges lists that are in order already.
+        self._of[new] = sorted((row for rows in of_all for row in rows), key=self.ranks.__getitem__)
+        self._is_ordered = False
+        self._is_current = self._is_current and len(of_all) == 1
+
+    def _first_changed(self, rank: int) -> None:
+        if self._asked_ranks and rank <= self._asked_ranks[-1]:
+            self._is_current = False
+
+    def _is_newest(self, name: str, rank: int) -> bool:
+        """Return whether a category whose first row has this rank belongs to the end."""
+        latest = reversed(self._of.items())
+        if next(latest)[0] != name:
+            return False
+        before = next(latest, None)
+        return before is None or self.ranks[before[1][0]] < rank
