@@ -60,6 +60,7 @@ class RowLabelled:
 
     row: int
     label: str
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ class RowsLabelled:
 
     rows: tuple[int, ...]
     label: str
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,14 @@ class KeyChosen:
 
 
 @dataclass(frozen=True, slots=True)
+class OptionSet:
+    """An option of the project was set, such as the noun for its rows."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Passed:
     """An expert skipped a row that another had labelled meanwhile: its label stays."""
 
@@ -236,6 +246,7 @@ Event = (
     | Tagged
     | Grouped
     | KeyChosen
+    | OptionSet
     | Undone
     | Lost
 )
@@ -262,11 +273,14 @@ _KINDS: dict[str, type[Event]] = {
     "tagged": Tagged,
     "grouped": Grouped,
     "key chosen": KeyChosen,
+    "option set": OptionSet,
     "undone": Undone,
     "lost": Lost,
 }
 # Events that close a question, each about one row.
 QuestionEvent = Answered | Skipped | Unsure
+# Events that change neither labels nor questions: what is noted beside them.
+RemarkEvent = Noted | Flagged | Tagged | Grouped | KeyChosen | OptionSet
 _KIND_OF = {kind: name for name, kind in _KINDS.items()}
 
 

@@ -11,10 +11,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast, get_args
 
 from kernova.discover.events import (
     Changed,
+    Confidence,
     Event,
     LogEntry,
     Lost,
@@ -51,6 +52,7 @@ _DESCRIPTIONS: Final = {
     "Tagged": "a further label",
     "Grouped": "a heading of categories",
     "KeyChosen": "a key of a category",
+    "OptionSet": "an option of the project",
 }
 
 
@@ -431,11 +433,16 @@ class EventLog:
 
 
 def check_new_names(event: Event, is_known: Callable[[str], bool]) -> None:
-    """Raise if a category that does not exist yet would get an unclear name."""
+    """Raise if a new category would get an unclear name, or a confidence is none of the three."""
     for field in ("label", "new", "into", "under"):  # of the events that name categories
         name = getattr(event, field, None)
         if name is not None and not is_known(name):
             check_new_category(name)
+    confidence = getattr(event, "confidence", None)
+    if confidence not in (None, *get_args(Confidence)):
+        raise InputError(
+            f'confidence must be "low", "medium", "high" or None; got {quoted(confidence)}.'
+        )
 
 
 def _cannot_undo(removed: EffectiveEvent, later: EffectiveEvent) -> InputError:

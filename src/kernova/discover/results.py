@@ -164,6 +164,11 @@ class SessionResults:
         """Whether an expert was unsure about each row, which then has no label."""
         return self._has_status("unsure")
 
+    @property
+    def n_unsure(self) -> int:
+        """Number of rows about which an expert was unsure."""
+        return len(self._state.unsure)
+
     def _has_status(self, status: Status) -> Mask:
         found = np.zeros(self._state.n_rows, dtype=np.bool_)
         entries = self._state.entries.items()
@@ -179,6 +184,12 @@ class SessionResults:
         """Return how sure the expert was who labelled a row index, if that was recorded."""
         entry = self._state.entries.get(row)
         return None if entry is None else entry.confidence
+
+    @property
+    def confidences(self) -> dict[int, str]:
+        """How sure the experts were, by row index, where they said so."""
+        entries = self._state.entries.items()
+        return {row: entry.confidence for row, entry in entries if entry.confidence is not None}
 
     @property
     def annotations(self) -> Annotations:

@@ -8,7 +8,9 @@ from typing import Annotated, Any, Final
 
 import numpy as np
 
+from kernova.discover.events import Confidence
 from kernova.discover.session import AskedQuestion
+from kernova.discover.state import Status
 from kernova.media.row_media import MediaKind, RowMedia
 from kernova.workbench.row_features import Feature, row_card
 from kernova.workbench.shared import SharedState
@@ -50,6 +52,13 @@ class Card:
     opinions: list[Opinion]
     features: Annotated[list[Feature], "The most unusual values first."]
     media: Media
+    note: Annotated[str | None, "A remark on the row."]
+    is_flagged: bool
+    also: Annotated[list[str], "Labels beside the category."]
+    status: Annotated[
+        Status, "Whether the label is an accepted suggestion, or an expert was unsure."
+    ]
+    confidence: Annotated[Confidence | None, "How sure the expert was who gave the label."]
 
 
 @dataclass(frozen=True)
@@ -108,7 +117,9 @@ class Cards:
         with self._shared.lock:
             session = self._shared.session
             label, opinions = session.label_of(row), session.opinions_of(row)
-            number = session.question_of(row)
+            number, results = session.question_of(row), session.results_
+            noted, status = results.annotations, results.status_of(row)
+            confidence = results.confidence_of(row)
         return Card(
             row=row,
             id=row_id,
@@ -117,6 +128,11 @@ class Cards:
             opinions=opinion_list(opinions),
             features=row_card(self._shared.discovery.population, row),
             media=self._media_of(row),
+            note=noted.notes.get(row),
+            is_flagged=row in noted.flagged,
+            also=list(noted.tags.get(row, ())),
+            status=status,
+            confidence=confidence,
         )
 
     def question(self, question: AskedQuestion) -> QuestionShown:
@@ -142,7 +158,7 @@ class Cards:
             row=question.row,
             id=str(question.id),
             number=question.number,
-            reason=question.reason,
+            reason=self._shared.discovery.noun.in_sentence(question.reason),
             evidence=_finite(question.evidence),
             members=members,
             member_ids=[self._shared.id_of(row) for row in members],

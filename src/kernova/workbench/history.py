@@ -1,21 +1,24 @@
 """History of a session, disagreements between experts, and exports of the labels."""
 
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from kernova.discover.events import (
+    Accepted,
+    Answered,
     Changed,
     LogEntry,
-    Passed,
-    PriorLabels,
     Record,
+    RowLabelled,
+    RowsLabelled,
     Settled,
-    Skipped,
 )
+from kernova.noun import Noun
 from kernova.tables.records import rows_with_ids
 from kernova.tables.spreadsheets import save_separated
 from kernova.typing import Indices
@@ -77,11 +80,12 @@ class History(Part):
             entries, total = session.history(before, limit), session.n_records_
             ids, results = session.ids_, session.results_
             rows = [_rows_of_entry(one, results.asked_row) for one in entries]
+            noun = self._shared.discovery.noun
             labels = [session.label_of(some[0]) if some else None for some in rows]
         return HistoryReply(
             total,
             [
-                _described(one, some, label_now, ids, results.record)
+                _described(one, some, label_now, ids, results.record, noun)
                 for one, some, label_now in zip(entries, rows, labels, strict=True)
             ],
         )
@@ -104,12 +108,13 @@ def _described(
     label_now: str | None,
     ids: Sequence[object],
     record_of: Callable[[int], Record],
+    noun: Noun,
 ) -> HistoryEntry:
     return HistoryEntry(
         number=entry.number,
         at=entry.at,
         by=entry.by,
-        words=entry_message(entry.event, ids, record_of),
+        words=entry_message(entry.event, ids, record_of, noun),
         kind=KINDS[type(entry.event)],
         counts=entry.counts,
         question=entry.question,
@@ -129,6 +134,10 @@ def _rows_of_entry(entry: LogEntry, asked_row: Callable[[int], int | None]) -> t
 # --- exports ---------------------------------------------------------------------------------
 
 
+# Events that give labels; prior labels have no expert.
+_LABELLING: Final = (Answered, RowLabelled, RowsLabelled, Accepted, Settled)
+
+
 class Authorship(NamedTuple):
     """Expert and time of a label; None where they are not known."""
 
@@ -140,11 +149,11 @@ class Exports(Part):
     """Tables of the labels, for download."""
 
     def labels(self) -> pd.DataFrame:
-        """Return one line per row: id, category, question, expert, time, prior label."""
+        """Return one line per row: id, category, question, expert, time, remarks, prior label."""
         with self._shared.lock:
             session = self._shared.session
             labels, questions = session.labels_, session.label_questions_
-            authors = self._authors(questions)
+            authors, remarks = self._authors(questions), self._remarks()
         known = [
             Authorship() if label is None else authors.get(row, Authorship())
             for row, label in enumerate(labels)
@@ -157,8 +166,24 @@ class Exports(Part):
                 "question": numbers.mask(numbers == 0),
                 "expert": pd.array([one.expert for one in known], dtype="string"),
                 "time": pd.array([one.time for one in known], dtype="string"),
+                **remarks,
             },
         )
+
+    def _remarks(self) -> dict[str, Any]:
+        """Return columns of what was noted beside the categories."""
+        results = self._shared.session.results_
+        noted, n_rows = results.annotations, self._shared.n_rows
+        flagged = np.zeros(n_rows, dtype=np.bool_)
+        flagged[list(noted.flagged)] = True
+        also = {row: "; ".join(names) for row, names in noted.tags.items()}
+        return {
+            "confidence": _texts(results.confidences, n_rows),
+            "unsure": results.is_unsure,
+            "also": _texts(also, n_rows),
+            "flagged": flagged,
+            "note": _texts(noted.notes, n_rows),
+        }
 
     def labels_csv(self, *, raw: bool = False) -> bytes:
         """Return the labels as CSV; ids are written as they were read.
@@ -195,12 +220,19 @@ class Exports(Part):
         }
 
 
+def _texts(of_rows: Mapping[int, str], n_rows: int) -> Any:
+    """Return a column of texts, missing where a row has none."""
+    texts = np.full(n_rows, None, dtype=object)
+    texts[list(of_rows)] = list(of_rows.values())
+    return pd.array(texts, dtype="string")
+
+
 def _labelled_rows(entry: LogEntry, questions: Indices) -> Iterable[int]:
-    """Return the rows that an entry labels; prior labels have no expert."""
+    """Return the rows that an entry labels."""
     if isinstance(entry.event, Changed):
         is_labelled = entry.event.label is not None and entry.question is not None
         return (questions == entry.question).nonzero()[0].tolist() if is_labelled else ()
-    return () if isinstance(entry.event, PriorLabels | Skipped | Passed) else rows_of(entry.event)
+    return rows_of(entry.event) if isinstance(entry.event, _LABELLING) else ()
 
 
 def _current_author(

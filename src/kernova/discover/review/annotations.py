@@ -14,6 +14,7 @@ from kernova.discover.events import (
     KeyChosen,
     Merged,
     Noted,
+    OptionSet,
     Rejected,
     Renamed,
     Tagged,
@@ -23,7 +24,7 @@ Key = TypeVar("Key", int, str)
 
 #: Events that change annotations.
 ANNOTATING: Final = (
-    Noted, Flagged, Tagged, Rejected, Grouped, KeyChosen, Renamed, Merged, Deleted,
+    Noted, Flagged, Tagged, Rejected, Grouped, KeyChosen, OptionSet, Renamed, Merged, Deleted,
 )  # fmt: skip
 
 
@@ -49,6 +50,8 @@ class Annotations:
         The heading of each category that is under one.
     keys : dict of str to (str or None)
         The key that was chosen for a category; None if it is to have none.
+    options : dict of str to str
+        Options of the project that were set, by name.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class Annotations:
         self.rejected: dict[int, dict[str, None]] = {}
         self.headings: dict[str, str] = {}
         self.keys: dict[str, str | None] = {}
+        self.options: dict[str, str] = {}
         for event in events:
             self.apply(event)
 
@@ -91,6 +95,8 @@ class Annotations:
                     _put_or_drop(self.headings, name, under)
             case KeyChosen(name, key):
                 self._choose_key(name, key)
+            case OptionSet(name, value):
+                self.options[name] = value
             case Renamed(old, new):
                 self._rename({old: new})
             case Merged(into, others):

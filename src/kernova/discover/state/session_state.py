@@ -26,10 +26,12 @@ from kernova.discover.events import (
     Lost,
     Merged,
     Noted,
+    OptionSet,
     Passed,
     PriorLabels,
     QuestionEvent,
     Rejected,
+    RemarkEvent,
     Renamed,
     Reopened,
     RowLabelled,
@@ -190,7 +192,7 @@ class SessionState:
                 _check_distinct((row, *others))
             case Skipped(row) | Unsure(row):
                 self._check_open(row)
-            case RowLabelled(row, _) | Passed(row) | Noted(row, _):
+            case RowLabelled(row) | Passed(row) | Noted(row, _):
                 self._check_rows((row,))
             case RowsLabelled() | RowsUnsure() | Reopened() | Rejected() | Flagged() | Tagged():
                 self._check_rows(event.rows)
@@ -212,7 +214,7 @@ class SessionState:
                 self._check_merge(into, others)
             case Deleted(name):
                 self._check_category(name)
-            case Lost() | Grouped() | KeyChosen():
+            case Lost() | Grouped() | KeyChosen() | OptionSet():
                 pass
             case _:
                 raise TypeError(f"{event!r} is resolved by the log, not by the state")
@@ -242,7 +244,9 @@ class SessionState:
                 return self._add_question(AskedRow(row), Entry(None), by)
             case Unsure(row):
                 return self._add_question(AskedRow(row), Entry(None, None, "unsure"), by)
-            case Passed() | Lost() | Noted() | Flagged() | Tagged() | Grouped() | KeyChosen():
+            case Passed() | Lost():
+                return []
+            case _ if isinstance(event, RemarkEvent):
                 return []
             case _:
                 return self._applied_to_rows(event, by)
@@ -255,10 +259,10 @@ class SessionState:
                 return self._accept(event)
             case RowsUnsure(rows):
                 return self._label_rows(rows, Entry(None, None, "unsure"), by)
-            case RowLabelled(row, label):
-                return self._label_rows((row,), Entry(label), by)
-            case RowsLabelled(rows, label):
-                return self._label_rows(rows, Entry(label), by)
+            case RowLabelled(row, label, confidence):
+                return self._label_rows((row,), Entry(label, confidence=confidence), by)
+            case RowsLabelled(rows, label, confidence):
+                return self._label_rows(rows, Entry(label, confidence=confidence), by)
             case Settled(row, label):
                 self._remember(row)
                 self.opinions.settle(row, label)
