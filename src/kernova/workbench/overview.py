@@ -13,8 +13,8 @@ from kernova.discover.events import PriorLabels
 from kernova.discover.random_baseline import BaselineBand, random_baseline
 from kernova.files import path_text
 from kernova.media.row_media import MediaKind
-from kernova.workbench.keys import CategoryKeys
 from kernova.workbench.learning import LearnReply
+from kernova.workbench.remarks import CategoryKeys
 from kernova.workbench.shared import BackgroundJob, Presence, SharedState
 
 # The random baseline is recomputed after this multiple of the time that it took.

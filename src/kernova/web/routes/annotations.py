@@ -10,7 +10,7 @@ from kernova.web.routes.queue import Queue
 from kernova.web.routes.replies import SAVED
 from kernova.web.schemas import EntryBody, Name, Row, Rows
 from kernova.workbench import Workbench
-from kernova.workbench.annotating import Annotating
+from kernova.workbench.remarks import Annotating
 
 _LONGEST_NOTE = 10_000
 

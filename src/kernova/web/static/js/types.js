@@ -42,6 +42,7 @@
  * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
  * @property {"all"|number[]|null} [members] Rows that get the same label: all unlabelled rows that the question
  *   represents, or these; null for the row alone.
+ * @property {"low"|"medium"|"high"|null} [confidence] How sure the expert is, if that is stated.
  */
 
 /**
@@ -70,6 +71,11 @@
  * @property {Opinion[]} opinions
  * @property {Feature[]} features The most unusual values first.
  * @property {Media} media
+ * @property {string|null} note A remark on the row.
+ * @property {boolean} is_flagged
+ * @property {string[]} also Labels beside the category.
+ * @property {""|"unsure"|"accepted"} status Whether the label is an accepted suggestion, or an expert was unsure.
+ * @property {"low"|"medium"|"high"|null} confidence How sure the expert was who gave the label.
  */
 
 /**
@@ -80,6 +86,8 @@
  * @property {number} asked Number of those that were asked about.
  * @property {number} first_row
  * @property {number} colour Number of its colour, constant while the category exists.
+ * @property {string|null} key Its key, a digit or letter; two characters, the first of them 0, are two keys.
+ * @property {string|null} heading The heading that it is under, of two-level categories.
  */
 
 /**
@@ -98,6 +106,17 @@
  * @property {string|null} label The category; null for skipped.
  * @property {number|null} [row] Row of the question. Questions are renumbered when an earlier answer is undone; with
  *   the row given, no other answer can be changed by mistake.
+ */
+
+/**
+ * A category and its key.
+ * @typedef {object} ChosenKey
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string} name Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {string|null} letter A digit from 1 to 9 or a letter; with a 0 before it, two keys are pressed. Null for no
+ *   key.
  */
 
 /**
@@ -177,6 +196,16 @@
  */
 
 /**
+ * Rows that are flagged for later, or no longer.
+ * @typedef {object} Flag
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]} rows
+ * @property {boolean} [is_on]
+ */
+
+/**
  * Rows whose id contains a text; ids that begin with it come first.
  * @typedef {object} FoundReply
  * @property {FoundRow[]} rows
@@ -191,6 +220,25 @@
  */
 
 /**
+ * Whether rows may have labels beside their category.
+ * @typedef {object} FurtherLabels
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {boolean} is_on
+ */
+
+/**
+ * Categories and the heading that they are put under.
+ * @typedef {object} Group
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string[]} names
+ * @property {string|null} under The heading; null for none.
+ */
+
+/**
  * A log entry.
  * @typedef {object} HistoryEntry
  * @property {number} number
@@ -198,7 +246,7 @@
  * @property {string|null} by
  * @property {string} words The entry as a sentence.
  * @property
- *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"undo"|"lost"}
+ *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"option"|"undo"|"lost"}
  *   kind
  * @property {boolean} counts False for entries that were undone, and for the undo itself.
  * @property {number|null} question Number of the question, by which the answer can be changed.
@@ -224,6 +272,7 @@
  *   recorded once and answered again; another request with the same key is rejected.
  * @property {number[]} rows
  * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {"low"|"medium"|"high"|null} [confidence] How sure the expert is, if that is stated.
  */
 
 /**
@@ -315,6 +364,16 @@
  */
 
 /**
+ * A remark on a row, in place of an earlier one.
+ * @typedef {object} Note
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number} row Row index, counted from 0.
+ * @property {string|null} text The remark; null removes it.
+ */
+
+/**
  * The last label that an expert gave to a row.
  * @typedef {object} Opinion
  * @property {string|null} expert
@@ -402,6 +461,13 @@
  */
 
 /**
+ * What a row is called.
+ * @typedef {object} RowNoun
+ * @property {string} one
+ * @property {string} several
+ */
+
+/**
  * The log entry that is on disk now.
  * @typedef {object} Saved
  * @property {number} number Its number in the log, counted from 1.
@@ -436,6 +502,7 @@
  * @property {boolean} is_resumed
  * @property {string[]} notes
  * @property {ExpertHere[]} experts
+ * @property {RowNoun} noun
  */
 
 /**
@@ -454,6 +521,7 @@
  * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
  *   recorded once and answered again; another request with the same key is rejected.
  * @property {number} row Row index, counted from 0.
+ * @property {boolean} [unsure] Whether the row is listed among those that the expert cannot decide.
  */
 
 /**
@@ -474,6 +542,9 @@
  * @property {number} rows
  * @property {Advice} advice
  * @property {number} disagreements
+ * @property {number} unsure Number of rows about which an expert was unsure.
+ * @property {number} flagged Number of flagged rows.
+ * @property {boolean} has_further_labels Whether rows may have labels beside their category.
  * @property {ExpertHere[]} experts
  * @property {LearnReply} learn
  */
@@ -484,6 +555,17 @@
  * @property {PrecisionReply} precision
  * @property {number} total
  * @property {LearntRow[]} rows
+ */
+
+/**
+ * A further label of rows, beside their category.
+ * @typedef {object} Tag
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]} rows
+ * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {boolean} [is_on] False removes the label.
  */
 
 /**
@@ -526,14 +608,20 @@
  * @typedef {{
  *   "/api/answers": {parameters: {}, body: Answer, reply: SavedReply},
  *   "/api/categories/delete": {parameters: {}, body: Delete, reply: SavedReply},
+ *   "/api/categories/group": {parameters: {}, body: Group, reply: SavedReply},
+ *   "/api/categories/key": {parameters: {}, body: ChosenKey, reply: SavedReply},
  *   "/api/categories/merge": {parameters: {}, body: Merge, reply: SavedReply},
  *   "/api/categories/rename": {parameters: {}, body: Rename, reply: SavedReply},
  *   "/api/disagreements/{row}": {parameters: {row: number}, body: Settle, reply: SavedReply},
  *   "/api/experts": {parameters: {}, body: NewExpert, reply: ExpertReply},
+ *   "/api/flags": {parameters: {}, body: Flag, reply: SavedReply},
+ *   "/api/further-labels": {parameters: {}, body: FurtherLabels, reply: SavedReply},
  *   "/api/labels": {parameters: {}, body: Labels, reply: SavedReply},
  *   "/api/learn": {parameters: {}, body: Learn, reply: LearnReply},
+ *   "/api/notes": {parameters: {}, body: Note, reply: SavedReply},
  *   "/api/question": {parameters: {}, body: QuestionWanted, reply: QuestionReply},
  *   "/api/skips": {parameters: {}, body: Skip, reply: SavedReply},
+ *   "/api/tags": {parameters: {}, body: Tag, reply: SavedReply},
  *   "/api/undo": {parameters: {}, body: Undo, reply: SavedReply},
  * }} PostCalls
  */

@@ -37,7 +37,7 @@ class CategoryKeys:
     Examples
     --------
     >>> from kernova.discover.events import Record, Renamed, RowLabelled
-    >>> from kernova.workbench.keys import CategoryKeys
+    >>> from kernova.workbench.remarks import CategoryKeys
     >>> log = [Record(RowLabelled(0, "carp")), Record(RowLabelled(1, "eel"))]
     >>> log += [Record(Renamed("carp", "common carp")), Record(RowLabelled(2, "pike"))]
     >>> keys = CategoryKeys()
