@@ -262,8 +262,8 @@ def open_discovery_data(
     named = [drop] if isinstance(drop, str) else list(drop)
     kept: Missing = "keep" if missing == "fill" else missing
     request = DataRequest(
-        source, id_column, label_column, named, kept, reader, tuple(keep), tuple(show), link, reading,
-        None if only is None else frozenset(only),
+        source, id_column, label_column, named, kept, reader, tuple(keep), tuple(show), link,
+        reading, None if only is None else frozenset(only),
     )  # fmt: skip
     if images is not None and audio is not None:
         raise InputError(

@@ -18,7 +18,7 @@ from kernova.media.files import MediaFiles, captions_of
 from kernova.media.pictures import Picture, pixel_picture, reduced_picture
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import fit_similarity
-from kernova.tables.context import Context, LinkTemplate
+from kernova.tables.context import NO_CONTEXT, Context, LinkTemplate
 from kernova.tables.formats import RawTable, read_raw
 from kernova.tables.table import Missing, Reading, Table, table_of
 from kernova.text import listed
@@ -294,9 +294,6 @@ class PixelRows(RowMedia):
             pixels = eight_bits(pixels, contrast) / 255
         sides = self._pixels.shape[1:]
         return pixel_picture(pixels, max(1, standard_size(largest) // max(sides)))
-
-
-NO_CONTEXT: Final = Context(pa.table({}))
 
 
 @dataclass(frozen=True, eq=False)

@@ -156,6 +156,9 @@ class Context:
         return text
 
 
+NO_CONTEXT: Final = Context(pa.table({}))
+
+
 def _texts_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return values as texts: numbers in full, dates as year-month-day."""
     values = decoded(column)

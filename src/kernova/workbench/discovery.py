@@ -16,6 +16,7 @@ from kernova.discover.stopping import Advice, advice_after
 from kernova.discover.store import open_table_project
 from kernova.discover.strategies import strategy_named
 from kernova.files import path_text
+from kernova.tables.context import NO_CONTEXT, Context
 from kernova.tables.fill_values import far_cell_notes, far_cells, with_moved_cells
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table
@@ -50,6 +51,8 @@ class Discovery:
         Distribution of each column, to compare rows with.
     notes : list of str
         Remarks for the reader.
+    context : Context
+        Columns that are shown beside the rows without being features, and their link.
     """
 
     table: Table
@@ -60,6 +63,7 @@ class Discovery:
     encoded: Matrix
     population: Population
     notes: list[str] = field(default_factory=list)
+    context: Context = NO_CONTEXT
 
     @property
     def cache(self) -> Path:
@@ -189,6 +193,7 @@ def open_discovery(
     seed: int | None = None,
     missing: str = "refuse",
     notes: Sequence[str] = (),
+    context: Context = NO_CONTEXT,
 ) -> Discovery:
     """Start the discovery of a table's categories, or resume a project.
 
@@ -206,6 +211,8 @@ def open_discovery(
         Treatment of missing values.
     notes : sequence of str
         Further remarks on the table for the reader.
+    context : Context, optional
+        Columns to show beside the rows.
 
     Returns
     -------
@@ -239,4 +246,5 @@ def open_discovery(
             *far_cell_notes(table, cells, _MOVED, _MOVED),
             *store.notes,
         ],
+        context,
     )
