@@ -14,6 +14,7 @@ from kernova.web.routes.learning import learning_routes
 from kernova.web.routes.looking import map_routes, overview_routes, row_routes
 from kernova.web.routes.queue import Queue
 from kernova.web.routes.replies import new_router
+from kernova.web.routes.tables import comparison_routes, table_routes
 from kernova.workbench import Workbench
 
 __all__ = ["Queue", "all_routes"]
@@ -26,7 +27,7 @@ def all_routes(workbench: Workbench) -> list[APIRouter]:
     for section in (question_routes, correction_routes, category_routes, annotation_routes):
         section(asking, workbench, queue)
     overview_routes(looking, workbench, queue)
-    for view in (row_routes, map_routes, learning_routes):
+    for view in (row_routes, comparison_routes, table_routes, map_routes, learning_routes):
         view(looking, workbench)
     media_routes(files, workbench)
     download_routes(files, workbench)
