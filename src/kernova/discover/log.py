@@ -14,10 +14,13 @@ from dataclasses import replace
 from typing import Final, NamedTuple, cast
 
 from kernova.discover.events import (
+    Accepted,
     Changed,
     Event,
+    Imported,
     LogEntry,
     Lost,
+    Opined,
     PriorLabels,
     QuestionEvent,
     Record,
@@ -51,6 +54,7 @@ _DESCRIPTIONS: Final = {
     "Tagged": "a further label",
     "Grouped": "a heading of categories",
     "KeyChosen": "a key of a category",
+    "Imported": "imported labels",
 }
 
 
@@ -436,6 +440,12 @@ def check_new_names(event: Event, is_known: Callable[[str], bool]) -> None:
         name = getattr(event, field, None)
         if name is not None and not is_known(name):
             check_new_category(name)
+    if isinstance(event, Opined | Accepted):
+        for name in event.names:
+            if not is_known(name):
+                check_new_category(name)
+    for part in event.parts if isinstance(event, Imported) else ():
+        check_new_names(part, is_known)
 
 
 def _cannot_undo(removed: EffectiveEvent, later: EffectiveEvent) -> InputError:
