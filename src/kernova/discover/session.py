@@ -194,7 +194,8 @@ class CategoryDiscovery(ShowsResults):
         """Do the costly work before the first question, or that before questions from a sample.
 
         It changes neither the log nor open questions, so it may run in its own thread while others
-        read, label rows and correct. ``next_question`` waits for it.
+        read, label rows and correct. ``next_question`` waits for it, except about a large table:
+        meanwhile its questions come from a sample of the rows.
         """
         self._proposer.prepare(self._started().state.answers(), sample_only=sample_only)
 
