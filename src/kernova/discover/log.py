@@ -14,11 +14,14 @@ from dataclasses import replace
 from typing import Final, NamedTuple, cast, get_args
 
 from kernova.discover.events import (
+    Accepted,
     Changed,
     Confidence,
     Event,
+    Imported,
     LogEntry,
     Lost,
+    Opined,
     PriorLabels,
     QuestionEvent,
     Record,
@@ -53,6 +56,7 @@ _DESCRIPTIONS: Final = {
     "Grouped": "a heading of categories",
     "KeyChosen": "a key of a category",
     "OptionSet": "an option of the project",
+    "Imported": "imported labels",
 }
 
 
@@ -443,6 +447,12 @@ def check_new_names(event: Event, is_known: Callable[[str], bool]) -> None:
         raise InputError(
             f'confidence must be "low", "medium", "high" or None; got {quoted(confidence)}.'
         )
+    if isinstance(event, Opined | Accepted):
+        for name in event.names:
+            if not is_known(name):
+                check_new_category(name)
+    for part in event.parts if isinstance(event, Imported) else ():
+        check_new_names(part, is_known)
 
 
 def _cannot_undo(removed: EffectiveEvent, later: EffectiveEvent) -> InputError:

@@ -186,10 +186,10 @@ class SessionResults:
         return None if entry is None else entry.confidence
 
     @property
-    def confidences(self) -> dict[int, str]:
-        """How sure the experts were, by row index, where they said so."""
+    def confidences(self) -> dict[int, Confidence]:
+        """How sure the expert was of each row's label, where that was recorded."""
         entries = self._state.entries.items()
-        return {row: entry.confidence for row, entry in entries if entry.confidence is not None}
+        return {row: one.confidence for row, one in entries if one.confidence is not None}
 
     @property
     def annotations(self) -> Annotations:
@@ -199,6 +199,12 @@ class SessionResults:
     def opinions_of(self, row: int) -> dict[str | None, str]:
         """Return each expert's latest label of a row index, the newest last."""
         return self._state.opinions.of(row)
+
+    @property
+    def shared_opinions(self) -> dict[int, dict[str | None, str]]:
+        """The experts' latest labels of each row that several have labelled, the newest last."""
+        opinions = self._state.opinions
+        return {row: opinions.of(row) for row in opinions.shared()}
 
     @property
     def disagreements(self) -> list[Disagreement]:
