@@ -22,18 +22,23 @@ from kernova.discover.events import (
     Event,
     Flagged,
     Grouped,
+    Imported,
     KeyChosen,
     Lost,
     Merged,
     Noted,
+    Opined,
+    OptionSet,
     Passed,
     PriorLabels,
     QuestionEvent,
     Rejected,
+    RemarkEvent,
     Renamed,
     Reopened,
     RowLabelled,
     RowsLabelled,
+    RowsNoted,
     RowsUnsure,
     Settled,
     Skipped,
@@ -190,13 +195,13 @@ class SessionState:
                 _check_distinct((row, *others))
             case Skipped(row) | Unsure(row):
                 self._check_open(row)
-            case RowLabelled(row, _) | Passed(row) | Noted(row, _):
+            case RowLabelled(row) | Passed(row) | Noted(row, _):
                 self._check_rows((row,))
             case RowsLabelled() | RowsUnsure() | Reopened() | Rejected() | Flagged() | Tagged():
                 self._check_rows(event.rows)
                 _check_distinct(event.rows)
-            case Accepted():
-                self._check_accepted(event)
+            case Accepted() | Opined() | RowsNoted() | Imported():
+                self._check_imported(event)
             case _:
                 self._check_correction(event)
 
@@ -212,7 +217,7 @@ class SessionState:
                 self._check_merge(into, others)
             case Deleted(name):
                 self._check_category(name)
-            case Lost() | Grouped() | KeyChosen():
+            case Lost() | Grouped() | KeyChosen() | OptionSet():
                 pass
             case _:
                 raise TypeError(f"{event!r} is resolved by the log, not by the state")
@@ -242,7 +247,11 @@ class SessionState:
                 return self._add_question(AskedRow(row), Entry(None), by)
             case Unsure(row):
                 return self._add_question(AskedRow(row), Entry(None, None, "unsure"), by)
-            case Passed() | Lost() | Noted() | Flagged() | Tagged() | Grouped() | KeyChosen():
+            case Imported(_, parts):
+                return _joined([self._applied(part, by) for part in parts])
+            case Passed() | Lost() | RowsNoted():
+                return []
+            case _ if isinstance(event, RemarkEvent):
                 return []
             case _:
                 return self._applied_to_rows(event, by)
@@ -253,12 +262,14 @@ class SessionState:
                 return self._set_prior(rows, labels)
             case Accepted():
                 return self._accept(event)
+            case Opined():
+                return self._opine(event, by)
             case RowsUnsure(rows):
                 return self._label_rows(rows, Entry(None, None, "unsure"), by)
-            case RowLabelled(row, label):
-                return self._label_rows((row,), Entry(label), by)
-            case RowsLabelled(rows, label):
-                return self._label_rows(rows, Entry(label), by)
+            case RowLabelled(row, label, confidence):
+                return self._label_rows((row,), Entry(label, confidence=confidence), by)
+            case RowsLabelled(rows, label, confidence):
+                return self._label_rows(rows, Entry(label, confidence=confidence), by)
             case Settled(row, label):
                 self._remember(row)
                 self.opinions.settle(row, label)
@@ -380,6 +391,19 @@ class SessionState:
         given = (Entry(event.names[code], None, "accepted") for code in event.codes)
         return self._update(dict(zip(event.rows, given, strict=True)))
 
+    def _opine(self, event: Opined, by: str | None) -> list[Answer] | None:
+        """Label rows as a file of labels does, each by one expert."""
+        expert = by if event.expert is None else event.expert
+        labels = [event.names[code] for code in event.codes]
+        for row in event.rows:
+            self._remember(row)
+        for row, label in zip(event.rows, labels, strict=True):
+            self.opinions.record((row,), Opinion(label, None, expert))
+            if event.settles and self.opinions.n_experts(row) > 1:
+                self.opinions.settle(row, label)
+        given = (Entry(label, None, "", event.confidence) for label in labels)
+        return self._update(dict(zip(event.rows, given, strict=True)))
+
     def _reopen(self, rows: Iterable[int]) -> None:
         """Remove labels and opinions; a row that was asked becomes skipped."""
         for row in rows:
@@ -472,13 +496,20 @@ class SessionState:
         if rows and not (min(rows) >= 0 and max(rows) < self.n_rows):
             raise _damaged(f"it refers to row {max(rows)}, but the table has {self.n_rows} rows")
 
-    def _check_accepted(self, event: Accepted) -> None:
+    def _check_imported(self, event: Accepted | Opined | RowsNoted | Imported) -> None:
+        if isinstance(event, Imported):
+            for part in event.parts:
+                self.check(part)
+            return
         self._check_rows(event.rows)
         _check_distinct(event.rows)
-        if not len(event.rows) == len(event.codes) == len(event.permille):
-            raise _damaged("it accepts rows without one suggestion for each")
-        if event.codes and max(event.codes) >= len(event.names):
-            raise _damaged("it accepts rows for a category without name")
+        of_rows = {
+            Accepted: ("codes", "permille"), Opined: ("codes",), RowsNoted: ("texts",),
+        }[type(event)]  # fmt: skip
+        if any(len(getattr(event, name)) != len(event.rows) for name in of_rows):
+            raise _damaged(f"it has {' and '.join(of_rows)} for other rows than it names")
+        if not isinstance(event, RowsNoted) and max(event.codes, default=-1) >= len(event.names):
+            raise _damaged("it labels rows with a category without name")
 
     def _check_open(self, row: int) -> None:
         self._check_rows((row,))
@@ -525,6 +556,12 @@ class SessionState:
             raise InputError(
                 f"There is no category {quoted(name)}. {_existing(list(self.categories))}"
             )
+
+
+def _joined(parts: list[list[Answer] | None]) -> list[Answer] | None:
+    """Return the new answers of several events; None if one of them needs a fresh asker."""
+    known = [answers for answers in parts if answers is not None]
+    return [one for answers in known for one in answers] if len(known) == len(parts) else None
 
 
 def _existing(names: list[str]) -> str:
