@@ -57,4 +57,4 @@ def soft_histogram(values: Matrix, weights: Matrix, regions: Indices, bins: Hist
     size = n * n_regions * n_bins
     sums = np.bincount((start + first).ravel(), (weights * (1 - upper_part)).ravel(), size)
     sums += np.bincount((start + second).ravel(), (weights * upper_part).ravel(), size)
-    return sums.reshape(n, n_regions * n_bins)
+    return np.asarray(sums.reshape(n, n_regions * n_bins), dtype=np.float64)

@@ -114,7 +114,8 @@ def cell_colour_names() -> list[str]:
 
 def cell_colours(pictures: LabPictures) -> Matrix:
     """Return the mean colour in each cell of a grid."""
-    cells = grid_cells(*pictures.lightness.shape[1:], N_CELLS)
+    height, width = pictures.lightness.shape[1:]
+    cells = grid_cells(height, width, N_CELLS)
     means = [region_means(channel, cells.numbers, len(cells.names)) for channel in pictures]
     return np.hstack(means) / 100
 

@@ -4,6 +4,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -43,6 +44,9 @@ class DataRequest(NamedTuple):
     link: str | None = None
     reading: Reading = "strict"
     only: frozenset[str] | None = None  # the features, if they are known; all others are none
+    rotation_invariant: bool = False  # of pictures that are described
+    embeddings: str | None = None  # a file of vectors that are compared instead of the columns
+    cache: Path | None = None  # a file that keeps the descriptors of pictures
 
     @property
     def named(self) -> list[str]:

@@ -14,11 +14,13 @@ from kernova.cli.options import (
     MAX_SEED,
     TABLE_FORMATS,
     Drop,
+    Embeddings,
     IdColumn,
     Keep,
     MemoryMb,
     Missing,
     Raw,
+    RotationInvariant,
     check_targets,
     examples,
 )
@@ -27,6 +29,7 @@ from kernova.workflows.settings import SimulationSettings
 EXAMPLE = examples(
     "kernova discover --demo",
     "kernova discover galaxies.csv --id-column id --drop label --images thumbnails.zip",
+    "kernova discover photos/ --rotation-invariant",
     "kernova discover stars.csv --id-column name --show ra --link https://example.org/{name}",
     "kernova discover wines.csv --id-column wine --drop cultivar --terminal -o categories.csv",
 )
@@ -39,7 +42,7 @@ def discover(
         typer.Argument(
             metavar="[DATA]",
             help=f"Table of rows ({TABLE_FORMATS}), landmarks (TPS), a Raven "
-            "selection table, or a folder of recordings.",
+            "selection table, a folder of recordings, or a folder or ZIP archive of pictures.",
         ),
     ] = None,
     demo: Annotated[
@@ -143,6 +146,8 @@ def discover(
             "column. Nothing is fetched.",
         ),
     ] = None,
+    embeddings: Embeddings = None,
+    rotation_invariant: RotationInvariant = False,
     missing: Missing = SimulationSettings.missing,
     output: Annotated[
         Path | None,
@@ -180,7 +185,8 @@ def discover(
             {
                 "--images": images, "--audio": audio, "--id-column": id_column,
                 "--label-column": label_column, "--drop": drop, "--keep": keep, "--show": show,
-                "--link": link,
+                "--link": link, "--embeddings": embeddings,
+                "--rotation-invariant": rotation_invariant,
             }
         )  # fmt: skip
     project_path = project or default_project("digits" if data is None else data)
@@ -202,6 +208,8 @@ def discover(
                 keep=keep or (),
                 show=show or (),
                 link=link,
+                embeddings=embeddings,
+                rotation_invariant=rotation_invariant,
             )
         )
         stack.callback(opened.media.close)
