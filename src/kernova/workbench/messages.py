@@ -22,6 +22,7 @@ from kernova.discover.events import (
     Renamed,
     Reopened,
     RowLabelled,
+    RowsAdded,
     RowsLabelled,
     RowsUnsure,
     Settled,
@@ -30,11 +31,13 @@ from kernova.discover.events import (
     Undone,
     Unsure,
 )
+from kernova.discover.growth.batches import bound_sentence
 from kernova.text import quantity
 
 Kind = Literal[
     "prior", "answer", "skip", "label", "labels", "change", "rename", "merge", "delete", "settle",
     "unsure", "accept", "reopen", "reject", "note", "flag", "tag", "group", "key", "undo", "lost",
+    "rows",
 ]  # fmt: skip
 
 KINDS: Final[dict[type[Any], Kind]] = {
@@ -59,6 +62,7 @@ KINDS: Final[dict[type[Any], Kind]] = {
     Tagged: "tag",
     Grouped: "group",
     KeyChosen: "key",
+    RowsAdded: "rows",
     Undone: "undo",
     Lost: "lost",
 }
@@ -168,6 +172,8 @@ def _log_message(event: Event) -> str:
         case PriorLabels(rows, _):
             had = "was" if len(rows) == 1 else "were"
             return f"{quantity(len(rows), 'row')} {had} labelled before the first question."
+        case RowsAdded():
+            return f"{quantity(event.n_rows, 'new row')} added. {bound_sentence(event)}"
         case Lost():
             return "An entry was lost, because the project file was damaged."
         case Undone(None):

@@ -33,6 +33,7 @@ from kernova.discover.events import (
     Renamed,
     Reopened,
     RowLabelled,
+    RowsAdded,
     RowsLabelled,
     RowsUnsure,
     Settled,
@@ -40,6 +41,7 @@ from kernova.discover.events import (
     Tagged,
     Unsure,
 )
+from kernova.discover.growth.batches import check_batch
 from kernova.discover.opinions import Opinion, Opinions, RowOpinions
 from kernova.discover.questions import Answer
 from kernova.discover.state.category_rows import CategoryRows
@@ -88,6 +90,7 @@ class _Step(NamedTuple):
 
     is_question: bool
     rows: dict[int, _RowBefore]
+    is_batch: bool
 
 
 class SessionState:
@@ -96,12 +99,16 @@ class SessionState:
     Parameters
     ----------
     n_rows : int
-        Number of rows of the table.
+        Number of rows of the table at its beginning.
     events : iterable
         Events in effect, in order; see :mod:`kernova.discover.log`.
 
     Attributes
     ----------
+    n_rows : int
+        Number of rows, with those that were added.
+    batches : list of RowsAdded
+        The rows that were added, in order.
     entries : dict of int to Entry
         Every row that was labelled or skipped, in that order; a skipped row has no label.
     questions : list of AskedRow
@@ -133,6 +140,7 @@ class SessionState:
 
     def __init__(self, n_rows: int, events: Iterable[Event] = ()) -> None:
         self.n_rows = n_rows
+        self.batches: list[RowsAdded] = []
         self.entries: dict[int, Entry] = {}
         self.questions: list[AskedRow] = []
         self.skipped: set[int] = set()
@@ -184,6 +192,8 @@ class SessionState:
         match event:
             case PriorLabels(rows, labels):
                 self._check_prior(rows, labels)
+            case RowsAdded():
+                check_batch(event, self.n_rows)
             case Answered(row, _, others, _):
                 self._check_open(row)
                 self._check_rows(others)
@@ -229,7 +239,8 @@ class SessionState:
         self.check(event)
         self._changing = {}
         answers = self._applied(event, by)
-        self._keep(_Step(isinstance(event, QuestionEvent), self._changing))
+        is_batch = isinstance(event, RowsAdded)
+        self._keep(_Step(isinstance(event, QuestionEvent), self._changing, is_batch))
         return answers
 
     def _applied(self, event: Event, by: str | None) -> list[Answer] | None:
@@ -251,6 +262,8 @@ class SessionState:
         match event:
             case PriorLabels(rows, labels):
                 return self._set_prior(rows, labels)
+            case RowsAdded():
+                return self._add_rows(event)
             case Accepted():
                 return self._accept(event)
             case RowsUnsure(rows):
@@ -300,6 +313,9 @@ class SessionState:
                 is_ordered &= self._restore(row, before)
             if step.is_question:
                 del self._question_of[self.questions.pop().row]
+            if step.is_batch:
+                self.n_rows = self.batches.pop().first
+                self._categories.resize(self.n_rows)
         if not is_ordered:
             ranks = self._categories.ranks
             self.entries = dict(sorted(self.entries.items(), key=lambda item: ranks[item[0]]))
@@ -356,6 +372,12 @@ class SessionState:
         self.entries[row] = entry
         if new is not None and old != new:
             self._categories.add(row, new)
+
+    def _add_rows(self, event: RowsAdded) -> list[Answer] | None:
+        self.batches.append(event)
+        self.n_rows += event.n_rows
+        self._categories.resize(self.n_rows)
+        return self._set_prior(event.labelled, event.labels)
 
     def _set_prior(self, rows: tuple[int, ...], labels: tuple[str, ...]) -> list[Answer] | None:
         for row in rows:
