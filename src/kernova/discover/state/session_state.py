@@ -20,15 +20,10 @@ from kernova.discover.events import (
     Confidence,
     Deleted,
     Event,
-    Flagged,
-    Grouped,
     Imported,
-    KeyChosen,
     Lost,
     Merged,
-    Noted,
     Opined,
-    OptionSet,
     Passed,
     PriorLabels,
     QuestionEvent,
@@ -37,21 +32,19 @@ from kernova.discover.events import (
     Renamed,
     Reopened,
     RowLabelled,
+    RowsAdded,
     RowsLabelled,
     RowsNoted,
     RowsUnsure,
     Settled,
     Skipped,
-    Tagged,
     Unsure,
 )
 from kernova.discover.opinions import Opinion, Opinions, RowOpinions
 from kernova.discover.questions import Answer
 from kernova.discover.state.category_rows import CategoryRows
-from kernova.errors import InputError, quoted
-from kernova.text import listed
+from kernova.discover.state.checks import Checks
 
-_MAX_NAMES: Final = 12
 # Events that can be taken back without a replay, and rows that are kept for it.
 _MOST_STEPS: Final = 10_000
 _MOST_ROWS_KEPT: Final = 100_000
@@ -93,6 +86,7 @@ class _Step(NamedTuple):
 
     is_question: bool
     rows: dict[int, _RowBefore]
+    is_batch: bool
 
 
 class SessionState:
@@ -101,12 +95,16 @@ class SessionState:
     Parameters
     ----------
     n_rows : int
-        Number of rows of the table.
+        Number of rows of the table at its beginning.
     events : iterable
         Events in effect, in order; see :mod:`kernova.discover.log`.
 
     Attributes
     ----------
+    n_rows : int
+        Number of rows, with those that were added.
+    batches : list of RowsAdded
+        The rows that were added, in order.
     entries : dict of int to Entry
         Every row that was labelled or skipped, in that order; a skipped row has no label.
     questions : list of AskedRow
@@ -138,6 +136,7 @@ class SessionState:
 
     def __init__(self, n_rows: int, events: Iterable[Event] = ()) -> None:
         self.n_rows = n_rows
+        self.batches: list[RowsAdded] = []
         self.entries: dict[int, Entry] = {}
         self.questions: list[AskedRow] = []
         self.skipped: set[int] = set()
@@ -186,41 +185,7 @@ class SessionState:
 
     def check(self, event: Event) -> None:
         """Raise if an event does not fit the state."""
-        match event:
-            case PriorLabels(rows, labels):
-                self._check_prior(rows, labels)
-            case Answered(row, _, others, _):
-                self._check_open(row)
-                self._check_rows(others)
-                _check_distinct((row, *others))
-            case Skipped(row) | Unsure(row):
-                self._check_open(row)
-            case RowLabelled(row) | Passed(row) | Noted(row, _):
-                self._check_rows((row,))
-            case RowsLabelled() | RowsUnsure() | Reopened() | Rejected() | Flagged() | Tagged():
-                self._check_rows(event.rows)
-                _check_distinct(event.rows)
-            case Accepted() | Opined() | RowsNoted() | Imported():
-                self._check_imported(event)
-            case _:
-                self._check_correction(event)
-
-    def _check_correction(self, event: Event) -> None:
-        match event:
-            case Settled(row, _):
-                self._check_disputed(row)
-            case Changed(question, _):
-                self._check_question(question)
-            case Renamed(old, new):
-                self._check_rename(old, new)
-            case Merged(into, others):
-                self._check_merge(into, others)
-            case Deleted(name):
-                self._check_category(name)
-            case Lost() | Grouped() | KeyChosen() | OptionSet():
-                pass
-            case _:
-                raise TypeError(f"{event!r} is resolved by the log, not by the state")
+        Checks(self).check(event)
 
     def apply(self, event: Event, by: str | None = None) -> list[Answer] | None:
         """Apply one event in effect, by an expert.
@@ -234,7 +199,8 @@ class SessionState:
         self.check(event)
         self._changing = {}
         answers = self._applied(event, by)
-        self._keep(_Step(isinstance(event, QuestionEvent), self._changing))
+        is_batch = isinstance(event, RowsAdded)
+        self._keep(_Step(isinstance(event, QuestionEvent), self._changing, is_batch))
         return answers
 
     def _applied(self, event: Event, by: str | None) -> list[Answer] | None:
@@ -260,16 +226,17 @@ class SessionState:
         match event:
             case PriorLabels(rows, labels):
                 return self._set_prior(rows, labels)
+            case RowsAdded():
+                return self._add_rows(event)
             case Accepted():
                 return self._accept(event)
             case Opined():
                 return self._opine(event, by)
             case RowsUnsure(rows):
                 return self._label_rows(rows, Entry(None, None, "unsure"), by)
-            case RowLabelled(row, label, confidence):
-                return self._label_rows((row,), Entry(label, confidence=confidence), by)
-            case RowsLabelled(rows, label, confidence):
-                return self._label_rows(rows, Entry(label, confidence=confidence), by)
+            case RowLabelled() | RowsLabelled():
+                rows = event.rows if isinstance(event, RowsLabelled) else (event.row,)
+                return self._label_rows(rows, Entry(event.label, None, "", event.confidence), by)
             case Settled(row, label):
                 self._remember(row)
                 self.opinions.settle(row, label)
@@ -311,6 +278,9 @@ class SessionState:
                 is_ordered &= self._restore(row, before)
             if step.is_question:
                 del self._question_of[self.questions.pop().row]
+            if step.is_batch:
+                self.n_rows = self.batches.pop().first
+                self._categories.resize(self.n_rows)
         if not is_ordered:
             ranks = self._categories.ranks
             self.entries = dict(sorted(self.entries.items(), key=lambda item: ranks[item[0]]))
@@ -367,6 +337,12 @@ class SessionState:
         self.entries[row] = entry
         if new is not None and old != new:
             self._categories.add(row, new)
+
+    def _add_rows(self, event: RowsAdded) -> list[Answer] | None:
+        self.batches.append(event)
+        self.n_rows += event.n_rows
+        self._categories.resize(self.n_rows)
+        return self._set_prior(event.labelled, event.labels)
 
     def _set_prior(self, rows: tuple[int, ...], labels: tuple[str, ...]) -> list[Answer] | None:
         for row in rows:
@@ -484,96 +460,8 @@ class SessionState:
             else:
                 self._put(row, None)
 
-    # --- checks ----------------------------------------------------------------------------
-
-    def _check_prior(self, rows: tuple[int, ...], labels: tuple[str, ...]) -> None:
-        if self.entries or len(rows) != len(labels):
-            raise _damaged("prior labels must come first, one for each row")
-        self._check_rows(rows)
-        _check_distinct(rows)
-
-    def _check_rows(self, rows: tuple[int, ...]) -> None:
-        if rows and not (min(rows) >= 0 and max(rows) < self.n_rows):
-            raise _damaged(f"it refers to row {max(rows)}, but the table has {self.n_rows} rows")
-
-    def _check_imported(self, event: Accepted | Opined | RowsNoted | Imported) -> None:
-        if isinstance(event, Imported):
-            for part in event.parts:
-                self.check(part)
-            return
-        self._check_rows(event.rows)
-        _check_distinct(event.rows)
-        of_rows = {
-            Accepted: ("codes", "permille"), Opined: ("codes",), RowsNoted: ("texts",),
-        }[type(event)]  # fmt: skip
-        if any(len(getattr(event, name)) != len(event.rows) for name in of_rows):
-            raise _damaged(f"it has {' and '.join(of_rows)} for other rows than it names")
-        if not isinstance(event, RowsNoted) and max(event.codes, default=-1) >= len(event.names):
-            raise _damaged("it labels rows with a category without name")
-
-    def _check_open(self, row: int) -> None:
-        self._check_rows((row,))
-        if row in self.entries:
-            raise _damaged(f"row {row} was asked, but was already labelled or skipped")
-
-    def _check_disputed(self, row: int) -> None:
-        self._check_rows((row,))
-        if self.opinions.n_experts(row) < 2:
-            raise _damaged(f"row {row} was settled, but fewer than two experts had labelled it")
-
-    def _check_question(self, question: int) -> None:
-        n_asked = len(self.questions)
-        if not 1 <= question <= n_asked:
-            extent = (
-                f"there are questions 1 to {n_asked}"
-                if n_asked
-                else "no question has been asked yet"
-            )
-            raise InputError(f"There is no question {question} to change: {extent}.")
-
-    def _check_rename(self, old: str, new: str) -> None:
-        self._check_category(old)
-        if old == new:
-            raise InputError(f"The category {quoted(old)} has that name already.")
-        if new in self._categories:
-            raise InputError(
-                f"There is a category {quoted(new)} already. To make one of both, merge "
-                f"{quoted(old)} into it."
-            )
-
-    def _check_merge(self, into: str, others: tuple[str, ...]) -> None:
-        if not others:
-            raise InputError(
-                f"Nothing to merge into {quoted(into)}: name at least one other category."
-            )
-        for name in (into, *others):
-            self._check_category(name)
-        if into in others:
-            raise InputError(f"The category {quoted(into)} cannot be merged into itself.")
-
-    def _check_category(self, name: str) -> None:
-        if name not in self._categories:
-            raise InputError(
-                f"There is no category {quoted(name)}. {_existing(list(self.categories))}"
-            )
-
 
 def _joined(parts: list[list[Answer] | None]) -> list[Answer] | None:
     """Return the new answers of several events; None if one of them needs a fresh asker."""
     known = [answers for answers in parts if answers is not None]
     return [one for answers in known for one in answers] if len(known) == len(parts) else None
-
-
-def _existing(names: list[str]) -> str:
-    if not names:
-        return "There is no category yet."
-    return f"There are {listed(names, _MAX_NAMES)}."
-
-
-def _check_distinct(rows: tuple[int, ...]) -> None:
-    if len(set(rows)) != len(rows):
-        raise _damaged("it labels a row twice in one event")
-
-
-def _damaged(reason: str) -> InputError:
-    return InputError(f"The log does not fit the table, or is damaged: {reason}.")

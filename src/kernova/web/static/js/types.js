@@ -322,7 +322,7 @@
  * @property {string|null} by
  * @property {string} words The entry as a sentence.
  * @property
- *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"option"|"import"|"undo"|"lost"}
+ *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"option"|"import"|"rows"|"undo"|"lost"}
  *   kind
  * @property {boolean} counts False for entries that were undone, and for the undo itself.
  * @property {number|null} question Number of the question, by which the answer can be changed.
