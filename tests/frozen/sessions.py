@@ -25,6 +25,9 @@ PROJECTS = {
     "default": (None, True, True),
 }
 
+# Fields of events that the landed version had not; they are left out while they are unset.
+ADDED_LATER = {"confidence"}
+
 
 def table(as_frame):
     """Give the rows, and the ids that they are called by (None: the index of the data frame)."""
@@ -161,7 +164,12 @@ def everything(session):
 
 def _fields(event):
     """Give an event's fields; those that only repairs read came after the landed version."""
-    return [getattr(event, one.name) for one in dataclasses.fields(event) if one.repr]
+    shown = [one.name for one in dataclasses.fields(event) if one.repr]
+    return [
+        value
+        for name, value in ((name, getattr(event, name)) for name in shown)
+        if not (name in ADDED_LATER and value is None)
+    ]
 
 
 def _plain(value):
