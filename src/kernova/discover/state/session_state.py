@@ -11,6 +11,7 @@ time does not depend on the number of answers.
 
 from collections import deque
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final, Literal, NamedTuple
 
 from kernova.discover.events import (
@@ -48,6 +49,8 @@ from kernova.discover.state.checks import Checks
 # Events that can be taken back without a replay, and rows that are kept for it.
 _MOST_STEPS: Final = 10_000
 _MOST_ROWS_KEPT: Final = 100_000
+# From more rows of one event on, they are moved between categories at once.
+_FEW_ROWS: Final = 64
 
 
 Status = Literal["", "unsure", "accepted"]
@@ -87,6 +90,10 @@ class _Step(NamedTuple):
     is_question: bool
     rows: dict[int, _RowBefore]
     is_batch: bool
+
+
+# Nearly all rows of large events are as at the beginning.
+_UNTOUCHED: Final = _RowBefore(None, 0, RowOpinions())
 
 
 class SessionState:
@@ -274,8 +281,9 @@ class SessionState:
             self._n_kept -= len(step.rows)
             if step.is_question:
                 self._categories.drop_question()
-            for row, before in reversed(step.rows.items()):
-                is_ordered &= self._restore(row, before)
+            with self._moving(len(step.rows)):
+                for row, before in reversed(step.rows.items()):
+                    is_ordered &= self._restore(row, before)
             if step.is_question:
                 del self._question_of[self.questions.pop().row]
             if step.is_batch:
@@ -285,6 +293,10 @@ class SessionState:
             ranks = self._categories.ranks
             self.entries = dict(sorted(self.entries.items(), key=lambda item: ranks[item[0]]))
 
+    def _moving(self, n_rows: int) -> AbstractContextManager[None]:
+        """Return a context in which the categories of rows change, at its end if they are many."""
+        return self._categories.together() if n_rows > _FEW_ROWS else nullcontext()
+
     def _keep(self, step: _Step) -> None:
         self._steps.append(step)
         self._n_kept += len(step.rows)
@@ -293,8 +305,10 @@ class SessionState:
 
     def _remember(self, row: int) -> None:
         if row not in self._changing:
-            rank = self._categories.ranks[row]
-            self._changing[row] = _RowBefore(self.entries.get(row), rank, self.opinions.about(row))
+            rank, entry = self._categories.ranks[row], self.entries.get(row)
+            opinions = self.opinions.about(row)
+            is_untouched = rank == 0 and entry is None and opinions == _UNTOUCHED.opinions
+            self._changing[row] = _UNTOUCHED if is_untouched else _RowBefore(entry, rank, opinions)
 
     def _restore(self, row: int, before: _RowBefore) -> bool:
         """Set a row as it was; return whether the order of the entries is still right."""
@@ -364,7 +378,8 @@ class SessionState:
         """Label rows as a model suggested; this is nobody's opinion, so it disputes nothing."""
         for row in event.rows:
             self._remember(row)
-        given = (Entry(event.names[code], None, "accepted") for code in event.codes)
+        entries = [Entry(name, None, "accepted") for name in event.names]
+        given = map(entries.__getitem__, event.codes)
         return self._update(dict(zip(event.rows, given, strict=True)))
 
     def _opine(self, event: Opined, by: str | None) -> list[Answer] | None:
@@ -382,22 +397,25 @@ class SessionState:
 
     def _reopen(self, rows: Iterable[int]) -> None:
         """Remove labels and opinions; a row that was asked becomes skipped."""
-        for row in rows:
-            self._remember(row)
-            self.opinions.forget(row)
-            question = self._question_of.get(row)
-            self._put(row, None if question is None else Entry(None, question))
+        rows = list(rows)
+        with self._moving(len(rows)):
+            for row in rows:
+                self._remember(row)
+                self.opinions.forget(row)
+                question = self._question_of.get(row)
+                self._put(row, None if question is None else Entry(None, question))
 
     def _update(self, given: dict[int, Entry]) -> list[Answer] | None:
         """Set labels; return the new answers, or None if a row had another label before."""
         new, is_changed = {}, False
-        for row, entry in given.items():
-            before = self.entries.get(row)
-            if before is None:
-                new[row] = entry
-            elif before.label != entry.label:
-                is_changed = True
-            self._put(row, entry)
+        with self._moving(len(given)):
+            for row, entry in given.items():
+                before = self.entries.get(row)
+                if before is None:
+                    new[row] = entry
+                elif before.label != entry.label:
+                    is_changed = True
+                self._put(row, entry)
         return None if is_changed else self._as_answers(new)
 
     def _as_answers(self, entries: dict[int, Entry]) -> list[Answer]:
@@ -416,16 +434,17 @@ class SessionState:
         """Change the row that was asked, and rows labelled with it and not relabelled since."""
         asked = self.questions[question - 1]
         self._relabel(asked.row, Entry(label, question), by)
-        for row in asked.others:
-            entry = self.entries.get(row)
-            if entry is None or entry.question != question:
-                continue
-            if label is not None or row in self._question_of:
-                self._relabel(row, Entry(label, question), by)
-            else:
-                self._remember(row)
-                self.opinions.forget(row)
-                self._put(row, None)  # never asked and no longer labelled: open again
+        with self._moving(len(asked.others)):
+            for row in asked.others:
+                entry = self.entries.get(row)
+                if entry is None or entry.question != question:
+                    continue
+                if label is not None or row in self._question_of:
+                    self._relabel(row, Entry(label, question), by)
+                else:
+                    self._remember(row)
+                    self.opinions.forget(row)
+                    self._put(row, None)  # never asked and no longer labelled: open again
 
     def _relabel(self, row: int, entry: Entry, by: str | None) -> None:
         self._remember(row)
@@ -451,14 +470,15 @@ class SessionState:
         for row in (*rows, *naming):
             self._remember(row)
         self.opinions.delete(naming, name)
-        for row in rows:
-            opinion = self.opinions.latest(row)
-            if opinion is not None:
-                self._put(row, Entry(opinion.label, opinion.question))
-            elif row in self._question_of:
-                self._put(row, Entry(None, self._question_of[row]))
-            else:
-                self._put(row, None)
+        with self._moving(len(rows)):
+            for row in rows:
+                opinion = self.opinions.latest(row)
+                if opinion is not None:
+                    self._put(row, Entry(opinion.label, opinion.question))
+                elif row in self._question_of:
+                    self._put(row, Entry(None, self._question_of[row]))
+                else:
+                    self._put(row, None)
 
 
 def _joined(parts: list[list[Answer] | None]) -> list[Answer] | None:
