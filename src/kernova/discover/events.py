@@ -31,6 +31,31 @@ class PriorLabels:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsAdded:
+    """New rows followed those of the table, which nothing can undo.
+
+    ``first`` is the index of the first of them, and ``fingerprint`` that of their values.
+    ``unlike`` holds the rows that look new beside all rows before, the most unusual first;
+    ``groups`` a number for each, the same for rows that lie together; ``ppm`` their p-values in
+    millionths. By chance no more than ``by_chance`` would look new; ``n_held_out`` rows show that,
+    or none if nothing was judged. ``n_known`` rows were recognised. ``labelled`` are rows with a
+    label known in advance.
+    """
+
+    first: int
+    n_rows: int
+    fingerprint: str
+    unlike: tuple[int, ...] = ()
+    groups: tuple[int, ...] = ()
+    ppm: tuple[int, ...] = ()
+    by_chance: int = 0
+    n_held_out: int = 0
+    n_known: int = 0
+    labelled: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """The open question was answered; other rows of its cluster may be labelled with it."""
 
@@ -262,6 +287,7 @@ class Lost:
 
 Event = (
     PriorLabels
+    | RowsAdded
     | Answered
     | Skipped
     | Unsure
@@ -292,6 +318,7 @@ Event = (
 
 _KINDS: dict[str, type[Event]] = {
     "prior labels": PriorLabels,
+    "rows added": RowsAdded,
     "answered": Answered,
     "skipped": Skipped,
     "unsure": Unsure,

@@ -27,6 +27,7 @@ from kernova.discover.events import (
     Renamed,
     Reopened,
     RowLabelled,
+    RowsAdded,
     RowsLabelled,
     RowsUnsure,
     Settled,
@@ -35,13 +36,14 @@ from kernova.discover.events import (
     Undone,
     Unsure,
 )
+from kernova.discover.growth.batches import bound_sentence
 from kernova.noun import ROWS, Noun
 from kernova.text import quantity
 
 Kind = Literal[
     "prior", "answer", "skip", "label", "labels", "change", "rename", "merge", "delete", "settle",
     "unsure", "accept", "reopen", "reject", "note", "flag", "tag", "group", "key", "option",
-    "import", "undo", "lost",
+    "import", "rows", "undo", "lost",
 ]  # fmt: skip
 
 KINDS: Final[dict[type[Any], Kind]] = {
@@ -68,6 +70,7 @@ KINDS: Final[dict[type[Any], Kind]] = {
     KeyChosen: "key",
     OptionSet: "option",
     Imported: "import",
+    RowsAdded: "rows",
     Undone: "undo",
     Lost: "lost",
 }
@@ -136,8 +139,8 @@ def _counted_parts(parts: Sequence[ImportedPart], noun: Noun) -> str:
     """Return how many rows an import labels; where it labels none, how many it concerns."""
     labelled = {row for one in parts if isinstance(one, Opined | Accepted) for row in one.rows}
     if labelled:
-        return f"Labels of {quantity(len(labelled), *noun)}"
-    return f"Remarks on {quantity(len(rows_of(Imported('', tuple(parts)))), *noun)}"
+        return f"Labels of {noun.counted(len(labelled))}"
+    return f"Remarks on {noun.counted(len(rows_of(Imported('', tuple(parts)))))}"
 
 
 def _annotation_message(event: Event, ids: Sequence[object], noun: Noun) -> str:
@@ -210,6 +213,9 @@ def _log_message(event: Event, noun: Noun) -> str:
         case PriorLabels(rows, _):
             had = "was" if len(rows) == 1 else "were"
             return f"{noun.counted(len(rows))} {had} labelled before the first question."
+        case RowsAdded():
+            added = quantity(event.n_rows, f"new {noun.one}", f"new {noun.several}")
+            return f"{added} added. {bound_sentence(event)}"
         case Lost():
             return "An entry was lost, because the project file was damaged."
         case Undone(None):
