@@ -85,7 +85,7 @@ def novelty(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Vectors of the rows of NEW; by default --embeddings has them, too, by id or file.",
+            help="Vectors of the rows of NEW; by default --embeddings has them, too.",
         ),
     ] = None,
     rotation_invariant: options.RotationInvariant = False,

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.ndimage import uniform_filter
 
 from kernova.images.gradients import SCALES
+from kernova.images.regions import spread_of
 from kernova.typing import Indices, Matrix
 
 _N_POINTS = 8
@@ -150,4 +151,4 @@ def _local_contrast(lightness: Matrix, radius: int) -> Matrix:
     size = (1, 2 * radius + 1, 2 * radius + 1)
     mean = uniform_filter(lightness, size)
     squares = uniform_filter(lightness**2, size)
-    return np.sqrt(np.maximum(squares - mean**2, 0.0))
+    return spread_of(mean, squares)

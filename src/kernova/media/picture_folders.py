@@ -157,7 +157,8 @@ def _described(request: DataRequest, raw: RawTable, files: Pictures) -> _Describ
     table = raw.columns.filter(pa.array(is_there))
     for name, column in zip(columns.names, columns.rows(rows).T, strict=True):
         table = table.append_column(name, pa.array(column))
-    notes = [*_failure_note(found, files), _what_is_seen(columns, len(rows))]
+    seen = _what_is_seen(columns, len(rows), is_known=known is not None)
+    notes = [*_failure_note(found, files), seen]
     return _DescribedRows(raw._replace(columns=table), columns, notes)
 
 
@@ -193,12 +194,12 @@ def _failure_note(found: Described, files: Pictures) -> list[str]:
     ]
 
 
-def _what_is_seen(columns: PictureColumns, n_pictures: int) -> str:
+def _what_is_seen(columns: PictureColumns, n_pictures: int, *, is_known: bool) -> str:
     n = len(columns.names)
     turned = ", whichever way they are turned" if columns.rotation_invariant else ""
+    advice = "" if is_known else " Embeddings of a trained network see more (`embeddings`)."
     return (
         f"{quantity(n_pictures, 'picture')} compared by {quantity(n, 'component')} of colour, "
-        f"layout, edges and texture{turned}. No objects are recognised: what differs in meaning "
-        "but not in these looks alike. An embedding of a trained network sees more "
-        "(`embeddings`)."
+        f"layout, edges and texture{turned}. No objects are recognised: pictures that differ in "
+        f"none of these look alike.{advice}"
     )

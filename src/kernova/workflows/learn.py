@@ -268,7 +268,7 @@ def learn_classes(
     leaves_classes_out : bool, default=True
         Whether to test how many rows of each class would be called unknown without it.
     """
-    settings = settings or LearnSettings()
+    settings = _with_scale(settings or LearnSettings(), table)
     _check_settings(settings)
     assert table.labels is not None
     labels = label_texts(table.labels)
@@ -289,6 +289,13 @@ def learn_classes(
         )  # fmt: skip
     notes += _giveaway_notes(rows) + _notes_on(model, rows.classes)
     return LearnResult(model, tests.classes, table, settings, notes, tests)
+
+
+def _with_scale(settings: LearnSettings, table: Table) -> LearnSettings:
+    """Scale the components of pictures and embeddings together: weak ones hold less."""
+    if isinstance(table.reader, MediaColumns) and settings.scale == "feature":
+        return replace(settings, scale="common")
+    return settings
 
 
 def _rows_of(
