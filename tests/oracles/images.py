@@ -113,7 +113,9 @@ def binary_pattern(picture, y, x, radius, lighter_by=1.0):
         down, across = round(-radius * sin(angle), 9), round(radius * cos(angle), 9)
         top, left = floor(down), floor(across)
         value = sum(
-            (1 - abs(down - row)) * (1 - abs(across - column)) * mirrored(picture, y + row, x + column)
+            (1 - abs(down - row))
+            * (1 - abs(across - column))
+            * mirrored(picture, y + row, x + column)
             for row in {top, ceil(down)}
             for column in {left, ceil(across)}
         )

@@ -115,7 +115,7 @@ def spread_of(means: Matrix, squares: Matrix) -> Matrix:
     array([0., 4.])
     """
     variances = squares - means**2
-    # Where all pixels are equal, cancellation leaves 1e-12; pixels of eight bits differ by far more.
+    # Where all pixels are equal, cancellation leaves 1e-12; different ones leave far more.
     return np.sqrt(np.where(variances > _CANCELLATION, variances, 0.0))
 
 

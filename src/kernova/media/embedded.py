@@ -76,9 +76,8 @@ def embedded_rows(
     rows = np.full((len(places), len(columns.names)), np.nan)
     rows[is_there] = columns.rows(picked)
     how = (
-        f"Rows are compared by their embeddings in {found.source}: {columns.n_numbers:,} numbers "
-        f"each, brought to length one, of which {quantity(len(columns.names), 'component')} "
-        f"{plural(len(columns.names), 'is', 'are')} used."
+        f"Rows are compared by their embeddings in {found.source}: "
+        f"{quantity(len(columns.names), 'component')} of {columns.n_numbers:,} numbers each."
     )
     return EmbeddedRows(
         request._replace(

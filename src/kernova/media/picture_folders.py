@@ -73,8 +73,8 @@ def read_picture_folder(request: DataRequest, files: Pictures, **others: object)
     """
     if not files.names:
         raise InputError(
-            f"{files.source} holds no pictures. Give a folder or ZIP archive of pictures "
-            f"({', '.join(PICTURE_SUFFIXES)}), or a table."
+            f"{files.source} holds no pictures. Give a folder or ZIP archive of pictures, such as "
+            "PNG, JPEG or FITS, or a table."
         )
     useless = [name for name, value in {**others, "id column": request.id_column}.items() if value]
     if useless:

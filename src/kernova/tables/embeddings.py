@@ -1,8 +1,8 @@
 """Embeddings of rows: files of vectors that stand for rows instead of their own columns.
 
 A vector of an embedding has hundreds of numbers without a unit, none of which means anything by
-itself. Its direction counts, and most of its directions hold little. Vectors are therefore brought
-to length one, and their strongest principal components are the columns.
+itself, and most directions hold little. The strongest principal components are the columns; neither
+the numbers nor the lengths of the vectors are scaled before.
 """
 
 import os
@@ -27,10 +27,12 @@ from kernova.parallel import row_blocks
 from kernova.tables.columns import decoded
 from kernova.tables.formats import npz_arrays, read_raw
 from kernova.tables.separated import reading_as
-from kernova.text import listed
+from kernova.text import listed, quantity
 from kernova.typing import Indices, Matrix, Vector
 
 N_COMPONENTS: Final = 32
+# Squares of larger numbers would overflow.
+_LARGEST: Final = 1e100
 _KEY_NAMES: Final = frozenset(("id", "ids", "key", "name", "file", "filename", "file_name", "path"))
 
 
@@ -77,7 +79,7 @@ class PickedRows:
 class EmbeddingColumns:
     """A mapping from vectors to columns, learnt from the vectors of a table."""
 
-    center: Vector  # mean of the vectors of length one
+    center: Vector  # mean of the vectors
     directions: Matrix  # shape (n_numbers, n_components), the strongest first
 
     @property
@@ -93,25 +95,7 @@ class EmbeddingColumns:
     def rows(self, vectors: WideRows) -> Matrix:
         """Return the columns of vectors."""
         found = Components(self.center, self.directions, np.ones(self.directions.shape[1]))
-        return component_scores(vectors, found, unit_vectors)
-
-
-def unit_vectors(vectors: Matrix) -> Matrix:
-    """Return vectors of length one; a vector of zeros stays as it is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernova.tables.embeddings import unit_vectors
-    >>> unit_vectors(np.array([[3.0, 4.0], [0.0, 0.0]]))
-    array([[0.6, 0.8],
-           [0. , 0. ]])
-    """
-    # The largest number first: squares of very large ones would overflow.
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
-    scaled = vectors / np.where(largest > 0, largest, 1.0)
-    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return np.asarray(scaled / np.where(lengths > 0, lengths, 1.0))
+        return component_scores(vectors, found)
 
 
 def fit_embedding_columns(
@@ -142,11 +126,11 @@ def fit_embedding_columns(
     >>> columns.names, columns.rows(vectors).shape
     (['embedding 1', 'embedding 2', 'embedding 3'], (50, 3))
     """
-    found = principal_components(vectors, n_components, unit_vectors, "reading embeddings")
+    found = principal_components(vectors, n_components, task="reading embeddings")
     if not found.directions.size:
         raise InputError(
-            f"All embeddings of {source} are equal in direction, so that there is nothing to "
-            "compare. Give the embeddings of rows that differ."
+            f"All embeddings of {source} are equal, so that there is nothing to compare. "
+            "Give the embeddings of rows that differ."
         )
     return EmbeddingColumns(found.center, found.directions)
 
@@ -203,10 +187,9 @@ def _mapped(source: str) -> NDArray[Any]:
 
 def _checked(vectors: NDArray[Any], source: str) -> NDArray[Any]:
     if vectors.ndim != 2 or 0 in vectors.shape:
-        shape = " × ".join(map(str, vectors.shape)) or "a single number"
         raise InputError(
-            f"{source} holds an array of {shape}; embeddings need one row of numbers for each row "
-            "of the table. Save them as an array of two dimensions."
+            f"{source} holds an array of shape {vectors.shape}; embeddings need one row of numbers "
+            "for each row of the table. Save them as an array of two dimensions."
         )
     if vectors.dtype.kind not in "fiu":
         raise InputError(
@@ -289,7 +272,8 @@ def _lists(column: pa.ChunkedArray, source: str) -> NDArray[Any]:
     if whole.null_count or len(lengths.unique()) != 1:
         row = _first_other(lengths.to_pylist())
         raise InputError(
-            f"Row {row + 1} of {source} has an embedding of {lengths[row].as_py() or 0} numbers, "
+            f"Row {row + 1} of {source} has an embedding of "
+            f"{quantity(lengths[row].as_py() or 0, 'number')}, "
             f"but row 1 has one of {lengths[0].as_py() or 0}. All embeddings must have the same "
             "length."
         )
@@ -306,7 +290,7 @@ def _first_other(lengths: list[int | None]) -> int:
 
 
 def check_finite(vectors: PickedRows, names: list[str], source: str) -> None:
-    """Raise for the first vector with a number that is missing or infinite.
+    """Raise for the first vector with a number that is missing, infinite or too large.
 
     Parameters
     ----------
@@ -318,11 +302,12 @@ def check_finite(vectors: PickedRows, names: list[str], source: str) -> None:
         The file.
     """
     for block, numbers in _blocks(vectors):
-        is_wrong = ~np.isfinite(numbers)
+        is_wrong = ~(np.abs(numbers) <= _LARGEST)
         if is_wrong.any():
             row, column = np.argwhere(is_wrong)[0].tolist()
             place = int(vectors.places[block.start + row])
-            value = "no number" if np.isnan(numbers[row, column]) else "an infinite number"
+            number = float(numbers[row, column])
+            value = "no number" if np.isnan(number) else f"{number:g}"
             raise InputError(
                 f"Row {place + 1} of {source}, the embedding of "
                 f"{quoted(names[block.start + row])}, has {value} in column {column + 1}. Compute "
