@@ -210,8 +210,8 @@ NO_EMBEDDING = (
     "with missing='drop'."
 )
 NO_NUMBER = (
-    "Row 8 of {path}, the embedding of 'f07', has no number in column 4. Compute it again, or leave "
-    "the row out."
+    "Row 8 of {path}, the embedding of 'f07', has no number in column 4. Compute it again, or "
+    "leave the row out."
 )
 INFINITE = NO_NUMBER.replace("no number", "inf")
 TOO_LARGE_NUMBER = NO_NUMBER.replace("no number", "1e+200")

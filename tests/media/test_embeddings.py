@@ -61,9 +61,7 @@ def test_features_are_components_and_columns_stay_beside_the_rows(fish, tmp_path
     assert data.notes == [messages.COMPARED_BY_EMBEDDINGS.format(path=tmp_path / "clip.npy")]
     # Distances between rows are those of the vectors, but for weak components.
     Z, V = table.features.to_numpy(), VECTORS.astype(float)
-    distances, original = (
-        np.linalg.norm(of[:, None] - of[None], axis=2).ravel() for of in (Z, V)
-    )
+    distances, original = (np.linalg.norm(of[:, None] - of[None], axis=2).ravel() for of in (Z, V))
     assert np.corrcoef(distances, original)[0, 1] > 0.95
 
 
@@ -71,9 +69,7 @@ def test_features_are_components_and_columns_stay_beside_the_rows(fish, tmp_path
 def test_rows_are_matched_by_id(fish, tmp_path, ending):
     order = np.random.default_rng(1).permutation(N)
     in_order = opened(fish, saved(tmp_path / "in_order.npy"))
-    by_id = opened(
-        fish, saved(tmp_path / f"by_id{ending}", VECTORS[order], np.array(IDS)[order])
-    )
+    by_id = opened(fish, saved(tmp_path / f"by_id{ending}", VECTORS[order], np.array(IDS)[order]))
     np.testing.assert_allclose(by_id.table.features, in_order.table.features, atol=1e-4)
 
 
@@ -131,7 +127,7 @@ def test_tables_with_pictures_keep_them(tmp_path, fish):
     for name in IDS[:20]:
         (folder / f"{name}.png").write_bytes(inputs.picture("PNG"))
     data = opened(fish, saved(tmp_path / "clip.npy"), images=folder)
-    assert list(data.table.features)[0] == "embedding 1"
+    assert next(iter(data.table.features)) == "embedding 1"
     assert [data.media.has(row) for row in (0, 30)] == [True, False]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from kernova.errors import InputError, quoted
+from kernova.kernels.components import JoinedRows
 from kernova.media.files import NO_FILES, RowFiles
 from kernova.media.keys import NO_ENTRY, best_match, no_match
 from kernova.media.row_media import DataRequest
@@ -71,7 +72,7 @@ def embedded_rows(
     picked = PickedRows(found.vectors, places[is_there])
     check_finite(picked, [ids[row] for row in is_there.tolist()], found.source)
     known = request.reader if isinstance(request.reader, EmbeddingColumns) else None
-    columns = fit_embedding_columns(picked, found.source) if known is None else known
+    columns = _fitted(picked, found, request) if known is None else known
     _check_length(columns, found)
     rows = np.full((len(places), len(columns.names)), np.nan)
     rows[is_there] = columns.rows(picked)
@@ -149,6 +150,19 @@ def _with_features(
     for name, column in zip(columns.names, rows.T, strict=True):
         table = table.append_column(name, pa.array(column, from_pandas=True))
     return raw._replace(columns=table, aside=frozenset(others))
+
+
+def _fitted(picked: PickedRows, found: Embeddings, request: DataRequest) -> EmbeddingColumns:
+    """Learn components from the vectors of the rows, and from others if there are any."""
+    if request.learn_with is None:
+        return fit_embedding_columns(picked, found.source)
+    n_numbers, others = picked.shape[1], request.learn_with.shape[1]
+    if n_numbers != others:
+        raise InputError(
+            f"The embeddings of {found.source} have {n_numbers:,} numbers, but those of the new "
+            f"rows have {others:,}. Compute them with the same network."
+        )
+    return fit_embedding_columns(JoinedRows([picked, request.learn_with]), found.source)
 
 
 # --- matching ------------------------------------------------------------------------------------

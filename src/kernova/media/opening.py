@@ -20,6 +20,7 @@ from kernova.audio.reading import AUDIO_SUFFIXES
 from kernova.discover.project.reading import ProjectSettings, project_settings
 from kernova.errors import LONGEST_ECHO, InputError, quoted
 from kernova.files import is_folder, is_there
+from kernova.kernels.components import WideRows
 from kernova.kernels.gram import principal_directions
 from kernova.media.embedded import read_features
 from kernova.media.files import (
@@ -205,6 +206,7 @@ def open_discovery_data(
     rotation_invariant: bool = False,
     embeddings: str | os.PathLike[str] | None = None,
     cache: Path | None = None,
+    learn_with: WideRows | None = None,
 ) -> DiscoveryData:
     r"""Read a table and the media of its rows.
 
@@ -251,6 +253,8 @@ def open_discovery_data(
         of files. Rows without one are an error, unless ``missing="drop"``.
     cache : Path, optional
         File that keeps the descriptors of pictures, so that they need not be computed again.
+    learn_with : array, optional
+        Descriptors or vectors of other rows, from which components are learnt as well.
 
     Returns
     -------
@@ -280,7 +284,7 @@ def open_discovery_data(
     request = DataRequest(
         source, id_column, label_column, named, kept, reader, tuple(keep), tuple(show), link,
         reading, None if only is None else frozenset(only), rotation_invariant,
-        None if embeddings is None else os.fspath(embeddings), cache,
+        None if embeddings is None else os.fspath(embeddings), cache, learn_with,
     )  # fmt: skip
     if images is not None and audio is not None:
         raise InputError(

@@ -103,6 +103,35 @@ def read_picture_folder(request: DataRequest, files: Pictures, **others: object)
     return DiscoveryData(table, media, notes, request.context(raw, table))
 
 
+def descriptors_like(
+    source: str, known: str, cache: Path, *, rotation_invariant: bool
+) -> Described:
+    """Return the descriptors of pictures, at the size that other pictures are brought to.
+
+    Parameters
+    ----------
+    source : str
+        A folder or ZIP archive.
+    known : str
+        That of the other pictures.
+    cache : Path
+        File that keeps the descriptors.
+    rotation_invariant : bool
+        The kind of descriptors.
+    """
+    files, others = pictures_in(source), pictures_in(known)
+    if files is None or others is None or not files.names or not others.names:
+        raise InputError(
+            f"{known} and {source} must both be folders or ZIP archives of pictures. Name two such."
+        )
+    try:
+        how = HowDescribed(side_of(others), rotation_invariant)
+        return described_pictures(files, how, cache)
+    finally:
+        files.close()
+        others.close()
+
+
 # --- rows ----------------------------------------------------------------------------------------
 
 
@@ -153,7 +182,8 @@ def _described(request: DataRequest, raw: RawTable, files: Pictures) -> _Describ
     is_there = ~np.isnan(found.rows[:, 0])
     _check_some(found, files, is_there)
     rows = found.rows[is_there]
-    columns = known or _fitted(rows, how, files.source)
+    others = [] if request.learn_with is None else [request.learn_with[:]]
+    columns = known or _fitted(np.concatenate([rows, *others]), how, files.source)
     table = raw.columns.filter(pa.array(is_there))
     for name, column in zip(columns.names, columns.rows(rows).T, strict=True):
         table = table.append_column(name, pa.array(column))

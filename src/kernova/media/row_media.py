@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import ConvexHull, QhullError
 
 from kernova.errors import MediaError, MissingMediaError, quoted
+from kernova.kernels.components import WideRows
 from kernova.media.contrast import Contrast, eight_bits
 from kernova.media.files import MediaFiles, captions_of
 from kernova.media.pictures import Picture, pixel_picture, reduced_picture
@@ -47,6 +48,8 @@ class DataRequest(NamedTuple):
     rotation_invariant: bool = False  # of pictures that are described
     embeddings: str | None = None  # a file of vectors that are compared instead of the columns
     cache: Path | None = None  # a file that keeps the descriptors of pictures
+    # Descriptors or vectors of other rows, from which components are learnt as well.
+    learn_with: WideRows | None = None
 
     @property
     def named(self) -> list[str]:

@@ -315,6 +315,21 @@ def check_finite(vectors: PickedRows, names: list[str], source: str) -> None:
             )
 
 
+def finite_rows(vectors: NDArray[Any]) -> PickedRows:
+    """Return the vectors of finite numbers among those of a file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.tables.embeddings import finite_rows
+    >>> finite_rows(np.array([[1.0], [np.nan], [2.0]])).places
+    array([0, 2])
+    """
+    whole = PickedRows(vectors, np.arange(len(vectors)))
+    is_finite = [(np.abs(numbers) <= _LARGEST).all(axis=1) for _, numbers in _blocks(whole)]
+    return PickedRows(vectors, np.flatnonzero(np.concatenate(is_finite)))
+
+
 def _blocks(vectors: PickedRows) -> Iterator[tuple[slice, Matrix]]:
     n_rows, n_columns = vectors.shape
     for block in row_blocks(n_rows, 2 * n_columns):

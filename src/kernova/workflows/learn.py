@@ -146,10 +146,8 @@ def read_labelled(
         media_roles = MediaRoles(
             id_column, label_column, group_column, drop, labels, id_pattern, missing
         )
-        table = read_media(
-            path, compared, media_roles,
-            keep=keep, raw_coordinates=raw_coordinates, size=size, **digitised.given,
-        )  # fmt: skip
+        others = {"keep": keep, "raw_coordinates": raw_coordinates, "size": size}
+        table = read_media(path, compared, media_roles, others={**others, **digitised.given})
         _check_has_labels(table)
         return table
     beside = (id_column, label_column)  # with `labels`, they are columns of that table

@@ -57,7 +57,7 @@ from kernova.workflows.media.reading import (
     HowCompared,
     MediaRoles,
     is_media,
-    read_media,
+    read_media_pair,
 )
 from kernova.workflows.members import chains_of, detector_notes, member_bits
 from kernova.workflows.reasons import ExplainedRows, ModelRows, explain_rows, reason_texts
@@ -308,10 +308,7 @@ def _read_both_media(
     new_embeddings: str | os.PathLike[str] | None,
     given: dict[str, Any],
 ) -> KnownAndNew | None:
-    """Read pictures, or tables with embeddings, by the components of the known rows.
-
-    None if the files are neither.
-    """
+    """Read pictures, or tables with embeddings; None if the files are neither."""
     if not is_media(known, compared) and not is_media(new, compared):
         if new_embeddings is None:
             return None
@@ -323,20 +320,11 @@ def _read_both_media(
         how.id_column, how.group_column or how.label_column, None, how.drop, missing=missing,
         may_lack_labels=how.group_column is None,
     )  # fmt: skip
-    known_table = read_media(known, compared, roles, **given)
-    if compared.embeddings is None and not is_media(new):
-        raise InputError(
-            f"{known} holds no table, but {os.fspath(new)} is one. Name a folder or ZIP archive "
-            "like the first."
-        )
     new_roles = MediaRoles(
         how.id_column, how.label_column, None, how.drop, missing=missing, may_lack_labels=True
     )
-    compared_new = replace(
-        compared, embeddings=new_embeddings or compared.embeddings, rotation_invariant=False
-    )
-    new_table = read_media(new, compared_new, new_roles, known_table.reader)
-    return KnownAndNew(known_table, new_table)
+    both = (roles, new_roles)
+    return KnownAndNew(*read_media_pair(known, new, compared, new_embeddings, both, given))
 
 
 def _without_later_dates(known: Table, new: Table, keep: Sequence[str]) -> KnownAndNew:

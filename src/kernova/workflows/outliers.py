@@ -183,10 +183,8 @@ def read_rows(
     """
     if is_media(data, compared):
         roles = MediaRoles(id_column, label_column, drop=drop, missing=missing)
-        return read_media(
-            data, compared, roles,
-            keep=keep, raw_coordinates=raw_coordinates, size=size, **digitised.given,
-        )  # fmt: skip
+        others = {"keep": keep, "raw_coordinates": raw_coordinates, "size": size}
+        return read_media(data, compared, roles, others={**others, **digitised.given})
     table = table_unless_landmarks(
         data,
         lambda: read_table(

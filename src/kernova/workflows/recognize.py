@@ -192,7 +192,7 @@ def read_new(
         id_column, label_column, None, drop, labels, id_pattern, missing or model.encoder_.missing
     )
     others = {"audio": audio, **digitised.given}
-    media = read_new_media(path, compared, media_roles, model.reader, **others)
+    media = read_new_media(path, compared, media_roles, model.reader, others)
     if media is not None:
         return media
     if isinstance(model.reader, LandmarkColumns):

@@ -7,11 +7,13 @@ only when there are any.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -19,9 +21,10 @@ from kernova.audio.columns import SoundColumns
 from kernova.errors import InputError, quoted
 from kernova.files import is_folder
 from kernova.images.columns import PictureColumns
+from kernova.kernels.components import WideRows
 from kernova.shapes import groups_from_pattern
 from kernova.tables.columns import decoded
-from kernova.tables.embeddings import EmbeddingColumns
+from kernova.tables.embeddings import EmbeddingColumns, finite_rows, read_embeddings
 from kernova.tables.formats import read_raw
 from kernova.tables.table import Table
 from kernova.text import listed
@@ -30,6 +33,7 @@ from kernova.workflows.settings import missing_when_reading
 if TYPE_CHECKING:
     from kernova.media.row_media import DiscoveryData
 
+NOTHING: Final[Mapping[str, object]] = {}
 MediaColumns: Final = (PictureColumns, EmbeddingColumns)
 
 
@@ -66,6 +70,8 @@ class MediaRoles:
 def is_media(path: object, how: HowCompared = BY_COLUMNS) -> bool:
     """Return whether a file is read here: a folder or archive, or any file with embeddings.
 
+    Raise if something is said about pictures and the file holds none.
+
     Examples
     --------
     >>> from kernova.workflows.media.reading import HowCompared, is_media
@@ -75,7 +81,13 @@ def is_media(path: object, how: HowCompared = BY_COLUMNS) -> bool:
     if not isinstance(path, str | os.PathLike):
         return False
     is_archive = os.fspath(path).lower().endswith(".zip")
-    return how.embeddings is not None or is_archive or is_folder(Path(path))
+    found = how.embeddings is not None or is_archive or is_folder(Path(path))
+    if how.rotation_invariant and not found:
+        raise InputError(
+            "rotation_invariant=True is for a folder or ZIP archive of pictures without a table. "
+            f"Leave it out for {os.fspath(path)}."
+        )
+    return found
 
 
 def read_media(
@@ -83,7 +95,10 @@ def read_media(
     how: HowCompared,
     roles: MediaRoles,
     reader: object | None = None,
-    **others: object,
+    others: Mapping[str, object] = NOTHING,
+    *,
+    cache: Path | None = None,
+    learn_with: WideRows | None = None,
 ) -> Table:
     """Read pictures, recordings, or a table with embeddings, as a table of features.
 
@@ -97,7 +112,9 @@ def read_media(
         Ids, labels and groups.
     reader : PictureColumns or EmbeddingColumns, optional
         The components of a known table.
-    **others
+    cache, learn_with
+        As for :func:`~kernova.media.opening.open_discovery_data`.
+    others : mapping of str to object
         Parameters that have a meaning for other files only; an error is raised if one is given.
     """
     source = os.fspath(path)
@@ -108,7 +125,7 @@ def read_media(
             f"{'embeddings' if how.embeddings is not None else 'what they look or sound like'}. "
             "Leave it out."
         )
-    opened = _opened(source, how, roles, reader)
+    opened = _opened(source, how, roles, reader=reader, cache=cache, learn_with=learn_with)
     try:
         table = replace(opened.table, notes=(*opened.table.notes, *opened.notes))
         if roles.has_labels_beside:
@@ -120,12 +137,74 @@ def read_media(
     return table
 
 
+class MediaPair(NamedTuple):
+    """Known and new rows by the same components."""
+
+    known: Table
+    new: Table
+
+
+def read_media_pair(
+    known: str | os.PathLike[str],
+    new: str | os.PathLike[str],
+    how: HowCompared,
+    new_embeddings: str | os.PathLike[str] | None,
+    roles: tuple[MediaRoles, MediaRoles],
+    others: Mapping[str, object] = NOTHING,
+) -> MediaPair:
+    """Read known and new rows by components that are learnt from both together.
+
+    Components of known rows alone would leave out the directions in which new ones differ. Neither
+    known nor new rows have an advantage by having been learnt from, since all have.
+
+    Parameters
+    ----------
+    known, new : str or path
+        Folders or archives of pictures or recordings, or tables with embeddings.
+    how : HowCompared
+        What rows are compared by.
+    new_embeddings : str or path, optional
+        The embeddings of the new rows, if they are in another file.
+    roles : pair of MediaRoles
+        Of the known and the new rows.
+    others : mapping of str to object
+        Parameters that have a meaning for other files only.
+    """
+    new_how = replace(how, embeddings=new_embeddings or how.embeddings, rotation_invariant=False)
+    if how.embeddings is None and not (is_media(known) and is_media(new)):
+        raise InputError(
+            f"{os.fspath(known)} and {os.fspath(new)} must both be folders or ZIP archives of "
+            "pictures, or both tables. Name two such."
+        )
+    with TemporaryDirectory() as folder:
+        cache = Path(folder) / "new.descriptors"
+        more = _to_learn_with(os.fspath(known), os.fspath(new), how, new_how, cache)
+        known_table = read_media(known, how, roles[0], None, others, learn_with=more)
+        reader = known_table.reader
+        return MediaPair(known_table, read_media(new, new_how, roles[1], reader, cache=cache))
+
+
+def _to_learn_with(
+    known: str, new: str, how: HowCompared, new_how: HowCompared, cache: Path
+) -> WideRows | None:
+    """Return the descriptors or vectors of the new rows; None for recordings."""
+    if new_how.embeddings is not None:
+        return finite_rows(read_embeddings(new_how.embeddings).vectors)
+    from kernova.media.picture_folders import descriptors_like, pictures_in
+
+    pictures = pictures_in(known)
+    if pictures is not None and pictures.names:
+        found = descriptors_like(new, known, cache, rotation_invariant=how.rotation_invariant)
+        return np.asarray(found.rows[~np.isnan(found.rows[:, 0])], dtype=np.float64)
+    return None
+
+
 def read_new_media(
     path: str | os.PathLike[str],
     how: HowCompared,
     roles: MediaRoles,
     reader: object | None,
-    **others: object,
+    others: Mapping[str, object] = NOTHING,
 ) -> Table | None:
     """Read new rows for a model of pictures or embeddings; None for a model of anything else.
 
@@ -135,7 +214,7 @@ def read_new_media(
         As for :func:`read_media`.
     reader : object or None
         The reader of the model.
-    **others
+    others : mapping of str to object
         Parameters that have a meaning for other models only.
 
     Raises
@@ -151,7 +230,7 @@ def read_new_media(
                 f"The model was learnt from embeddings of {reader.n_numbers:,} numbers; name those "
                 f"of the rows of {source} with `embeddings`."
             )
-        return read_media(path, how, roles, reader, **others)
+        return read_media(path, how, roles, reader, others)
     if how.embeddings is not None:
         raise InputError(
             "The model was not learnt from embeddings, so that it cannot judge by them. Leave out "
@@ -163,7 +242,7 @@ def read_new_media(
                 f"The model was learnt from pictures, but {source} is not a folder or ZIP archive "
                 "of them. Name one."
             )
-        return read_media(path, how, roles, reader, **others)
+        return read_media(path, how, roles, reader, others)
     if is_folder_like and not isinstance(reader, SoundColumns):
         raise InputError(
             f"{source} is a folder or an archive, but the model was learnt from a table. Name a "
@@ -172,9 +251,7 @@ def read_new_media(
     return None
 
 
-def _opened(
-    source: str, how: HowCompared, roles: MediaRoles, reader: object | None
-) -> "DiscoveryData":
+def _opened(source: str, how: HowCompared, roles: MediaRoles, **options: Any) -> "DiscoveryData":
     try:
         from kernova.media.opening import open_discovery_data
     except ModuleNotFoundError as error:
@@ -192,10 +269,10 @@ def _opened(
         label_column=label,
         drop=roles.drop,
         missing=missing_when_reading(roles.missing),
-        reader=reader,
         reading="auto",
         embeddings=how.embeddings,
         rotation_invariant=how.rotation_invariant,
+        **options,
     )
 
 
