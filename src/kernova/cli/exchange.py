@@ -1,7 +1,8 @@
 """``kernova project report``, ``import`` and the formats of ``export``."""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
@@ -27,6 +28,11 @@ _DAMAGED: Final = 1
 REPORT_EXAMPLE = examples(
     "kernova project report galaxies.kernova-project galaxies.csv --id-column id "
     "--images thumbnails.zip -o report.html"
+)
+IMPORT_EXAMPLE = examples(
+    "kernova project import galaxies.kernova-project labels.csv --dry-run",
+    "kernova project import galaxies.kernova-project labels.csv --expert Anna "
+    "--on-conflict opinion --as-expert Bob",
 )
 
 ProjectArgument = Annotated[
@@ -142,6 +148,85 @@ def report(
     _end(damage)
 
 
+@reporting_errors
+def import_labels(
+    file: ProjectArgument,
+    labels: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LABELS",
+            help="Labels by id: a table (CSV, TSV, Parquet, Arrow), Label Studio or COCO (JSON), a "
+            "Raven selection table or specimens (TPS) that kernova exported.",
+        ),
+    ],
+    on_conflict: Annotated[
+        Literal["keep", "take", "opinion"],
+        typer.Option(
+            help="Rows that have another label: keep that label, take the one of LABELS, or record "
+            "it as the opinion of another expert."
+        ),
+    ] = "keep",
+    expert: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Your name, stored with the import.")
+    ] = None,
+    as_expert: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Whose the labels are where LABELS does not say it (you)."
+        ),
+    ] = None,
+    id_column: IdColumn = None,
+    category_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of the categories.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be imported, and change nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add the labels of LABELS to FILE, in one step that can be undone in the page.
+
+    The table of the project is not needed. Notes, flags, further labels and headings come with
+    the labels; labels accepted from a model stay apart from those given by hand.
+    """
+    from kernova.workbench.importing.into_file import import_into
+
+    done = import_into(
+        file,
+        labels,
+        on_conflict=on_conflict,
+        expert=expert,
+        as_expert=as_expert,
+        id_column=id_column,
+        category_column=category_column,
+        only_preview=dry_run,
+    )
+    found = asdict(done.preview)
+    del found["upload"]
+    if as_json:
+        print_json({"command": "project import", **found, "imported": done.message})
+        return
+    console().print_lines(*_preview_lines(found), done.message or "Nothing was changed.")
+
+
+def _preview_lines(found: dict[str, Any]) -> list[str]:
+    from kernova.text import first_few, quantity
+
+    lines = [
+        f"{quantity(found['labelled'], 'row')} with a label: {found['new_labels']:,} without one "
+        f"in the project, {found['same']:,} with the same, {found['n_conflicts']:,} with another."
+    ]
+    if found["n_unknown"]:
+        lines.append(
+            f"{quantity(found['n_unknown'], 'id')} not in the project: "
+            f"{first_few(found['unknown'], 5)}."
+        )
+    new = [one["name"] for one in found["categories"] if one["is_new"]]
+    if new:
+        lines.append(f"New categories: {first_few(new, 8)}.")
+    return [*lines, *found["notes"]]
+
+
 def _n_labelled(contents: Any) -> int:
     return sum(label is not None for label in contents.snapshot.labels)
 
@@ -175,10 +260,17 @@ def export_in_format(
     file: Path, data: "DiscoveryData | None", format: str, output: Path, *, as_json: bool
 ) -> None:
     """Write the labels of a project in the format of another program."""
+    from kernova.errors import InputError
     from kernova.workbench.exports import exported, format_named
 
     chosen = format_named(format)
     project, damage = read_closed(file, data)
+    reason = chosen.reason_against(project.snapshot())
+    if reason is not None and data is None:
+        raise InputError(
+            f"{reason} Name the table of the project after {file}, with --images or --audio as it "
+            "was started."
+        )
     with progress_bars():
         learnt = project.learnt() if format == "label-studio" else None
         content = exported(project.snapshot(learnt), chosen)

@@ -5,7 +5,7 @@ from typing import Any, Final
 from kernova.audio.annotations.fields import one_line
 from kernova.audio.annotations.raven import raven_table
 from kernova.audio.annotations.segments import Segment
-from kernova.workbench.exports.labels import SEPARATOR
+from kernova.workbench.exports.labels import joined
 from kernova.workbench.exports.snapshot import Snapshot
 
 # Columns of features that hold the limits of a row's frequencies.
@@ -27,7 +27,7 @@ _FURTHER: Final = {
 def raven_reason_against(snapshot: Snapshot) -> str | None:
     """Return why there is no Raven table of a project; None if there is one."""
     if snapshot.media.kind != "sound":
-        return "Raven tables need recordings; pass them as audio."
+        return "Raven tables need recordings of the rows."
     return None
 
 
@@ -83,4 +83,4 @@ def _text(value: Any) -> str:
         return ""
     if value is True:
         return "yes"
-    return one_line(SEPARATOR.join(value) if isinstance(value, list) else str(value))
+    return one_line(joined(value) if isinstance(value, list) else str(value))

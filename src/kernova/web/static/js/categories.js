@@ -3,6 +3,7 @@
 import { deleteCategory, merge, rename } from "./actions.js";
 import { confirmed, openDialog } from "./dialogs.js";
 import { button, byId, element, fill, keepingFocus } from "./dom.js";
+import { openDownloads } from "./downloads.js";
 import { glyph } from "./glyph.js";
 import { thumbnail } from "./media.js";
 import { askName } from "./naming.js";
@@ -37,7 +38,8 @@ async function show() {
   const list = element("ul", { class: "category-list", "data-testid": "category-list" }, ...shown.map(({ category, index }) => categoryItem(category, index)));
   keepingFocus(byId("view-categories"), () => fill(byId("view-categories"),
     element("header", { class: "view-head" }, element("h1", { id: "categories-heading" }, "Categories"),
-      now.length > 1 && button("Merge …", () => void mergeSome(), { "data-testid": "merge" })),
+      element("div", { class: "line" }, now.length > 1 && button("Merge …", () => void mergeSome(), { "data-testid": "merge" }),
+        button("Download and import …", () => void openDownloads(), { "data-testid": "open-downloads" }))),
     element("p", { class: "lead" }, now.length ? `${counted(now.length, "category", "categories")} so far, in order of discovery.` : "No categories yet."),
     isMany && finder(shown.length),
     list));
