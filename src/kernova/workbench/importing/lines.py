@@ -77,14 +77,15 @@ def checked_line(ids: tuple[str, ...], values: Mapping[str, Any]) -> LabelLine:
     >>> line.category, line.confidence, line.is_flagged
     ('carp', 'high', True)
     """
+    status = _text(values.get("status")) or ""
     confidence = _text(values.get("confidence"))
     note = _text(values.get("note"))
     return LabelLine(
         ids=ids,
-        category=_category(_text(values.get("category"))),
+        category=None if status in _WITHOUT_LABEL else _category(_text(values.get("category"))),
         expert=_expert(_text(values.get("expert"))),
         confidence=confidence if confidence in get_args(Confidence) else None,  # type: ignore[arg-type]
-        status=_text(values.get("status")) or "",
+        status=status,
         probability=_number(values.get("probability")),
         tags=tuple(filter(None, (_category(one) for one in values.get("tags") or ()))),
         is_flagged=str(values.get("flagged") or "").strip().lower() in _TRUE,
@@ -95,6 +96,7 @@ def checked_line(ids: tuple[str, ...], values: Mapping[str, Any]) -> LabelLine:
     )
 
 
+_WITHOUT_LABEL: Final = ("unsure", "skipped", "unlabelled")
 _TRUE: Final = ("true", "yes", "1", "flagged")
 
 
