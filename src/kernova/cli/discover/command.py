@@ -122,6 +122,21 @@ def discover(
         ),
     ] = None,
     drop: Drop = None,
+    noun: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NOUN[,PLURAL]",
+            help="Name of a row in all sentences, such as galaxy or leaf,leaves; stored in the "
+            "project.",
+        ),
+    ] = None,
+    multiple_labels: Annotated[
+        bool | None,
+        typer.Option(
+            "--multiple-labels/--single-label",
+            help="Allow further labels of a row beside its category; stored in the project.",
+        ),
+    ] = None,
     missing: Missing = SimulationSettings.missing,
     output: Annotated[
         Path | None,
@@ -186,6 +201,8 @@ def discover(
             seed=seed,
             missing=missing,
             notes=opened.notes,
+            noun=noun,
+            multiple_labels=multiple_labels,
         )
         stack.callback(discovery.session.close)
         if endpoint is None:
