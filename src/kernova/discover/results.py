@@ -169,6 +169,11 @@ class SessionResults:
         """Number of rows about which an expert was unsure."""
         return len(self._state.unsure)
 
+    @property
+    def n_only_skipped(self) -> int:
+        """Number of questions that were skipped without the expert being unsure."""
+        return len(self._state.skipped - self._state.unsure)
+
     def _has_status(self, status: Status) -> Mask:
         found = np.zeros(self._state.n_rows, dtype=np.bool_)
         entries = self._state.entries.items()

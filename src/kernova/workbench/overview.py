@@ -130,7 +130,7 @@ class StateReply:
         "between them on tables with known categories.",
     ]
     asked: int
-    skipped: int
+    skipped: Annotated[int, "Number of questions skipped by experts who were not unsure."]
     named: int
     rows: int
     advice: Advice
@@ -310,7 +310,7 @@ class Overview:
         return {
             "rows": self._shared.n_rows,
             "asked": session.n_questions_,
-            "skipped": session.n_skipped_,
+            "skipped": session.results_.n_only_skipped,
             "named": session.n_labelled_,
             "curve": session.curve_,
             "known_before": len({session.label_of(row) for row in self._prior_rows()} - {None}),

@@ -10,11 +10,18 @@ from tests.web.running import Running
 
 
 @contextmanager
-def nearby_workbench(data, *, missing="refuse", **words):
+def nearby_workbench(data, *, missing="refuse", noun=None, multiple_labels=None, **words):
     """Serve a table and what there is to see of its rows, as ``kernova discover`` would."""
     opened = open_discovery_data(data, missing=missing, **words)
     project = data.with_name("rows.kernova-project")
-    discovery = open_discovery(opened.table, project, missing=missing, notes=opened.notes)
+    discovery = open_discovery(
+        opened.table,
+        project,
+        missing=missing,
+        notes=opened.notes,
+        noun=noun,
+        multiple_labels=multiple_labels,
+    )
     bench = Workbench(discovery, opened.media)
     bench.prepare()
     with served(bench) as client:

@@ -1,4 +1,4 @@
-"""What is noted beside the labels: notes, flags, further labels, headings and keys."""
+"""Remarks beside the labels: notes, flags, further labels, headings and keys."""
 
 from kernova.workbench.remarks.category_keys import CategoryKeys
 from kernova.workbench.remarks.columns import remark_columns
