@@ -170,19 +170,19 @@ def test_headings_group_the_categories_everywhere(screen, sky):
     screen.push(screen.at("headings"))
     for name in ("star", "trail", "empty"):
         screen.at("heading-dialog").get_by_label(name, exact=False).first.check()
-    screen.at("heading-input").fill("no galaxy")
+    screen.at("heading-input").fill("artefacts")
     screen.picture("heading-dialog")
     screen.at("heading-save").click()
-    screen.wait_for_words("saved", "star, trail and empty are under no galaxy now.")
-    heading = screen.page.locator("#view-categories h2", has_text="no galaxy")
+    screen.wait_for_words("saved", "star, trail and empty are under artefacts now.")
+    heading = screen.page.locator("#view-categories h2", has_text="artefacts")
     expect(heading).to_be_visible()
     check_standing(screen.page)
     screen.picture("headings-categories")
     screen.go("map")
-    expect(screen.at("legend").locator(".legend-heading")).to_have_text("no galaxy")
+    expect(screen.at("legend").locator(".legend-heading")).to_have_text("artefacts")
     screen.go("question")
     screen.asked()
-    group = screen.page.get_by_role("list", name="no galaxy")
+    group = screen.page.get_by_role("list", name="artefacts")
     expect(group.get_by_role("button")).to_have_count(3)
     assert screen.keys() == keys  # the names stand in another order, each with its key
     check_standing(screen.page)
@@ -351,7 +351,8 @@ def test_picture_and_answers_are_seen_at_once(window, sky, new_screen):
             assert box["x"] + box["width"] <= wide, (part, box)
             assert box["y"] + box["height"] <= bottom + 0.5, (part, box)
     box = picture.bounding_box()
-    assert box["y"] + box["height"] <= bottom
+    pad = screen.page.locator(".answers").bounding_box()
+    assert box["y"] + box["height"] <= (pad["y"] + 0.5 if wide < 1000 else bottom)
     assert box["height"] >= {360: 120, 1440: 400, 2560: 800}[wide]
     assert screen.overflow() == 0
     screen.picture(f"answers-{window}")
@@ -365,6 +366,30 @@ def test_picture_and_answers_are_seen_at_once(window, sky, new_screen):
     _check_nothing_is_cut(screen, ".category-head, .category-head *")
     assert screen.overflow() == 0
     screen.picture(f"answers-categories-{window}")
+
+
+def test_sound_and_answers_are_seen_at_once_on_a_phone(tmp_path, new_screen):
+    soundfile = pytest.importorskip("soundfile")
+    data = _write_pictures(tmp_path)
+    (tmp_path / "sounds").mkdir()
+    tone = 0.5 * np.sin(np.arange(8000) * 0.3)
+    for id_ in pd.read_csv(data)["id"]:
+        soundfile.write(tmp_path / "sounds" / f"{id_}.wav", tone, 16000)
+    with nearby_workbench(data, id_column="id", audio=tmp_path / "sounds") as server:
+        for kind, name in enumerate(NAMES):
+            server.post("api/labels", expert="Seed", rows=[kind * N_EACH], label=name)
+        screen = new_screen(**PHONE).open(server, "Anna")
+        screen.asked()
+        picture = screen.page.get_by_role("img", name="Spectrogram of sky-").first
+        screen.wait_for_image(picture)
+        screen.page.wait_for_timeout(100)
+        pad = screen.page.locator(".answers").bounding_box()
+        assert pad["y"] + pad["height"] <= screen.page.locator("#tabs").bounding_box()["y"]
+        for one in (picture, screen.at("play")):
+            box = one.bounding_box()
+            assert box["height"] >= 30
+            assert box["y"] + box["height"] <= pad["y"] + 0.5
+        screen.picture("answers-sound-narrow")
 
 
 def test_everything_is_named_and_reached_by_tab(screen, sky):
