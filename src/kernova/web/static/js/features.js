@@ -1,7 +1,7 @@
 /** A row's values against all rows: where each lies in its distribution, the most unusual first. */
 
 import { drawn, element } from "./dom.js";
-import { rowNoun } from "./words.js";
+import { rowNoun, worded } from "./words.js";
 
 const WIDTH = 200;
 const HEIGHT = 34;
@@ -56,7 +56,7 @@ function featureItem(feature) {
     element("span", { class: "feature-name", title: feature.name }, feature.name),
     element("b", {}, feature.value));
   const words = element("p", { class: "feature-words" }, element("span", { class: oddness(feature) }, percentileWords(feature)),
-    ` · typically ${feature.usual}`, feature.axis_words ? ` · ${feature.axis_words}` : "");
+    ` · typically ${feature.usual}`, feature.axis_words ? ` · ${worded(feature.axis_words)}` : "");
   return element("li", {}, head, feature.kind === "number" ? histogram(feature) : fractions(feature), words);
 }
 
