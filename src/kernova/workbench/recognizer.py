@@ -352,7 +352,7 @@ def what_is_missing(sizes: Mapping[str, int]) -> str | None:
     if n_names > max(_MANY_CATEGORIES, n_rows / 2):
         return (
             f"Suggestions need two rows of each category on average; {so_far}, in {n_names} "
-            f"categories. Label {2 * n_names - n_rows} more rows of known categories."
+            f"categories. Label {quantity(2 * n_names - n_rows, 'more row')} of known categories."
         )
     return None
 

@@ -1,6 +1,7 @@
 /** A row's values against all rows: where each lies in its distribution, the most unusual first. */
 
 import { drawn, element } from "./dom.js";
+import { rowNoun } from "./words.js";
 
 const WIDTH = 200;
 const HEIGHT = 34;
@@ -22,8 +23,8 @@ export function featureList(features) {
 function percentileWords({ kind, place: text }) {
   const percentile = Number(text);
   if (kind !== "number" || text === "" || Number.isNaN(percentile)) return text;
-  if (percentile > 55) return `higher than ${Number(percentile.toFixed(2))} % of rows`;
-  if (percentile < 45) return `lower than ${Number((100 - percentile).toFixed(2))} % of rows`;
+  if (percentile > 55) return `higher than ${Number(percentile.toFixed(2))} % of ${rowNoun()}`;
+  if (percentile < 45) return `lower than ${Number((100 - percentile).toFixed(2))} % of ${rowNoun()}`;
   return "close to the median";
 }
 

@@ -8,7 +8,7 @@ import { thumbnail } from "./media.js";
 import { askName } from "./naming.js";
 import { openRow } from "./row_dialog.js";
 import { store } from "./store.js";
-import { counted, whole } from "./words.js";
+import { counted, whole, worded } from "./words.js";
 
 /** @typedef {import("./types.js").AlikeReply} AlikeReply */
 
@@ -38,17 +38,17 @@ export async function openAlike(row) {
 function alikeList(reply, close) {
   /** @type {Set<number>} */
   const chosen = new Set();
-  const name = button("Label selected rows …", () => void nameChosen(reply, [...chosen], close), { class: "primary", disabled: true, "data-testid": "name-alike" });
+  const name = button(worded("Label selected rows …"), () => void nameChosen(reply, [...chosen], close), { class: "primary", disabled: true, "data-testid": "name-alike" });
   const items = reply.rows.map((one) => alikeItem(one, (isTicked) => {
     if (isTicked) chosen.add(one.row);
     else chosen.delete(one.row);
     name.disabled = chosen.size === 0;
-    fill(name, chosen.size ? `Label ${counted(chosen.size, "row")} …` : "Label selected rows …");
+    fill(name, chosen.size ? `Label ${counted(chosen.size, "row")} …` : worded("Label selected rows …"));
   }));
   const all = button("Select all", () => items.forEach(({ tick }) => tick()), { class: "small", "data-testid": "select-alike" });
   const more = reply.total > reply.rows.length ? ` The first ${whole(reply.rows.length)} are shown.` : "";
   return [
-    element("p", { class: "hint", "data-testid": "alike-words" }, reply.words + more),
+    element("p", { class: "hint", "data-testid": "alike-words" }, worded(reply.words) + more),
     items.length > 0 && element("div", { class: "line" }, name, all),
     element("ul", { class: "thumbs", "aria-label": `Rows like ${reply.id}, the most alike first` }, ...items.map(({ node }) => node)),
   ];
