@@ -4,6 +4,7 @@ import { element, fill } from "../dom.js";
 import { glyph } from "../glyph.js";
 import { AMBIGUOUS, NO_LABEL, SKIPPED, UNKNOWN } from "../row_labels.js";
 import { whole } from "../words.js";
+import { countsOf } from "./point_styles.js";
 
 /**
  * Fill a list with the categories on the map, and how many rows have none.
@@ -12,9 +13,7 @@ import { whole } from "../words.js";
  * @param {Uint16Array} labels
  */
 export function showLegend(list, categories, labels) {
-  /** @type {Map<number, number>} */
-  const counts = new Map();
-  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  const counts = countsOf(labels);
   /** @type {(sign: Node, words: string, count: number|undefined) => HTMLElement} */
   const line = (sign, words, count) => element("li", {}, sign, element("span", {}, words), element("small", {}, whole(count ?? 0)));
   /** @param {string} kind */
