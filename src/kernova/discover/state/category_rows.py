@@ -42,6 +42,12 @@ class CategoryRows:
     def __getitem__(self, name: str) -> list[int]:
         return self._of[name]
 
+    def resize(self, n_rows: int) -> None:
+        """Let the table have more rows, or fewer again."""
+        n_new = n_rows - len(self.ranks)
+        self.ranks.frombytes(bytes(8 * max(0, n_new)))
+        del self.ranks[n_rows:]
+
     def by_name(self) -> dict[str, list[int]]:
         """Return the rows of each category; the categories in the order of their first rows."""
         if not self._is_ordered:

@@ -21,33 +21,31 @@ from kernova.discover.events import (
     Confidence,
     Deleted,
     Event,
-    Flagged,
-    Grouped,
-    KeyChosen,
+    Imported,
     Lost,
     Merged,
-    Noted,
+    Opined,
     Passed,
     PriorLabels,
     QuestionEvent,
     Rejected,
+    RemarkEvent,
     Renamed,
     Reopened,
     RowLabelled,
+    RowsAdded,
     RowsLabelled,
+    RowsNoted,
     RowsUnsure,
     Settled,
     Skipped,
-    Tagged,
     Unsure,
 )
 from kernova.discover.opinions import Opinion, Opinions, RowOpinions
 from kernova.discover.questions import Answer
 from kernova.discover.state.category_rows import CategoryRows
-from kernova.errors import InputError, quoted
-from kernova.text import listed
+from kernova.discover.state.checks import Checks
 
-_MAX_NAMES: Final = 12
 # Events that can be taken back without a replay, and rows that are kept for it.
 _MOST_STEPS: Final = 10_000
 _MOST_ROWS_KEPT: Final = 100_000
@@ -91,6 +89,7 @@ class _Step(NamedTuple):
 
     is_question: bool
     rows: dict[int, _RowBefore]
+    is_batch: bool
 
 
 # Nearly all rows of large events are as at the beginning.
@@ -103,12 +102,16 @@ class SessionState:
     Parameters
     ----------
     n_rows : int
-        Number of rows of the table.
+        Number of rows of the table at its beginning.
     events : iterable
         Events in effect, in order; see :mod:`kernova.discover.log`.
 
     Attributes
     ----------
+    n_rows : int
+        Number of rows, with those that were added.
+    batches : list of RowsAdded
+        The rows that were added, in order.
     entries : dict of int to Entry
         Every row that was labelled or skipped, in that order; a skipped row has no label.
     questions : list of AskedRow
@@ -140,6 +143,7 @@ class SessionState:
 
     def __init__(self, n_rows: int, events: Iterable[Event] = ()) -> None:
         self.n_rows = n_rows
+        self.batches: list[RowsAdded] = []
         self.entries: dict[int, Entry] = {}
         self.questions: list[AskedRow] = []
         self.skipped: set[int] = set()
@@ -188,41 +192,7 @@ class SessionState:
 
     def check(self, event: Event) -> None:
         """Raise if an event does not fit the state."""
-        match event:
-            case PriorLabels(rows, labels):
-                self._check_prior(rows, labels)
-            case Answered(row, _, others, _):
-                self._check_open(row)
-                self._check_rows(others)
-                _check_distinct((row, *others))
-            case Skipped(row) | Unsure(row):
-                self._check_open(row)
-            case RowLabelled(row, _) | Passed(row) | Noted(row, _):
-                self._check_rows((row,))
-            case RowsLabelled() | RowsUnsure() | Reopened() | Rejected() | Flagged() | Tagged():
-                self._check_rows(event.rows)
-                _check_distinct(event.rows)
-            case Accepted():
-                self._check_accepted(event)
-            case _:
-                self._check_correction(event)
-
-    def _check_correction(self, event: Event) -> None:
-        match event:
-            case Settled(row, _):
-                self._check_disputed(row)
-            case Changed(question, _):
-                self._check_question(question)
-            case Renamed(old, new):
-                self._check_rename(old, new)
-            case Merged(into, others):
-                self._check_merge(into, others)
-            case Deleted(name):
-                self._check_category(name)
-            case Lost() | Grouped() | KeyChosen():
-                pass
-            case _:
-                raise TypeError(f"{event!r} is resolved by the log, not by the state")
+        Checks(self).check(event)
 
     def apply(self, event: Event, by: str | None = None) -> list[Answer] | None:
         """Apply one event in effect, by an expert.
@@ -236,7 +206,8 @@ class SessionState:
         self.check(event)
         self._changing = {}
         answers = self._applied(event, by)
-        self._keep(_Step(isinstance(event, QuestionEvent), self._changing))
+        is_batch = isinstance(event, RowsAdded)
+        self._keep(_Step(isinstance(event, QuestionEvent), self._changing, is_batch))
         return answers
 
     def _applied(self, event: Event, by: str | None) -> list[Answer] | None:
@@ -249,7 +220,11 @@ class SessionState:
                 return self._add_question(AskedRow(row), Entry(None), by)
             case Unsure(row):
                 return self._add_question(AskedRow(row), Entry(None, None, "unsure"), by)
-            case Passed() | Lost() | Noted() | Flagged() | Tagged() | Grouped() | KeyChosen():
+            case Imported(_, parts):
+                return _joined([self._applied(part, by) for part in parts])
+            case Passed() | Lost() | RowsNoted():
+                return []
+            case _ if isinstance(event, RemarkEvent):
                 return []
             case _:
                 return self._applied_to_rows(event, by)
@@ -258,14 +233,17 @@ class SessionState:
         match event:
             case PriorLabels(rows, labels):
                 return self._set_prior(rows, labels)
+            case RowsAdded():
+                return self._add_rows(event)
             case Accepted():
                 return self._accept(event)
+            case Opined():
+                return self._opine(event, by)
             case RowsUnsure(rows):
                 return self._label_rows(rows, Entry(None, None, "unsure"), by)
-            case RowLabelled(row, label):
-                return self._label_rows((row,), Entry(label), by)
-            case RowsLabelled(rows, label):
-                return self._label_rows(rows, Entry(label), by)
+            case RowLabelled() | RowsLabelled():
+                rows = event.rows if isinstance(event, RowsLabelled) else (event.row,)
+                return self._label_rows(rows, Entry(event.label, None, "", event.confidence), by)
             case Settled(row, label):
                 self._remember(row)
                 self.opinions.settle(row, label)
@@ -308,6 +286,9 @@ class SessionState:
                     is_ordered &= self._restore(row, before)
             if step.is_question:
                 del self._question_of[self.questions.pop().row]
+            if step.is_batch:
+                self.n_rows = self.batches.pop().first
+                self._categories.resize(self.n_rows)
         if not is_ordered:
             ranks = self._categories.ranks
             self.entries = dict(sorted(self.entries.items(), key=lambda item: ranks[item[0]]))
@@ -327,9 +308,7 @@ class SessionState:
             rank, entry = self._categories.ranks[row], self.entries.get(row)
             opinions = self.opinions.about(row)
             is_untouched = rank == 0 and entry is None and opinions == _UNTOUCHED.opinions
-            self._changing[row] = (
-                _UNTOUCHED if is_untouched else _RowBefore(entry, rank, opinions)
-            )
+            self._changing[row] = _UNTOUCHED if is_untouched else _RowBefore(entry, rank, opinions)
 
     def _restore(self, row: int, before: _RowBefore) -> bool:
         """Set a row as it was; return whether the order of the entries is still right."""
@@ -373,6 +352,12 @@ class SessionState:
         if new is not None and old != new:
             self._categories.add(row, new)
 
+    def _add_rows(self, event: RowsAdded) -> list[Answer] | None:
+        self.batches.append(event)
+        self.n_rows += event.n_rows
+        self._categories.resize(self.n_rows)
+        return self._set_prior(event.labelled, event.labels)
+
     def _set_prior(self, rows: tuple[int, ...], labels: tuple[str, ...]) -> list[Answer] | None:
         for row in rows:
             self._remember(row)
@@ -395,6 +380,19 @@ class SessionState:
             self._remember(row)
         entries = [Entry(name, None, "accepted") for name in event.names]
         given = map(entries.__getitem__, event.codes)
+        return self._update(dict(zip(event.rows, given, strict=True)))
+
+    def _opine(self, event: Opined, by: str | None) -> list[Answer] | None:
+        """Label rows as a file of labels does, each by one expert."""
+        expert = by if event.expert is None else event.expert
+        labels = [event.names[code] for code in event.codes]
+        for row in event.rows:
+            self._remember(row)
+        for row, label in zip(event.rows, labels, strict=True):
+            self.opinions.record((row,), Opinion(label, None, expert))
+            if event.settles and self.opinions.n_experts(row) > 1:
+                self.opinions.settle(row, label)
+        given = (Entry(label, None, "", event.confidence) for label in labels)
         return self._update(dict(zip(event.rows, given, strict=True)))
 
     def _reopen(self, rows: Iterable[int]) -> None:
@@ -482,83 +480,8 @@ class SessionState:
                 else:
                     self._put(row, None)
 
-    # --- checks ----------------------------------------------------------------------------
 
-    def _check_prior(self, rows: tuple[int, ...], labels: tuple[str, ...]) -> None:
-        if self.entries or len(rows) != len(labels):
-            raise _damaged("prior labels must come first, one for each row")
-        self._check_rows(rows)
-        _check_distinct(rows)
-
-    def _check_rows(self, rows: tuple[int, ...]) -> None:
-        if rows and not (min(rows) >= 0 and max(rows) < self.n_rows):
-            raise _damaged(f"it refers to row {max(rows)}, but the table has {self.n_rows} rows")
-
-    def _check_accepted(self, event: Accepted) -> None:
-        self._check_rows(event.rows)
-        _check_distinct(event.rows)
-        if not len(event.rows) == len(event.codes) == len(event.permille):
-            raise _damaged("it accepts rows without one suggestion for each")
-        if event.codes and max(event.codes) >= len(event.names):
-            raise _damaged("it accepts rows for a category without name")
-
-    def _check_open(self, row: int) -> None:
-        self._check_rows((row,))
-        if row in self.entries:
-            raise _damaged(f"row {row} was asked, but was already labelled or skipped")
-
-    def _check_disputed(self, row: int) -> None:
-        self._check_rows((row,))
-        if self.opinions.n_experts(row) < 2:
-            raise _damaged(f"row {row} was settled, but fewer than two experts had labelled it")
-
-    def _check_question(self, question: int) -> None:
-        n_asked = len(self.questions)
-        if not 1 <= question <= n_asked:
-            extent = (
-                f"there are questions 1 to {n_asked}"
-                if n_asked
-                else "no question has been asked yet"
-            )
-            raise InputError(f"There is no question {question} to change: {extent}.")
-
-    def _check_rename(self, old: str, new: str) -> None:
-        self._check_category(old)
-        if old == new:
-            raise InputError(f"The category {quoted(old)} has that name already.")
-        if new in self._categories:
-            raise InputError(
-                f"There is a category {quoted(new)} already. To make one of both, merge "
-                f"{quoted(old)} into it."
-            )
-
-    def _check_merge(self, into: str, others: tuple[str, ...]) -> None:
-        if not others:
-            raise InputError(
-                f"Nothing to merge into {quoted(into)}: name at least one other category."
-            )
-        for name in (into, *others):
-            self._check_category(name)
-        if into in others:
-            raise InputError(f"The category {quoted(into)} cannot be merged into itself.")
-
-    def _check_category(self, name: str) -> None:
-        if name not in self._categories:
-            raise InputError(
-                f"There is no category {quoted(name)}. {_existing(list(self.categories))}"
-            )
-
-
-def _existing(names: list[str]) -> str:
-    if not names:
-        return "There is no category yet."
-    return f"There are {listed(names, _MAX_NAMES)}."
-
-
-def _check_distinct(rows: tuple[int, ...]) -> None:
-    if len(set(rows)) != len(rows):
-        raise _damaged("it labels a row twice in one event")
-
-
-def _damaged(reason: str) -> InputError:
-    return InputError(f"The log does not fit the table, or is damaged: {reason}.")
+def _joined(parts: list[list[Answer] | None]) -> list[Answer] | None:
+    """Return the new answers of several events; None if one of them needs a fresh asker."""
+    known = [answers for answers in parts if answers is not None]
+    return [one for answers in known for one in answers] if len(known) == len(parts) else None
