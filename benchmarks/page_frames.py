@@ -105,7 +105,7 @@ def served(folder: Path, n_rows: int) -> Iterator[tuple[str, str]]:
         yield told["address"], told["url"]
     finally:
         process.terminate()
-        process.wait()
+        process.communicate()  # the summary at the end would fill the pipe
 
 
 def _wait_for_the_map(address: str) -> None:
@@ -126,7 +126,7 @@ def measured(page: Any, act: str) -> dict[str, float]:
     session.send("Tracing.start", {"categories": "devtools.timeline", "transferMode": "ReportEvents"})
     times = page.evaluate(_ACT, [_FRAMES, act])[2:]
     is_done: list[object] = []
-    session.on("Tracing.tracingComplete", is_done.append)
+    session.on("Tracing.tracingComplete", lambda end: is_done.append(end))  # noqa: PLW0108
     session.send("Tracing.end")
     while not is_done:
         page.wait_for_timeout(50)

@@ -7,6 +7,9 @@ values that its schema does not tell, give it ``examples``.
 """
 
 import itertools
+import re
+import string
+from functools import cache
 from typing import NamedTuple
 
 _METHODS = ("post", "patch", "put", "delete")
@@ -149,6 +152,8 @@ class Requests:
         return round(self._chance.uniform(low, high), 3)
 
     def _string(self, schema, name, world):
+        if "pattern" in schema:
+            return self._chance.choice(_examples_of(schema["pattern"]))
         longest = schema.get("maxLength", 200)
         if longest <= 2:
             return self._chance.choice("abcxyz123")
@@ -165,6 +170,18 @@ class Requests:
             for _ in range(self._chance.randint(max(1, least), most))
         ]
         return list(dict.fromkeys(items)) if all(map(_is_plain, items)) else items
+
+
+@cache
+def _examples_of(pattern):
+    """Return texts that a pattern matches: short ones, or those that Hypothesis finds."""
+    short = [*string.ascii_lowercase, *string.digits]
+    found = [text for text in short if re.search(pattern, text)]
+    if found:
+        return found
+    from hypothesis import find, strategies
+
+    return [find(strategies.from_regex(pattern), lambda _: True)]
 
 
 def _is_plain(value):
