@@ -106,15 +106,23 @@ async function show() {
  */
 function nothingLearnt(error) {
   const message = error instanceof RequestError ? error.message : "";
-  return { state: "none", message, task: "", done: 0, total: 0, summary: "", notes: [], classes: [], counts: null, n_labelled: 0, is_stale: false, version: 0 };
+  return { state: "none", message, task: "", done: 0, total: 0, left: "", summary: "", notes: [], classes: [], counts: null, n_labelled: 0, is_stale: false, version: 0 };
+}
+
+/**
+ * @param {string} task
+ * @param {string} left
+ */
+function runningWords(task, left) {
+  return `Learning${task ? `: ${task}` : ""}${left ? `, ${left}.` : " …"}`;
 }
 
 /** @param {LearnReply} learnt */
-function showStatus({ state, message, done, total, task, is_stale: isStale }) {
+function showStatus({ state, message, done, total, task, left, is_stale: isStale }) {
   if (!parts) return;
   if (state === "running") {
     const bar = element("progress", { "aria-label": "Learning", "data-testid": "learn-bar", ...(total > 0 ? { max: total, value: done } : {}) });
-    return void fill(parts.status, element("p", {}, message || task || "Learning …"), bar);
+    return void fill(parts.status, element("p", {}, message || runningWords(task, left)), bar);
   }
   if (state === "ready" && isStale) return void fill(parts.status, element("p", { class: "hint", "data-testid": "learn-stale" }, "Labels have changed since then. Learn again to include the changes."));
   fill(parts.status, message && element("p", { class: state === "failed" ? "problem" : "hint" }, worded(message)));

@@ -19,7 +19,7 @@ const MOST = 200;
  * @param {number} row
  */
 export async function openAlike(row) {
-  const body = element("div", {}, "…");
+  const body = element("div", {}, element("p", { class: "hint", role: "status" }, "Searching all rows …"));
   const dialog = openDialog("More like this", [body], { testid: "alike-dialog", isWide: true });
   try {
     const reply = await get("/api/rows/{row}/alike", { row, limit: MOST });
