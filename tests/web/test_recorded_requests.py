@@ -216,7 +216,10 @@ def seen(bench):
         results.asked,
         {one.row: one.opinions for one in results.disagreements},
         *({**kept} for kept in (notes.notes, notes.flagged, notes.headings, notes.keys)),
-        *({row: set(names) for row, names in kept.items()} for kept in (notes.tags, notes.rejected)),
+        *(
+            {row: set(names) for row, names in kept.items()}
+            for kept in (notes.tags, notes.rejected)
+        ),
     )
 
 
@@ -227,7 +230,8 @@ def test_experts_send_requests_of_every_route_at_once(folder, description, long_
         begin(client)
         threads = [
             threading.Thread(
-                target=_work, args=(client, description, number, long_bar(400), acknowledged, failures)
+                target=_work,
+                args=(client, description, number, long_bar(400), acknowledged, failures),
             )
             for number in range(len(_EXPERTS))
         ]

@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 
 from kernova.description.open_set.classifier import Judgement, OpenSetClassifier
 from kernova.description.recognizer import TableRecognizer
+from kernova.discover.notebook_view import summary_html
 from kernova.errors import InputError, quoted
 from kernova.parallel import slices
 from kernova.persist.models import save_model
@@ -248,6 +249,16 @@ class LearntModel:
             p_value=float(judged.p_values[row]),
             ranking=ranking,
         )
+
+    def _repr_html_(self) -> str:
+        """Return a summary for notebooks."""
+        lines = self.classes
+        shown = {"class": "category", "rows": "labelled rows", "recognized": "recognised"}
+        columns = {
+            title: [line.get(name) for line in lines]
+            for name, title in {**shown, "claimed": "suggested for"}.items()
+        }
+        return summary_html("LearntModel", [self.summary, *self.notes], columns)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file for ``kernova recognize``."""

@@ -229,3 +229,14 @@ export function deleteCategory(name) {
 export function settle(row, id, label) {
   return done("/api/disagreements/{row}", { row }, { label }, `${id} was settled as ${quoted(label)}.`);
 }
+
+/**
+ * Import a file of labels that was previewed.
+ * @param {string} upload
+ * @param {string} name
+ * @param {"keep"|"take"|"opinion"} onConflict
+ * @param {string|null} asExpert
+ */
+export function importLabels(upload, name, onConflict, asExpert) {
+  return done("/api/imports", {}, { upload, on_conflict: onConflict, as_expert: asExpert }, `Labels of ${name} are imported.`, { failed: "Not imported" });
+}

@@ -5,6 +5,7 @@ import { underHeadings } from "./answers.js";
 import { editHeading, editKey } from "./category_dialogs.js";
 import { confirmed, openDialog } from "./dialogs.js";
 import { button, byId, element, fill, keepingFocus } from "./dom.js";
+import { openDownloads } from "./downloads.js";
 import { glyph } from "./glyph.js";
 import { thumbnail } from "./media.js";
 import { askName } from "./naming.js";
@@ -39,8 +40,10 @@ async function show() {
   const list = categoryList(shown);
   keepingFocus(byId("view-categories"), () => fill(byId("view-categories"),
     element("header", { class: "view-head" }, element("h1", { id: "categories-heading" }, "Categories"),
-      now.length > 1 && button("Headings …", () => editHeading(), { "data-testid": "headings" }),
-      now.length > 1 && button("Merge …", () => void mergeSome(), { "data-testid": "merge" })),
+      element("div", { class: "line" },
+        now.length > 1 && button("Headings …", () => editHeading(), { "data-testid": "headings" }),
+        now.length > 1 && button("Merge …", () => void mergeSome(), { "data-testid": "merge" }),
+        button("Download and import …", () => void openDownloads(), { "data-testid": "open-downloads" }))),
     element("p", { class: "lead" }, now.length ? `${counted(now.length, "category", "categories")} so far, in order of discovery. Keys stay the same; choose others as you like.` : "No categories yet."),
     furtherLabels(),
     isMany && finder(shown.length),
