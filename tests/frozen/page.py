@@ -128,21 +128,31 @@ def _correct_answers(ask):
 
 
 def _downloads(page):
-    """Return the colours of the map and the downloaded tables of labels, condensed."""
+    """Return the colours of the map and the downloaded tables of labels, condensed.
+
+    Two columns were added since: where each label is from, and the probability of accepted ones.
+    """
     codes = page.ask("GET", "/map/labels")[1], page.ask("GET", "/map/labels?colour=learnt")[1]
     labels = pd.read_csv(io.BytesIO(page.ask("GET", "/downloads/labels.csv")[1]))
     columns = pd.read_parquet(io.BytesIO(page.ask("GET", "/downloads/labels.parquet")[1]))
     return {
         "codes": condensed([list(memoryview(one).cast("H")) for one in codes]),
-        "labels.csv": condensed_table(labels.assign(time=labels["time"].notna())),
-        "labels.parquet": condensed_table(columns.assign(time=columns["time"].notna())),
+        "labels.csv": condensed_table(_with_times(labels)),
+        "labels.parquet": condensed_table(_with_times(columns)),
     }
+
+
+def _with_times(labels):
+    """Return a table of labels as it was; moments become whether there is one."""
+    return labels.drop(columns=["source", "probability"]).assign(time=labels["time"].notna())
 
 
 def _wait_until_learnt(page):
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        if json.loads(page.ask("GET", "/learn")[1])["summary"]:
+        learnt = json.loads(page.ask("GET", "/learn")[1])
+        # It learns by itself, too: earlier answers may have led to another model.
+        if learnt["state"] == "ready" and not learnt["is_stale"]:
             return
         time.sleep(0.1)
 

@@ -48,6 +48,12 @@ ADDED: dict[str, str] = {
     "settings/class_weight": "prior probabilities of classes",
     "advice/unmet": "numbers of the estimate",
     "answer/baseline_band": "of the random baseline",
+    "answer/accepted": "rows with an accepted suggestion",
+    "learn/generation": "number of the model",
+    "learnt/answer/generation": "the same",
+    "question/guess": "best guess of the model",
+    "columns/source": "where a label is from",
+    "columns/probability": "of accepted suggestions",
 }
 # Estimates that are fitted to tables, and anew with every other default strategy, by the end of
 # their path: that they are there is compared, but not what they are.

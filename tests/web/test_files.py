@@ -155,9 +155,10 @@ def test_exported_labels_have_experts_and_times(tmp_path):
         parquet = client.get("/api/downloads/labels.parquet")
         same = pd.read_parquet(io.BytesIO(parquet.content))
         at = client.get("/api/history").json()["entries"][1]["at"]
-    assert list(rows.columns) == ["fish", "category", "question", "expert", "time", "prior"]
+    columns = ["fish", "category", "question", "expert", "time", "source", "probability", "prior"]
+    assert list(rows.columns) == columns
     assert rows["fish"].tolist() == [f"{5877 * 10**14 + place}" for place in range(60)]
-    assert rows.loc[row].tolist()[1:] == ["carp", "1", "Anna", at, ""]
+    assert rows.loc[row].tolist()[1:] == ["carp", "1", "Anna", at, "hand", "", ""]
     assert rows.loc[0].tolist()[1:5] == [kinds[0], "", "", ""]
     assert rows.loc[2].tolist()[1:4] == ["eel", "", "Anna"]
     assert (rows["category"] != "").sum() == 4

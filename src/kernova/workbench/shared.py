@@ -241,6 +241,7 @@ class SharedState:
         self.lock = threading.RLock()
         self._version = time.time_ns() // 1_000_000
         self._version_lock = threading.Lock()
+        self._listeners: list[Callable[[], None]] = []
 
     @property
     def session(self) -> CategoryDiscovery:
@@ -267,6 +268,12 @@ class SharedState:
         """Increase the version; background jobs call this without the session lock."""
         with self._version_lock:
             self._version += 1
+        for listener in self._listeners:
+            listener()
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call a function after every change; it must return at once."""
+        self._listeners.append(listener)
 
     def id_of(self, row: int) -> str:
         """Return the id of a row.

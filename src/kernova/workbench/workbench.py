@@ -82,7 +82,7 @@ class Workbench:
     def prepare(self, watch: Listener | None = None) -> None:
         """Start the preparation of the first question and of the map, in the background.
 
-        A project with answers is also learnt from again.
+        What can be learnt from the labels is learnt in the background, from now on after changes.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Workbench:
         """
         self.preparation.start(self.discovery.prepare, watch)
         self.map.prepare(after=self.preparation)
-        self.learning.resume(after=self.preparation)
+        self.learning.follow(after=self.preparation)
 
     def is_ready(self) -> bool:
         """Return whether the strategy can be asked for questions."""
@@ -144,6 +144,7 @@ class Workbench:
 
     def close(self) -> None:
         """Close the project and all media files; every answer is on disk already."""
+        self.learning.stop()
         with self.shared.lock:
             self.discovery.session.close()
         self.media.close()

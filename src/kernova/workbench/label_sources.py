@@ -1,0 +1,164 @@
+"""Source of each label: the expert's hand, an accepted suggestion, or the table, with its time."""
+
+from collections.abc import Iterable
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernova.discover.events import (
+    Accepted,
+    Answered,
+    Changed,
+    LogEntry,
+    RowLabelled,
+    RowsLabelled,
+    RowsUnsure,
+    Settled,
+    Skipped,
+    Undone,
+    Unsure,
+)
+from kernova.discover.results import SessionResults
+from kernova.typing import Indices, Mask, Vector
+from kernova.workbench.messages import rows_of
+
+Source = Literal["hand", "accepted", "prior"]
+
+# Events that decide what a row is listed as.
+_DECIDING: Final = (
+    Answered, RowLabelled, RowsLabelled, Settled, Accepted, Skipped, Unsure, RowsUnsure,
+)  # fmt: skip
+
+
+class Sources(NamedTuple):
+    """Source of each row's label, or of the decision to leave it without one."""
+
+    #: Number of the log entry, counted from 1; 0 for prior labels and open rows.
+    entry: Indices
+    is_labelled: Mask
+    is_accepted: Mask
+    is_unsure: Mask
+    is_skipped: Mask
+    #: Probability of an accepted suggestion when it was accepted; NaN for all other rows.
+    probability: Vector
+
+    @property
+    def is_prior(self) -> Mask:
+        """Whether each row's label was known before the first question."""
+        return self.is_labelled & (self.entry == 0)
+
+    @property
+    def is_by_hand(self) -> Mask:
+        """Whether each row's label was given by an expert."""
+        return self.is_labelled & ~self.is_accepted & (self.entry > 0)
+
+    @property
+    def names(self) -> NDArray[np.object_]:
+        """"hand", "accepted" or "prior" for each labelled row; None for all others."""
+        names = np.full(len(self.entry), None, dtype=object)
+        names[self.is_labelled] = "hand"
+        names[self.is_prior] = "prior"
+        names[self.is_accepted] = "accepted"
+        return names
+
+
+class LabelSources:
+    """Reader of the sources of all labels, which looks at each log entry once.
+
+    Call it with the session's lock held.
+
+    Parameters
+    ----------
+    results : SessionResults
+        Results of the session; they follow it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova import CategoryDiscovery
+    >>> from kernova.workbench.label_sources import LabelSources
+    >>> session = CategoryDiscovery("random").start(np.arange(3.0)[:, None], known={0: "cod"})
+    >>> session.label_row(1, "eel"), session.review.accept([2], ["cod"], [0.93])
+    (2, 3)
+    >>> sources = LabelSources(session.results_).read()
+    >>> sources.names.tolist(), sources.entry.tolist(), sources.probability[2].round(2)
+    (['prior', 'hand', 'accepted'], [0, 2, 3], np.float64(0.93))
+    """
+
+    def __init__(self, results: SessionResults) -> None:
+        self._results = results
+        self._forget()
+
+    def _forget(self) -> None:
+        self._n_read = 0
+        n_rows = len(self._results.ids)
+        self._entry = np.zeros(n_rows, dtype=np.intp)
+        self._permille = np.zeros(n_rows, dtype=np.int16)
+        # Rows that several experts have labelled: the last entry of each, but for the present one.
+        self._earlier: dict[int, dict[str | None, int]] = {}
+
+    def read(self) -> Sources:
+        """Return the present sources."""
+        self._catch_up()
+        results = self._results
+        codes = results.codes(1)
+        is_labelled, is_accepted = codes > 0, results.is_accepted
+        is_unsure = results.is_unsure
+        entry = self._entry.copy()
+        entry[codes == 0] = 0
+        self._set_standing(entry)
+        probability = np.where(is_accepted, self._permille / 1000, np.nan)
+        is_skipped = (codes < 0) & ~is_unsure
+        return Sources(entry, is_labelled, is_accepted, is_unsure, is_skipped, probability)
+
+    def _catch_up(self) -> None:
+        results = self._results
+        new = results.history(limit=results.n_records - self._n_read)[::-1]
+        if any(isinstance(one.event, Undone) for one in new):
+            # What is in effect may have changed anywhere.
+            self._forget()
+            new = results.entries
+        questions: Indices | None = None
+        for one in new:
+            if not one.counts:
+                continue
+            if isinstance(one.event, Changed):
+                questions = results.label_questions if questions is None else questions
+                self._set(np.flatnonzero(questions == one.question), one)
+            elif isinstance(one.event, _DECIDING):
+                self._set(np.array(rows_of(one.event), dtype=np.intp), one)
+                if isinstance(one.event, Accepted):
+                    self._permille[list(one.event.rows)] = one.event.permille
+        self._n_read = results.n_records
+
+    def _set(self, rows: Indices, entry: LogEntry) -> None:
+        before = self._entry[rows]
+        for row, number in self._by_others(rows[before > 0], before[before > 0], entry.by):
+            self._earlier.setdefault(row, {})[self._results.record(number).by] = number
+        if isinstance(entry.event, Settled):
+            self._earlier.pop(entry.event.row, None)  # it replaces all earlier opinions
+        self._entry[rows] = entry.number
+
+    def _by_others(
+        self, rows: Indices, numbers: Indices, by: str | None
+    ) -> Iterable[tuple[int, int]]:
+        """Return the rows, and their entries, that another expert decided before."""
+        record_of = self._results.record
+        for number in np.unique(numbers).tolist():
+            if record_of(number).by != by:
+                yield from ((row, number) for row in rows[numbers == number].tolist())
+
+    def _set_standing(self, entry: Indices) -> None:
+        """Set the entry of rows whose latest label was deleted to that of the opinion that is left.
+
+        Only where several experts have labelled a row, another opinion is left.
+        """
+        record_of = self._results.record
+        for row, numbers in self._earlier.items():
+            opinions = self._results.opinions_of(row)
+            if entry[row] == 0 or not opinions or record_of(int(entry[row])).by in opinions:
+                continue
+            left = [numbers[by] for by in reversed(opinions) if by in numbers]
+            if left:
+                entry[row] = left[0]
