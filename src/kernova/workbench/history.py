@@ -12,8 +12,8 @@ from kernova.discover.events import LogEntry, Record
 from kernova.tables.records import rows_with_ids
 from kernova.tables.spreadsheets import save_separated
 from kernova.workbench.cards import Opinion, opinion_list
-from kernova.workbench.label_sources import LabelSources
 from kernova.workbench.messages import KINDS, Kind, entry_message, label_of, rows_of
+from kernova.workbench.review.label_sources import LabelSources
 from kernova.workbench.shared import Part
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from kernova.discover.events import Answered, LogEntry, RowLabelled, RowsLabelled, Settled
 from kernova.files import scratch_folder
 from kernova.typing import Indices, Mask
-from kernova.workbench.learnt_rows import Labels, LearntRows, at_present
+from kernova.workbench.learnt.relearning import Relearning
+from kernova.workbench.learnt.rows import Labels, LearntRows, at_present
 from kernova.workbench.messages import rows_of
 from kernova.workbench.recognizer import (
     PROMISED,
@@ -26,9 +27,8 @@ from kernova.workbench.recognizer import (
     learn_from_answers,
     what_is_missing,
 )
-from kernova.workbench.relearning import Relearning
 from kernova.workbench.shared import BackgroundJob, JobState, Part, SharedState, WorkbenchError
-from kernova.workbench.suggestions import PrecisionAt
+from kernova.workbench.suggestions import Precision, PrecisionAt
 
 # Codes of rows without a category, in the colours of the map.
 UNKNOWN: Final = 65533
@@ -191,6 +191,7 @@ class Learning(Part):
         self._present: _Present | None = None
         self._compared: tuple[int, int] | None = None  # a run and a log that were compared
         self._differs = False
+        self._looked_at = 0  # log entries when labels were last compared
         self._relearning = Relearning(self._n_new, self._learn_again)
 
     def begin(self, after: BackgroundJob[Any] | None = None) -> LearnReply:
@@ -205,15 +206,13 @@ class Learning(Part):
         """
         training = self._training()
         if what_is_missing(_sizes(training)) is None:
-            self._wanted = training
-            self._job.start(lambda: self._learnt(after))
+            self._wanted, self._looked_at = training, training.n_entries
+            self._job.start(lambda: self._learnt(training, after))
         return self.state()
 
-    def _learnt(self, after: BackgroundJob[Any] | None) -> LearntState:
+    def _learnt(self, training: Training, after: BackgroundJob[Any] | None) -> LearntState:
         if after is not None:
             after.wait()
-        training = self._wanted
-        assert training is not None
         while True:
             began = time.monotonic()
             model = learn_from_answers(
@@ -223,14 +222,14 @@ class Learning(Part):
                 negatives=sorted(training.negatives),
             )
             self._relearning.took(time.monotonic() - began)
-            if self._wanted.n_other(training) == 0:
+            wanted = self._wanted or training
+            if wanted.n_other(training) == 0:
                 break
-            training = self._wanted
+            training = wanted
         # Unlike a counter, it does not begin anew with the server.
         generation = self._shared.version
         rows = LearntRows(generation, model.names, model.judged, model.held_out, training.labels)
         self._runs.append(rows)
-        self._relearning.changed()
         return LearntState(model, training, rows)
 
     def follow(self, after: BackgroundJob[Any]) -> None:
@@ -253,21 +252,20 @@ class Learning(Part):
         return self._job.wait(seconds)
 
     def _learn_again(self) -> None:
-        if self._shared.session.is_ready_:
+        """Learn again unless labels are those that were learnt from, or it is too early."""
+        found, training = self._job.result, self._training()
+        self._looked_at = training.n_entries
+        is_same = found is not None and training.n_other(found.training) == 0
+        if not is_same and self._shared.session.is_ready_:
             self.begin()
 
     def _n_new(self) -> tuple[int, int]:
-        """Return the number of labels that are not learnt yet, and of all."""
-        found, n_entries = self._job.result, self._shared.session.n_records_
+        """Return the number of log entries since labels were compared, and of labelled rows."""
         if self._job.state == "running":
             return 0, 0
-        if found is not None and found.training.n_entries == n_entries:
-            return 0, found.training.n_labelled
-        training = self._training()
-        if what_is_missing(_sizes(training)) is not None:
-            return 0, training.n_labelled
-        n_new = training.n_labelled if found is None else training.n_other(found.training)
-        return n_new, training.n_labelled
+        session = self._shared.session
+        with self._shared.lock:
+            return session.n_records_ - self._looked_at, session.n_labelled_
 
     def _training(self) -> Training:
         with self._shared.lock:
@@ -322,6 +320,10 @@ class Learning(Part):
         self._shared.check_rows([row])
         return self._model().line_of(row)
 
+    def guess(self, row: int) -> LearntRow | None:
+        """Return the suggestion for one row; None before anything has been learnt."""
+        return None if self._job.result is None else self._model().line_of(row)
+
     def suggestions(
         self, threshold: float | None, category: str | None, limit: int, offset: int
     ) -> SuggestionsReply:
@@ -337,16 +339,7 @@ class Learning(Part):
 
     def precision(self, category: str | None) -> PrecisionCurveReply:
         """Return the precision of the suggestions from every probability on."""
-        model = self._model()
-        precision = model.precision_of(category, self._is_open())
-        points = [precision.at(float(step)) for step in np.linspace(0, 1, _CURVE_STEPS).round(2)]
-        return PrecisionCurveReply(
-            category=category,
-            points=[_precision_reply(point) for point in points],
-            promised=PROMISED,
-            recommended=precision.threshold_for(PROMISED),
-            answers=points[0].answers,
-        )
+        return precision_curve(self._model().precision_of(category, self._is_open()), category)
 
     def next_unknown(self) -> UnknownRow | None:
         """Return the most informative unknown row that no expert has open."""
@@ -451,6 +444,18 @@ def _sizes(training: Training) -> dict[str, int]:
         training.labels[training.labels != None].astype(str), return_counts=True  # noqa: E711
     )  # fmt: skip
     return dict(zip(names.tolist(), counts.tolist(), strict=True))
+
+
+def precision_curve(precision: Precision, category: str | None) -> PrecisionCurveReply:
+    """Return the precision of suggestions from every probability on, in steps of 0.01."""
+    points = [precision.at(float(step)) for step in np.linspace(0, 1, _CURVE_STEPS).round(2)]
+    return PrecisionCurveReply(
+        category=category,
+        points=[_precision_reply(point) for point in points],
+        promised=PROMISED,
+        recommended=precision.threshold_for(PROMISED),
+        answers=points[0].answers,
+    )
 
 
 def _precision_reply(at: PrecisionAt) -> PrecisionReply:

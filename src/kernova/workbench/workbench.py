@@ -1,7 +1,7 @@
 """Workbench of a discovery project: one object that several experts use at the same time."""
 
 from dataclasses import dataclass, replace
-from typing import TypeVar, cast
+from typing import cast
 
 from kernova.discover.names import category_name, expert_name
 from kernova.media.row_media import RowMedia
@@ -13,9 +13,7 @@ from kernova.workbench.history import Exports, History
 from kernova.workbench.learning import Learning
 from kernova.workbench.overview import Overview, StateReply, UnchangedReply
 from kernova.workbench.row_map import MapOfRows
-from kernova.workbench.shared import BackgroundJob, Part, Presence, SharedState
-
-PartKind = TypeVar("PartKind", bound=Part)
+from kernova.workbench.shared import BackgroundJob, PartKind, Presence, SharedState
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,6 @@ class Workbench:
         self.shared = SharedState(discovery)
         self.presence = Presence() if presence is None else presence
         self.preparation: BackgroundJob[None] = BackgroundJob(self.shared.changed)
-        self._parts: dict[type[Part], Part] = {}
         self.cards = Cards(self.shared, self.media)
         self.questions = Questions(self.shared, self.cards, self.presence, self.preparation)
         self.corrections = Corrections(self.shared)
@@ -74,10 +71,7 @@ class Workbench:
 
         A new view needs no change here: its routes call ``workbench.part(NewView)``.
         """
-        with self.shared.lock:
-            if kind not in self._parts:
-                self._parts[kind] = kind(self.shared)
-            return cast(PartKind, self._parts[kind])
+        return self.shared.part(kind)
 
     def prepare(self, watch: Listener | None = None) -> None:
         """Start the preparation of the first question and of the map, in the background.

@@ -59,7 +59,7 @@ def at_present(
     Examples
     --------
     >>> import numpy as np
-    >>> from kernova.workbench.learnt_rows import LearntRows, at_present
+    >>> from kernova.workbench.learnt.rows import LearntRows, at_present
     >>> from kernova.workbench.recognizer import JudgedRows
     >>> from kernova.workbench.suggestions import HeldOutAnswers
     >>> ranking, p = np.array([[0, 1], [0, 1], [1, 0]]), np.array([[0.6, 0.4]] * 3)
@@ -119,7 +119,7 @@ def _without_rejected(
     chosen = [row for row, those in rejected.items() if not codes.keys().isdisjoint(those)]
     if not chosen:
         return judged
-    judged = JudgedRows(*(part.copy() for part in judged))
+    judged = judged._replace(**{name: part.copy() for name, part in judged._asdict().items()})
     for row in chosen:
         _reject(judged, row, {codes[name] for name in rejected[row] if name in codes})
     return judged

@@ -21,16 +21,16 @@ class Relearning:
     Parameters
     ----------
     n_new : callable
-        Returns the number of labels that are not learnt from yet and that of all labels; called
-        in the thread of the timer.
+        Returns the number of entries that were not looked at yet, and of all labelled rows.
     learn : callable
-        Starts learning.
+        Looks at what is new, and starts learning if labels have changed. Both are called in the
+        thread of the timer.
     clock : callable
         Returns the time in seconds.
 
     Examples
     --------
-    >>> from kernova.workbench.relearning import Relearning
+    >>> from kernova.workbench.learnt.relearning import Relearning
     >>> relearning = Relearning(lambda: (3, 100), lambda: None, clock=lambda: 0.0)
     >>> relearning.took(0.5)
     >>> relearning.seconds_left(n_new=1, n_all=100)

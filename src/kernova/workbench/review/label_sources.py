@@ -55,12 +55,20 @@ class Sources(NamedTuple):
 
     @property
     def names(self) -> NDArray[np.object_]:
-        """"hand", "accepted" or "prior" for each labelled row; None for all others."""
+        """The source of each labelled row, such as "hand"; None for all others."""
         names = np.full(len(self.entry), None, dtype=object)
         names[self.is_labelled] = "hand"
         names[self.is_prior] = "prior"
         names[self.is_accepted] = "accepted"
         return names
+
+    def name_of(self, row: int) -> Source | None:
+        """Return the source of one row's label; None without a label."""
+        if not self.is_labelled[row]:
+            return None
+        if self.is_accepted[row]:
+            return "accepted"
+        return "hand" if self.entry[row] > 0 else "prior"
 
 
 class LabelSources:
@@ -77,7 +85,7 @@ class LabelSources:
     --------
     >>> import numpy as np
     >>> from kernova import CategoryDiscovery
-    >>> from kernova.workbench.label_sources import LabelSources
+    >>> from kernova.workbench.review.label_sources import LabelSources
     >>> session = CategoryDiscovery("random").start(np.arange(3.0)[:, None], known={0: "cod"})
     >>> session.label_row(1, "eel"), session.review.accept([2], ["cod"], [0.93])
     (2, 3)
