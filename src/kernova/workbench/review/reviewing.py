@@ -194,9 +194,12 @@ class Reviewing(Part):
         return Ordered(self._matching(query, facts), facts)
 
     def facts(self, learnt: int | None) -> RowFacts | None:
-        """Return the present facts by a run of learning; None if it is not known any longer."""
+        """Return the present facts by a run of learning, by default the last.
+
+        None if it is not known any longer.
+        """
         facts = self._present_facts(learnt)
-        return facts if facts.generation == learnt else None
+        return facts if learnt in (None, facts.generation) else None
 
     # --- internals -----------------------------------------------------------------------------
 

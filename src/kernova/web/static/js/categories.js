@@ -6,6 +6,7 @@ import { button, byId, element, fill, keepingFocus } from "./dom.js";
 import { glyph } from "./glyph.js";
 import { thumbnail } from "./media.js";
 import { askName } from "./naming.js";
+import { openReview } from "./review/review.js";
 import { isSeen, onShown } from "./router.js";
 import { openRow } from "./row_dialog.js";
 import { rowLabels, rowsAt } from "./row_labels.js";
@@ -69,14 +70,15 @@ function finder(number) {
  * @param {Category} category
  * @param {number} index
  */
-function categoryItem({ name, rows, asked, colour }, index) {
+function categoryItem({ name, rows, asked, accepted, colour }, index) {
   const key = index < 9 && element("kbd", { title: `Key ${index + 1}` }, String(index + 1));
   /** @type {(words: string, act: () => void, testid: string, properties?: import("./dom.js").Properties) => HTMLElement} */
   const control = (words, act, testid, properties = {}) => button(words, act, { class: "small", "data-testid": testid, "aria-label": `${words.replace(" …", "")} ${name}`, ...properties });
   return element("li", { class: "category", data: { name } },
     element("div", { class: "category-head" }, key, glyph(colour), element("h2", {}, name),
-      element("p", { class: "hint" }, `${counted(rows, "row")}${askedWords(rows, asked)}`),
+      element("p", { class: "hint" }, `${counted(rows, "row")}${askedWords(rows, asked)}${accepted ? `, ${whole(accepted)} accepted` : ""}`),
       element("div", { class: "line" },
+        control("Review", () => openReview({ category: name, status: "all" }), "review-category-rows"),
         control("Rename …", () => void renameOne(name), "rename"),
         control("Merge …", () => void mergeSome(name), "merge-into"),
         control("Delete …", () => void deleteOne(name, rows), "delete", { class: "small quiet" }))),

@@ -20,7 +20,8 @@ function showProgress() {
   document.body.dataset.state = phase();
   const skipped = state.skipped ? ` (${whole(state.skipped)} skipped)` : "";
   const known = counted(state.categories.length, "category", "categories");
-  say(byId("progress-words"), `${counted(state.asked, "question")} asked${skipped}, ${whole(state.named)} of ${whole(state.rows)} rows labelled, ${known}.`);
+  const accepted = state.accepted ? ` (${whole(state.accepted)} accepted)` : "";
+  say(byId("progress-words"), `${counted(state.asked, "question")} asked${skipped}, ${whole(state.named)} of ${whole(state.rows)} rows labelled${accepted}, ${known}.`);
 }
 
 /**

@@ -6,6 +6,7 @@ import { clusterPanel } from "./cluster.js";
 import { downloadLinks } from "./downloads.js";
 import { button, byId, element, fill, focusedElement } from "./dom.js";
 import { featureList } from "./features.js";
+import { guessButton } from "./guess.js";
 import { bind } from "./keys.js";
 import { largeMedia } from "./media.js";
 import { openAlike } from "./more_like.js";
@@ -23,6 +24,7 @@ import { counted } from "./words.js";
 const SETTLING_MS = 300;
 
 const pad = answerPad({ onName: give, onNew: giveNew, onSkip: pass, onUndo: takeBack });
+const guess = guessButton(give);
 /** @type {import("./cluster.js").ClusterPanel|null} */
 let cluster = null;
 let shownAt = -Infinity;
@@ -35,6 +37,7 @@ const amongUnknown = element("span", { class: "among-unknown", "data-testid": "a
 
 /** Build the view and bind its keys. */
 export function startQuestion() {
+  pad.node.prepend(guess.node);
   listen(["question"], showQuestion);
   listen(["isAmongUnknown"], () => (amongUnknown.hidden = !store.isAmongUnknown));
   listen(["state"], () => pad.show());
@@ -44,6 +47,7 @@ export function startQuestion() {
     const act = () => isAsking() && categories()[index] && give(categories()[index].name);
     bind(String(index + 1), "Answer", "the category with this number", act, index === 0 ? "1 … 9" : "");
   }
+  bind("Enter", "Answer", "accept the best guess", () => isAsking() && guess.accept(), "Enter");
   bind("n", "Answer", "new category, or find one by typing", () => isAsking() && giveNew());
   bind("a", "Answer", "label the whole cluster", () => isAsking() && cluster?.toggle());
   bind("s", "Answer", "skip this row", () => isAsking() && pass());
