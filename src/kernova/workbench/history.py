@@ -1,20 +1,17 @@
-"""History of a session, disagreements between experts, and exports of the labels."""
+"""History of a session, and disagreements between experts."""
 
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-import numpy as np
-import pandas as pd
-
 from kernova.discover.events import LogEntry, Record
-from kernova.tables.records import rows_with_ids
-from kernova.tables.spreadsheets import save_separated
+from kernova.noun import Noun
 from kernova.workbench.cards import Opinion, opinion_list
+from kernova.workbench.exports.part import Exports
 from kernova.workbench.messages import KINDS, Kind, entry_message, label_of, rows_of
-from kernova.workbench.review.label_sources import LabelSources
 from kernova.workbench.shared import Part
+
+__all__ = ["Exports", "History"]
 
 
 @dataclass(frozen=True)
@@ -70,11 +67,12 @@ class History(Part):
             entries, total = session.history(before, limit), session.n_records_
             ids, results = session.ids_, session.results_
             rows = [_rows_of_entry(one, results.asked_row) for one in entries]
+            noun = self._shared.discovery.noun
             labels = [session.label_of(some[0]) if some else None for some in rows]
         return HistoryReply(
             total,
             [
-                _described(one, some, label_now, ids, results.record)
+                _described(one, some, label_now, ids, results.record, noun)
                 for one, some, label_now in zip(entries, rows, labels, strict=True)
             ],
         )
@@ -97,12 +95,13 @@ def _described(
     label_now: str | None,
     ids: Sequence[object],
     record_of: Callable[[int], Record],
+    noun: Noun,
 ) -> HistoryEntry:
     return HistoryEntry(
         number=entry.number,
         at=entry.at,
         by=entry.by,
-        words=entry_message(entry.event, ids, record_of),
+        words=entry_message(entry.event, ids, record_of, noun),
         kind=KINDS[type(entry.event)],
         counts=entry.counts,
         question=entry.question,
@@ -117,53 +116,3 @@ def _described(
 def _rows_of_entry(entry: LogEntry, asked_row: Callable[[int], int | None]) -> tuple[int, ...]:
     asked = None if entry.question is None else asked_row(entry.question)
     return rows_of(entry.event) or (() if asked is None else (asked,))
-
-
-# --- exports ---------------------------------------------------------------------------------
-
-
-class Exports(Part):
-    """Tables of the labels, for download."""
-
-    def labels(self) -> pd.DataFrame:
-        """Return one line per row: id, category, question, expert, time, source, probability.
-
-        The source of a label is "hand", "accepted" (a suggestion, with its probability then) or
-        "prior".
-        """
-        with self._shared.lock:
-            session = self._shared.session
-            labels, questions = session.labels_, session.label_questions_
-            sources = LabelSources(session.results_).read()
-            entry = np.where(sources.is_labelled, sources.entry, 0)
-            records = [None, *session.records_]
-        numbers = pd.Series(questions, dtype="Int64")
-        by = np.array([None if one is None else one.by for one in records], dtype=object)
-        at = np.array([None if one is None else one.at or None for one in records], dtype=object)
-        return rows_with_ids(
-            self._shared.discovery.table,
-            {
-                "category": pd.array(labels, dtype="string"),
-                "question": numbers.mask(numbers == 0),
-                "expert": pd.array(by[entry], dtype="string"),
-                "time": pd.array(at[entry], dtype="string"),
-                "source": pd.array(sources.names, dtype="string"),
-                "probability": pd.array(sources.probability, dtype="Float64"),
-            },
-        )
-
-    def labels_csv(self, *, raw: bool = False) -> bytes:
-        """Return the labels as CSV; ids are written as they were read.
-
-        Texts that a spreadsheet would run as formulas are marked with an apostrophe
-        (:mod:`kernova.tables.spreadsheets`), unless ``raw`` is true.
-        """
-        file = io.BytesIO()
-        save_separated(self.labels(), file, raw=raw)
-        return file.getvalue()
-
-    def labels_parquet(self) -> bytes:
-        """Return the labels as Parquet."""
-        file = io.BytesIO()
-        self.labels().to_parquet(file, index=False)
-        return file.getvalue()

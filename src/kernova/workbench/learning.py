@@ -12,8 +12,16 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 
-from kernova.discover.events import Answered, LogEntry, RowLabelled, RowsLabelled, Settled
+from kernova.discover.events import (
+    Answered,
+    Imported,
+    LogEntry,
+    RowLabelled,
+    RowsLabelled,
+    Settled,
+)
 from kernova.files import scratch_folder
+from kernova.progress import Stage
 from kernova.typing import Indices, Mask
 from kernova.workbench.learnt.relearning import Relearning
 from kernova.workbench.learnt.rows import Labels, LearntRows, at_present
@@ -34,10 +42,18 @@ from kernova.workbench.suggestions import Precision, PrecisionAt
 UNKNOWN: Final = 65533
 AMBIGUOUS: Final = 65534
 _CURVE_STEPS: Final = 101
-# Events that label rows by hand.
-_LABELLING: Final = (Answered, RowLabelled, RowsLabelled, Settled)
+# Events that label rows by hand. The rows of an imported file are no cluster: they were labelled
+# one by one.
+_LABELLING: Final = (Answered, RowLabelled, RowsLabelled, Settled, Imported)
 # Runs whose suggestions are kept, for those who look at them while others answer.
 _RUNS_KEPT: Final = 8
+# What learning reports, and about how long that takes.
+_STAGES: Final = (
+    Stage("", 0.1),
+    Stage("cross-validation", 0.4),
+    Stage("leaving classes out", 0.3),
+    Stage("judging rows", 0.2),
+)
 
 
 @dataclass(frozen=True)
@@ -58,6 +74,7 @@ class LearnReply:
     task: str
     done: int
     total: int
+    left: Annotated[str, "Time left in words; empty while it is unknown."]
     summary: str
     notes: list[str]
     classes: Annotated[list[dict[str, Any]], "One line per category."]
@@ -170,13 +187,14 @@ def labelling_groups(entries: Iterable[LogEntry], n_rows: int) -> Indices:
     >>> labelling_groups([cluster, corrected], 4).tolist()
     [1, -2, 1, -4]
     """
-    numbers = -1 - np.arange(n_rows, dtype=np.intp)
+    alone = -1 - np.arange(n_rows, dtype=np.intp)
+    numbers = alone.copy()
     for entry in entries:
         if not (entry.counts and isinstance(entry.event, _LABELLING)):
             continue
         rows = list(rows_of(entry.event))
-        if rows:
-            numbers[rows] = entry.number if len(rows) > 1 else -1 - rows[0]
+        is_together = len(rows) > 1 and not isinstance(entry.event, Imported)
+        numbers[rows] = entry.number if is_together else alone[rows]
     return numbers
 
 
@@ -215,6 +233,7 @@ class Learning(Part):
             after.wait()
         while True:
             began = time.monotonic()
+            self._job.begin_steps(_STAGES)
             model = learn_from_answers(
                 self._shared.discovery.table,
                 training.labels,
@@ -250,6 +269,11 @@ class Learning(Part):
     def wait(self, seconds: float) -> bool:
         """Wait for the end, with a timeout; return whether learning has ended."""
         return self._job.wait(seconds)
+
+    def model(self) -> LearntModel | None:
+        """Return the model that was learnt last, if any."""
+        found = self._job.result
+        return None if found is None else found.model
 
     def _learn_again(self) -> None:
         """Learn again unless labels are those that were learnt from, or it is too early."""
@@ -297,6 +321,7 @@ class Learning(Part):
             task=task,
             done=done,
             total=total,
+            left=job.left,
             summary="" if model is None else model.summary,
             notes=[] if model is None else model.notes,
             classes=[] if model is None else model.classes,

@@ -1,6 +1,5 @@
 """Source of each label: the expert's hand, an accepted suggestion, or the table, with its time."""
 
-from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -10,7 +9,10 @@ from kernova.discover.events import (
     Accepted,
     Answered,
     Changed,
+    Event,
+    Imported,
     LogEntry,
+    Opined,
     RowLabelled,
     RowsLabelled,
     RowsUnsure,
@@ -27,7 +29,7 @@ Source = Literal["hand", "accepted", "prior"]
 
 # Events that decide what a row is listed as.
 _DECIDING: Final = (
-    Answered, RowLabelled, RowsLabelled, Settled, Accepted, Skipped, Unsure, RowsUnsure,
+    Answered, RowLabelled, RowsLabelled, Settled, Opined, Accepted, Skipped, Unsure, RowsUnsure,
 )  # fmt: skip
 
 
@@ -36,6 +38,8 @@ class Sources(NamedTuple):
 
     #: Number of the log entry, counted from 1; 0 for prior labels and open rows.
     entry: Indices
+    #: Who gave the label, or decided to give none.
+    expert: NDArray[np.object_]
     is_labelled: Mask
     is_accepted: Mask
     is_unsure: Mask
@@ -102,6 +106,7 @@ class LabelSources:
         self._n_read = 0
         n_rows = len(self._results.ids)
         self._entry = np.zeros(n_rows, dtype=np.intp)
+        self._expert = np.full(n_rows, None, dtype=object)
         self._permille = np.zeros(n_rows, dtype=np.int16)
         # Rows that several experts have labelled: the last entry of each, but for the present one.
         self._earlier: dict[int, dict[str | None, int]] = {}
@@ -113,12 +118,12 @@ class LabelSources:
         codes = results.codes(1)
         is_labelled, is_accepted = codes > 0, results.is_accepted
         is_unsure = results.is_unsure
-        entry = self._entry.copy()
-        entry[codes == 0] = 0
-        self._set_standing(entry)
+        entry, expert = self._entry.copy(), self._expert.copy()
+        self._set_standing(entry, expert)
+        entry[codes == 0], expert[codes == 0] = 0, None
         probability = np.where(is_accepted, self._permille / 1000, np.nan)
         is_skipped = (codes < 0) & ~is_unsure
-        return Sources(entry, is_labelled, is_accepted, is_unsure, is_skipped, probability)
+        return Sources(entry, expert, is_labelled, is_accepted, is_unsure, is_skipped, probability)
 
     def _catch_up(self) -> None:
         results = self._results
@@ -133,40 +138,37 @@ class LabelSources:
                 continue
             if isinstance(one.event, Changed):
                 questions = results.label_questions if questions is None else questions
-                self._set(np.flatnonzero(questions == one.question), one)
-            elif isinstance(one.event, _DECIDING):
-                self._set(np.array(rows_of(one.event), dtype=np.intp), one)
-                if isinstance(one.event, Accepted):
-                    self._permille[list(one.event.rows)] = one.event.permille
+                self._set(np.flatnonzero(questions == one.question), one.number, one.by)
+            for event in one.event.parts if isinstance(one.event, Imported) else (one.event,):
+                self._take(event, one)
         self._n_read = results.n_records
 
-    def _set(self, rows: Indices, entry: LogEntry) -> None:
-        before = self._entry[rows]
-        for row, number in self._by_others(rows[before > 0], before[before > 0], entry.by):
-            self._earlier.setdefault(row, {})[self._results.record(number).by] = number
-        if isinstance(entry.event, Settled):
-            self._earlier.pop(entry.event.row, None)  # it replaces all earlier opinions
-        self._entry[rows] = entry.number
+    def _take(self, event: Event, entry: LogEntry) -> None:
+        if not isinstance(event, _DECIDING):
+            return
+        rows = np.array(rows_of(event), dtype=np.intp)
+        expert = getattr(event, "expert", None)  # of the opinions in an imported file
+        self._set(rows, entry.number, entry.by if expert is None else expert)
+        if isinstance(event, Accepted):
+            self._permille[rows] = event.permille
+        elif isinstance(event, Settled):
+            self._earlier.pop(event.row, None)  # it replaces all earlier opinions
 
-    def _by_others(
-        self, rows: Indices, numbers: Indices, by: str | None
-    ) -> Iterable[tuple[int, int]]:
-        """Return the rows, and their entries, that another expert decided before."""
-        record_of = self._results.record
-        for number in np.unique(numbers).tolist():
-            if record_of(number).by != by:
-                yield from ((row, number) for row in rows[numbers == number].tolist())
+    def _set(self, rows: Indices, number: int, expert: str | None) -> None:
+        is_of_another = (self._entry[rows] > 0) & (self._expert[rows] != expert)
+        for row in rows[is_of_another].tolist():
+            self._earlier.setdefault(row, {})[self._expert[row]] = int(self._entry[row])
+        self._entry[rows], self._expert[rows] = number, expert
 
-    def _set_standing(self, entry: Indices) -> None:
+    def _set_standing(self, entry: Indices, expert: NDArray[np.object_]) -> None:
         """Set the entry of rows whose latest label was deleted to that of the opinion that is left.
 
         Only where several experts have labelled a row, another opinion is left.
         """
-        record_of = self._results.record
         for row, numbers in self._earlier.items():
             opinions = self._results.opinions_of(row)
-            if entry[row] == 0 or not opinions or record_of(int(entry[row])).by in opinions:
+            if not opinions or expert[row] in opinions:
                 continue
-            left = [numbers[by] for by in reversed(opinions) if by in numbers]
+            left = [by for by in reversed(opinions) if by in numbers]
             if left:
-                entry[row] = left[0]
+                entry[row], expert[row] = numbers[left[0]], left[0]

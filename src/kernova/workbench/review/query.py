@@ -136,18 +136,18 @@ def _of_status(status: Status, facts: RowFacts) -> Mask:
 def _by_entries(query: ReviewQuery, facts: RowFacts, results: SessionResults) -> Mask:
     """Return which rows were decided by an expert, or in a time."""
     entry = facts.sources.entry
-    is_wanted = np.zeros(results.n_records + 1, dtype=np.bool_)
-    for number in np.unique(entry[entry > 0]).tolist():
-        record = results.record(number)
-        is_wanted[number] = (query.expert is None or record.by == query.expert) and _is_in_time(
-            record.at, query
-        )
-    return is_wanted[entry]
+    inside = entry > 0
+    if query.expert is not None:
+        inside &= facts.sources.expert == query.expert
+    if query.since is not None or query.before is not None:
+        is_wanted = np.zeros(results.n_records + 1, dtype=np.bool_)
+        for number in np.unique(entry[inside]).tolist():
+            is_wanted[number] = _is_in_time(results.record(number).at, query)
+        inside &= is_wanted[entry]
+    return inside
 
 
 def _is_in_time(at: str, query: ReviewQuery) -> bool:
-    if query.since is None and query.before is None:
-        return True
     if not at:  # in logs of early versions
         return False
     time = _aware(datetime.fromisoformat(at))

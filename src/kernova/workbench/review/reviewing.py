@@ -257,7 +257,7 @@ class Reviewing(Part):
             other=facts.name_of(int(doubts.other[row])) if has_other else None,
             other_probability=_finite(doubts.other_probability[row]) if has_other else None,
             looks_wrong=bool(doubts.looks_wrong[row]),
-            expert=None if record is None else record.by,
+            expert=facts.sources.expert[row],
             at=None if record is None else record.at or None,
             is_flagged=bool(facts.is_flagged[row]),
             note=results.annotations.notes.get(row),

@@ -112,7 +112,7 @@ async function show() {
  */
 function nothingLearnt(error) {
   const message = error instanceof RequestError ? error.message : "";
-  return { state: "none", message, task: "", done: 0, total: 0, summary: "", notes: [], classes: [], counts: null, n_labelled: 0, is_stale: false, generation: null, version: 0 };
+  return { state: "none", message, task: "", done: 0, total: 0, left: "", summary: "", notes: [], classes: [], counts: null, n_labelled: 0, is_stale: false, generation: null, version: 0 };
 }
 
 /** @param {LearnReply} learnt */
