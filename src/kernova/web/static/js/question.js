@@ -7,6 +7,7 @@ import { clusterPanel } from "./cluster.js";
 import { downloadLinks } from "./downloads.js";
 import { button, byId, element, fill, focusedElement } from "./dom.js";
 import { featureList } from "./features.js";
+import { guessButton } from "./guess.js";
 import { bind } from "./keys.js";
 import { largeMedia } from "./media.js";
 import { openAlike } from "./more_like.js";
@@ -31,6 +32,7 @@ const pad = answerPad({
 });
 /** What is noted about the row; hidden where there is nothing. */
 const remarks = element("p", { class: "remarks-line", "data-testid": "question-remarks", hidden: true });
+const guess = guessButton(give);
 /** @type {import("./cluster.js").ClusterPanel|null} */
 let cluster = null;
 let shownAt = -Infinity;
@@ -42,6 +44,7 @@ const amongUnknown = element("span", { class: "among-unknown", "data-testid": "a
 
 /** Build the view and bind its keys. */
 export function startQuestion() {
+  pad.node.prepend(guess.node);
   listen(["question"], showQuestion);
   listen(["isAmongUnknown"], showAmongUnknown);
   listen(["state"], () => pad.show());
@@ -60,6 +63,7 @@ export function startQuestion() {
   whileAsking("f", "flag this row, or remove its flag", () => withCard(toggleFlag, "press F again"));
   whileAsking("o", "a further label, where the project allows several", () => store.state?.has_further_labels && withCard(addTag, "press O again"));
   whileAsking("r", "rows like this one, to be labelled together", showAlike);
+  bind("Enter", "Answer", "accept the best guess", () => isAsking() && guess.accept(), "Enter");
   bind("u", "Answer", "undo your last step; can be repeated", () => takeBack("press U again"));
   bind(" ", "Sound", "play or pause the sound", togglePlay, "Space");
   bind("w", "Sound", "play slower: ½, ¼, ⅛, then normal speed again", playSlower);
