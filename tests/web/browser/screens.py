@@ -14,6 +14,7 @@ VIEW_KEYS = {
     "categories": "c",
     "history": "h",
     "map": "m",
+    "table": "t",
     "curve": "v",
     "learn": "l",
     "experts": "e",

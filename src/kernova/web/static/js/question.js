@@ -5,13 +5,14 @@ import { answerPad } from "./answers.js";
 import { clusterPanel } from "./cluster.js";
 import { downloadLinks } from "./downloads.js";
 import { button, byId, element, fill, focusedElement } from "./dom.js";
+import { openExamples } from "./compare.js";
+import { contextList } from "./context.js";
 import { featureList } from "./features.js";
 import { bind } from "./keys.js";
-import { largeMedia } from "./media.js";
+import { largeMedia, startMedia } from "./media.js";
 import { openAlike } from "./more_like.js";
 import { askName } from "./naming.js";
 import { onOutbox, outbox } from "./outbox.js";
-import { picturePanel, startPictureTools } from "./picture_tools.js";
 import { currentView, goTo } from "./router.js";
 import { playSlower, silence, togglePlay } from "./sound.js";
 import { categories, listen, phase, store } from "./store.js";
@@ -48,11 +49,12 @@ export function startQuestion() {
   bind("a", "Answer", "label the whole cluster", () => isAsking() && cluster?.toggle());
   bind("s", "Answer", "skip this row", () => isAsking() && pass());
   bind("r", "Answer", "rows like this one, to be labelled together", showAlike);
+  bind("d", "Answer", "compare with labelled rows, side by side", showExamples);
   bind("u", "Answer", "undo your last step; can be repeated", takeBack);
   bind(" ", "Sound", "play or pause the sound", togglePlay, "Space");
   bind("w", "Sound", "play slower: ½, ¼, ⅛, then normal speed again", playSlower);
   bind("Escape", "Answer", "label only this row, not the cluster; in other views, back to the question", () => (currentView() === "question" ? cluster?.reset() : store.expert && goTo("question")), "Esc");
-  startPictureTools();
+  startMedia();
 }
 
 /** Whether an answer given now can only be meant for the question on the screen. */
@@ -85,7 +87,11 @@ async function giveNew() {
 }
 
 function showAlike() {
-  if (isAsking() && store.question) void openAlike(store.question.row);
+  if (isAsking() && store.question) void openAlike([store.question.row]);
+}
+
+function showExamples() {
+  if (isAsking() && store.question) void openExamples(store.question.row);
 }
 
 function pass() {
@@ -119,12 +125,13 @@ function showAsked(view, question) {
   pad.showScope(null);
   pad.show();
   const large = largeMedia(question.card, { isInHand: true });
-  const values = element("section", { class: "values", "aria-labelledby": "values-heading" },
-    element("h2", { id: "values-heading" }, "Values compared with all rows"), featureList(question.card.features));
+  const values = element("section", { class: "values", "aria-labelledby": "values-heading" }, contextList(question.card),
+    element("h2", { id: "values-heading" }, "Values compared with all rows"), featureList(question.card));
+
   const focused = view.contains(pad.node) && pad.node.contains(document.activeElement) ? focusedElement() : null;
   const layout = element("div", { class: large ? "asked" : "asked plain-rows", data: { row: String(question.row), number: String(question.number) } },
     element("div", { class: "seen-side" },
-      element("div", { class: "show" }, large ? (question.card.media.picture ? picturePanel(large) : large) : values),
+      element("div", { class: "show" }, large ?? values),
       large && question.card.features.length > 0 && values),
     element("div", { class: "answer-side" }, questionHead(question), pad.node, panel.node));
   fill(view, layout);
@@ -138,7 +145,9 @@ function questionHead(question) {
     element("p", { class: "kicker" }, `Question ${question.number}`, amongUnknown),
     element("h1", { id: "question-heading", "data-testid": "question-id" }, question.id),
     element("p", { class: "reason", "data-testid": "reason" }, question.reason),
-    button("More like this", showAlike, { class: "small quiet", "aria-keyshortcuts": "r", "data-testid": "question-more-like" }));
+    element("div", { class: "line" },
+      button("More like this", showAlike, { class: "small quiet", "aria-keyshortcuts": "r", "data-testid": "question-more-like" }),
+      button("Compare", showExamples, { class: "small quiet", "aria-keyshortcuts": "d", "data-testid": "question-compare" })));
 }
 
 /** @param {HTMLElement} view */

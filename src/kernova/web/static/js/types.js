@@ -14,11 +14,12 @@
  */
 
 /**
- * Unlabelled rows that are like a given one, the most alike first.
+ * Unlabelled rows that are like given ones, the most alike first.
  * @typedef {object} AlikeReply
- * @property {number} row
+ * @property {number} row The first given row.
  * @property {string} id
- * @property {string|null} label Category of the given row; null without one.
+ * @property {string|null} label The only category of the given rows; null if they have none or several.
+ * @property {GivenRow[]} given
  * @property {string} words How many there are, and what is known of such rows.
  * @property {number} total Number of unlabelled rows before the cut.
  * @property {AlikeRow[]} rows
@@ -30,6 +31,13 @@
  * @property {number} row
  * @property {string} id
  * @property {number} likeness Fraction of rows at this rank that belonged to the category on other tables.
+ */
+
+/**
+ * Rows to find others like them.
+ * @typedef {object} AlikeWanted
+ * @property {number[]} rows
+ * @property {number} [limit]
  */
 
 /**
@@ -69,6 +77,9 @@
  * @property {number|null} question Number of the question that gave the label.
  * @property {Opinion[]} opinions
  * @property {Feature[]} features The most unusual values first.
+ * @property {Feature[]} aligned Values of the first columns, the same for every row, in table order.
+ * @property {ContextShown[]} context Columns that are shown without being features.
+ * @property {string|null} link Address of the row elsewhere.
  * @property {Media} media
  */
 
@@ -101,6 +112,48 @@
  */
 
 /**
+ * Rows side by side, with their values in the same order of columns.
+ * @typedef {object} CompareReply
+ * @property {Card[]} cards
+ * @property {ComparedColumn[]} columns In the order of the table.
+ * @property {number} n_columns Number of features; of a wide table the columns that differ most are compared.
+ * @property {ComparedContext[]} context
+ */
+
+/**
+ * Rows to show side by side.
+ * @typedef {object} Compared
+ * @property {number[]} rows
+ */
+
+/**
+ * Values of the compared rows in one column.
+ * @typedef {object} ComparedColumn
+ * @property {string} name
+ * @property {"number"|"category"} kind
+ * @property {number} difference Range of the percentiles, from 0 to 1; of categories, 1 if all rows have different
+ *   ones.
+ * @property {boolean} is_different Whether half of all rows lie between two of the values, or the categories differ.
+ * @property {Feature[]} features One for each row, in the order of the rows.
+ */
+
+/**
+ * Values of the compared rows in a column that is no feature.
+ * @typedef {object} ComparedContext
+ * @property {string} name
+ * @property {string[]} texts As written in the file; empty for missing ones.
+ * @property {boolean} is_different
+ */
+
+/**
+ * A value of a row in a column that is no feature.
+ * @typedef {object} ContextShown
+ * @property {string} name The column.
+ * @property {string} text As written in the file; empty for a missing value.
+ * @property {string|null} [address] The value itself, if it is an address of the web.
+ */
+
+/**
  * A category to delete; its asked rows count as skipped, the others become open again.
  * @typedef {object} Delete
  * @property {string|null} [expert] Name of the expert; null for the expert without a name.
@@ -122,6 +175,21 @@
  * All rows that experts label differently.
  * @typedef {object} DisagreementsReply
  * @property {Disagreement[]} disagreements
+ */
+
+/**
+ * A labelled row that is near another one.
+ * @typedef {object} Example
+ * @property {number} row
+ * @property {string} id
+ * @property {string} label
+ */
+
+/**
+ * Labelled rows that are nearest to a row, the nearest first.
+ * @typedef {object} ExamplesReply
+ * @property {number} row
+ * @property {Example[]} examples
  */
 
 /**
@@ -185,6 +253,14 @@
 /**
  * A row found by its id.
  * @typedef {object} FoundRow
+ * @property {number} row
+ * @property {string} id
+ * @property {string|null} label
+ */
+
+/**
+ * A row that was given, to find others like it.
+ * @typedef {object} GivenRow
  * @property {number} row
  * @property {string} id
  * @property {string|null} label
@@ -296,6 +372,16 @@
  * @property {string|null} [sound] Addresses.
  * @property {string|null} [spectrogram] Addresses.
  * @property {Object<string, unknown>|null} [outline] As from :meth:`kernova.media.row_media.RowMedia.outline`.
+ * @property {MediaFile[]} files All pictures or sounds; the first one is also given above.
+ */
+
+/**
+ * Addresses of one of a row's pictures or sounds.
+ * @typedef {object} MediaFile
+ * @property {string} name A short name of the file; empty if it has none.
+ * @property {string|null} [picture] Addresses.
+ * @property {string|null} [sound] Addresses.
+ * @property {string|null} [spectrogram] Addresses.
  */
 
 /**
@@ -487,6 +573,45 @@
  */
 
 /**
+ * A column of the table view.
+ * @typedef {object} TableColumn
+ * @property {string} key Its name in requests.
+ * @property {string} name
+ * @property {"id"|"label"|"status"|"context"|"feature"} kind
+ * @property {boolean} is_number
+ */
+
+/**
+ * A row of the table view.
+ * @typedef {object} TableLine
+ * @property {number} row
+ * @property {string} id
+ * @property {string|null} label
+ * @property {string} status
+ * @property {string|null} link Address of the row elsewhere.
+ * @property {string[]} values Values of the columns that were asked for, in their order.
+ */
+
+/**
+ * Some rows of the table view.
+ * @typedef {object} TablePageReply
+ * @property {number} version
+ * @property {number} total Number of rows that the filter leaves.
+ * @property {number} offset
+ * @property {TableLine[]} lines
+ * @property {string} [problem] Why nothing was looked for, if the filter cannot be read.
+ */
+
+/**
+ * The columns of the table view.
+ * @typedef {object} TableReply
+ * @property {number} rows
+ * @property {TableColumn[]} columns
+ * @property {string[]} shown Keys of the columns that are shown at first.
+ * @property {string[]} statuses All statuses that a row can have.
+ */
+
+/**
  * Nothing has changed since the given version.
  * @typedef {object} UnchangedReply
  * @property {number} version
@@ -516,18 +641,23 @@
  *   "/api/rows": {parameters: {find: string, limit?: number}, reply: FoundReply},
  *   "/api/rows/{row}": {parameters: {row: number}, reply: Card},
  *   "/api/rows/{row}/alike": {parameters: {row: number, limit?: number}, reply: AlikeReply},
+ *   "/api/rows/{row}/examples": {parameters: {row: number, label?: string|null, limit?: number}, reply: ExamplesReply},
  *   "/api/session": {parameters: {}, reply: SessionReply},
  *   "/api/state": {parameters: {since?: number|null, expert?: string|null}, reply: StateReply|UnchangedReply},
+ *   "/api/table": {parameters: {}, reply: TableReply},
+ *   "/api/table/rows": {parameters: {sort?: string, descending?: "yes"|"no", find?: string, within?: string, status?: string, label?: string, columns?: string, offset?: number, limit?: number}, reply: TablePageReply},
  * }} GetCalls
  */
 
 /**
  * Addresses that take POST: their parameters, request body and reply.
  * @typedef {{
+ *   "/api/alike": {parameters: {}, body: AlikeWanted, reply: AlikeReply},
  *   "/api/answers": {parameters: {}, body: Answer, reply: SavedReply},
  *   "/api/categories/delete": {parameters: {}, body: Delete, reply: SavedReply},
  *   "/api/categories/merge": {parameters: {}, body: Merge, reply: SavedReply},
  *   "/api/categories/rename": {parameters: {}, body: Rename, reply: SavedReply},
+ *   "/api/compare": {parameters: {}, body: Compared, reply: CompareReply},
  *   "/api/disagreements/{row}": {parameters: {row: number}, body: Settle, reply: SavedReply},
  *   "/api/experts": {parameters: {}, body: NewExpert, reply: ExpertReply},
  *   "/api/labels": {parameters: {}, body: Labels, reply: SavedReply},
