@@ -49,18 +49,27 @@ class DataRequest(NamedTuple):
         names = [self.id_column, self.label_column, *self.drop]
         return [name for name in names if name is not None]
 
+    @property
+    def _only_shown(self) -> list[str]:
+        """Columns to show that are no features."""
+        features = {*self.keep, *(self.only or ())}
+        return [name for name in self.show if name not in features]
+
     def raw(self) -> RawTable:
         """Return the file's columns; those to show are texts as written, if they can be."""
-        shown = [name for name in self.show if name not in self.keep]
-        return read_raw(self.source, self.id_column, shown, codes=self.reading == "auto")
+        codes = self.reading == "auto"
+        return read_raw(self.source, self.id_column, self._only_shown, codes=codes)
 
     def table(self, raw: RawTable, aside: Sequence[str] = ()) -> Table:
         """Return the table of a raw table, without the columns set aside."""
         taken = {*self.named, raw.own_id, ""}
-        shown = [name for name in self.show if name not in self.keep]
         names = self._names_of(raw)
         others = [] if self.only is None else [name for name in names if name not in self.only]
-        without = [name for name in dict.fromkeys([*aside, *shown, *others]) if name not in taken]
+        without = [
+            name
+            for name in dict.fromkeys([*aside, *self._only_shown, *others])
+            if name not in taken
+        ]
         return table_of(
             raw,
             self.source,

@@ -61,9 +61,7 @@ def songs(tmp_path_factory):
         tone = 0.5 * np.sin(2 * np.pi * (500 + 400 * (place % 3)) * seconds)
         soundfile.write(folder / "sounds" / f"{id_}.wav", tone, 16000)
     rows.to_csv(folder / "rows.csv", index=False)
-    with nearby_workbench(
-        folder / "rows.csv", id_column="id", audio=folder / "sounds"
-    ) as server:
+    with nearby_workbench(folder / "rows.csv", id_column="id", audio=folder / "sounds") as server:
         yield server
 
 
@@ -151,9 +149,7 @@ def test_values_keep_the_order_of_the_table(things, screen):
     assert sorted(names.all_text_contents()) == ["age", "height", "mass", "width"]
 
 
-@pytest.mark.parametrize(
-    ("window", "options"), [("light", {}), ("wide", WIDE), ("narrow", PHONE)]
-)
+@pytest.mark.parametrize(("window", "options"), [("light", {}), ("wide", WIDE), ("narrow", PHONE)])
 def test_rows_are_compared_side_by_side(window, options, things, new_screen):
     screen = new_screen(**options).open(things, f"Comparer {window}")
     for name in ("red", "green"):
@@ -180,9 +176,7 @@ def test_rows_are_compared_side_by_side(window, options, things, new_screen):
     expect(screen.page.locator("body")).to_have_attribute("data-pending", "0")
 
 
-@pytest.mark.parametrize(
-    ("window", "options"), [("light", {}), ("wide", WIDE), ("narrow", PHONE)]
-)
+@pytest.mark.parametrize(("window", "options"), [("light", {}), ("wide", WIDE), ("narrow", PHONE)])
 def test_the_table_is_sorted_and_filtered(window, options, things, new_screen):
     screen = new_screen(**options).open(things, f"Sorter {window}")
     screen.asked()
@@ -228,9 +222,10 @@ def test_rows_are_selected_in_the_table_and_labelled_by_keyboard(things, screen)
     screen.press("Escape")
     screen.at("table-label").click()
     screen.name("chosen")
-    tags = screen.page.locator(".table-line .label-tag")
+    tags = screen.page.locator(".table-line .label-tag").filter(has_text="chosen")
     expect(tags).to_have_count(3)
     screen.at("table-status").select_option("labelled")
+    screen.at("table-find").fill("chosen")
     expect(screen.at("table-words")).to_contain_text("3 of 60 rows")
     screen.go("question")
     screen.press("u")

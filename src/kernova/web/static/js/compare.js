@@ -71,12 +71,15 @@ async function fillComparison(body, rows, dialog) {
     const reply = await post("/api/compare", { rows });
     const table = element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Rows side by side" });
     const only = element("input", { type: "checkbox", checked: kept("only-differences") === "on", "data-testid": "only-differences" });
+    const about = element("div", {});
     const show = () => {
       keep("only-differences", only.checked ? "on" : null);
-      fill(table, comparison(reply, only.checked, (row) => void fillComparison(body, rows.filter((one) => one !== row), dialog)));
+      const drawn = comparison(reply, only.checked, (row) => void fillComparison(body, rows.filter((one) => one !== row), dialog));
+      fill(about, drawn.words);
+      fill(table, drawn.table);
     };
     only.addEventListener("change", show);
-    fill(body, element("div", { class: "line" }, element("label", { class: "check-line" }, only, "Only differences"), ...actions(reply, dialog)), table);
+    fill(body, element("div", { class: "line" }, element("label", { class: "check-line" }, only, "Only differences"), ...actions(reply, dialog)), about, table);
     show();
   } catch (error) {
     dialog.say(messageOf(error));
@@ -111,12 +114,13 @@ function comparison({ cards, columns, n_columns: number, context }, isShort, lea
   const around = context.filter((column) => !isShort || column.is_different);
   const media = cards.some((card) => card.media.kind !== "none") && element("tr", {}, element("th", { scope: "row" }, "Media"), ...withSameScale(cards));
   const rest = number - columns.length;
-  const caption = element("caption", {}, `Values that differ by half of all rows or more, and other categories, are marked ≠.${rest > 0 ? ` Of ${number} features, the ${columns.length} in which the rows differ most are shown.` : ""}`);
+  const words = element("p", { class: "hint" }, `Values that differ by half of all rows or more, and other categories, are marked ≠.${rest > 0 ? ` Of ${number} features, the ${columns.length} in which the rows differ most are shown.` : ""}`);
   const head = element("tr", {}, element("td", {}), ...cards.map((card) => cardHead(card, cards.length > FEWEST_COMPARED ? leave : null)));
-  return element("table", { class: "comparison", "data-testid": "comparison" }, caption,
+  const table = element("table", { class: "comparison", "data-testid": "comparison" },
     element("thead", {}, head),
     element("tbody", {}, media, ...shown.map(featureLine), ...around.map((column) => element("tr", { class: column.is_different ? "different" : "same" },
       columnHead(column.name, column.is_different), ...column.texts.map((text) => element("td", {}, contextCell(text)))))));
+  return { words, table };
 }
 
 /** @param {string} text */

@@ -187,7 +187,7 @@ function soundOptions(redraw, loop) {
     keep("spectrogram-contrast", contrast.value === "normal" ? null : contrast.value);
     redraw();
   });
-  const details = element("details", { class: "sound-options", open: kept("sound-options") === "open" },
+  const details = element("details", { class: "sound-options", "aria-label": "Sound options", open: kept("sound-options") === "open" },
     element("summary", {}, "Sound options"),
     element("div", { class: "line" }, choice("autoplay", "Play when shown", () => {}), choice("loop", "Repeat", loop)),
     element("div", { class: "line" }, border("lowest-khz", "Lowest frequency in kilohertz"), "to", border("highest-khz", "Highest frequency in kilohertz"), "kHz", contrast));
