@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import ConvexHull, QhullError
 
-from kernova.errors import MissingMediaError, quoted
+from kernova.errors import MediaError, MissingMediaError, quoted
 from kernova.media.contrast import Contrast, eight_bits
 from kernova.media.files import MediaFiles, captions_of
 from kernova.media.pictures import Picture, pixel_picture, reduced_picture
+from kernova.media.thumbnails import PictureSize, size_of
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import fit_similarity
 from kernova.tables.context import NO_CONTEXT, Context, LinkTemplate
@@ -127,6 +128,14 @@ class DataRequest(NamedTuple):
         return [f"Columns {listed(left_out)} name files and are not used as features."]
 
 
+class RecordedInterval(NamedTuple):
+    """Recording of a row's sound, and its start and end there in seconds."""
+
+    name: str
+    start: float
+    end: float
+
+
 MediaKind = Literal["none", "picture", "sound", "outline"]
 
 # Requested sizes are rounded up to one of these, so that few versions are cached.
@@ -145,6 +154,8 @@ class RowMedia:
     ----------
     kind : {"none", "picture", "sound", "outline"}
         The kind of media; single rows may have none.
+    landmarks : Landmarks or None
+        The specimens that the rows are, as they were read.
 
     Examples
     --------
@@ -154,6 +165,7 @@ class RowMedia:
     """
 
     kind: MediaKind = "none"
+    landmarks: Landmarks | None = None
 
     def __init__(self, ids: Sequence[str]) -> None:
         self._ids = [str(name) for name in ids]
@@ -185,6 +197,18 @@ class RowMedia:
     def outline(self, row: int) -> dict[str, Any]:
         """Return the row's landmarks over the mean shape, as plain values for JSON."""
         raise self._missing(row, "outline")
+
+    def file_name(self, row: int) -> str | None:
+        """Return the name of the row's file within its folder or archive, None without one."""
+        return None
+
+    def picture_size(self, row: int) -> PictureSize | None:
+        """Return the size of the row's picture file; None without one that can be read."""
+        return None
+
+    def interval(self, row: int) -> RecordedInterval | None:
+        """Return where the row's sound is recorded; None without one that can be read."""
+        return None
 
     def close(self) -> None:
         """Close open files."""
@@ -263,6 +287,18 @@ class PictureRows(RowMedia):
     def _names_of(self, row: int) -> list[str]:
         first = self._names[row] if self._is_row(row) else None
         return [] if first is None else [first, *self._more.get(row, ())]
+
+    def file_name(self, row: int) -> str | None:
+        """Return the name of the row's file within its folder or archive, None without one."""
+        return self._names[row] if self._is_row(row) else None
+
+    def picture_size(self, row: int) -> PictureSize | None:
+        """Return the size of the row's picture file; None without one that can be read."""
+        name = self.file_name(row)
+        try:
+            return None if name is None else size_of(self._files.content(name))
+        except MediaError:
+            return None
 
     def close(self) -> None:
         """Close the archive, if it is one."""
@@ -406,10 +442,11 @@ class OutlineRows(RowMedia):
     """
 
     kind: MediaKind = "outline"
+    landmarks: Landmarks
 
     def __init__(self, landmarks: Landmarks, aligned: Coordinates, consensus: Matrix) -> None:
         super().__init__(landmarks.ids)
-        self._landmarks = landmarks
+        self.landmarks = landmarks
         self._aligned = aligned
         mean = consensus[:, :2]
         border = border_of(mean)
@@ -438,9 +475,9 @@ class OutlineRows(RowMedia):
         """
         if not self._is_row(row):
             raise self._missing(row, "outline")
-        raw = self._landmarks.coordinates[row]
+        raw = self.landmarks.coordinates[row]
         is_missing = np.isnan(raw).any(axis=1)
-        curves = [*self._landmarks.curves[row], *self._landmarks.outlines[row]]
+        curves = [*self.landmarks.curves[row], *self.landmarks.outlines[row]]
         return {
             "points": _shown(self._aligned[row, :, :2]),
             **self._common,

@@ -19,7 +19,13 @@ from kernova.errors import InputError, MediaError, quoted
 from kernova.media.contrast import Contrast
 from kernova.media.files import FolderFiles, captions_of
 from kernova.media.pictures import Picture, png_picture
-from kernova.media.row_media import ByteCache, MediaKind, RowMedia, standard_size
+from kernova.media.row_media import (
+    ByteCache,
+    MediaKind,
+    RecordedInterval,
+    RowMedia,
+    standard_size,
+)
 from kernova.typing import Indices, Matrix, Samples
 
 # Length of a window, in periods of the highest frequency: 8 ms for 11 kHz.
@@ -346,6 +352,24 @@ class SoundRows(RowMedia):
     def _intervals_of(self, row: int) -> list[SoundInterval]:
         first = self._intervals[row] if self._is_row(row) else None
         return [] if first is None else [first, *self._more.get(row, ())]
+
+    def file_name(self, row: int) -> str | None:
+        """Return the name of the row's recording within its folder, None without one."""
+        interval = self._intervals[row] if self._is_row(row) else None
+        return None if interval is None else interval.name
+
+    def interval(self, row: int) -> RecordedInterval | None:
+        """Return where the row's sound is recorded; None without one that can be read."""
+        found = self._intervals[row] if self._is_row(row) else None
+        if found is None:
+            return None
+        if found.end is not None:
+            return RecordedInterval(found.name, found.start or 0.0, found.end)
+        try:
+            seconds = audio_info(self._files.path(found.name)).seconds
+        except InputError:
+            return None
+        return RecordedInterval(found.name, found.start or 0.0, seconds)
 
     @property
     def highest_hz(self) -> float:

@@ -8,7 +8,9 @@ from typing import Annotated, Any, Final
 
 import numpy as np
 
+from kernova.discover.events import Confidence
 from kernova.discover.session import AskedQuestion
+from kernova.discover.state import Status
 from kernova.media.row_media import MediaKind, RowMedia
 from kernova.workbench.feature_drawings import Feature, aligned_card, row_card
 from kernova.workbench.shared import SharedState
@@ -77,6 +79,13 @@ class Card:
     context: Annotated[list[ContextShown], "Columns that are shown without being features."]
     link: Annotated[str | None, "Address of the row elsewhere."]
     media: Media
+    note: Annotated[str | None, "A remark on the row."]
+    is_flagged: bool
+    also: Annotated[list[str], "Labels beside the category."]
+    status: Annotated[
+        Status, "Whether the label is an accepted suggestion, or an expert was unsure."
+    ]
+    confidence: Annotated[Confidence | None, "How sure the expert was who gave the label."]
 
 
 @dataclass(frozen=True)
@@ -135,7 +144,9 @@ class Cards:
         with self._shared.lock:
             session = self._shared.session
             label, opinions = session.label_of(row), session.opinions_of(row)
-            number = session.question_of(row)
+            number, results = session.question_of(row), session.results_
+            noted, status = results.annotations, results.status_of(row)
+            confidence = results.confidence_of(row)
         return Card(
             row=row,
             id=row_id,
@@ -147,6 +158,11 @@ class Cards:
             context=[ContextShown(*value) for value in discovery.context.values(row)],
             link=discovery.context.link(row, row_id),
             media=self._media_of(row),
+            note=noted.notes.get(row),
+            is_flagged=row in noted.flagged,
+            also=list(noted.tags.get(row, ())),
+            status=status,
+            confidence=confidence,
         )
 
     def question(self, question: AskedQuestion) -> QuestionShown:
@@ -172,7 +188,7 @@ class Cards:
             row=question.row,
             id=str(question.id),
             number=question.number,
-            reason=question.reason,
+            reason=self._shared.discovery.noun.in_sentence(question.reason),
             evidence=_finite(question.evidence),
             members=members,
             member_ids=[self._shared.id_of(row) for row in members],

@@ -7,6 +7,7 @@ A new view adds a module here, which takes its part of the workbench with
 
 from fastapi import APIRouter
 
+from kernova.web.routes.annotations import annotation_routes
 from kernova.web.routes.asking import category_routes, correction_routes, question_routes
 from kernova.web.routes.files import download_routes, media_routes
 from kernova.web.routes.learning import learning_routes
@@ -23,7 +24,7 @@ def all_routes(workbench: Workbench) -> list[APIRouter]:
     """Return the routers of all routes."""
     asking, looking, files = (new_router(tag) for tag in ("asking", "looking", "files"))
     queue = Queue(workbench)
-    for section in (question_routes, correction_routes, category_routes):
+    for section in (question_routes, correction_routes, category_routes, annotation_routes):
         section(asking, workbench, queue)
     overview_routes(looking, workbench, queue)
     for view in (row_routes, comparison_routes, table_routes, map_routes, learning_routes):

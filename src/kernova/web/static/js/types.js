@@ -50,6 +50,7 @@
  * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
  * @property {"all"|number[]|null} [members] Rows that get the same label: all unlabelled rows that the question
  *   represents, or these; null for the row alone.
+ * @property {"low"|"medium"|"high"|null} [confidence] How sure the expert is, if that is stated.
  */
 
 /**
@@ -66,6 +67,7 @@
  * @property {"none"|"running"|"ready"|"failed"} state
  * @property {number} done
  * @property {number} total
+ * @property {string} left Time left in words; empty while it is unknown.
  */
 
 /**
@@ -81,6 +83,11 @@
  * @property {ContextShown[]} context Columns that are shown without being features.
  * @property {string|null} link Address of the row elsewhere.
  * @property {Media} media
+ * @property {string|null} note A remark on the row.
+ * @property {boolean} is_flagged
+ * @property {string[]} also Labels beside the category.
+ * @property {""|"unsure"|"accepted"} status Whether the label is an accepted suggestion, or an expert was unsure.
+ * @property {"low"|"medium"|"high"|null} confidence How sure the expert was who gave the label.
  */
 
 /**
@@ -91,6 +98,8 @@
  * @property {number} asked Number of those that were asked about.
  * @property {number} first_row
  * @property {number} colour Number of its colour, constant while the category exists.
+ * @property {string|null} key Its key, a digit or letter; two characters, the first of them 0, are two keys.
+ * @property {string|null} heading The heading that it is under, of two-level categories.
  */
 
 /**
@@ -109,6 +118,17 @@
  * @property {string|null} label The category; null for skipped.
  * @property {number|null} [row] Row of the question. Questions are renumbered when an earlier answer is undone; with
  *   the row given, no other answer can be changed by mistake.
+ */
+
+/**
+ * A category and its key.
+ * @typedef {object} ChosenKey
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string} name Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {string|null} letter A digit from 1 to 9 or a letter; with a 0 before it, two keys are pressed. Null for no
+ *   key.
  */
 
 /**
@@ -245,6 +265,16 @@
  */
 
 /**
+ * Rows that are flagged for later, or no longer.
+ * @typedef {object} Flag
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]} rows
+ * @property {boolean} [is_on]
+ */
+
+/**
  * Rows whose id contains a text; ids that begin with it come first.
  * @typedef {object} FoundReply
  * @property {FoundRow[]} rows
@@ -259,11 +289,30 @@
  */
 
 /**
+ * Whether rows may have labels beside their category.
+ * @typedef {object} FurtherLabels
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {boolean} is_on
+ */
+
+/**
  * A row that was given, to find others like it.
  * @typedef {object} GivenRow
  * @property {number} row
  * @property {string} id
  * @property {string|null} label
+ */
+
+/**
+ * Categories and the heading that they are put under.
+ * @typedef {object} Group
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string[]} names
+ * @property {string|null} under The heading; null for none.
  */
 
 /**
@@ -274,7 +323,7 @@
  * @property {string|null} by
  * @property {string} words The entry as a sentence.
  * @property
- *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"undo"|"lost"}
+ *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"option"|"import"|"rows"|"undo"|"lost"}
  *   kind
  * @property {boolean} counts False for entries that were undone, and for the undo itself.
  * @property {number|null} question Number of the question, by which the answer can be changed.
@@ -300,6 +349,7 @@
  *   recorded once and answered again; another request with the same key is rejected.
  * @property {number[]} rows
  * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {"low"|"medium"|"high"|null} [confidence] How sure the expert is, if that is stated.
  */
 
 /**
@@ -324,6 +374,7 @@
  * @property {string} task
  * @property {number} done
  * @property {number} total
+ * @property {string} left Time left in words; empty while it is unknown.
  * @property {string} summary
  * @property {string[]} notes
  * @property {Object<string, unknown>[]} classes One line per category.
@@ -357,7 +408,8 @@
 /**
  * Description of the map.
  * @typedef {object} MapReply
- * @property {"axes"|"neighbours"} kind Principal components, or the layout of nearest neighbours.
+ * @property {"axes"|"sample"|"neighbours"} kind Principal components, a coarse map of a sample, or the layout of all
+ *   nearest neighbours.
  * @property {string} words Note for the reader of the map.
  * @property {number} rows
  * @property {number} version
@@ -401,6 +453,16 @@
  */
 
 /**
+ * A remark on a row, in place of an earlier one.
+ * @typedef {object} Note
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number} row Row index, counted from 0.
+ * @property {string|null} text The remark; null removes it.
+ */
+
+/**
  * The last label that an expert gave to a row.
  * @typedef {object} Opinion
  * @property {string|null} expert
@@ -436,7 +498,9 @@
  * @property {string} task
  * @property {number} done
  * @property {number} total
+ * @property {string} left Time left in words; empty while it is unknown.
  * @property {string} message Reason of a failure.
+ * @property {boolean} is_complete Whether everything is prepared; until then, questions come from a sample.
  */
 
 /**
@@ -488,6 +552,13 @@
  */
 
 /**
+ * What a row is called.
+ * @typedef {object} RowNoun
+ * @property {string} one
+ * @property {string} several
+ */
+
+/**
  * The log entry that is on disk now.
  * @typedef {object} Saved
  * @property {number} number Its number in the log, counted from 1.
@@ -522,6 +593,7 @@
  * @property {boolean} is_resumed
  * @property {string[]} notes
  * @property {ExpertHere[]} experts
+ * @property {RowNoun} noun
  */
 
 /**
@@ -540,6 +612,7 @@
  * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
  *   recorded once and answered again; another request with the same key is rejected.
  * @property {number} row Row index, counted from 0.
+ * @property {boolean} [unsure] Whether the row is listed among those that the expert cannot decide.
  */
 
 /**
@@ -560,6 +633,9 @@
  * @property {number} rows
  * @property {Advice} advice
  * @property {number} disagreements
+ * @property {number} unsure Number of rows about which an expert was unsure.
+ * @property {number} flagged Number of flagged rows.
+ * @property {boolean} has_further_labels Whether rows may have labels beside their category.
  * @property {ExpertHere[]} experts
  * @property {LearnReply} learn
  */
@@ -612,6 +688,17 @@
  */
 
 /**
+ * A further label of rows, beside their category.
+ * @typedef {object} Tag
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]} rows
+ * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {boolean} [is_on] False removes the label.
+ */
+
+/**
  * Nothing has changed since the given version.
  * @typedef {object} UnchangedReply
  * @property {number} version
@@ -655,15 +742,21 @@
  *   "/api/alike": {parameters: {}, body: AlikeWanted, reply: AlikeReply},
  *   "/api/answers": {parameters: {}, body: Answer, reply: SavedReply},
  *   "/api/categories/delete": {parameters: {}, body: Delete, reply: SavedReply},
+ *   "/api/categories/group": {parameters: {}, body: Group, reply: SavedReply},
+ *   "/api/categories/key": {parameters: {}, body: ChosenKey, reply: SavedReply},
  *   "/api/categories/merge": {parameters: {}, body: Merge, reply: SavedReply},
  *   "/api/categories/rename": {parameters: {}, body: Rename, reply: SavedReply},
  *   "/api/compare": {parameters: {}, body: Compared, reply: CompareReply},
  *   "/api/disagreements/{row}": {parameters: {row: number}, body: Settle, reply: SavedReply},
  *   "/api/experts": {parameters: {}, body: NewExpert, reply: ExpertReply},
+ *   "/api/flags": {parameters: {}, body: Flag, reply: SavedReply},
+ *   "/api/further-labels": {parameters: {}, body: FurtherLabels, reply: SavedReply},
  *   "/api/labels": {parameters: {}, body: Labels, reply: SavedReply},
  *   "/api/learn": {parameters: {}, body: Learn, reply: LearnReply},
+ *   "/api/notes": {parameters: {}, body: Note, reply: SavedReply},
  *   "/api/question": {parameters: {}, body: QuestionWanted, reply: QuestionReply},
  *   "/api/skips": {parameters: {}, body: Skip, reply: SavedReply},
+ *   "/api/tags": {parameters: {}, body: Tag, reply: SavedReply},
  *   "/api/undo": {parameters: {}, body: Undo, reply: SavedReply},
  * }} PostCalls
  */
