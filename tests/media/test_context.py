@@ -1,4 +1,4 @@
-"""Tables for projects: features that are proposed, projects that keep theirs, several files a row."""
+"""Tables for projects: features that are proposed or kept, and several files of a row."""
 
 import importlib.util
 import io

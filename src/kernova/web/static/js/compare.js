@@ -2,7 +2,7 @@
 
 import { labelRows } from "./actions.js";
 import { get, messageOf, post } from "./api.js";
-import { outsideLink, rowLink } from "./context.js";
+import { isAddress, outsideLink, rowLink } from "./context.js";
 import { openDialog } from "./dialogs.js";
 import { button, element, fill } from "./dom.js";
 import { oddness, percentileWords } from "./features.js";
@@ -125,7 +125,7 @@ function comparison({ cards, columns, n_columns: number, context }, isShort, lea
 
 /** @param {string} text */
 function contextCell(text) {
-  return /^https?:\/\/\S+$/i.test(text) ? outsideLink(text, text) : text || element("span", { class: "hint" }, "missing");
+  return isAddress(text) ? outsideLink(text, text) : text || element("span", { class: "hint" }, "missing");
 }
 
 /**

@@ -35,8 +35,16 @@ export function rowLink(address) {
  */
 export function outsideLink(address, words, testid) {
   // Whatever a table holds, nothing but an address of the web becomes a link.
-  if (!/^https?:\/\//i.test(address)) return element("span", {}, words);
+  if (!/^https?:/i.test(address)) return element("span", {}, words);
   return element("a", { href: address, target: "_blank", rel: "noopener noreferrer", "data-testid": testid }, `${words} ↗`);
+}
+
+/**
+ * Whether a text is nothing but an address of the web.
+ * @param {string} text
+ */
+export function isAddress(text) {
+  return /^https?:[/]{2}\S+$/i.test(text);
 }
 
 /** @param {string} address */

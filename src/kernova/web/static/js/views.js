@@ -10,7 +10,7 @@ import { startHistory } from "./history.js";
 import { startLearn } from "./learn.js";
 import { startMap } from "./map/map.js";
 import { startQuestion } from "./question.js";
-import { startTable } from "./table.js";
+import { startTable } from "./table/table.js";
 
 /** @type {import("./page_types.js").View[]} */
 export const VIEWS = [
