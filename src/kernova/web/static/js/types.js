@@ -923,6 +923,7 @@
  * @property {number} total Number of rows that the filter leaves.
  * @property {number} offset
  * @property {TableLine[]} lines
+ * @property {string} [problem] Why nothing was looked for, if the filter cannot be read.
  */
 
 /**
