@@ -17,6 +17,7 @@ from kernova.discover.store import open_table_project
 from kernova.discover.strategies import strategy_named
 from kernova.files import path_text
 from kernova.noun import ROWS, Noun, noun_from
+from kernova.tables.context import NO_CONTEXT, Context
 from kernova.tables.fill_values import far_cell_notes, far_cells, with_moved_cells
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table
@@ -51,6 +52,8 @@ class Discovery:
         Distribution of each column, to compare rows with.
     notes : list of str
         Remarks for the reader.
+    context : Context
+        Columns that are shown beside the rows without being features, and their link.
     """
 
     table: Table
@@ -61,11 +64,17 @@ class Discovery:
     encoded: Matrix
     population: Population
     notes: list[str] = field(default_factory=list)
+    context: Context = NO_CONTEXT
 
     @property
     def cache(self) -> Path:
         """The file beside the project that caches the preparation."""
         return self.project.with_name(f"{self.project.name}.cache")
+
+    @property
+    def map_cache(self) -> Path:
+        """The file beside the project that caches the map of all rows."""
+        return self.project.with_name(f"{self.project.name}.map.cache")
 
     @property
     def warning(self) -> str | None:
@@ -212,6 +221,7 @@ def open_discovery(
     notes: Sequence[str] = (),
     noun: str | None = None,
     multiple_labels: bool | None = None,
+    context: Context = NO_CONTEXT,
 ) -> Discovery:
     """Start the discovery of a table's categories, or resume a project.
 
@@ -233,6 +243,8 @@ def open_discovery(
         What a row is called, see :func:`kernova.noun.noun_from`; stored in the project.
     multiple_labels : bool, optional
         Whether rows may have labels beside their category; stored in the project.
+    context : Context, optional
+        Columns to show beside the rows.
 
     Returns
     -------
@@ -270,6 +282,7 @@ def open_discovery(
             *far_cell_notes(table, cells, _MOVED, _MOVED),
             *store.notes,
         ],
+        context,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from kernova.discover.events import LogEntry, Record
 from kernova.noun import Noun
 from kernova.workbench.cards import Opinion, opinion_list
-from kernova.workbench.exports.labels import Exports
+from kernova.workbench.exports.part import Exports
 from kernova.workbench.messages import KINDS, Kind, entry_message, label_of, rows_of
 from kernova.workbench.shared import Part
 

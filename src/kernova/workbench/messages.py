@@ -12,10 +12,13 @@ from kernova.discover.events import (
     Event,
     Flagged,
     Grouped,
+    Imported,
+    ImportedPart,
     KeyChosen,
     Lost,
     Merged,
     Noted,
+    Opined,
     OptionSet,
     Passed,
     PriorLabels,
@@ -24,6 +27,7 @@ from kernova.discover.events import (
     Renamed,
     Reopened,
     RowLabelled,
+    RowsAdded,
     RowsLabelled,
     RowsUnsure,
     Settled,
@@ -32,13 +36,14 @@ from kernova.discover.events import (
     Undone,
     Unsure,
 )
+from kernova.discover.growth.batches import bound_sentence
 from kernova.noun import ROWS, Noun
 from kernova.text import quantity
 
 Kind = Literal[
     "prior", "answer", "skip", "label", "labels", "change", "rename", "merge", "delete", "settle",
     "unsure", "accept", "reopen", "reject", "note", "flag", "tag", "group", "key", "option",
-    "undo", "lost",
+    "import", "rows", "undo", "lost",
 ]  # fmt: skip
 
 KINDS: Final[dict[type[Any], Kind]] = {
@@ -64,6 +69,8 @@ KINDS: Final[dict[type[Any], Kind]] = {
     Grouped: "group",
     KeyChosen: "key",
     OptionSet: "option",
+    Imported: "import",
+    RowsAdded: "rows",
     Undone: "undo",
     Lost: "lost",
 }
@@ -122,8 +129,18 @@ def _review_message(event: Event, ids: Sequence[object], noun: Noun) -> str:
             return f"{_few(rows, ids, noun)} opened again."
         case Rejected(rows, label):
             return f"{_few(rows, ids, noun)}: not {label}."
+        case Imported(source, parts):
+            return f"{_counted_parts(parts, noun)} imported from {source}."
         case _:
             return _annotation_message(event, ids, noun)
+
+
+def _counted_parts(parts: Sequence[ImportedPart], noun: Noun) -> str:
+    """Return how many rows an import labels; where it labels none, how many it concerns."""
+    labelled = {row for one in parts if isinstance(one, Opined | Accepted) for row in one.rows}
+    if labelled:
+        return f"Labels of {noun.counted(len(labelled))}"
+    return f"Remarks on {noun.counted(len(rows_of(Imported('', tuple(parts)))))}"
 
 
 def _annotation_message(event: Event, ids: Sequence[object], noun: Noun) -> str:
@@ -196,6 +213,9 @@ def _log_message(event: Event, noun: Noun) -> str:
         case PriorLabels(rows, _):
             had = "was" if len(rows) == 1 else "were"
             return f"{noun.counted(len(rows))} {had} labelled before the first question."
+        case RowsAdded():
+            added = quantity(event.n_rows, f"new {noun.one}", f"new {noun.several}")
+            return f"{added} added. {bound_sentence(event)}"
         case Lost():
             return "An entry was lost, because the project file was damaged."
         case Undone(None):
@@ -211,6 +231,8 @@ def rows_of(event: Event) -> tuple[int, ...]:
     match event:
         case Answered():
             return (event.row, *event.others)
+        case Imported(_, parts):
+            return tuple(dict.fromkeys(row for part in parts for row in rows_of(part)))
         case _:
             row: int | None = getattr(event, "row", None)
             several: tuple[int, ...] = getattr(event, "rows", ())
@@ -218,7 +240,7 @@ def rows_of(event: Event) -> tuple[int, ...]:
 
 
 def subject_of(event: Event) -> Subject:
-    """Return the first row and the category of an event.
+    """Return the first row and the category of an event; neither for an import.
 
     Examples
     --------
@@ -227,6 +249,8 @@ def subject_of(event: Event) -> Subject:
     >>> subject_of(Answered(1, "carp", others=(0,)))
     Subject(row=1, label='carp')
     """
+    if isinstance(event, Imported):
+        return Subject()  # the file may be gone when a request is repeated
     return Subject(next(iter(rows_of(event)), None), label_of(event))
 
 

@@ -38,7 +38,11 @@ class Preparation:
     task: str
     done: int
     total: int
+    left: Annotated[str, "Time left in words; empty while it is unknown."]
     message: Annotated[str, "Reason of a failure."]
+    is_complete: Annotated[
+        bool, "Whether everything is prepared; until then, questions come from a sample."
+    ]
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ class Category:
     rows: Annotated[int, "Number of rows with this label."]
     asked: Annotated[int, "Number of those that were asked about."]
     first_row: int
+    accepted: Annotated[int, "Number of those that are accepted suggestions."]
     colour: Annotated[int, "Number of its colour, constant while the category exists."]
     key: Annotated[
         str | None,
@@ -131,7 +136,8 @@ class StateReply:
     ]
     asked: int
     skipped: Annotated[int, "Number of questions skipped by experts who were not unsure."]
-    named: int
+    named: Annotated[int, "Number of rows with a label."]
+    accepted: Annotated[int, "Number of those that are accepted suggestions."]
     rows: int
     advice: Advice
     disagreements: int
@@ -261,7 +267,13 @@ class Overview:
         job = self._preparation
         is_ready = self._shared.is_ready(job)
         state: State = "ready" if is_ready else "failed" if job.state == "failed" else "preparing"
-        return Preparation(state, *job.progress, message=job.message)
+        return Preparation(
+            state,
+            *job.progress,
+            left=job.left,
+            message=job.message,
+            is_complete=job.state == "ready",
+        )
 
     def state(self, since: int | None, expert: str | None) -> StateReply | UnchangedReply:
         """Return everything that changes; only the version if it is still ``since``."""
@@ -312,6 +324,7 @@ class Overview:
             "asked": session.n_questions_,
             "skipped": session.results_.n_only_skipped,
             "named": session.n_labelled_,
+            "accepted": session.results_.n_accepted,
             "curve": session.curve_,
             "known_before": len({session.label_of(row) for row in self._prior_rows()} - {None}),
             "categories": self._categories(),
@@ -363,7 +376,8 @@ class Overview:
         discovery = self._shared.discovery
         with self._shared.lock:
             session, prior = discovery.session, self._prior_rows()
-            labels, n_asked = session.labels_, session.n_questions_
+            # Accepted suggestions are no observations.
+            labels, n_asked = session.results_.labels_by_hand, session.n_questions_
         n_questions = min(n_asked + _QUESTIONS_AHEAD, self._shared.n_rows - len(prior))
         band = random_baseline(discovery.encoded, labels, n_questions, prior_rows=prior)
         self._baseline = _Baseline(band.expected.round(_DIGITS).tolist(), band)

@@ -150,15 +150,15 @@ def test_keys_stay_and_can_be_chosen(screen, sky):
     assert {name: key for name, key in now.items() if name not in ("ring", "elliptical")} == {
         name: key for name, key in before.items() if name not in ("ring", "elliptical")
     }
-    # By pointer, a letter that is free.
+    # By pointer, a pair of keys.
     screen.go("categories")
     ring.get_by_test_id("edit-key").click()
-    screen.at("key-input").fill("g")
+    screen.at("key-input").fill("0g")
     screen.at("key-save").click()
-    screen.wait_for_words("saved", "ring has the key G now.")
+    screen.wait_for_words("saved", "ring has the keys 0 G now.")
     screen.go("question")
     asked = screen.asked()
-    screen.press("g")
+    screen.press("0", "g")
     screen.wait_for_words("saved", f"Saved: {asked.id} is “ring”.")
 
 

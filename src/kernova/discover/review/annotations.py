@@ -11,12 +11,14 @@ from kernova.discover.events import (
     Event,
     Flagged,
     Grouped,
+    Imported,
     KeyChosen,
     Merged,
     Noted,
     OptionSet,
     Rejected,
     Renamed,
+    RowsNoted,
     Tagged,
 )
 
@@ -25,6 +27,7 @@ Key = TypeVar("Key", int, str)
 #: Events that change annotations.
 ANNOTATING: Final = (
     Noted, Flagged, Tagged, Rejected, Grouped, KeyChosen, OptionSet, Renamed, Merged, Deleted,
+    Imported,
 )  # fmt: skip
 
 
@@ -85,6 +88,11 @@ class Annotations:
                 _mark(self.tags, rows, label, is_on=is_on)
             case Rejected(rows, label):
                 _mark(self.rejected, rows, label, is_on=True)
+            case RowsNoted(rows, texts):
+                self.notes |= dict(zip(rows, texts, strict=True))
+            case Imported(_, parts):
+                for part in parts:
+                    self.apply(part)
             case _:
                 self._apply_to_categories(event)
 

@@ -1,110 +1,102 @@
-"""Labels of all rows as a table, with who gave each label and when."""
+"""Labels of all rows as a table: CSV, TSV and Parquet."""
 
 import io
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
 
+import numpy as np
 import pandas as pd
 
-from kernova.discover.events import (
-    Accepted,
-    Answered,
-    Changed,
-    LogEntry,
-    RowLabelled,
-    RowsLabelled,
-    Settled,
-)
 from kernova.tables.records import rows_with_ids
 from kernova.tables.spreadsheets import save_separated
-from kernova.typing import Indices
-from kernova.workbench.messages import rows_of
-from kernova.workbench.remarks import remark_columns
-from kernova.workbench.shared import Part
+from kernova.workbench.exports.snapshot import Snapshot
 
-# Events that give labels; prior labels have no expert.
-_LABELLING: Final = (Answered, RowLabelled, RowsLabelled, Accepted, Settled)
+_SEPARATOR: Final = "; "
 
 
-class Authorship(NamedTuple):
-    """Expert and time of a label; None where they are not known."""
+def joined(labels: Sequence[str]) -> str:
+    """Return further labels as the text of one cell.
 
-    expert: str | None = None
-    time: str | None = None
-
-
-class Exports(Part):
-    """Tables of the labels, for download."""
-
-    def labels(self) -> pd.DataFrame:
-        """Return one line per row: id, category, question, expert, time, remarks, prior label."""
-        with self._shared.lock:
-            session = self._shared.session
-            labels, questions = session.labels_, session.label_questions_
-            authors = self._authors(questions)
-            remarks = remark_columns(session.results_, self._shared.n_rows)
-        known = [
-            Authorship() if label is None else authors.get(row, Authorship())
-            for row, label in enumerate(labels)
-        ]
-        numbers = pd.Series(questions, dtype="Int64")
-        return rows_with_ids(
-            self._shared.discovery.table,
-            {
-                "category": pd.array(labels, dtype="string"),
-                "question": numbers.mask(numbers == 0),
-                "expert": pd.array([one.expert for one in known], dtype="string"),
-                "time": pd.array([one.time for one in known], dtype="string"),
-                **remarks,
-            },
-        )
-
-    def labels_csv(self, *, raw: bool = False) -> bytes:
-        """Return the labels as CSV; ids are written as they were read.
-
-        Texts that a spreadsheet would run as formulas are marked with an apostrophe
-        (:mod:`kernova.tables.spreadsheets`), unless ``raw`` is true.
-        """
-        file = io.BytesIO()
-        save_separated(self.labels(), file, raw=raw)
-        return file.getvalue()
-
-    def labels_parquet(self) -> bytes:
-        """Return the labels as Parquet."""
-        file = io.BytesIO()
-        self.labels().to_parquet(file, index=False)
-        return file.getvalue()
-
-    def _authors(self, questions: Indices) -> dict[int, Authorship]:
-        """Return for each labelled row who gave its label."""
-        session = self._shared.session
-        candidates: dict[int, dict[str | None, Authorship]] = {}
-        for entry in session.entries_:
-            if not entry.counts:
-                continue
-            for row in _labelled_rows(entry, questions):
-                if isinstance(entry.event, Settled):
-                    candidates.pop(row, None)  # a settlement replaces all earlier opinions
-                by_expert = candidates.setdefault(row, {})
-                by_expert.pop(entry.by, None)
-                by_expert[entry.by] = Authorship(entry.by, entry.at or None)
-        return {
-            row: _current_author(by_expert, session.opinions_of(row))
-            for row, by_expert in candidates.items()
-        }
+    Examples
+    --------
+    >>> from kernova.workbench.exports.labels import joined, separated
+    >>> joined(["blurred", "at the edge"]), separated(joined(["a; b", "c"]))
+    ('blurred; at the edge', ['a; b', 'c'])
+    """
+    # A label with a semicolon would become two.
+    if any(";" in one for one in labels) or any(one.startswith("[") for one in labels):
+        return json.dumps(list(labels), ensure_ascii=False)
+    return _SEPARATOR.join(labels)
 
 
-def _labelled_rows(entry: LogEntry, questions: Indices) -> Iterable[int]:
-    """Return the rows that an entry labels."""
-    if isinstance(entry.event, Changed):
-        is_labelled = entry.event.label is not None and entry.question is not None
-        return (questions == entry.question).nonzero()[0].tolist() if is_labelled else ()
-    return rows_of(entry.event) if isinstance(entry.event, _LABELLING) else ()
+def separated(text: str) -> list[str]:
+    """Return the further labels of a cell that :func:`joined` wrote."""
+    if text.startswith("["):
+        with suppress(ValueError):
+            return [str(one) for one in json.loads(text)]
+    return [one.strip() for one in text.split(";") if one.strip()]
 
 
-def _current_author(
-    by_expert: dict[str | None, Authorship], opinions: dict[str | None, str]
-) -> Authorship:
-    """Return the latest author whose opinion stands; deleted categories remove opinions."""
-    latest = list(reversed(by_expert.values()))
-    return next((one for one in latest if one.expert in opinions), latest[0])
+def labels_table(snapshot: Snapshot) -> pd.DataFrame:
+    """Return one line per row: id, category, who gave it and when, remarks, and prior label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova import CategoryDiscovery
+    >>> from kernova.discover.project.content import ProjectHead
+    >>> from kernova.workbench.exports.labels import labels_table
+    >>> from kernova.workbench.exports.snapshot import snapshot_of
+    >>> session = CategoryDiscovery("random").start(np.array([[0.0], [0.1], [9.0]]), ids="abc")
+    >>> number = session.label_row("b", "cod", expert="Anna")
+    >>> table = labels_table(snapshot_of(session.results_, ProjectHead("f1", 3, 1, "random", 0)))
+    >>> table.loc[1, ["id", "category", "expert", "status"]].tolist()
+    ['b', 'cod', 'Anna', 'hand']
+    """
+    columns = _columns(snapshot)
+    if snapshot.table is not None:
+        return rows_with_ids(snapshot.table, columns)
+    return pd.DataFrame({"id": pd.Series(snapshot.ids, dtype=object), **columns})
+
+
+def _columns(snapshot: Snapshot) -> dict[str, object]:
+    labels, rows = snapshot.labels.tolist(), range(snapshot.n_rows)
+    numbers = pd.Series(snapshot.questions, dtype="Int64")
+    headings = [None if label is None else snapshot.headings.get(label) for label in labels]
+    status = [one or None for one in snapshot.status]
+    tags = [joined(snapshot.tags.get(row, ())) or None for row in rows]
+    is_flagged = np.zeros(snapshot.n_rows, dtype=np.bool_)
+    is_flagged[list(snapshot.flagged)] = True
+    return {
+        "category": pd.array(labels, dtype="string"),
+        "question": numbers.mask(numbers == 0),
+        "expert": pd.array(snapshot.experts, dtype="string"),
+        "time": pd.array(snapshot.times, dtype="string"),
+        "status": pd.array(status, dtype="string"),
+        "probability": snapshot.probability,
+        "confidence": pd.array(snapshot.confidence, dtype="string"),
+        "heading": pd.array(headings, dtype="string"),
+        "further_labels": pd.array(tags, dtype="string"),
+        "flagged": is_flagged,
+        "note": pd.array([snapshot.notes.get(row) for row in rows], dtype="string"),
+    }
+
+
+def labels_csv(snapshot: Snapshot, *, raw: bool = False, separator: str = ",") -> bytes:
+    """Return the labels as separated text; ids are written as they were read.
+
+    Texts that a spreadsheet would run as formulas are marked with an apostrophe
+    (:mod:`kernova.tables.spreadsheets`), unless ``raw`` is true.
+    """
+    file = io.BytesIO()
+    save_separated(labels_table(snapshot), file, separator, raw=raw)
+    return file.getvalue()
+
+
+def labels_parquet(snapshot: Snapshot) -> bytes:
+    """Return the labels as Parquet."""
+    file = io.BytesIO()
+    labels_table(snapshot).to_parquet(file, index=False)
+    return file.getvalue()

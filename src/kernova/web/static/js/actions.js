@@ -229,3 +229,71 @@ export function deleteCategory(name) {
 export function settle(row, id, label) {
   return done("/api/disagreements/{row}", { row }, { label }, `${id} was settled as ${quoted(label)}.`);
 }
+
+/**
+ * Import a file of labels that was previewed.
+ * @param {string} upload
+ * @param {string} name
+ * @param {"keep"|"take"|"opinion"} onConflict
+ * @param {string|null} asExpert
+ */
+export function importLabels(upload, name, onConflict, asExpert) {
+  return done("/api/imports", {}, { upload, on_conflict: onConflict, as_expert: asExpert }, `Labels of ${name} are imported.`, { failed: "Not imported" });
+}
+
+/** @typedef {{rows?: number[], query?: import("./types.js").RowQuery, count?: number, learnt?: number|null}} SelectedRows */
+
+/**
+ * Accept the suggestions for rows.
+ * @param {SelectedRows} selected
+ * @param {number} count
+ */
+export function acceptRows(selected, count) {
+  return done("/api/review/accept", {}, selected, `Accept ${counted(count, "suggestion")}.`);
+}
+
+/**
+ * Label rows by hand.
+ * @param {SelectedRows} selected
+ * @param {number} count
+ * @param {string} label
+ */
+export function moveRows(selected, count, label) {
+  return done("/api/review/move", {}, { ...selected, label }, `Label ${quoted(label)} for ${counted(count, "row")}.`);
+}
+
+/**
+ * Rows are not of a category.
+ * @param {SelectedRows} selected
+ * @param {number} count
+ * @param {string} label
+ */
+export function rejectRows(selected, count, label) {
+  return done("/api/review/reject", {}, { ...selected, label }, `${counted(count, "row")}: not ${quoted(label)}.`);
+}
+
+/**
+ * @param {SelectedRows} selected
+ * @param {number} count
+ */
+export function markUnsure(selected, count) {
+  return done("/api/review/unsure", {}, selected, `${counted(count, "row")} marked as undecided.`);
+}
+
+/**
+ * Remove the labels of rows.
+ * @param {SelectedRows} selected
+ * @param {number} count
+ */
+export function reopenRows(selected, count) {
+  return done("/api/review/reopen", {}, selected, `${counted(count, "row")} opened again.`);
+}
+
+/**
+ * @param {SelectedRows} selected
+ * @param {number} count
+ * @param {boolean} isOn
+ */
+export function flagRows(selected, count, isOn) {
+  return done("/api/review/flag", {}, { ...selected, is_on: isOn }, `${counted(count, "row")} ${isOn ? "flagged" : "no longer flagged"}.`);
+}

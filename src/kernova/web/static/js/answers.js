@@ -150,7 +150,7 @@ function answerButton({ name, colour, rows, key }, onName) {
  * @param {() => void} act
  * @returns {(event: MouseEvent) => void}
  */
-function byPointer(act) {
+export function byPointer(act) {
   return (event) => {
     if (event.detail > 0) byId("view-question").focus({ preventScroll: true });
     act();

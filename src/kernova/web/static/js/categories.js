@@ -5,9 +5,11 @@ import { underHeadings } from "./answers.js";
 import { editHeading, editKey } from "./category_dialogs.js";
 import { confirmed, openDialog } from "./dialogs.js";
 import { button, byId, element, fill, keepingFocus } from "./dom.js";
+import { openDownloads } from "./downloads.js";
 import { glyph } from "./glyph.js";
 import { thumbnail } from "./media.js";
 import { askName } from "./naming.js";
+import { openReview } from "./review/review.js";
 import { isSeen, onShown } from "./router.js";
 import { openRow } from "./row_dialog.js";
 import { rowLabels, rowsAt } from "./row_labels.js";
@@ -39,8 +41,10 @@ async function show() {
   const list = categoryList(shown);
   keepingFocus(byId("view-categories"), () => fill(byId("view-categories"),
     element("header", { class: "view-head" }, element("h1", { id: "categories-heading" }, "Categories"),
-      now.length > 1 && button("Headings …", () => editHeading(), { "data-testid": "headings" }),
-      now.length > 1 && button("Merge …", () => void mergeSome(), { "data-testid": "merge" })),
+      element("div", { class: "line" },
+        now.length > 1 && button("Headings …", () => editHeading(), { "data-testid": "headings" }),
+        now.length > 1 && button("Merge …", () => void mergeSome(), { "data-testid": "merge" }),
+        button("Download and import …", () => void openDownloads(), { "data-testid": "open-downloads" }))),
     element("p", { class: "lead" }, now.length ? `${counted(now.length, "category", "categories")} so far, in order of discovery. Keys stay the same; choose others as you like.` : "No categories yet."),
     furtherLabels(),
     isMany && finder(shown.length),
@@ -89,13 +93,14 @@ function categoryList(shown) {
 
 /** @param {Category} category */
 function categoryItem(category) {
-  const { name, rows, asked, colour, key, heading } = category;
+  const { name, rows, asked, accepted, colour, key, heading } = category;
   /** @type {(words: string, act: () => void, testid: string, properties?: import("./dom.js").Properties) => HTMLElement} */
   const control = (words, act, testid, properties = {}) => button(words, act, { class: "small", "data-testid": testid, "aria-label": `${words.replace(" …", "")} ${name}`, ...properties });
   return element("li", { class: "category", data: { name } },
     element("div", { class: "category-head" }, key !== null && element("kbd", { title: `Key ${keyShown(key)}` }, keyShown(key)), glyph(colour), element(heading === null ? "h2" : "h3", {}, name),
-      element("p", { class: "hint" }, `${counted(rows, "row")}${askedWords(rows, asked)}`),
+      element("p", { class: "hint" }, `${counted(rows, "row")}${askedWords(rows, asked)}${accepted ? `, ${whole(accepted)} accepted` : ""}`),
       element("div", { class: "line" },
+        control("Review", () => openReview({ category: name, status: "all" }), "review-category-rows"),
         control("Rename …", () => void renameOne(name), "rename"),
         control("Merge …", () => void mergeSome(name), "merge-into"),
         control("Key …", () => editKey(category), "edit-key"),

@@ -1,8 +1,10 @@
 /** The other rows of the question's cluster: shown at a glance, deselected one by one, labelled together. */
 
 import { button, element, fill, say } from "./dom.js";
+import { unusualNames } from "./features.js";
 import { thumbnail } from "./media.js";
 import { openRow } from "./row_dialog.js";
+import { playable } from "./sound.js";
 import { counted, listed, whole, worded } from "./words.js";
 
 /** @typedef {ReturnType<typeof clusterPanel>} ClusterPanel */
@@ -15,7 +17,7 @@ import { counted, listed, whole, worded } from "./words.js";
 export function clusterPanel(question, { onScope }) {
   const others = question.members;
   const total = question.n_members;
-  const features = question.card.features.map(({ name }) => name);
+  const features = unusualNames(question.card);
   /** @type {Set<number>} */
   const left = new Set();
   let isAll = false;
@@ -98,6 +100,7 @@ function memberItem(row, id, features, onTick) {
   const box = element("input", { type: "checkbox", checked: true, "aria-label": id });
   const look = button("⤢", () => openRow(row), { class: "quiet look", "aria-label": `View ${id}`, title: "View" });
   const node = element("li", {}, element("label", { class: "tick" }, box, thumbnail(row, features), element("span", { class: "caption", title: id }, id)), look);
+  playable(node, row, id);
   /** @param {boolean} isTicked */
   const tick = (isTicked) => {
     box.checked = isTicked;

@@ -21,6 +21,7 @@ let awaited = null;
  * @param {string} [shown] how the help writes the key; empty leaves it out
  */
 export function bind(key, group, words, act, shown = key.toUpperCase()) {
+  if (bindings.has(key)) throw new Error(`The key ${key} has two uses.`);
   bindings.set(key, { key, group, words, act, shown });
 }
 
@@ -50,9 +51,22 @@ export function bindPair(key, group, words, pair) {
   });
 }
 
+/** @type {Binding[]} */
+const explained = [];
+
+/**
+ * Let the help show keys that a view handles itself.
+ * @param {string} shown
+ * @param {string} group
+ * @param {string} words
+ */
+export function explain(shown, group, words) {
+  explained.push({ key: shown, group, words, act: () => {}, shown });
+}
+
 /** All keys, for the help. */
 export function boundKeys() {
-  return [...bindings.values()];
+  return [...bindings.values(), ...explained];
 }
 
 /** Whether single keys work. */
@@ -144,12 +158,16 @@ function isForUs(event) {
   if (event.defaultPrevented || event.repeat || event.isComposing) return false;
   if (event.ctrlKey || event.altKey || event.metaKey) return false;
   if (document.querySelector("dialog[open]") || isTyping(targetOf(event))) return false;
-  if (event.key === " " && targetOf(event)?.closest("button, a, input, select, summary, label")) return false;
+  // These press the control that has the focus.
+  if ((event.key === " " || event.key === "Enter") && targetOf(event)?.closest("button, a, input, select, summary, label")) return false;
   return areKeysOn() || event.key === "?";
 }
 
-/** @param {Element|null} target */
-function isTyping(target) {
+/**
+ * Whether what is typed goes into a field.
+ * @param {Element|null} target
+ */
+export function isTyping(target) {
   if (target?.closest("textarea, select, [contenteditable]")) return true;
   return target instanceof HTMLInputElement && !["checkbox", "radio", "button"].includes(target.type);
 }

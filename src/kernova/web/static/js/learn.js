@@ -51,6 +51,8 @@ let parts = null;
 /** @type {Verdict} */
 let verdict = "known";
 let shownFor = "";
+/** Whether the user asked for what is running; otherwise it is learnt again by itself, which changes nothing yet. */
+let isWanted = false;
 
 /** Build the view. */
 export function startLearn() {
@@ -65,7 +67,7 @@ function build() {
   const downloads = element("div", { "data-testid": "downloads" });
   fill(byId("view-learn"),
     element("header", { class: "view-head" }, element("h1", { id: "learn-heading" }, "Learn"), start),
-    element("p", { class: "lead" }, worded("What the categories look like is learnt from the answers so far, from the second one on. Every unlabelled row then has a suggested category, with its probability.")),
+    element("p", { class: "lead" }, worded("What the categories look like is learnt from the labels given by hand, from the second one on, and again by itself when they change. Every unlabelled row then has a suggested category, with its probability; in the review, suggestions are accepted.")),
     status, result, element("h2", {}, "Downloads"), downloads);
   return { start, status, result, downloads };
 }
@@ -75,6 +77,7 @@ async function learn() {
     await post("/api/learn", { expert: store.expert });
     forgetThreshold();
     shownFor = "";
+    isWanted = true;
     await refresh();
     await show();
   } catch (error) {
@@ -88,14 +91,17 @@ async function show() {
   const isRunning = learnt.state === "running";
   // How far it is changes without a new version of the state.
   if (isRunning) setTimeout(() => isSeen("learn") && void show(), 400);
-  parts.start.disabled = isRunning;
-  fill(parts.start, learnt.state === "ready" ? "Learn again" : "Learn from the answers");
-  fill(parts.downloads, downloadLinks({ hasModel: learnt.state === "ready" }));
-  const signature = JSON.stringify([learnt, store.state?.version]);
+  const hasModel = learnt.generation !== null;
+  fill(parts.start, hasModel ? "Learn again" : "Learn from the answers");
+  fill(parts.downloads, downloadLinks({ hasModel }));
+  showStatus(learnt);
+  if (!isRunning) isWanted = false;
+  // What is ticked stays until it is labelled.
+  if (parts.result.querySelector("input:checked")) return;
+  const signature = JSON.stringify([hasModel, learnt.generation, learnt.state === "failed", store.state?.named, store.state?.skipped]);
   if (signature === shownFor) return;
   shownFor = signature;
-  showStatus(learnt);
-  if (learnt.state === "ready") await showResult(learnt);
+  if (hasModel) await showResult(learnt);
   else fill(parts.result);
 }
 
@@ -106,17 +112,25 @@ async function show() {
  */
 function nothingLearnt(error) {
   const message = error instanceof RequestError ? error.message : "";
-  return { state: "none", message, task: "", done: 0, total: 0, summary: "", notes: [], classes: [], counts: null, n_labelled: 0, is_stale: false, version: 0 };
+  return { state: "none", message, task: "", done: 0, total: 0, left: "", summary: "", notes: [], classes: [], counts: null, n_labelled: 0, is_stale: false, generation: null, version: 0 };
+}
+
+/**
+ * @param {string} task
+ * @param {string} left
+ */
+function runningWords(task, left) {
+  return `Learning${task ? `: ${task}` : ""}${left ? `, ${left}.` : " …"}`;
 }
 
 /** @param {LearnReply} learnt */
-function showStatus({ state, message, done, total, task, is_stale: isStale }) {
+function showStatus({ state, message, done, total, task, left, is_stale: isStale, generation }) {
   if (!parts) return;
-  if (state === "running") {
+  if (state === "running" && (isWanted || generation === null)) {
     const bar = element("progress", { "aria-label": "Learning", "data-testid": "learn-bar", ...(total > 0 ? { max: total, value: done } : {}) });
-    return void fill(parts.status, element("p", {}, message || task || "Learning …"), bar);
+    return void fill(parts.status, element("p", {}, message || runningWords(task, left)), bar);
   }
-  if (state === "ready" && isStale) return void fill(parts.status, element("p", { class: "hint", "data-testid": "learn-stale" }, "Labels have changed since then. Learn again to include the changes."));
+  if (isStale) return void fill(parts.status, element("p", { class: "hint", "data-testid": "learn-stale" }, "Labels have changed since then. They are learnt in a moment, or at once with “Learn again”."));
   fill(parts.status, message && element("p", { class: state === "failed" ? "problem" : "hint" }, worded(message)));
 }
 

@@ -24,7 +24,8 @@ function showProgress() {
   const open = [state.skipped ? `${whole(state.skipped)} skipped` : "", state.unsure ? `${whole(state.unsure)} undecided` : ""].filter(Boolean).join(", ");
   const skipped = open ? ` (${open})` : "";
   const known = counted(state.categories.length, "category", "categories");
-  const labelled = `${whole(state.named)} of ${IS_NARROW.matches ? whole(state.rows) : counted(state.rows, "row")} labelled`;
+  const accepted = state.accepted ? ` (${whole(state.accepted)} accepted)` : "";
+  const labelled = `${whole(state.named)} of ${IS_NARROW.matches ? whole(state.rows) : counted(state.rows, "row")} labelled${accepted}`;
   say(byId("progress-words"), `${IS_NARROW.matches ? whole(state.asked) : counted(state.asked, "question")} asked${skipped}, ${labelled}, ${known}.`);
 }
 

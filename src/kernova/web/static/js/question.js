@@ -6,13 +6,15 @@ import { onCategoryKey, startCategoryKeys } from "./category_keys.js";
 import { clusterPanel } from "./cluster.js";
 import { downloadLinks } from "./downloads.js";
 import { button, byId, element, fill, focusedElement } from "./dom.js";
+import { openExamples } from "./compare.js";
+import { contextList } from "./context.js";
 import { featureList } from "./features.js";
+import { guessButton } from "./guess.js";
 import { bind } from "./keys.js";
-import { largeMedia } from "./media.js";
+import { largeMedia, startMedia } from "./media.js";
 import { openAlike } from "./more_like.js";
 import { askName } from "./naming.js";
 import { onOutbox, outbox } from "./outbox.js";
-import { picturePanel, startPictureTools } from "./picture_tools.js";
 import { addTag, editNote, showRemarks, toggleFlag } from "./remarks.js";
 import { startRoom } from "./room.js";
 import { currentView, goTo } from "./router.js";
@@ -31,6 +33,7 @@ const pad = answerPad({
 });
 /** What is noted about the row; hidden where there is nothing. */
 const remarks = element("p", { class: "remarks-line", "data-testid": "question-remarks", hidden: true });
+const guess = guessButton(give);
 /** @type {import("./cluster.js").ClusterPanel|null} */
 let cluster = null;
 let shownAt = -Infinity;
@@ -42,6 +45,7 @@ const amongUnknown = element("span", { class: "among-unknown", "data-testid": "a
 
 /** Build the view and bind its keys. */
 export function startQuestion() {
+  pad.node.prepend(guess.node);
   listen(["question"], showQuestion);
   listen(["isAmongUnknown"], showAmongUnknown);
   listen(["state"], () => pad.show());
@@ -60,11 +64,13 @@ export function startQuestion() {
   whileAsking("f", "flag this row, or remove its flag", () => withCard(toggleFlag, "press F again"));
   whileAsking("o", "a further label, where the project allows several", () => store.state?.has_further_labels && withCard(addTag, "press O again"));
   whileAsking("r", "rows like this one, to be labelled together", showAlike);
+  whileAsking("y", "compare with labelled rows, side by side", showExamples);
+  bind("Enter", "Answer", "accept the best guess", () => isAsking() && guess.accept(), "Enter");
   bind("u", "Answer", "undo your last step; can be repeated", () => takeBack("press U again"));
   bind(" ", "Sound", "play or pause the sound", togglePlay, "Space");
   bind("w", "Sound", "play slower: ½, ¼, ⅛, then normal speed again", playSlower);
   bind("Escape", "Answer", "label only this row, not the cluster; in other views, back to the question", () => (currentView() === "question" ? cluster?.reset() : store.expert && goTo("question")), "Esc");
-  startPictureTools();
+  startMedia();
   startRoom();
 }
 
@@ -114,7 +120,11 @@ async function giveNew(again = "choose New again") {
 }
 
 function showAlike() {
-  if (isAsking() && store.question) void openAlike(store.question.row);
+  if (isAsking() && store.question) void openAlike([store.question.row]);
+}
+
+function showExamples() {
+  if (isAsking() && store.question) void openExamples(store.question.row);
 }
 
 /** @param {{unsure?: boolean, again?: string}} [how] */
@@ -172,12 +182,12 @@ function showAsked(view, question) {
   pad.showScope(null);
   pad.show();
   const large = largeMedia(question.card, { isInHand: true });
-  const values = element("section", { class: "values", "aria-labelledby": "values-heading" },
-    element("h2", { id: "values-heading" }, worded("Values compared with all rows")), featureList(question.card.features));
+  const values = element("section", { class: "values", "aria-labelledby": "values-heading" }, contextList(question.card),
+    element("h2", { id: "values-heading" }, worded("Values compared with all rows")), featureList(question.card));
   const focused = view.contains(pad.node) && pad.node.contains(document.activeElement) ? focusedElement() : null;
   const layout = element("div", { class: large ? "asked" : "asked plain-rows", data: { row: String(question.row), number: String(question.number) } },
     element("div", { class: "seen-side" },
-      element("div", { class: "show" }, large ? (question.card.media.picture ? picturePanel(large) : large) : values),
+      element("div", { class: "show" }, large ?? values),
       large && question.card.features.length > 0 && values),
     element("div", { class: "answer-side" }, questionHead(question), pad.node, panel.node));
   fill(view, layout);
@@ -192,7 +202,9 @@ function questionHead(question) {
     element("h1", { id: "question-heading", "data-testid": "question-id" }, question.id),
     element("p", { class: "reason", "data-testid": "reason" }, question.reason),
     remarks,
-    button("More like this", showAlike, { class: "small quiet", "aria-keyshortcuts": "r", "data-testid": "question-more-like" }));
+    element("div", { class: "line" },
+      button("More like this", showAlike, { class: "small quiet", "aria-keyshortcuts": "r", "data-testid": "question-more-like" }),
+      button("Compare", showExamples, { class: "small quiet", "aria-keyshortcuts": "y", "data-testid": "question-compare" })));
 }
 
 /** @param {HTMLElement} view */

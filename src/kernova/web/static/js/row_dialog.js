@@ -4,6 +4,8 @@ import { askNext, labelRows } from "./actions.js";
 import { messageOf } from "./api.js";
 import { openDialog } from "./dialogs.js";
 import { button, element, fill, within } from "./dom.js";
+import { openExamples } from "./compare.js";
+import { contextList } from "./context.js";
 import { featureList } from "./features.js";
 import { labelTag } from "./glyph.js";
 import { largeMedia, readCard } from "./media.js";
@@ -26,7 +28,7 @@ export async function openRow(row) {
   try {
     const card = await readCard(row);
     fill(within(dialog.node, "h2"), card.id);
-    fill(body, rowHead(card, dialog), largeMedia(card), featureList(card.features));
+    fill(body, rowHead(card, dialog), largeMedia(card), contextList(card), featureList(card));
     body.querySelector("button")?.focus();
   } catch (error) {
     dialog.say(messageOf(error));
@@ -75,7 +77,8 @@ function rowHead(card, dialog) {
     element("div", { class: "line" },
       button(isCurrent ? "Answer the question" : card.label === null ? "Label it" : "Change the label", nameIt, { class: "primary", "data-testid": "name-row" }),
       canAsk && button("Ask me about it next", askIt, { "data-testid": "ask-row" }),
-      button("More like this", () => void openAlike(card.row), { "data-testid": "more-like" }), note, flag,
+      button("More like this", () => void openAlike([card.row]), { "data-testid": "more-like" }),
+      button("Compare", () => void openExamples(card.row), { "data-testid": "compare-row" }), note, flag,
       store.state?.has_further_labels && button("Also …", async () => (await addTag(card), showNoted()), { "data-testid": "row-also" })));
 }
 

@@ -83,12 +83,13 @@ function showSession() {
 }
 
 function showPreparation() {
-  const { state, task, done, total, message } = preparation();
+  const { state, task, done, total, left, message } = preparation();
+  showRest();
   const box = byId("preparation");
   box.hidden = !store.session || state === "ready";
   if (box.hidden) return;
   const isFailed = state === "failed";
-  say(byId("preparation-words"), isFailed ? `Preparation failed. ${message}` : preparationWords(task, done, total));
+  say(byId("preparation-words"), isFailed ? `Preparation failed. ${message}` : preparationWords(task, done, total, left));
   box.classList.toggle("failed", isFailed);
   byId("preparation-hint").hidden = isFailed;
   const bar = byId("preparation-bar");
@@ -101,8 +102,19 @@ function showPreparation() {
  * @param {string} task
  * @param {number} done
  * @param {number} total
+ * @param {string} left
  */
-function preparationWords(task, done, total) {
+function preparationWords(task, done, total, left) {
   const what = task ? worded(`Preparing: ${task}`) : `Preparing ${counted(store.session?.rows ?? 0, "row")}`;
+  if (left) return `${what}, ${left}.`;
   return total > 0 ? `${what}, ${Math.floor((100 * done) / total)} %` : `${what} …`;
+}
+
+/** While questions come from a sample, the rest is prepared: nobody waits for it, but it is stated. */
+function showRest() {
+  const { state, is_complete: isComplete, left } = preparation();
+  const line = byId("rest-words");
+  line.hidden = !store.expert || state !== "ready" || isComplete;
+  const rows = counted(store.session?.rows ?? 0, "row");
+  say(line, line.hidden ? "" : `Questions come from a sample while all ${rows} are being prepared${left ? `: ${left}` : ""}.`);
 }

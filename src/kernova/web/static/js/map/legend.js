@@ -5,6 +5,7 @@ import { element, fill } from "../dom.js";
 import { glyph } from "../glyph.js";
 import { AMBIGUOUS, NO_LABEL, SKIPPED, UNKNOWN } from "../row_labels.js";
 import { counted, whole } from "../words.js";
+import { countsOf } from "./point_styles.js";
 
 const MOST_SHOWN = 60;
 
@@ -15,9 +16,7 @@ const MOST_SHOWN = 60;
  * @param {Uint16Array} labels
  */
 export function showLegend(list, categories, labels) {
-  /** @type {Map<number, number>} */
-  const counts = new Map();
-  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  const counts = countsOf(labels);
   /** @type {(sign: Node, words: string, count: number|undefined) => HTMLElement} */
   const line = (sign, words, count) => element("li", {}, sign, element("span", {}, words), element("small", {}, whole(count ?? 0)));
   /** @param {string} kind */
