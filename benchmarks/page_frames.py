@@ -60,24 +60,31 @@ _MAP = """
     const canvas = document.querySelector("[data-testid=map-canvas]");
     const { left, top, width, height } = canvas.getBoundingClientRect();
     const send = (kind, x, y) => canvas.dispatchEvent(new PointerEvent(kind, {
-        pointerId: 1, clientX: left + width / 2 + x, clientY: top + height / 2 + y, bubbles: true }));
+        pointerId: 1, bubbles: true, clientX: left + width / 2 + x,
+        clientY: top + height / 2 + y }));
     canvas.setPointerCapture = () => {};
 """
-_PAN = _MAP + """
+_PAN = (
+    _MAP
+    + """
     if (frame === 0) send("pointerdown", 0, 0);
     send("pointermove", 80 * Math.sin(frame / 9), 60 * Math.cos(frame / 7));
 """
-_ZOOM = _MAP + """
+)
+_ZOOM = (
+    _MAP
+    + """
     if (frame === 0) send("pointerup", 0, 0);
     canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: frame % 60 < 30 ? -40 : 40,
         clientX: left + width / 2, clientY: top + height / 2, bubbles: true, cancelable: true }));
 """
+)
 _HOVER = _MAP + 'send("pointermove", 3 * (frame % 90) - 130, frame % 50);'
 # Whatever scrolls in the view, or the page.
 _SCROLL = """
     scene.box ??= [...document.querySelectorAll("#view-NAME *"), document.scrollingElement]
-        .filter((node) => node.scrollHeight > node.clientHeight + 50
-            && (node === document.scrollingElement || getComputedStyle(node).overflowY !== "visible"))
+        .filter((node) => node.scrollHeight > node.clientHeight + 50 && (
+            node === document.scrollingElement || getComputedStyle(node).overflowY !== "visible"))
         .sort((one, other) => other.scrollHeight - one.scrollHeight)[0];
     if (scene.box) scene.box.scrollTop += frame % 40 === 39 ? scene.box.scrollHeight / 7 : 180;
 """
@@ -123,10 +130,12 @@ def measured(page: Any, act: str) -> dict[str, float]:
     session = page.context.new_cdp_session(page)
     events: list[dict[str, Any]] = []
     session.on("Tracing.dataCollected", lambda part: events.extend(part["value"]))
-    session.send("Tracing.start", {"categories": "devtools.timeline", "transferMode": "ReportEvents"})
+    session.send(
+        "Tracing.start", {"categories": "devtools.timeline", "transferMode": "ReportEvents"}
+    )
     times = page.evaluate(_ACT, [_FRAMES, act])[2:]
     is_done: list[object] = []
-    session.on("Tracing.tracingComplete", lambda end: is_done.append(end))  # noqa: PLW0108
+    session.on("Tracing.tracingComplete", lambda end: is_done.append(end))
     session.send("Tracing.end")
     while not is_done:
         page.wait_for_timeout(50)

@@ -55,30 +55,22 @@ def say_next(session):
 def review_next(session, who):
     """Record what a reviewer does, after as many events as there are."""
     n_said = session.n_records_
-    review = session.review
-    rows = [(17 * n_said + step) % N_ROWS for step in range(5)]
-    category = f"category {n_said % 5}"
-    match n_said // 8 % 9:
-        case 0:
-            free = [row for row in range(N_ROWS) if session.label_of(row) is None][:1000]
-            names = [f"category {row % 3}" for row in free]
-            review.accept(free, names, [row % 1000 / 999 for row in free], **who)
-        case 1:
-            review.reject(rows, category, **who)
-        case 2:
-            review.mark_unsure(rows, **who)
-        case 3:
-            review.reopen(rows, **who)
-        case 4:
-            review.note(rows[0], f"note {n_said}" if n_said % 2 else None, **who)
-        case 5:
-            review.flag(rows, n_said % 3 > 0, **who)
-        case 6:
-            review.tag(rows, "blurred", n_said % 3 > 0, **who)
-        case 7:
-            review.group([category], "heading" if n_said % 2 else None, **who)
-        case _:
-            review.choose_key(category, "abc"[n_said % 3], **who)
+    review, rows = session.review, [(17 * n_said + step) % N_ROWS for step in range(5)]
+    category, is_on = f"category {n_said % 5}", n_said % 3 > 0
+    free = [row for row in range(N_ROWS) if session.label_of(row) is None][:1000]
+    names, certain = [f"category {row % 3}" for row in free], [row % 1000 / 999 for row in free]
+    steps = [
+        lambda: review.accept(free, names, certain, **who),
+        lambda: review.reject(rows, category, **who),
+        lambda: review.mark_unsure(rows, **who),
+        lambda: review.reopen(rows, **who),
+        lambda: review.note(rows[0], f"note {n_said}" if is_on else None, **who),
+        lambda: review.flag(rows, is_on, **who),
+        lambda: review.tag(rows, "blurred", is_on, **who),
+        lambda: review.group([category], "heading" if is_on else None, **who),
+        lambda: review.choose_key(category, "abc"[n_said % 3], **who),
+    ]
+    steps[n_said // 8 % len(steps)]()
 
 
 def seen(session):

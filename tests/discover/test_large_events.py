@@ -48,7 +48,10 @@ def random_event(state, chance):
         question = chance.randint(1, len(state.questions))
         events += [Changed(question, chance.choice((*NAMES, None)))]
     if known:
-        events += [Deleted(chance.choice(known)), Renamed(chance.choice(known), f"new {len(known)}")]
+        events += [
+            Deleted(chance.choice(known)),
+            Renamed(chance.choice(known), f"new {len(known)}"),
+        ]
     if len(known) > 1:
         events += [Merged(known[0], (known[-1],))]
     return chance.choice([one for one in events if _fits(state, one)])
@@ -128,7 +131,9 @@ def review_seconds(n_rows):
         lambda: session.review.accept(rows, ["carp"] * len(rows), certain[1:])
     )
     log = session.records_
-    taken["replay"] = seconds(lambda: CategoryDiscovery("random").replay(log, np.zeros((n_rows, 2))))
+    taken["replay"] = seconds(
+        lambda: CategoryDiscovery("random").replay(log, np.zeros((n_rows, 2)))
+    )
     return taken
 
 

@@ -86,7 +86,7 @@ def send(client, wish, **words):
 
 
 def begin(client):
-    """Answer some questions, of which two experts dispute a row, so that all requests can succeed."""
+    """Answer some questions, and let two experts dispute rows, so that any request can succeed."""
     for number in range(8):
         name = _EXPERTS[number % 2]
         row = client.post("/api/question", json={"expert": name}).json()["question"]["row"]
@@ -216,7 +216,10 @@ def seen(bench):
         results.asked,
         {one.row: one.opinions for one in results.disagreements},
         *({**kept} for kept in (notes.notes, notes.flagged, notes.headings, notes.keys)),
-        *({row: set(names) for row, names in kept.items()} for kept in (notes.tags, notes.rejected)),
+        *(
+            {row: set(names) for row, names in kept.items()}
+            for kept in (notes.tags, notes.rejected)
+        ),
     )
 
 
@@ -227,7 +230,8 @@ def test_experts_send_requests_of_every_route_at_once(folder, description, long_
         begin(client)
         threads = [
             threading.Thread(
-                target=_work, args=(client, description, number, long_bar(400), acknowledged, failures)
+                target=_work,
+                args=(client, description, number, long_bar(400), acknowledged, failures),
             )
             for number in range(len(_EXPERTS))
         ]
