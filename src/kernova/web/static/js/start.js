@@ -5,7 +5,7 @@ import { byId, element, fill, say } from "./dom.js";
 import { keep, kept } from "./kept.js";
 import { goTo } from "./router.js";
 import { listen, phase, preparation, store, update } from "./store.js";
-import { counted, listed, whole } from "./words.js";
+import { counted, listed, worded } from "./words.js";
 
 /** Make the form work, and continue at once where the name is known from an earlier visit. */
 export async function startStart() {
@@ -76,9 +76,9 @@ function showSession() {
   const here = experts.length > 0 ? ` Experts so far: ${listed(experts)}.` : "";
   fill(byId("known-experts"), ...experts.map((name) => element("option", { value: name })));
   const again = session.is_resumed ? " Earlier answers were loaded: you continue where they stop." : "";
-  say(byId("start-words"), `${whole(session.rows)} rows from ${byId("data-name").textContent}. The program chooses rows and you label them, until no new categories turn up.${again}${here}`);
+  say(byId("start-words"), `${counted(session.rows, "row")} from ${byId("data-name").textContent}. ${worded("The program chooses rows and you label them, until no new categories turn up.")}${again}${here}`);
   if (byId("start-notes").childElementCount === 0) {
-    fill(byId("start-notes"), ...session.notes.map((note) => element("li", {}, note)));
+    fill(byId("start-notes"), ...session.notes.map((note) => element("li", {}, worded(note))));
   }
 }
 
@@ -105,7 +105,7 @@ function showPreparation() {
  * @param {string} left
  */
 function preparationWords(task, done, total, left) {
-  const what = task ? `Preparing: ${task}` : `Preparing ${counted(store.session?.rows ?? 0, "row")}`;
+  const what = task ? worded(`Preparing: ${task}`) : `Preparing ${counted(store.session?.rows ?? 0, "row")}`;
   if (left) return `${what}, ${left}.`;
   return total > 0 ? `${what}, ${Math.floor((100 * done) / total)} %` : `${what} …`;
 }

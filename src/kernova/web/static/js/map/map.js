@@ -3,14 +3,16 @@
 import { labelRows } from "../actions.js";
 import { RequestError, Unreachable, get, getNumbers } from "../api.js";
 import { button, byId, element, fill, say } from "../dom.js";
+import { FEWEST_COMPARED, MOST_COMPARED, openCompare } from "../compare.js";
 import { readCard, thumbnail } from "../media.js";
+import { openAlike } from "../more_like.js";
 import { askName } from "../naming.js";
 import { isSeen, onShown } from "../router.js";
 import { openRow } from "../row_dialog.js";
 import { NO_LABEL, rowLabels } from "../row_labels.js";
 import { categories, listen, store } from "../store.js";
 import { onTheme } from "../theme.js";
-import { counted } from "../words.js";
+import { counted, worded } from "../words.js";
 import { Camera } from "./camera.js";
 import { canvasLayer } from "./canvas_layer.js";
 import { rowFinder } from "./finder.js";
@@ -59,7 +61,7 @@ function view() {
 }
 
 function build() {
-  const canvas = element("canvas", { class: "map-canvas", tabindex: "0", role: "application", "aria-label": "Map of all rows. Arrow keys pan, plus and minus zoom, Enter opens the row at the centre.", "data-testid": "map-canvas" });
+  const canvas = element("canvas", { class: "map-canvas", tabindex: "0", role: "application", "aria-label": worded("Map of all rows. Arrow keys pan, plus and minus zoom, Enter opens the row at the centre."), "data-testid": "map-canvas" });
   const ring = element("i", { class: "map-ring now", title: "current question", hidden: true });
   const spot = element("i", { class: "map-ring", hidden: true });
   const box = element("i", { class: "map-box", hidden: true });
@@ -70,7 +72,7 @@ function build() {
   /** @type {(sign: string, factor: number, name: string) => HTMLElement} */
   const zoom = (sign, factor, name) => button(sign, () => (camera.zoomAt(factor), draw()), { class: "small icon-only", "aria-label": name });
   const tools = element("div", { class: "map-tools" }, zoom("+", 1.6, "Zoom in"), zoom("−", 1 / 1.6, "Zoom out"),
-    button("All", () => (camera.fit(), draw()), { class: "small", "aria-label": "Show all rows" }));
+    button("All", () => (camera.fit(), draw()), { class: "small", "aria-label": worded("Show all rows") }));
   const colour = element("select", { "aria-label": "Map colours", class: "small", "data-testid": "map-colour", on: { change: () => void recolour(colour.value === "learnt" ? "learnt" : "labels") } },
     element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"));
   stage.append(tools);
@@ -122,7 +124,7 @@ async function catchUpOnce() {
 async function readPoints() {
   const map = await get("/api/map");
   const key = `${map.kind} ${map.rows}`;
-  say(view().words, [map.words, betterWords(map.better)].filter(Boolean).join(" "));
+  say(view().words, [worded(map.words), betterWords(map.better)].filter(Boolean).join(" "));
   if (map.better.state === "running") {
     clearTimeout(looking);
     looking = setTimeout(() => isSeen("map") && void catchUp(), PAUSE_MS);
@@ -318,6 +320,15 @@ async function choose(corners, isDone) {
 /** @param {number[]} rows */
 async function nameRows(rows) {
   const thumbs = element("div", { class: "thumb-row" }, ...rows.slice(0, 24).map((row) => thumbnail(row)));
-  const name = await askName({ title: `Label ${counted(rows.length, "row")}`, words: `The unlabelled rows in the box${rows.length > 24 ? ", the first 24 shown" : ""}. A single undo reverses this.`, extra: [thumbs] });
+  // Escape closes the dialog beneath, which then labels nothing.
+  /** @type {(act: (rows: number[]) => Promise<void>) => () => void} */
+  const instead = (act) => () => {
+    thumbs.closest("dialog")?.close();
+    void act(rows);
+  };
+  const others = element("div", { class: "line" },
+    button("More like these", instead(openAlike), { class: "small", "data-testid": "box-alike" }),
+    rows.length >= FEWEST_COMPARED && button(rows.length > MOST_COMPARED ? `Compare the first ${MOST_COMPARED}` : "Compare", instead(openCompare), { class: "small", "data-testid": "box-compare" }));
+  const name = await askName({ title: `Label ${counted(rows.length, "row")}`, words: worded(`The unlabelled row${rows.length > 1 ? "s" : ""} in the box${rows.length > 24 ? ", the first 24 shown" : ""}. A single undo reverses this.`), extra: [thumbs, others] });
   if (name !== null) await labelRows(rows, name);
 }
