@@ -14,7 +14,7 @@ VIEW_KEYS = {
     "categories": "c",
     "history": "h",
     "map": "m",
-    "table": "t",
+    "table": "y",
     "curve": "v",
     "learn": "l",
     "experts": "e",

@@ -5,7 +5,7 @@ import { unusualNames } from "./features.js";
 import { thumbnail } from "./media.js";
 import { openRow } from "./row_dialog.js";
 import { playable } from "./sound.js";
-import { counted, listed, whole } from "./words.js";
+import { counted, listed, whole, worded } from "./words.js";
 
 /** @typedef {ReturnType<typeof clusterPanel>} ClusterPanel */
 
@@ -67,7 +67,7 @@ export function clusterPanel(question, { onScope }) {
     element("header", {}, element("h2", { id: "cluster-heading" }, "Cluster"), total > 0 && toggle, total > 0 && everyone),
     words, list);
   if (total > 0) show();
-  else say(words, `It represents no other unlabelled rows.${knownWords(question.known_members)}`);
+  else say(words, `${worded("It represents no other unlabelled rows.")}${knownWords(question.known_members)}`);
   return { node, members, count: () => (isAll ? count() : 1), isAll: () => isAll, toggle: () => setAll(!isAll), reset: () => setAll(false) };
 }
 
@@ -79,8 +79,8 @@ export function clusterPanel(question, { onScope }) {
  */
 function clusterWords(total, shown, knownMembers, unticked) {
   const sentences = [`It represents ${counted(total, "other unlabelled row")}, nearest first.${knownWords(knownMembers)}`];
-  if (shown < total) sentences.push(unticked > 0 ? `Only the selected rows of the ${whole(shown)} shown are labelled.` : `${whole(shown)} are shown.`);
-  sentences.push("Deselect rows that differ; a single undo removes the label from all of them.");
+  if (shown < total) sentences.push(unticked > 0 ? `Only the selected ones of the ${counted(shown, "row")} shown are labelled.` : `${whole(shown)} are shown.`);
+  sentences.push(worded("Deselect rows that differ; a single undo removes the label from all of them."));
   return sentences.join(" ");
 }
 

@@ -2,6 +2,7 @@
 
 import { button, drawn, element, fill } from "./dom.js";
 import { keep, kept } from "./kept.js";
+import { rowNoun } from "./words.js";
 
 const WIDTH = 200;
 const HEIGHT = 34;
@@ -56,8 +57,8 @@ export function unusualNames({ features, aligned }, most = 6) {
 export function percentileWords({ kind, place: text }) {
   const percentile = Number(text);
   if (kind !== "number" || text === "" || Number.isNaN(percentile)) return text;
-  if (percentile > 55) return `higher than ${Number(percentile.toFixed(2))} % of rows`;
-  if (percentile < 45) return `lower than ${Number((100 - percentile).toFixed(2))} % of rows`;
+  if (percentile > 55) return `higher than ${Number(percentile.toFixed(2))} % of ${rowNoun()}`;
+  if (percentile < 45) return `lower than ${Number((100 - percentile).toFixed(2))} % of ${rowNoun()}`;
   return "close to the median";
 }
 

@@ -9,7 +9,7 @@ import { askName } from "./naming.js";
 import { openRow } from "./row_dialog.js";
 import { playable } from "./sound.js";
 import { store } from "./store.js";
-import { counted, listed, whole } from "./words.js";
+import { counted, listed, whole, worded } from "./words.js";
 
 /** @typedef {import("./types.js").AlikeReply} AlikeReply */
 
@@ -21,7 +21,7 @@ const MOST_GIVEN = 1000;
  * @param {number[]} rows
  */
 export async function openAlike(rows) {
-  const body = element("div", {}, "…");
+  const body = element("div", {}, element("p", { class: "hint", role: "status" }, "Searching all rows …"));
   const dialog = openDialog("More like this", [body], { testid: "alike-dialog", isWide: true });
   try {
     const reply = await post("/api/alike", { rows: rows.slice(0, MOST_GIVEN), limit: MOST });
@@ -45,17 +45,17 @@ function givenWords({ given }) {
 function alikeList(reply, close) {
   /** @type {Set<number>} */
   const chosen = new Set();
-  const name = button("Label selected rows …", () => void nameChosen(reply, [...chosen], close), { class: "primary", disabled: true, "data-testid": "name-alike" });
+  const name = button(worded("Label selected rows …"), () => void nameChosen(reply, [...chosen], close), { class: "primary", disabled: true, "data-testid": "name-alike" });
   const items = reply.rows.map((one) => alikeItem(one, (isTicked) => {
     if (isTicked) chosen.add(one.row);
     else chosen.delete(one.row);
     name.disabled = chosen.size === 0;
-    fill(name, chosen.size ? `Label ${counted(chosen.size, "row")} …` : "Label selected rows …");
+    fill(name, chosen.size ? `Label ${counted(chosen.size, "row")} …` : worded("Label selected rows …"));
   }));
   const all = button("Select all", () => items.forEach(({ tick }) => tick()), { class: "small", "data-testid": "select-alike" });
   const more = reply.total > reply.rows.length ? ` The first ${whole(reply.rows.length)} are shown.` : "";
   return [
-    element("p", { class: "hint", "data-testid": "alike-words" }, reply.words + more),
+    element("p", { class: "hint", "data-testid": "alike-words" }, worded(reply.words) + more),
     items.length > 0 && element("div", { class: "line" }, name, all),
     element("ul", { class: "thumbs", "aria-label": `Rows like ${givenWords(reply)}, the most alike first` }, ...items.map(({ node }) => node)),
   ];
