@@ -112,7 +112,7 @@ def test_pictures_zoom_pan_and_change_contrast_by_keyboard_and_pointer(things, s
     before = frame.locator("img").evaluate("node => node.style.transform")
     screen.press("ArrowRight")
     assert frame.locator("img").evaluate("node => node.style.transform") != before
-    screen.press("_")
+    screen.press("Home")
     assert _scale(screen) == 1
     box = frame.bounding_box()
     middle = box["x"] + box["width"] / 3, box["y"] + box["height"] / 3
