@@ -31,6 +31,31 @@ class PriorLabels:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsAdded:
+    """New rows followed those of the table, which nothing can undo.
+
+    ``first`` is the index of the first of them, and ``fingerprint`` that of their values.
+    ``unlike`` holds the rows that look new beside all rows before, the most unusual first;
+    ``groups`` a number for each, the same for rows that lie together; ``ppm`` their p-values in
+    millionths. By chance no more than ``by_chance`` would look new; ``n_held_out`` rows show that,
+    or none if nothing was judged. ``n_known`` rows were recognised. ``labelled`` are rows with a
+    label known in advance.
+    """
+
+    first: int
+    n_rows: int
+    fingerprint: str
+    unlike: tuple[int, ...] = ()
+    groups: tuple[int, ...] = ()
+    ppm: tuple[int, ...] = ()
+    by_chance: int = 0
+    n_held_out: int = 0
+    n_known: int = 0
+    labelled: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """The open question was answered; other rows of its cluster may be labelled with it."""
 
@@ -60,6 +85,7 @@ class RowLabelled:
 
     row: int
     label: str
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +122,7 @@ class RowsLabelled:
 
     rows: tuple[int, ...]
     label: str
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +203,14 @@ class KeyChosen:
 
 
 @dataclass(frozen=True, slots=True)
+class OptionSet:
+    """An option of the project was set, such as the noun for its rows."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Opined:
     """An expert's labels in a file; ``codes`` holds the position in ``names`` of each row's.
 
@@ -252,6 +287,7 @@ class Lost:
 
 Event = (
     PriorLabels
+    | RowsAdded
     | Answered
     | Skipped
     | Unsure
@@ -272,6 +308,7 @@ Event = (
     | Tagged
     | Grouped
     | KeyChosen
+    | OptionSet
     | Opined
     | RowsNoted
     | Imported
@@ -281,6 +318,7 @@ Event = (
 
 _KINDS: dict[str, type[Event]] = {
     "prior labels": PriorLabels,
+    "rows added": RowsAdded,
     "answered": Answered,
     "skipped": Skipped,
     "unsure": Unsure,
@@ -301,6 +339,7 @@ _KINDS: dict[str, type[Event]] = {
     "tagged": Tagged,
     "grouped": Grouped,
     "key chosen": KeyChosen,
+    "option set": OptionSet,
     "opined": Opined,
     "rows noted": RowsNoted,
     "imported": Imported,
@@ -309,6 +348,8 @@ _KINDS: dict[str, type[Event]] = {
 }
 # Events that close a question, each about one row.
 QuestionEvent = Answered | Skipped | Unsure
+# Events that change neither labels nor questions: what is noted beside them.
+RemarkEvent = Noted | Flagged | Tagged | Grouped | KeyChosen | OptionSet
 _KIND_OF = {kind: name for name, kind in _KINDS.items()}
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from kernova.discover.events import LogEntry, Record
+from kernova.noun import Noun
 from kernova.workbench.cards import Opinion, opinion_list
 from kernova.workbench.exports.part import Exports
 from kernova.workbench.messages import KINDS, Kind, entry_message, label_of, rows_of
@@ -66,11 +67,12 @@ class History(Part):
             entries, total = session.history(before, limit), session.n_records_
             ids, results = session.ids_, session.results_
             rows = [_rows_of_entry(one, results.asked_row) for one in entries]
+            noun = self._shared.discovery.noun
             labels = [session.label_of(some[0]) if some else None for some in rows]
         return HistoryReply(
             total,
             [
-                _described(one, some, label_now, ids, results.record)
+                _described(one, some, label_now, ids, results.record, noun)
                 for one, some, label_now in zip(entries, rows, labels, strict=True)
             ],
         )
@@ -93,12 +95,13 @@ def _described(
     label_now: str | None,
     ids: Sequence[object],
     record_of: Callable[[int], Record],
+    noun: Noun,
 ) -> HistoryEntry:
     return HistoryEntry(
         number=entry.number,
         at=entry.at,
         by=entry.by,
-        words=entry_message(entry.event, ids, record_of),
+        words=entry_message(entry.event, ids, record_of, noun),
         kind=KINDS[type(entry.event)],
         counts=entry.counts,
         question=entry.question,

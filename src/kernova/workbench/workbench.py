@@ -1,11 +1,11 @@
 """Workbench of a discovery project: one object that several experts use at the same time."""
 
 from dataclasses import dataclass, replace
-from typing import TypeVar, cast
+from typing import Final, cast
 
 from kernova.discover.names import category_name, expert_name
 from kernova.media.row_media import RowMedia
-from kernova.progress import Listener
+from kernova.progress import Listener, Stage
 from kernova.workbench.asking import Corrections, QuestionReply, Questions, Request
 from kernova.workbench.cards import Cards
 from kernova.workbench.discovery import Discovery
@@ -14,9 +14,10 @@ from kernova.workbench.learning import Learning
 from kernova.workbench.overview import Overview, StateReply, UnchangedReply
 from kernova.workbench.row_map import MapOfRows
 from kernova.workbench.session_report.part import SessionReport
-from kernova.workbench.shared import BackgroundJob, Part, Presence, SharedState
+from kernova.workbench.shared import BackgroundJob, PartKind, Presence, SharedState
 
-PartKind = TypeVar("PartKind", bound=Part)
+# What the default strategy reports in preparation, and about how long that takes.
+_STAGES: Final = (Stage("", 0.1), Stage("finding neighbours", 0.6), Stage("", 0.3))
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,6 @@ class Workbench:
         self.shared = SharedState(discovery)
         self.presence = Presence() if presence is None else presence
         self.preparation: BackgroundJob[None] = BackgroundJob(self.shared.changed)
-        self._parts: dict[type[Part], Part] = {}
         self.cards = Cards(self.shared, self.media)
         self.questions = Questions(self.shared, self.cards, self.presence, self.preparation)
         self.corrections = Corrections(self.shared)
@@ -67,7 +67,8 @@ class Workbench:
         self.learning = self.part(Learning)
         self.exports = Exports(self.shared, self.media, self.learning.model)
         self.report = SessionReport(self.shared, self.exports, self.learning)
-        self._parts |= {Exports: self.exports, SessionReport: self.report}
+        self.shared.keep(self.exports)
+        self.shared.keep(self.report)
         self.overview = Overview(
             self.shared, self.presence, self.preparation, self.learning.state, self.media.kind
         )
@@ -77,24 +78,21 @@ class Workbench:
 
         A new view needs no change here: its routes call ``workbench.part(NewView)``.
         """
-        with self.shared.lock:
-            if kind not in self._parts:
-                self._parts[kind] = kind(self.shared)
-            return cast(PartKind, self._parts[kind])
+        return self.shared.part(kind)
 
     def prepare(self, watch: Listener | None = None) -> None:
         """Start the preparation of the first question and of the map, in the background.
 
-        A project with answers is also learnt from again.
+        What can be learnt from the labels is learnt in the background, from now on after changes.
 
         Parameters
         ----------
         watch : callable, optional
             Receives progress reports.
         """
-        self.preparation.start(self.discovery.prepare, watch)
+        self.preparation.start(self.discovery.prepare, watch, _STAGES)
         self.map.prepare(after=self.preparation)
-        self.learning.resume(after=self.preparation)
+        self.learning.follow(after=self.preparation)
 
     def is_ready(self) -> bool:
         """Return whether the strategy can be asked for questions."""
@@ -147,6 +145,7 @@ class Workbench:
 
     def close(self) -> None:
         """Close the project and all media files; every answer is on disk already."""
+        self.learning.stop()
         with self.shared.lock:
             self.discovery.session.close()
         self.media.close()

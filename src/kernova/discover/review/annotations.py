@@ -15,6 +15,7 @@ from kernova.discover.events import (
     KeyChosen,
     Merged,
     Noted,
+    OptionSet,
     Rejected,
     Renamed,
     RowsNoted,
@@ -25,7 +26,8 @@ Key = TypeVar("Key", int, str)
 
 #: Events that change annotations.
 ANNOTATING: Final = (
-    Noted, Flagged, Tagged, Rejected, Grouped, KeyChosen, Renamed, Merged, Deleted, Imported,
+    Noted, Flagged, Tagged, Rejected, Grouped, KeyChosen, OptionSet, Renamed, Merged, Deleted,
+    Imported,
 )  # fmt: skip
 
 
@@ -51,6 +53,8 @@ class Annotations:
         The heading of each category that is under one.
     keys : dict of str to (str or None)
         The key that was chosen for a category; None if it is to have none.
+    options : dict of str to str
+        Options of the project that were set, by name.
 
     Examples
     --------
@@ -69,6 +73,7 @@ class Annotations:
         self.rejected: dict[int, dict[str, None]] = {}
         self.headings: dict[str, str] = {}
         self.keys: dict[str, str | None] = {}
+        self.options: dict[str, str] = {}
         for event in events:
             self.apply(event)
 
@@ -98,6 +103,8 @@ class Annotations:
                     _put_or_drop(self.headings, name, under)
             case KeyChosen(name, key):
                 self._choose_key(name, key)
+            case OptionSet(name, value):
+                self.options[name] = value
             case Renamed(old, new):
                 self._rename({old: new})
             case Merged(into, others):

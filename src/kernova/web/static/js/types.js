@@ -14,11 +14,12 @@
  */
 
 /**
- * Unlabelled rows that are like a given one, the most alike first.
+ * Unlabelled rows that are like given ones, the most alike first.
  * @typedef {object} AlikeReply
- * @property {number} row
+ * @property {number} row The first given row.
  * @property {string} id
- * @property {string|null} label Category of the given row; null without one.
+ * @property {string|null} label The only category of the given rows; null if they have none or several.
+ * @property {GivenRow[]} given
  * @property {string} words How many there are, and what is known of such rows.
  * @property {number} total Number of unlabelled rows before the cut.
  * @property {AlikeRow[]} rows
@@ -33,6 +34,13 @@
  */
 
 /**
+ * Rows to find others like them.
+ * @typedef {object} AlikeWanted
+ * @property {number[]} rows
+ * @property {number} [limit]
+ */
+
+/**
  * The category of a question's row, and optionally of other rows of its cluster.
  * @typedef {object} Answer
  * @property {string|null} [expert] Name of the expert; null for the expert without a name.
@@ -42,6 +50,7 @@
  * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
  * @property {"all"|number[]|null} [members] Rows that get the same label: all unlabelled rows that the question
  *   represents, or these; null for the row alone.
+ * @property {"low"|"medium"|"high"|null} [confidence] How sure the expert is, if that is stated.
  */
 
 /**
@@ -58,6 +67,7 @@
  * @property {"none"|"running"|"ready"|"failed"} state
  * @property {number} done
  * @property {number} total
+ * @property {string} left Time left in words; empty while it is unknown.
  */
 
 /**
@@ -69,7 +79,15 @@
  * @property {number|null} question Number of the question that gave the label.
  * @property {Opinion[]} opinions
  * @property {Feature[]} features The most unusual values first.
+ * @property {Feature[]} aligned Values of the first columns, the same for every row, in table order.
+ * @property {ContextShown[]} context Columns that are shown without being features.
+ * @property {string|null} link Address of the row elsewhere.
  * @property {Media} media
+ * @property {string|null} note A remark on the row.
+ * @property {boolean} is_flagged
+ * @property {string[]} also Labels beside the category.
+ * @property {""|"unsure"|"accepted"} status Whether the label is an accepted suggestion, or an expert was unsure.
+ * @property {"low"|"medium"|"high"|null} confidence How sure the expert was who gave the label.
  */
 
 /**
@@ -79,7 +97,10 @@
  * @property {number} rows Number of rows with this label.
  * @property {number} asked Number of those that were asked about.
  * @property {number} first_row
+ * @property {number} accepted Number of those that are accepted suggestions.
  * @property {number} colour Number of its colour, constant while the category exists.
+ * @property {string|null} key Its key, a digit or letter; two characters, the first of them 0, are two keys.
+ * @property {string|null} heading The heading that it is under, of two-level categories.
  */
 
 /**
@@ -98,6 +119,68 @@
  * @property {string|null} label The category; null for skipped.
  * @property {number|null} [row] Row of the question. Questions are renumbered when an earlier answer is undone; with
  *   the row given, no other answer can be changed by mistake.
+ */
+
+/**
+ * A category and its key.
+ * @typedef {object} ChosenKey
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string} name Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {string|null} letter A digit from 1 to 9 or a letter; with a 0 before it, two keys are pressed. Null for no
+ *   key.
+ */
+
+/**
+ * Rows side by side, with their values in the same order of columns.
+ * @typedef {object} CompareReply
+ * @property {Card[]} cards
+ * @property {ComparedColumn[]} columns In the order of the table.
+ * @property {number} n_columns Number of features; of a wide table the columns that differ most are compared.
+ * @property {ComparedContext[]} context
+ */
+
+/**
+ * Rows to show side by side.
+ * @typedef {object} Compared
+ * @property {number[]} rows
+ */
+
+/**
+ * Values of the compared rows in one column.
+ * @typedef {object} ComparedColumn
+ * @property {string} name
+ * @property {"number"|"category"} kind
+ * @property {number} difference Range of the percentiles, from 0 to 1; of categories, 1 if all rows have different
+ *   ones.
+ * @property {boolean} is_different Whether half of all rows lie between two of the values, or the categories differ.
+ * @property {Feature[]} features One for each row, in the order of the rows.
+ */
+
+/**
+ * Values of the compared rows in a column that is no feature.
+ * @typedef {object} ComparedContext
+ * @property {string} name
+ * @property {string[]} texts As written in the file; empty for missing ones.
+ * @property {boolean} is_different
+ */
+
+/**
+ * A condition on a column: a range of numbers, or a text that is contained.
+ * @typedef {object} Condition
+ * @property {string} column
+ * @property {number|null} [low]
+ * @property {number|null} [high]
+ * @property {string|null} [contains]
+ */
+
+/**
+ * A value of a row in a column that is no feature.
+ * @typedef {object} ContextShown
+ * @property {string} name The column.
+ * @property {string} text As written in the file; empty for a missing value.
+ * @property {string|null} [address] The value itself, if it is an address of the web.
  */
 
 /**
@@ -122,6 +205,21 @@
  * All rows that experts label differently.
  * @typedef {object} DisagreementsReply
  * @property {Disagreement[]} disagreements
+ */
+
+/**
+ * A labelled row that is near another one.
+ * @typedef {object} Example
+ * @property {number} row
+ * @property {string} id
+ * @property {string} label
+ */
+
+/**
+ * Labelled rows that are nearest to a row, the nearest first.
+ * @typedef {object} ExamplesReply
+ * @property {number} row
+ * @property {Example[]} examples
  */
 
 /**
@@ -177,6 +275,29 @@
  */
 
 /**
+ * Rows that are flagged for later, or no longer.
+ * @typedef {object} Flag
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]} rows
+ * @property {boolean} [is_on]
+ */
+
+/**
+ * Rows to flag, or to remove the flag from.
+ * @typedef {object} FlaggedRows
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]|null} [rows]
+ * @property {RowQuery|null} [query]
+ * @property {number|null} [count] Number of rows that match; if it has changed, nothing is recorded.
+ * @property {number|null} [learnt] Run of learning whose suggestions were shown.
+ * @property {boolean} [is_on]
+ */
+
+/**
  * A format that the labels can be downloaded in.
  * @typedef {object} FormatOffered
  * @property {string} name
@@ -206,6 +327,41 @@
  */
 
 /**
+ * Whether rows may have labels beside their category.
+ * @typedef {object} FurtherLabels
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {boolean} is_on
+ */
+
+/**
+ * A row that was given, to find others like it.
+ * @typedef {object} GivenRow
+ * @property {number} row
+ * @property {string} id
+ * @property {string|null} label
+ */
+
+/**
+ * Categories and the heading that they are put under.
+ * @typedef {object} Group
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string[]} names
+ * @property {string|null} under The heading; null for none.
+ */
+
+/**
+ * Best guess for a row that has no label.
+ * @typedef {object} Guess
+ * @property {string} category
+ * @property {number} probability
+ * @property {boolean} is_unlike Whether the row is unlike all labelled rows, so that it is weak.
+ */
+
+/**
  * A log entry.
  * @typedef {object} HistoryEntry
  * @property {number} number
@@ -213,7 +369,7 @@
  * @property {string|null} by
  * @property {string} words The entry as a sentence.
  * @property
- *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"import"|"undo"|"lost"}
+ *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"option"|"import"|"rows"|"undo"|"lost"}
  *   kind
  * @property {boolean} counts False for entries that were undone, and for the undo itself.
  * @property {number|null} question Number of the question, by which the answer can be changed.
@@ -301,6 +457,7 @@
  *   recorded once and answered again; another request with the same key is rejected.
  * @property {number[]} rows
  * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {"low"|"medium"|"high"|null} [confidence] How sure the expert is, if that is stated.
  */
 
 /**
@@ -325,12 +482,14 @@
  * @property {string} task
  * @property {number} done
  * @property {number} total
+ * @property {string} left Time left in words; empty while it is unknown.
  * @property {string} summary
  * @property {string[]} notes
  * @property {Object<string, unknown>[]} classes One line per category.
  * @property {LearnCounts|null} counts
  * @property {number} n_labelled Number of labelled rows that the model was learnt from.
- * @property {boolean} is_stale Whether there are newer log entries.
+ * @property {boolean} is_stale Whether labels by hand, or rejected categories, are newer.
+ * @property {number|null} generation Number of the model, which is another one after learning again.
  * @property {number} version
  */
 
@@ -358,7 +517,8 @@
 /**
  * Description of the map.
  * @typedef {object} MapReply
- * @property {"axes"|"neighbours"} kind Principal components, or the layout of nearest neighbours.
+ * @property {"axes"|"sample"|"neighbours"} kind Principal components, a coarse map of a sample, or the layout of all
+ *   nearest neighbours.
  * @property {string} words Note for the reader of the map.
  * @property {number} rows
  * @property {number} version
@@ -373,6 +533,16 @@
  * @property {string|null} [sound] Addresses.
  * @property {string|null} [spectrogram] Addresses.
  * @property {Object<string, unknown>|null} [outline] As from :meth:`kernova.media.row_media.RowMedia.outline`.
+ * @property {MediaFile[]} files All pictures or sounds; the first one is also given above.
+ */
+
+/**
+ * Addresses of one of a row's pictures or sounds.
+ * @typedef {object} MediaFile
+ * @property {string} name A short name of the file; empty if it has none.
+ * @property {string|null} [picture] Addresses.
+ * @property {string|null} [sound] Addresses.
+ * @property {string|null} [spectrogram] Addresses.
  */
 
 /**
@@ -386,9 +556,42 @@
  */
 
 /**
+ * Rows to label by hand.
+ * @typedef {object} MovedRows
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]|null} [rows]
+ * @property {RowQuery|null} [query]
+ * @property {number|null} [count] Number of rows that match; if it has changed, nothing is recorded.
+ * @property {number|null} [learnt] Run of learning whose suggestions were shown.
+ * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ */
+
+/**
  * An expert who joins.
  * @typedef {object} NewExpert
  * @property {string} name Name of the expert.
+ */
+
+/**
+ * A remark on a row, in place of an earlier one.
+ * @typedef {object} Note
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number} row Row index, counted from 0.
+ * @property {string|null} text The remark; null removes it.
+ */
+
+/**
+ * Row numbers of rows that match a query.
+ * @typedef {object} NumbersWanted
+ * @property {RowQuery} [query]
+ * @property {number} [offset]
+ * @property {number|null} [entries] Log entries, from an earlier reply.
+ * @property {number|null} [learnt] Run of learning, from an earlier reply.
+ * @property {number} [limit]
  */
 
 /**
@@ -396,6 +599,16 @@
  * @typedef {object} Opinion
  * @property {string|null} expert
  * @property {string} label
+ */
+
+/**
+ * A page of the rows that match a query.
+ * @typedef {object} PageWanted
+ * @property {RowQuery} [query]
+ * @property {number} [offset]
+ * @property {number|null} [entries] Log entries, from an earlier reply.
+ * @property {number|null} [learnt] Run of learning, from an earlier reply.
+ * @property {number} [limit]
  */
 
 /**
@@ -421,13 +634,22 @@
  */
 
 /**
+ * The suggestions whose precision is wanted.
+ * @typedef {object} PrecisionWanted
+ * @property {RowQuery} [query]
+ * @property {number|null} [learnt] Run of learning, from an earlier reply.
+ */
+
+/**
  * Progress of the work before the first question.
  * @typedef {object} Preparation
  * @property {"preparing"|"ready"|"failed"} state Ready: a question can be asked, of a large table from a sample.
  * @property {string} task
  * @property {number} done
  * @property {number} total
+ * @property {string} left Time left in words; empty while it is unknown.
  * @property {string} message Reason of a failure.
+ * @property {boolean} is_complete Whether everything is prepared; until then, questions come from a sample.
  */
 
 /**
@@ -450,6 +672,7 @@
  * @property {number} n_members Number of unlabelled rows that the question represents.
  * @property {Object<string, number>} known_members Number of labelled rows of the cluster, by label.
  * @property {Card} card
+ * @property {Guess|null} guess Best guess of the model that was learnt so far; null before the second answer.
  */
 
 /**
@@ -469,6 +692,19 @@
  */
 
 /**
+ * Rows that are not of a category.
+ * @typedef {object} RejectedRows
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]|null} [rows]
+ * @property {RowQuery|null} [query]
+ * @property {number|null} [count] Number of rows that match; if it has changed, nothing is recorded.
+ * @property {number|null} [learnt] Run of learning whose suggestions were shown.
+ * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ */
+
+/**
  * A new name for a category.
  * @typedef {object} Rename
  * @property {string|null} [expert] Name of the expert; null for the expert without a name.
@@ -476,6 +712,85 @@
  *   recorded once and answered again; another request with the same key is rejected.
  * @property {string} old Name of a category. Surrounding spaces are removed, repeated ones collapsed.
  * @property {string} new Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ */
+
+/**
+ * A column by which rows can be chosen.
+ * @typedef {object} ReviewColumn
+ * @property {string} name
+ * @property {boolean} is_number
+ * @property {number|null} low Its lowest value.
+ * @property {number|null} high Its highest value.
+ */
+
+/**
+ * Columns by which rows can be chosen; the first holds the ids.
+ * @typedef {object} ReviewColumns
+ * @property {ReviewColumn[]} columns
+ */
+
+/**
+ * Row numbers of a part of the rows that match a query.
+ * @typedef {object} ReviewNumbers
+ * @property {number} total
+ * @property {number[]} rows
+ * @property {number} entries
+ * @property {number|null} learnt
+ */
+
+/**
+ * A part of the rows that match a query.
+ * @typedef {object} ReviewPage
+ * @property {number} total Number of rows that match.
+ * @property {ReviewRow[]} rows
+ * @property {number} entries Number of log entries that the order is from.
+ * @property {number|null} learnt Run of learning that the suggestions are from.
+ * @property {number|null} newest The last run of learning.
+ */
+
+/**
+ * A row in a list to review.
+ * @typedef {object} ReviewRow
+ * @property {number} row
+ * @property {string} id
+ * @property {"hand"|"accepted"|"prior"|"unsure"|"skipped"|"suggested"|"unlabelled"} status
+ * @property {string|null} label
+ * @property {string|null} suggested The suggested category of a row without a label.
+ * @property {number|null} probability Of the suggestion; of an accepted one, when it was accepted; of a label by hand,
+ *   by a model that was learnt without the row.
+ * @property {number|null} margin Probability by which the suggestion leads the second.
+ * @property {string|null} other Category that the model prefers to the label of the row.
+ * @property {number|null} other_probability Its probability.
+ * @property {boolean} looks_wrong Whether the label looks wrong, by confident learning.
+ * @property {string|null} expert Who gave the label, accepted it, or skipped the row.
+ * @property {string|null} at When.
+ * @property {boolean} is_flagged
+ * @property {string|null} note
+ */
+
+/**
+ * What a row is called.
+ * @typedef {object} RowNoun
+ * @property {string} one
+ * @property {string} several
+ */
+
+/**
+ * Rows to list, and their order.
+ * @typedef {object} RowQuery
+ * @property {string|null} [category] Rows with this label or, without one, with this suggestion.
+ * @property {boolean} [without_category] Rows with neither label nor suggestion.
+ * @property {"all"|"suggested"|"unlabelled"|"hand"|"accepted"|"prior"|"unsure"|"skipped"|"flagged"|"noted"|"doubtful"}
+ *   [status] "suggested": may be accepted; "doubtful": the label looks wrong.
+ * @property {string|null} [expert] Rows that this expert labelled, accepted or skipped.
+ * @property {string|null} [since] Earliest time of the label.
+ * @property {string|null} [before] Labelled before this time.
+ * @property {number|null} [lowest] Lowest probability.
+ * @property {number|null} [below] Rows with a lower probability.
+ * @property {Condition[]} [columns]
+ * @property {"probability"|"margin"|"disagreement"|"date"|"table"|"random"} [order] Probability and disagreement: the
+ *   highest first; margin: the lowest first; date: the newest first.
+ * @property {boolean} [reverse] Reverse the order.
  */
 
 /**
@@ -499,6 +814,18 @@
  */
 
 /**
+ * Selected rows: by their numbers, or all that match a query with the number they had.
+ * @typedef {object} SelectedRows
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]|null} [rows]
+ * @property {RowQuery|null} [query]
+ * @property {number|null} [count] Number of rows that match; if it has changed, nothing is recorded.
+ * @property {number|null} [learnt] Run of learning whose suggestions were shown.
+ */
+
+/**
  * The table, the strategy and the project file.
  * @typedef {object} SessionReply
  * @property {number} version
@@ -513,6 +840,7 @@
  * @property {boolean} is_resumed
  * @property {string[]} notes
  * @property {ExpertHere[]} experts
+ * @property {RowNoun} noun
  */
 
 /**
@@ -531,6 +859,7 @@
  * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
  *   recorded once and answered again; another request with the same key is rejected.
  * @property {number} row Row index, counted from 0.
+ * @property {boolean} [unsure] Whether the row is listed among those that the expert cannot decide.
  */
 
 /**
@@ -546,11 +875,15 @@
  * @property {Band} baseline_band Limits of the random baseline, which is estimated: about three of four true values lay
  *   between them on tables with known categories.
  * @property {number} asked
- * @property {number} skipped
- * @property {number} named
+ * @property {number} skipped Number of questions skipped by experts who were not unsure.
+ * @property {number} named Number of rows with a label.
+ * @property {number} accepted Number of those that are accepted suggestions.
  * @property {number} rows
  * @property {Advice} advice
  * @property {number} disagreements
+ * @property {number} unsure Number of rows about which an expert was unsure.
+ * @property {number} flagged Number of flagged rows.
+ * @property {boolean} has_further_labels Whether rows may have labels beside their category.
  * @property {ExpertHere[]} experts
  * @property {LearnReply} learn
  */
@@ -561,6 +894,56 @@
  * @property {PrecisionReply} precision
  * @property {number} total
  * @property {LearntRow[]} rows
+ */
+
+/**
+ * A column of the table view.
+ * @typedef {object} TableColumn
+ * @property {string} key Its name in requests.
+ * @property {string} name
+ * @property {"id"|"label"|"status"|"context"|"feature"} kind
+ * @property {boolean} is_number
+ */
+
+/**
+ * A row of the table view.
+ * @typedef {object} TableLine
+ * @property {number} row
+ * @property {string} id
+ * @property {string|null} label
+ * @property {string} status
+ * @property {string|null} link Address of the row elsewhere.
+ * @property {string[]} values Values of the columns that were asked for, in their order.
+ */
+
+/**
+ * Some rows of the table view.
+ * @typedef {object} TablePageReply
+ * @property {number} version
+ * @property {number} total Number of rows that the filter leaves.
+ * @property {number} offset
+ * @property {TableLine[]} lines
+ * @property {string} [problem] Why nothing was looked for, if the filter cannot be read.
+ */
+
+/**
+ * The columns of the table view.
+ * @typedef {object} TableReply
+ * @property {number} rows
+ * @property {TableColumn[]} columns
+ * @property {string[]} shown Keys of the columns that are shown at first.
+ * @property {string[]} statuses All statuses that a row can have.
+ */
+
+/**
+ * A further label of rows, beside their category.
+ * @typedef {object} Tag
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]} rows
+ * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {boolean} [is_on] False removes the label.
  */
 
 /**
@@ -593,29 +976,50 @@
  *   "/api/learn/rows/{row}": {parameters: {row: number}, reply: LearntRow},
  *   "/api/learn/suggestions": {parameters: {threshold?: number|null, category?: string|null, limit?: number, offset?: number}, reply: SuggestionsReply},
  *   "/api/map": {parameters: {}, reply: MapReply},
+ *   "/api/review/columns": {parameters: {}, reply: ReviewColumns},
  *   "/api/rows": {parameters: {find: string, limit?: number}, reply: FoundReply},
  *   "/api/rows/{row}": {parameters: {row: number}, reply: Card},
  *   "/api/rows/{row}/alike": {parameters: {row: number, limit?: number}, reply: AlikeReply},
+ *   "/api/rows/{row}/examples": {parameters: {row: number, label?: string|null, limit?: number}, reply: ExamplesReply},
  *   "/api/session": {parameters: {}, reply: SessionReply},
  *   "/api/state": {parameters: {since?: number|null, expert?: string|null}, reply: StateReply|UnchangedReply},
+ *   "/api/table": {parameters: {}, reply: TableReply},
+ *   "/api/table/rows": {parameters: {sort?: string, descending?: "yes"|"no", find?: string, within?: string, status?: string, label?: string, columns?: string, offset?: number, limit?: number}, reply: TablePageReply},
  * }} GetCalls
  */
 
 /**
  * Addresses that take POST: their parameters, request body and reply.
  * @typedef {{
+ *   "/api/alike": {parameters: {}, body: AlikeWanted, reply: AlikeReply},
  *   "/api/answers": {parameters: {}, body: Answer, reply: SavedReply},
  *   "/api/categories/delete": {parameters: {}, body: Delete, reply: SavedReply},
+ *   "/api/categories/group": {parameters: {}, body: Group, reply: SavedReply},
+ *   "/api/categories/key": {parameters: {}, body: ChosenKey, reply: SavedReply},
  *   "/api/categories/merge": {parameters: {}, body: Merge, reply: SavedReply},
  *   "/api/categories/rename": {parameters: {}, body: Rename, reply: SavedReply},
+ *   "/api/compare": {parameters: {}, body: Compared, reply: CompareReply},
  *   "/api/disagreements/{row}": {parameters: {row: number}, body: Settle, reply: SavedReply},
  *   "/api/experts": {parameters: {}, body: NewExpert, reply: ExpertReply},
+ *   "/api/flags": {parameters: {}, body: Flag, reply: SavedReply},
+ *   "/api/further-labels": {parameters: {}, body: FurtherLabels, reply: SavedReply},
  *   "/api/imports": {parameters: {}, body: Import, reply: SavedReply},
  *   "/api/imports/preview": {parameters: {}, body: LabelUpload, reply: ImportPreview},
  *   "/api/labels": {parameters: {}, body: Labels, reply: SavedReply},
  *   "/api/learn": {parameters: {}, body: Learn, reply: LearnReply},
+ *   "/api/notes": {parameters: {}, body: Note, reply: SavedReply},
  *   "/api/question": {parameters: {}, body: QuestionWanted, reply: QuestionReply},
+ *   "/api/review/accept": {parameters: {}, body: SelectedRows, reply: SavedReply},
+ *   "/api/review/flag": {parameters: {}, body: FlaggedRows, reply: SavedReply},
+ *   "/api/review/move": {parameters: {}, body: MovedRows, reply: SavedReply},
+ *   "/api/review/numbers": {parameters: {}, body: NumbersWanted, reply: ReviewNumbers},
+ *   "/api/review/precision": {parameters: {}, body: PrecisionWanted, reply: PrecisionCurveReply},
+ *   "/api/review/reject": {parameters: {}, body: RejectedRows, reply: SavedReply},
+ *   "/api/review/reopen": {parameters: {}, body: SelectedRows, reply: SavedReply},
+ *   "/api/review/rows": {parameters: {}, body: PageWanted, reply: ReviewPage},
+ *   "/api/review/unsure": {parameters: {}, body: SelectedRows, reply: SavedReply},
  *   "/api/skips": {parameters: {}, body: Skip, reply: SavedReply},
+ *   "/api/tags": {parameters: {}, body: Tag, reply: SavedReply},
  *   "/api/undo": {parameters: {}, body: Undo, reply: SavedReply},
  * }} PostCalls
  */
