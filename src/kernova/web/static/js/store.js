@@ -59,7 +59,7 @@ export function update(changes) {
  * @returns {import("./types.js").Preparation}
  */
 export function preparation() {
-  return store.state?.preparation ?? store.session?.preparation ?? { state: "preparing", task: "", done: 0, total: 0, left: "", message: "" };
+  return store.state?.preparation ?? store.session?.preparation ?? { state: "preparing", task: "", done: 0, total: 0, left: "", message: "", is_complete: false };
 }
 
 /** "starting", "preparing", "asking" or "done". */

@@ -45,6 +45,8 @@ let parts = null;
 /** @type {Wish|null} */
 let wish = null;
 let seenVersion = -1;
+/** How often a list was begun: what comes late is dropped. */
+let begun = 0;
 
 /** Build the view and explain its keys. */
 export function startReview() {
@@ -157,19 +159,22 @@ function show() {
 async function begin({ isSlid = false, stays = false } = {}) {
   if (!parts) return;
   const { listing, selection, grid, filters, threshold } = parts;
+  begun += 1;
+  const asked = begun;
   if (!stays) grid.restart();
   selection.clear();
-  const query = filters.query();
-  await listing.begin(query, stays ? grid.active() : 0);
-  grid.rebuild();
-  if (isSlid) return;
-  const recommended = await threshold.show(query, listing.learnt());
-  // It begins where enough is promised; from there one looks further down.
-  if (recommended === null || query.lowest !== undefined || stays) return;
-  filters.setLowest(recommended);
-  threshold.set(recommended);
-  await listing.begin(filters.query());
-  grid.rebuild();
+  const run = isSlid ? listing.learnt() : store.state?.learn.generation ?? null;
+  if (!isSlid) {
+    const recommended = await threshold.show(filters.query(), run);
+    if (asked !== begun) return;
+    // It begins where enough is promised; from there one looks further down.
+    if (recommended !== null && filters.query().lowest === undefined) {
+      filters.setLowest(recommended);
+      threshold.set(recommended);
+    }
+  }
+  await listing.begin(filters.query(), stays ? grid.active() : 0, run);
+  if (asked === begun) grid.rebuild();
 }
 
 /**
