@@ -30,6 +30,13 @@ LANDED_STRATEGY = "novelty-density"
 LANDED_STRATEGIES = tuple(RENAMED.get(name, name) for name in STRATEGIES)
 # Keys that a reply has since got in addition, by the end of their path.
 ADDED: dict[str, str] = {
+    "card/aligned": "the same columns for every row",
+    "card/context": "columns that are no features",
+    "card/link": "address of the row elsewhere",
+    "answer/aligned": "the same of a row alone",
+    "answer/context": "columns that are no features",
+    "answer/link": "address of the row elsewhere",
+    "media/files": "all pictures or sounds of a row",
     "saved/warning": "where an entry is if the project was displaced",
     "settings/calibration": "hold-out or folds",
     "settings/n_folds": "their number",

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from kernova.discover.events import Confidence, Event, LogEntry, Record
 from kernova.discover.log import EventLog
+from kernova.discover.notebook_view import session_html, summary_html
 from kernova.discover.opinions import Disagreement
 from kernova.discover.questions import AskedQuestion, OpenQuestions
 from kernova.discover.review.annotations import Annotations
 from kernova.discover.rows import RowIds
 from kernova.discover.state import SessionState, Status
 from kernova.discover.stopping import Progress
+from kernova.errors import InputError
 from kernova.typing import Indices, Mask
 
 
@@ -182,6 +184,11 @@ class SessionResults:
     def n_unsure(self) -> int:
         """Number of rows about which an expert was unsure."""
         return len(self._state.unsure)
+
+    @property
+    def n_only_skipped(self) -> int:
+        """Number of questions that were skipped without the expert being unsure."""
+        return len(self._state.skipped - self._state.unsure)
 
     def _mask(self, rows: Collection[int]) -> Mask:
         found = np.zeros(self._state.n_rows, dtype=np.bool_)
@@ -379,3 +386,10 @@ class ShowsResults:
     opinions_of = ResultAttribute(lambda results: results.opinions_of)
     history = ResultAttribute(lambda results: results.history)
     number_of_key = ResultAttribute(lambda results: results.number_of_key)
+
+    def _repr_html_(self: HasResults) -> str:
+        """Return a summary for notebooks."""
+        try:
+            return session_html(self.results_)
+        except InputError:  # it has not started
+            return summary_html(type(self).__name__, ["This session has not started."])

@@ -143,7 +143,12 @@ class Discovery:
     def summary(self) -> str:
         """Progress in one sentence."""
         session = self.session
-        skipped = f" ({session.n_skipped_} skipped)" if session.n_skipped_ else ""
+        counts = {
+            "skipped": session.results_.n_only_skipped,
+            "undecided": session.results_.n_unsure,
+        }
+        words = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+        skipped = f" ({words})" if words else ""
         return (
             f"{quantity(session.n_questions_, 'question')} asked{skipped}, "
             f"{self.noun.counted(session.n_labelled_)} of {len(session.ids_):,} labelled, "
@@ -215,7 +220,7 @@ def open_discovery(
     missing: str = "refuse",
     notes: Sequence[str] = (),
     noun: str | None = None,
-    further_labels: bool | None = None,
+    multiple_labels: bool | None = None,
     context: Context = NO_CONTEXT,
 ) -> Discovery:
     """Start the discovery of a table's categories, or resume a project.
@@ -236,7 +241,7 @@ def open_discovery(
         Further remarks on the table for the reader.
     noun : str, optional
         What a row is called, see :func:`kernova.noun.noun_from`; stored in the project.
-    further_labels : bool, optional
+    multiple_labels : bool, optional
         Whether rows may have labels beside their category; stored in the project.
     context : Context, optional
         Columns to show beside the rows.
@@ -249,8 +254,8 @@ def open_discovery(
     if strategy is not None:
         strategy_named(strategy)  # raises for a misspelt name before a file is created
     options = {} if noun is None else {"noun": ",".join(noun_from(noun))}
-    if further_labels is not None:
-        options["further labels"] = "on" if further_labels else "off"
+    if multiple_labels is not None:
+        options["further labels"] = "on" if multiple_labels else "off"
     cells = far_cells(table.features)
     features = with_moved_cells(table.features, cells)
     encoder = table_encoder("standard", missing)

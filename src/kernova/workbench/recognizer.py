@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 
 from kernova.description.open_set.classifier import Judgement, OpenSetClassifier
 from kernova.description.recognizer import TableRecognizer
+from kernova.discover.notebook_view import summary_html
 from kernova.errors import InputError, quoted
 from kernova.parallel import slices
 from kernova.persist.models import save_model
@@ -249,6 +250,16 @@ class LearntModel:
             ranking=ranking,
         )
 
+    def _repr_html_(self) -> str:
+        """Return a summary for notebooks."""
+        lines = self.classes
+        shown = {"class": "category", "rows": "labelled rows", "recognized": "recognised"}
+        columns = {
+            title: [line.get(name) for line in lines]
+            for name, title in {**shown, "claimed": "suggested for"}.items()
+        }
+        return summary_html("LearntModel", [self.summary, *self.notes], columns)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file for ``kernova recognize``."""
         save_model(self.model, path)
@@ -353,7 +364,7 @@ def what_is_missing(sizes: Mapping[str, int]) -> str | None:
     if n_names > max(_MANY_CATEGORIES, n_rows / 2):
         return (
             f"Suggestions need two rows of each category on average; {so_far}, in {n_names} "
-            f"categories. Label {2 * n_names - n_rows} more rows of known categories."
+            f"categories. Label {quantity(2 * n_names - n_rows, 'more row')} of known categories."
         )
     return None
 

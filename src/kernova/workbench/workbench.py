@@ -13,6 +13,7 @@ from kernova.workbench.history import Exports, History
 from kernova.workbench.learning import Learning
 from kernova.workbench.overview import Overview, StateReply, UnchangedReply
 from kernova.workbench.row_map import MapOfRows
+from kernova.workbench.session_report.part import SessionReport
 from kernova.workbench.shared import BackgroundJob, PartKind, Presence, SharedState
 
 # What the default strategy reports in preparation, and about how long that takes.
@@ -43,7 +44,7 @@ class Workbench:
 
     Attributes
     ----------
-    questions, corrections, cards, overview, history, map, learning, exports : object
+    questions, corrections, cards, overview, history, map, learning, exports, report : object
         The parts, one for each view. Further parts come from :meth:`part`.
     """
 
@@ -65,7 +66,9 @@ class Workbench:
         self.map = self.part(MapOfRows)
         self.learning = self.part(Learning)
         self.exports = Exports(self.shared, self.media, self.learning.model)
+        self.report = SessionReport(self.shared, self.exports, self.learning)
         self.shared.keep(self.exports)
+        self.shared.keep(self.report)
         self.overview = Overview(
             self.shared, self.presence, self.preparation, self.learning.state, self.media.kind
         )

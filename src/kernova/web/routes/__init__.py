@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from kernova.web.routes.annotations import annotation_routes
 from kernova.web.routes.asking import category_routes, correction_routes, question_routes
 from kernova.web.routes.files import download_routes, media_routes
+from kernova.web.routes.importing import import_routes
 from kernova.web.routes.learning import learning_routes
 from kernova.web.routes.looking import map_routes, overview_routes, row_routes
 from kernova.web.routes.queue import Queue
@@ -27,6 +28,7 @@ def all_routes(workbench: Workbench) -> list[APIRouter]:
     queue = Queue(workbench)
     for section in (question_routes, correction_routes, category_routes, annotation_routes):
         section(asking, workbench, queue)
+    import_routes(asking, workbench, queue)
     overview_routes(looking, workbench, queue)
     for view in (row_routes, comparison_routes, table_routes, map_routes, learning_routes):
         view(looking, workbench)

@@ -10,7 +10,7 @@ import { categoryNamed, listen, store } from "./store.js";
 
 /**
  * Make the button; without a guess it keeps its place, so that nothing moves when one comes.
- * @param {(name: string) => void} onAccept
+ * @param {(name: string, again?: string) => void} onAccept
  */
 export function guessButton(onAccept) {
   const node = element("div", { class: "guess", "data-testid": "guess" });
@@ -31,7 +31,7 @@ export function guessButton(onAccept) {
   }
 
   function accept() {
-    if (guess) onAccept(guess.category);
+    if (guess) onAccept(guess.category, "press Enter again");
   }
 
   listen(["question"], () => {

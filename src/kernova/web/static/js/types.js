@@ -298,6 +298,21 @@
  */
 
 /**
+ * A format that the labels can be downloaded in.
+ * @typedef {object} FormatOffered
+ * @property {string} name
+ * @property {string} title
+ * @property {string} file
+ * @property {string|null} reason_against Why there is no such file; null if there is one.
+ */
+
+/**
+ * All formats of the labels.
+ * @typedef {object} FormatsReply
+ * @property {FormatOffered[]} formats
+ */
+
+/**
  * Rows whose id contains a text; ids that begin with it come first.
  * @typedef {object} FoundReply
  * @property {FoundRow[]} rows
@@ -370,6 +385,68 @@
  * @typedef {object} HistoryReply
  * @property {number} total
  * @property {HistoryEntry[]} entries
+ */
+
+/**
+ * A previewed file of labels that is to be imported.
+ * @typedef {object} Import
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string} upload As in the preview.
+ * @property {"keep"|"take"|"opinion"} [on_conflict] Rows that have another label: keep that, take the one of the file,
+ *   or record it as a further opinion.
+ * @property {string|null} [as_expert] Whose the labels are where the file does not say it; null for the expert who
+ *   imports them.
+ */
+
+/**
+ * A row whose label in the file is another one than in the project.
+ * @typedef {object} ImportConflict
+ * @property {number} row
+ * @property {string} id
+ * @property {string} mine
+ * @property {string} theirs
+ */
+
+/**
+ * What a file of labels holds, before anything is changed.
+ * @typedef {object} ImportPreview
+ * @property {string} upload Identifies the file in the request that imports it.
+ * @property {string} name
+ * @property {string[]} columns Columns of a table; empty for other formats.
+ * @property {string|null} id_column
+ * @property {string|null} category_column Null where it has to be chosen.
+ * @property {number} lines Lines of rows that the project has.
+ * @property {number} labelled Rows that the file labels.
+ * @property {number} new_labels Rows of these without a label in the project.
+ * @property {number} same Rows of these with the same label.
+ * @property {number} n_conflicts Rows of these with another label.
+ * @property {ImportConflict[]} conflicts The first of them.
+ * @property {number} n_unknown Ids that the project does not have.
+ * @property {string[]} unknown The first of them.
+ * @property {ImportedCategory[]} categories The most frequent first.
+ * @property {number} n_new_categories
+ * @property {string[]} experts Experts whom the file names.
+ * @property {string[]} notes What else the file brings, and what was assumed.
+ */
+
+/**
+ * A category of a file.
+ * @typedef {object} ImportedCategory
+ * @property {string} name
+ * @property {number} rows Number of rows with it in the file.
+ * @property {boolean} is_new Whether the project does not have it.
+ */
+
+/**
+ * A file of labels.
+ * @typedef {object} LabelUpload
+ * @property {string} name Name of the file; its ending determines the format: .csv, .tsv, .txt, .parquet, .arrow, .json
+ *   (Label Studio, COCO) or .tps.
+ * @property {string} content The file in base64, at most 16 MB.
+ * @property {string|null} [id_column] Column of a table; by default it is found.
+ * @property {string|null} [category_column] Column of a table; by default it is found.
  */
 
 /**
@@ -798,7 +875,7 @@
  * @property {Band} baseline_band Limits of the random baseline, which is estimated: about three of four true values lay
  *   between them on tables with known categories.
  * @property {number} asked
- * @property {number} skipped
+ * @property {number} skipped Number of questions skipped by experts who were not unsure.
  * @property {number} named Number of rows with a label.
  * @property {number} accepted Number of those that are accepted suggestions.
  * @property {number} rows
@@ -846,6 +923,7 @@
  * @property {number} total Number of rows that the filter leaves.
  * @property {number} offset
  * @property {TableLine[]} lines
+ * @property {string} [problem] Why nothing was looked for, if the filter cannot be read.
  */
 
 /**
@@ -888,6 +966,9 @@
  * Addresses that take GET: their parameters, request body and reply.
  * @typedef {{
  *   "/api/disagreements": {parameters: {}, reply: DisagreementsReply},
+ *   "/api/downloads": {parameters: {}, reply: FormatsReply},
+ *   "/api/downloads/coco.json": {parameters: {}, reply: string},
+ *   "/api/downloads/label-studio.json": {parameters: {}, reply: string},
  *   "/api/history": {parameters: {before?: number|null, limit?: number}, reply: HistoryReply},
  *   "/api/learn": {parameters: {}, reply: LearnReply},
  *   "/api/learn/precision": {parameters: {category?: string|null}, reply: PrecisionCurveReply},
@@ -922,6 +1003,8 @@
  *   "/api/experts": {parameters: {}, body: NewExpert, reply: ExpertReply},
  *   "/api/flags": {parameters: {}, body: Flag, reply: SavedReply},
  *   "/api/further-labels": {parameters: {}, body: FurtherLabels, reply: SavedReply},
+ *   "/api/imports": {parameters: {}, body: Import, reply: SavedReply},
+ *   "/api/imports/preview": {parameters: {}, body: LabelUpload, reply: ImportPreview},
  *   "/api/labels": {parameters: {}, body: Labels, reply: SavedReply},
  *   "/api/learn": {parameters: {}, body: Learn, reply: LearnReply},
  *   "/api/notes": {parameters: {}, body: Note, reply: SavedReply},

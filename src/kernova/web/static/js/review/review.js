@@ -340,7 +340,7 @@ const KEYS = {
   p: () => parts && view(parts.grid.active()),
   r: () => {
     const one = parts?.listing.at(parts.grid.active());
-    if (one) void openAlike(one.row);
+    if (one) void openAlike([one.row]);
   },
 };
 
