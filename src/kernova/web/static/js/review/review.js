@@ -39,6 +39,8 @@ const FEW_WORDS_REM = 2.5;
 /** Height by width of what a row without a picture shows. */
 const STRIP = 0.6;
 const GROUP = "Review";
+/** Statuses of rows that have a label: there is nothing to accept. */
+const LABELLED = ["hand", "accepted", "prior"];
 
 /** @type {ReturnType<typeof build>|null} */
 let parts = null;
@@ -134,7 +136,7 @@ function actionBar() {
   const all = button("Select all", () => selectAll(), { class: "small quiet", "data-testid": "review-all" });
   const clear = button("Clear", () => parts?.selection.clear(), { class: "small quiet", "data-testid": "review-clear" });
   const node = element("div", { class: "review-bar", role: "toolbar", "aria-label": "What to do with the selected rows", "data-testid": "review-bar" }, count, ...tools, all, clear);
-  return { node, count, all, clear };
+  return { node, count, all, clear, accept: tools[0] };
 }
 
 // --- lists ---------------------------------------------------------------------------------------
@@ -217,6 +219,7 @@ function showSelection() {
   say(words, `${counted(listing.total(), "row")}${count ? `, ${whole(count)} selected` : ""}.`);
   fill(bar.count, count ? `${whole(count)} selected` : "The marked row");
   bar.clear.hidden = count === 0;
+  bar.accept.hidden = LABELLED.includes(listing.query().status ?? "all");
   fill(bar.all, `Select all ${whole(listing.total())}`);
   bar.all.hidden = listing.total() === 0 || selection.isAll();
   grid.each((card, place) => {
