@@ -11,6 +11,7 @@ expect = pytest.importorskip("playwright.sync_api", reason="playwright is not in
 
 VIEW_KEYS = {
     "question": "q",
+    "review": "g",
     "categories": "c",
     "history": "h",
     "map": "m",
