@@ -125,7 +125,7 @@ def test_pictures_zoom_pan_and_change_contrast_by_keyboard_and_pointer(things, s
     screen.page.mouse.up()
     assert frame.locator("img").evaluate("node => node.style.transform") != before
     with screen.page.expect_response("**contrast=linear**") as drawn:
-        screen.press("j")
+        screen.press("x")
     assert drawn.value.ok
     screen.answer("something")
     screen.asked()
@@ -155,7 +155,7 @@ def test_rows_are_compared_side_by_side(window, options, things, new_screen):
     for name in ("red", "green"):
         screen.answer(f"{name} {window}")
     screen.asked()
-    screen.press("x")
+    screen.press("y")
     table = screen.at("comparison")
     # The row, and one of each category that is known by now.
     expect(table.locator("thead th[scope=col]").nth(2)).to_be_visible()

@@ -21,7 +21,7 @@ const MOST_GIVEN = 1000;
  * @param {number[]} rows
  */
 export async function openAlike(rows) {
-  const body = element("div", {}, element("p", { class: "hint", role: "status" }, "Searching all rows …"));
+  const body = element("div", {}, element("p", { class: "hint", role: "status" }, worded("Searching all rows …")));
   const dialog = openDialog("More like this", [body], { testid: "alike-dialog", isWide: true });
   try {
     const reply = await post("/api/alike", { rows: rows.slice(0, MOST_GIVEN), limit: MOST });

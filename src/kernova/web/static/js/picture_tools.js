@@ -39,7 +39,7 @@ export function startPictureTools() {
   bind("+", "Picture", "zoom in; with the picture in focus, arrow keys pan and Home shows all", () => current?.zoomBy(STEP), "+");
   bind("=", "Picture", "zoom in", () => current?.zoomBy(STEP), "");
   bind("-", "Picture", "zoom out", () => current?.zoomBy(1 / STEP), "−");
-  bind("j", "Picture", "next contrast: linear, asinh, logarithmic, as it is", () => current?.nextContrast());
+  bind("x", "Picture", "next contrast: linear, asinh, logarithmic, as it is", () => current?.nextContrast());
 }
 
 /** Forget the picture of the question. */

@@ -64,8 +64,8 @@ export function startQuestion() {
   whileAsking("f", "flag this row, or remove its flag", () => withCard(toggleFlag, "press F again"));
   whileAsking("o", "a further label, where the project allows several", () => store.state?.has_further_labels && withCard(addTag, "press O again"));
   whileAsking("r", "rows like this one, to be labelled together", showAlike);
+  whileAsking("y", "compare with labelled rows, side by side", showExamples);
   bind("Enter", "Answer", "accept the best guess", () => isAsking() && guess.accept(), "Enter");
-  whileAsking("x", "compare with labelled rows, side by side", showExamples);
   bind("u", "Answer", "undo your last step; can be repeated", () => takeBack("press U again"));
   bind(" ", "Sound", "play or pause the sound", togglePlay, "Space");
   bind("w", "Sound", "play slower: ½, ¼, ⅛, then normal speed again", playSlower);
@@ -204,7 +204,7 @@ function questionHead(question) {
     remarks,
     element("div", { class: "line" },
       button("More like this", showAlike, { class: "small quiet", "aria-keyshortcuts": "r", "data-testid": "question-more-like" }),
-      button("Compare", showExamples, { class: "small quiet", "aria-keyshortcuts": "x", "data-testid": "question-compare" })));
+      button("Compare", showExamples, { class: "small quiet", "aria-keyshortcuts": "y", "data-testid": "question-compare" })));
 }
 
 /** @param {HTMLElement} view */

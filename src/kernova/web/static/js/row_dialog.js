@@ -77,7 +77,7 @@ function rowHead(card, dialog) {
     element("div", { class: "line" },
       button(isCurrent ? "Answer the question" : card.label === null ? "Label it" : "Change the label", nameIt, { class: "primary", "data-testid": "name-row" }),
       canAsk && button("Ask me about it next", askIt, { "data-testid": "ask-row" }),
-      button("More like this", () => void openAlike([card.row]), { "data-testid": "more-like" }), 
+      button("More like this", () => void openAlike([card.row]), { "data-testid": "more-like" }),
       button("Compare", () => void openExamples(card.row), { "data-testid": "compare-row" }), note, flag,
       store.state?.has_further_labels && button("Also …", async () => (await addTag(card), showNoted()), { "data-testid": "row-also" })));
 }
