@@ -210,6 +210,7 @@ function paint(now) {
   layer.draw(camera, Math.min(2, devicePixelRatio || 1), placed.moved);
   showRings();
   stage.dataset.frames = String(Number(stage.dataset.frames ?? 0) + 1);
+  stage.dataset.zoom = camera.zoom.toFixed(3);
   stage.dataset.refining = placed.moved < 1 ? "yes" : "no";
   if (placed.moved < 1) draw();
   else if (!picking && placed.rows > 0) picking = new Picking(placed.to);
