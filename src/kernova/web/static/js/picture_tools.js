@@ -232,7 +232,7 @@ function changeOf(key) {
     "+": () => zoomAt(STEP, 0, 0),
     "=": () => zoomAt(STEP, 0, 0),
     "-": () => zoomAt(1 / STEP, 0, 0),
-    0: () => panTo(0, 0, 1),
+    _: () => panTo(0, 0, 1),
     ArrowLeft: () => panTo(zoom.x + PAN, zoom.y),
     ArrowRight: () => panTo(zoom.x - PAN, zoom.y),
     ArrowUp: () => panTo(zoom.x, zoom.y + PAN),
