@@ -43,6 +43,7 @@ from kernova.shapes.columns import ShapeColumns, fit_shape_columns
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.tps import read_tps
 from kernova.tables.formats import RawTable, read_raw
+from kernova.tables.known import KnownColumns
 from kernova.tables.table import Missing, Table, row_ids
 from kernova.text import listed, plural, quantity
 
@@ -160,6 +161,7 @@ def open_discovery_data(
     images: str | os.PathLike[str] | None = None,
     audio: str | os.PathLike[str] | None = None,
     reader: object | None = None,
+    like: KnownColumns | None = None,
 ) -> DiscoveryData:
     r"""Read a table and the media of its rows.
 
@@ -182,6 +184,8 @@ def open_discovery_data(
     reader : ShapeColumns or SoundColumns, optional
         Transformation of landmarks or sounds to features, the ``reader`` of another table; by
         default it is fitted to this file.
+    like : KnownColumns, optional
+        Columns of a known table, which these rows are further ones of: others are left out.
 
     Returns
     -------
@@ -208,7 +212,7 @@ def open_discovery_data(
     source = os.fspath(data)
     named = [drop] if isinstance(drop, str) else list(drop)
     kept: Missing = "keep" if missing == "fill" else missing
-    request = DataRequest(source, id_column, label_column, named, kept, reader)
+    request = DataRequest(source, id_column, label_column, named, kept, reader, like)
     if images is not None and audio is not None:
         raise InputError(
             "Rows can have pictures or sounds, not both. Leave out `images` or `audio`."
@@ -217,7 +221,7 @@ def open_discovery_data(
         return read_specimens(request, images, audio)
     if is_folder(Path(source)):
         return read_recording_folder(request, images, audio)
-    raw = read_raw(source, id_column)
+    raw = read_raw(source, id_column, () if like is None else like.texts)
     if audio is not None or is_raven(raw):
         return read_sound_table(request, raw, audio)
     if images is not None:

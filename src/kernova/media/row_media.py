@@ -17,6 +17,7 @@ from kernova.media.pictures import Picture, pixel_picture, reduced_picture
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import fit_similarity
 from kernova.tables.formats import RawTable
+from kernova.tables.known import KnownColumns, like_known
 from kernova.tables.table import Missing, Table, table_of
 from kernova.text import listed
 from kernova.typing import Coordinates, Matrix
@@ -34,6 +35,7 @@ class DataRequest(NamedTuple):
     drop: list[str]
     missing: Missing
     reader: object | None
+    like: KnownColumns | None = None
 
     @property
     def named(self) -> list[str]:
@@ -43,6 +45,9 @@ class DataRequest(NamedTuple):
 
     def table(self, raw: RawTable, aside: Sequence[str] = ()) -> Table:
         """Return the table of a raw table, without the columns set aside."""
+        if self.like is not None:
+            raw = like_known(raw, self.like, [*self.named, raw.own_id], self.source)
+            aside = [name for name in aside if name not in self.like.names]
         return table_of(
             raw,
             self.source,
@@ -50,6 +55,10 @@ class DataRequest(NamedTuple):
             label_column=self.label_column,
             drop=[*self.drop, *(name for name in aside if name not in [*self.named, raw.own_id])],
             missing=self.missing,
+            optional=[]
+            if self.like is None
+            else [name for name in self.named if name != self.id_column],
+            categories=[] if self.like is None else self.like.texts,
         )
 
     def is_numbered(self, raw: RawTable) -> bool:
