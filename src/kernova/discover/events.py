@@ -85,6 +85,7 @@ class RowLabelled:
 
     row: int
     label: str
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ class RowsLabelled:
 
     rows: tuple[int, ...]
     label: str
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +203,50 @@ class KeyChosen:
 
 
 @dataclass(frozen=True, slots=True)
+class OptionSet:
+    """An option of the project was set, such as the noun for its rows."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opined:
+    """An expert's labels in a file; ``codes`` holds the position in ``names`` of each row's.
+
+    Without an expert they are those of whoever imports the file. With ``settles`` they end
+    disagreements about these rows.
+    """
+
+    rows: tuple[int, ...]
+    names: tuple[str, ...]
+    codes: tuple[int, ...]
+    expert: str | None = None
+    confidence: Confidence | None = None
+    settles: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowsNoted:
+    """Remarks on rows, in place of earlier ones."""
+
+    rows: tuple[int, ...]
+    texts: tuple[str, ...]
+
+
+# What a file of labels can bring.
+ImportedPart = Opined | Accepted | RowsUnsure | RowsNoted | Flagged | Tagged | Grouped
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """Labels and remarks were read from a file, in one step; the parts apply one after another."""
+
+    source: str
+    parts: tuple[ImportedPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Passed:
     """An expert skipped a row that another had labelled meanwhile: its label stays."""
 
@@ -262,6 +308,10 @@ Event = (
     | Tagged
     | Grouped
     | KeyChosen
+    | OptionSet
+    | Opined
+    | RowsNoted
+    | Imported
     | Undone
     | Lost
 )
@@ -289,11 +339,17 @@ _KINDS: dict[str, type[Event]] = {
     "tagged": Tagged,
     "grouped": Grouped,
     "key chosen": KeyChosen,
+    "option set": OptionSet,
+    "opined": Opined,
+    "rows noted": RowsNoted,
+    "imported": Imported,
     "undone": Undone,
     "lost": Lost,
 }
 # Events that close a question, each about one row.
 QuestionEvent = Answered | Skipped | Unsure
+# Events that change neither labels nor questions: what is noted beside them.
+RemarkEvent = Noted | Flagged | Tagged | Grouped | KeyChosen | OptionSet
 _KIND_OF = {kind: name for name, kind in _KINDS.items()}
 
 
@@ -306,14 +362,18 @@ def event_to_json(event: Event) -> str:
     >>> event_to_json(Answered(3, "carp"))
     '{"event": "answered", "row": 3, "label": "carp", "others": []}'
     """
+    return json.dumps(_plain_fields(event), ensure_ascii=False)
+
+
+def _plain_fields(event: Event) -> dict[str, Any]:
     # Not asdict: it copies every row of a labelled cluster, one by one.
     values = {one: getattr(event, one.name) for one in dataclasses.fields(event)}
     fields = {
-        one.name: value
+        one.name: [_plain_fields(part) for part in value] if one.name == "parts" else value
         for one, value in values.items()
         if not (value is None and one.default is None)
     }
-    return json.dumps({"event": _KIND_OF[type(event)], **fields}, ensure_ascii=False)
+    return {"event": _KIND_OF[type(event)], **fields}
 
 
 def event_from_json(text: str) -> Event:
@@ -379,6 +439,19 @@ def _note(value: Any) -> Any:
     return value
 
 
+def _note_of_row(value: Any) -> str:
+    if type(value) is not str or note_text(value) != value:
+        raise ValueError("not a note")
+    return value
+
+
+def _part(value: Any) -> ImportedPart:
+    part = event_from_fields(value)
+    if not isinstance(part, ImportedPart):
+        raise ValueError("not a part of an import")
+    return part
+
+
 def note_text(text: object) -> str | None:
     r"""Return a remark without surrounding white space and control characters; None if empty.
 
@@ -420,11 +493,13 @@ _READERS: dict[Any, Callable[[Any], Any]] = {
     str | None: lambda value: None if value is None else _name(value),
     tuple[int, ...]: lambda values: _several(_row_or_number, values),
     tuple[str, ...]: lambda values: _several(_name, values),
+    tuple[ImportedPart, ...]: lambda values: _several(_part, values),
 }
 _FIELDS: Final = {
     kind: {one.name: _READERS[one.type] for one in dataclasses.fields(kind)} for kind in _KIND_OF
 }
 _FIELDS[Noted]["text"] = _note
+_FIELDS[RowsNoted]["texts"] = lambda values: _several(_note_of_row, values)
 
 
 @dataclass(frozen=True, slots=True)

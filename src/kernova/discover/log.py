@@ -11,13 +11,17 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast, get_args
 
 from kernova.discover.events import (
+    Accepted,
     Changed,
+    Confidence,
     Event,
+    Imported,
     LogEntry,
     Lost,
+    Opined,
     PriorLabels,
     QuestionEvent,
     Record,
@@ -56,6 +60,8 @@ _DESCRIPTIONS: Final = {
     "Tagged": "a further label",
     "Grouped": "a heading of categories",
     "KeyChosen": "a key of a category",
+    "OptionSet": "an option of the project",
+    "Imported": "imported labels",
 }
 
 
@@ -468,11 +474,22 @@ class EventLog:
 
 
 def check_new_names(event: Event, is_known: Callable[[str], bool]) -> None:
-    """Raise if a category that does not exist yet would get an unclear name."""
+    """Raise if a new category would get an unclear name, or a confidence is none of the three."""
     for field in ("label", "new", "into", "under"):  # of the events that name categories
         name = getattr(event, field, None)
         if name is not None and not is_known(name):
             check_new_category(name)
+    confidence = getattr(event, "confidence", None)
+    if confidence not in (None, *get_args(Confidence)):
+        raise InputError(
+            f'confidence must be "low", "medium", "high" or None; got {quoted(confidence)}.'
+        )
+    if isinstance(event, Opined | Accepted):
+        for name in event.names:
+            if not is_known(name):
+                check_new_category(name)
+    for part in event.parts if isinstance(event, Imported) else ():
+        check_new_names(part, is_known)
 
 
 def _cannot_undo(removed: EffectiveEvent, later: EffectiveEvent) -> InputError:

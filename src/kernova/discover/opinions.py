@@ -88,6 +88,10 @@ class Opinions:
         """Return the rows that experts label differently, in the order of second opinions."""
         return iter(sorted(self._disputed, key=self._shared.__getitem__))
 
+    def shared(self) -> Iterator[int]:
+        """Return the rows that several experts have labelled, in the order of second opinions."""
+        return iter(sorted(self._shared, key=self._shared.__getitem__))
+
     def naming(self, names: Iterable[str]) -> list[int]:
         """Return the rows with an opinion or a settlement for one of these categories."""
         wanted = set(names)

@@ -164,6 +164,11 @@ class SessionResults:
         """Whether an expert was unsure about each row, which then has no label."""
         return self._has_status("unsure")
 
+    @property
+    def n_unsure(self) -> int:
+        """Number of rows about which an expert was unsure."""
+        return len(self._state.unsure)
+
     def _has_status(self, status: Status) -> Mask:
         found = np.zeros(self._state.n_rows, dtype=np.bool_)
         entries = self._state.entries.items()
@@ -181,6 +186,12 @@ class SessionResults:
         return None if entry is None else entry.confidence
 
     @property
+    def confidences(self) -> dict[int, Confidence]:
+        """How sure the expert was of each row's label, where that was recorded."""
+        entries = self._state.entries.items()
+        return {row: one.confidence for row, one in entries if one.confidence is not None}
+
+    @property
     def annotations(self) -> Annotations:
         """Notes, flags, further labels, rejected categories, headings and keys."""
         return self._log.annotations
@@ -188,6 +199,12 @@ class SessionResults:
     def opinions_of(self, row: int) -> dict[str | None, str]:
         """Return each expert's latest label of a row index, the newest last."""
         return self._state.opinions.of(row)
+
+    @property
+    def shared_opinions(self) -> dict[int, dict[str | None, str]]:
+        """The experts' latest labels of each row that several have labelled, the newest last."""
+        opinions = self._state.opinions
+        return {row: opinions.of(row) for row in opinions.shared()}
 
     @property
     def disagreements(self) -> list[Disagreement]:

@@ -202,7 +202,8 @@ class CategoryDiscovery(Growing, ShowsResults):
         """Do the costly work before the first question, or that before questions from a sample.
 
         It changes neither the log nor open questions, so it may run in its own thread while others
-        read, label rows and correct. ``next_question`` waits for it.
+        read, label rows and correct. ``next_question`` waits for it, except about a large table:
+        meanwhile its questions come from a sample of the rows.
         """
         self._proposer.prepare(self._started().state.answers(), sample_only=sample_only)
 
@@ -384,17 +385,22 @@ class CategoryDiscovery(Growing, ShowsResults):
         return self._record(event, expert, key)
 
     def label_row(
-        self, row_id: Hashable, label: object, *, expert: str | None = None, key: str | None = None
+        self,
+        row_id: Hashable,
+        label: object,
+        *,
+        confidence: events.Confidence | None = None,
+        expert: str | None = None,
+        key: str | None = None,
     ) -> int:
         """Label any row, or change its label; for the row of the open question, answer it."""
         self._started()
         row, category = self._ids.row_of(row_id), category_name(label)
 
         def event(name: str | None) -> events.Event:
-            is_answer = name in self._open.holder_of(row) and row not in self._state.entries
-            return (
-                events.Answered(row, category) if is_answer else events.RowLabelled(row, category)
-            )
+            if name in self._open.holder_of(row) and row not in self._state.entries:
+                return events.Answered(row, category, (), confidence)
+            return events.RowLabelled(row, category, confidence)
 
         return self._record(event, expert, key)
 
@@ -403,6 +409,7 @@ class CategoryDiscovery(Growing, ShowsResults):
         row_ids: Iterable[Hashable],
         label: object,
         *,
+        confidence: events.Confidence | None = None,
         expert: str | None = None,
         key: str | None = None,
     ) -> int:
@@ -411,7 +418,7 @@ class CategoryDiscovery(Growing, ShowsResults):
         rows = tuple(dict.fromkeys(map(self._ids.row_of, row_ids)))
         if not rows:
             raise InputError("There is no row to label: give at least one id.")
-        event = events.RowsLabelled(rows, category_name(label))
+        event = events.RowsLabelled(rows, category_name(label), confidence)
         return self._record(lambda _: event, expert, key)
 
     def rename(
@@ -554,7 +561,8 @@ class CategoryDiscovery(Growing, ShowsResults):
         self, event: events.Event, expert: str | None = None, key: str | None = None
     ) -> int:
         new_answers = self._log.append(events.Record(event, expert, key, events.now()))
-        self._open.close(expert)
+        if not isinstance(event, events.RemarkEvent):
+            self._open.close(expert)
         self._proposer.observe(new_answers)
         return len(self._log.records)
 
@@ -569,8 +577,8 @@ class CategoryDiscovery(Growing, ShowsResults):
         if row not in self._state.entries:
             return events.Answered(row, category, others, confidence)
         if others:
-            return events.RowsLabelled((row, *others), category)
-        return events.RowLabelled(row, category)
+            return events.RowsLabelled((row, *others), category, confidence)
+        return events.RowLabelled(row, category, confidence)
 
     def _open_question(self, name: str | None) -> AskedQuestion:
         question = self._open.by_expert.get(name)

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from kernova.media.contrast import Contrast
 from kernova.media.pictures import Picture
-from kernova.media.row_media import RowMedia
-from kernova.media.sounds import Spectrogram
+from kernova.media.row_media import RecordedInterval, RowMedia
+from kernova.media.sounds import Spectrogram, SpectrogramView
+from kernova.media.thumbnails import PictureSize
 from kernova.typing import Indices
 
 
@@ -54,25 +56,49 @@ class JoinedMedia(RowMedia):
         media, own = self._of(row)
         return media.kind == self.kind and media.has(own)
 
-    def picture(self, row: int, largest: int = 256) -> Picture:
-        """Return the row's picture."""
+    def captions(self, row: int) -> list[str]:
+        """Return the name of each of the row's files."""
+        media, own = self._of(row)
+        return media.captions(own) if media.kind == self.kind else []
+
+    def picture(
+        self, row: int, largest: int = 256, file: int = 0, contrast: Contrast = "plain"
+    ) -> Picture:
+        """Return one of the row's pictures."""
         media, own = self._of(row, "picture")
-        return media.picture(own, largest)
+        return media.picture(own, largest, file, contrast)
 
-    def sound(self, row: int, slowness: int = 1) -> bytes:
-        """Return the row's sound as a WAV file."""
+    def sound(self, row: int, slowness: int = 1, file: int = 0) -> bytes:
+        """Return a sound of the row as a WAV file."""
         media, own = self._of(row, "sound")
-        return media.sound(own, slowness)
+        return media.sound(own, slowness, file)
 
-    def spectrogram(self, row: int) -> Spectrogram:
-        """Return the spectrogram of the row's sound."""
+    def spectrogram(
+        self, row: int, file: int = 0, view: SpectrogramView | None = None
+    ) -> Spectrogram:
+        """Return the spectrogram of a sound of the row."""
         media, own = self._of(row, "sound")
-        return media.spectrogram(own)
+        return media.spectrogram(own, file, view)
 
     def outline(self, row: int) -> dict[str, Any]:
         """Return the row's landmarks over the mean shape."""
         media, own = self._of(row, "outline")
         return media.outline(own)
+
+    def file_name(self, row: int) -> str | None:
+        """Return the name of the row's file within its folder or archive, None without one."""
+        media, own = self._of(row)
+        return media.file_name(own)
+
+    def picture_size(self, row: int) -> PictureSize | None:
+        """Return the size of the row's picture file; None without one that can be read."""
+        media, own = self._of(row)
+        return media.picture_size(own)
+
+    def interval(self, row: int) -> RecordedInterval | None:
+        """Return where the row's sound is recorded; None without one that can be read."""
+        media, own = self._of(row)
+        return media.interval(own)
 
     def close(self) -> None:
         """Close the files of all parts."""

@@ -2,77 +2,36 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import ConvexHull, QhullError
 
-from kernova.errors import MissingMediaError, quoted
-from kernova.media.files import MediaFiles
+from kernova.errors import MediaError, MissingMediaError, quoted
+from kernova.media.contrast import Contrast, eight_bits
+from kernova.media.files import MediaFiles, captions_of
 from kernova.media.pictures import Picture, pixel_picture, reduced_picture
+from kernova.media.thumbnails import PictureSize, size_of
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import fit_similarity
-from kernova.tables.formats import RawTable
-from kernova.tables.known import KnownColumns, like_known
-from kernova.tables.table import Missing, Table, table_of
-from kernova.text import listed
+from kernova.tables.context import NO_CONTEXT, Context
+from kernova.tables.table import Table
 from kernova.typing import Coordinates, Matrix
 
 if TYPE_CHECKING:
-    from kernova.media.sounds import Spectrogram
+    from kernova.media.sounds import Spectrogram, SpectrogramView
 
 
-class DataRequest(NamedTuple):
-    """Parameters of a table, as given by the user."""
+class RecordedInterval(NamedTuple):
+    """Recording of a row's sound, and its start and end there in seconds."""
 
-    source: str
-    id_column: str | None
-    label_column: str | None
-    drop: list[str]
-    missing: Missing
-    reader: object | None
-    like: KnownColumns | None = None
-
-    @property
-    def named(self) -> list[str]:
-        """Columns with a role given by the user."""
-        names = [self.id_column, self.label_column, *self.drop]
-        return [name for name in names if name is not None]
-
-    def table(self, raw: RawTable, aside: Sequence[str] = ()) -> Table:
-        """Return the table of a raw table, without the columns set aside."""
-        if self.like is not None:
-            raw = like_known(raw, self.like, [*self.named, raw.own_id], self.source)
-            aside = [name for name in aside if name not in self.like.names]
-        return table_of(
-            raw,
-            self.source,
-            id_column=self.id_column,
-            label_column=self.label_column,
-            drop=[*self.drop, *(name for name in aside if name not in [*self.named, raw.own_id])],
-            missing=self.missing,
-            optional=[]
-            if self.like is None
-            else [name for name in self.named if name != self.id_column],
-            categories=[] if self.like is None else self.like.texts,
-        )
-
-    def is_numbered(self, raw: RawTable) -> bool:
-        """Return whether the row ids are row numbers."""
-        return self.id_column is None and raw.own_id is None
-
-    def file_columns_note(self, columns: Sequence[str]) -> list[str]:
-        """Return a note on the columns that name files."""
-        left_out = [name for name in columns if name not in self.named]
-        if not left_out:
-            return []
-        if len(left_out) == 1:
-            return [f"Column {quoted(left_out[0])} names files and is not used as a feature."]
-        return [f"Columns {listed(left_out)} name files and are not used as features."]
+    name: str
+    start: float
+    end: float
 
 
 MediaKind = Literal["none", "picture", "sound", "outline"]
@@ -93,6 +52,8 @@ class RowMedia:
     ----------
     kind : {"none", "picture", "sound", "outline"}
         The kind of media; single rows may have none.
+    landmarks : Landmarks or None
+        The specimens that the rows are, as they were read.
 
     Examples
     --------
@@ -102,6 +63,7 @@ class RowMedia:
     """
 
     kind: MediaKind = "none"
+    landmarks: Landmarks | None = None
 
     def __init__(self, ids: Sequence[str]) -> None:
         self._ids = [str(name) for name in ids]
@@ -110,27 +72,54 @@ class RowMedia:
         """Return whether the row has media."""
         return False
 
-    def picture(self, row: int, largest: int = 256) -> Picture:
-        """Return the row's picture, no side longer than about ``largest`` pixels (2048 at most)."""
+    def captions(self, row: int) -> list[str]:
+        """Return the name of each of the row's files; empty for rows without files."""
+        return [""] if self.has(row) else []
+
+    def picture(
+        self, row: int, largest: int = 256, file: int = 0, contrast: Contrast = "plain"
+    ) -> Picture:
+        """Return one of the row's pictures, no side longer than about ``largest`` pixels."""
         raise self._missing(row, "picture")
 
-    def sound(self, row: int, slowness: int = 1) -> bytes:
-        """Return the row's sound as a WAV file, slowed down by a factor of 1, 2, 4 or 8."""
+    def sound(self, row: int, slowness: int = 1, file: int = 0) -> bytes:
+        """Return a sound of the row as a WAV file, slowed down by a factor of 1, 2, 4 or 8."""
         raise self._missing(row, "sound")
 
-    def spectrogram(self, row: int) -> "Spectrogram":
-        """Return the spectrogram of the row's sound."""
+    def spectrogram(
+        self, row: int, file: int = 0, view: "SpectrogramView | None" = None
+    ) -> "Spectrogram":
+        """Return the spectrogram of a sound of the row."""
         raise self._missing(row, "sound")
 
     def outline(self, row: int) -> dict[str, Any]:
         """Return the row's landmarks over the mean shape, as plain values for JSON."""
         raise self._missing(row, "outline")
 
+    def file_name(self, row: int) -> str | None:
+        """Return the name of the row's file within its folder or archive, None without one."""
+        return None
+
+    def picture_size(self, row: int) -> PictureSize | None:
+        """Return the size of the row's picture file; None without one that can be read."""
+        return None
+
+    def interval(self, row: int) -> RecordedInterval | None:
+        """Return where the row's sound is recorded; None without one that can be read."""
+        return None
+
     def close(self) -> None:
         """Close open files."""
 
     def _is_row(self, row: int) -> bool:
         return 0 <= row < len(self._ids)
+
+    def _no_file(self, row: int, file: int) -> MissingMediaError:
+        n_files = len(self.captions(row))
+        return MissingMediaError(
+            f"Row {quoted(self._ids[row])} has no file {file}; its files are counted from 0 to "
+            f"{n_files - 1}."
+        )
 
     def _missing(self, row: int, what: str) -> MissingMediaError:
         if not self._is_row(row):
@@ -151,29 +140,63 @@ class PictureRows(RowMedia):
         The pictures.
     names : sequence of str or None
         For each row the name of its file; None where there is none.
+    more : mapping of int to tuple of str, optional
+        Further files of some rows.
     """
 
     kind: MediaKind = "picture"
 
-    def __init__(self, ids: Sequence[str], files: MediaFiles, names: Sequence[str | None]) -> None:
+    def __init__(
+        self,
+        ids: Sequence[str],
+        files: MediaFiles,
+        names: Sequence[str | None],
+        more: Mapping[int, tuple[str, ...]] | None = None,
+    ) -> None:
         super().__init__(ids)
         self._files = files
         self._names = list(names)
+        self._more = more or {}
         self._pictures: ByteCache[Picture] = ByteCache(lambda picture: len(picture.content))
 
     def has(self, row: int) -> bool:
         """Return whether the row has a picture."""
         return self._is_row(row) and self._names[row] is not None
 
-    def picture(self, row: int, largest: int = 256) -> Picture:
-        """Return the row's picture, reduced in size and cached."""
-        name = self._names[row] if self._is_row(row) else None
-        if name is None:
+    def captions(self, row: int) -> list[str]:
+        """Return the name of each of the row's pictures."""
+        return captions_of(self._names_of(row))
+
+    def picture(
+        self, row: int, largest: int = 256, file: int = 0, contrast: Contrast = "plain"
+    ) -> Picture:
+        """Return one of the row's pictures, reduced in size and cached."""
+        names = self._names_of(row)
+        if not names:
             raise self._missing(row, "picture")
-        size = standard_size(largest)
+        if not 0 <= file < len(names):
+            raise self._no_file(row, file)
+        name, size = names[file], standard_size(largest)
         return self._pictures.get(
-            (row, size), lambda: reduced_picture(self._files.content(name), name, size)
+            (name, size, contrast),
+            lambda: reduced_picture(self._files.content(name), name, size, contrast),
         )
+
+    def _names_of(self, row: int) -> list[str]:
+        first = self._names[row] if self._is_row(row) else None
+        return [] if first is None else [first, *self._more.get(row, ())]
+
+    def file_name(self, row: int) -> str | None:
+        """Return the name of the row's file within its folder or archive, None without one."""
+        return self._names[row] if self._is_row(row) else None
+
+    def picture_size(self, row: int) -> PictureSize | None:
+        """Return the size of the row's picture file; None without one that can be read."""
+        name = self.file_name(row)
+        try:
+            return None if name is None else size_of(self._files.content(name))
+        except MediaError:
+            return None
 
     def close(self) -> None:
         """Close the archive, if it is one."""
@@ -201,12 +224,19 @@ class PixelRows(RowMedia):
         """Return True for every row of the table."""
         return self._is_row(row)
 
-    def picture(self, row: int, largest: int = 256) -> Picture:
+    def picture(
+        self, row: int, largest: int = 256, file: int = 0, contrast: Contrast = "plain"
+    ) -> Picture:
         """Return the pixels enlarged, so that the longest side is near ``largest``."""
         if not self._is_row(row):
             raise self._missing(row, "picture")
+        if file != 0:
+            raise self._no_file(row, file)
+        pixels = self._pixels[row]
+        if contrast != "plain":
+            pixels = eight_bits(pixels, contrast) / 255
         sides = self._pixels.shape[1:]
-        return pixel_picture(self._pixels[row], max(1, standard_size(largest) // max(sides)))
+        return pixel_picture(pixels, max(1, standard_size(largest) // max(sides)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,6 +246,7 @@ class DiscoveryData:
     table: Table  # features, ids, and labels that are known before the first question
     media: RowMedia  # pictures, sounds or outlines of the rows
     notes: list[str] = field(default_factory=list)  # remarks for the reader
+    context: Context = NO_CONTEXT  # columns that are shown beside the rows
 
 
 def pixel_pictures(ids: Sequence[str], features: Any, height: int = 8, width: int = 8) -> PixelRows:
@@ -309,10 +340,11 @@ class OutlineRows(RowMedia):
     """
 
     kind: MediaKind = "outline"
+    landmarks: Landmarks
 
     def __init__(self, landmarks: Landmarks, aligned: Coordinates, consensus: Matrix) -> None:
         super().__init__(landmarks.ids)
-        self._landmarks = landmarks
+        self.landmarks = landmarks
         self._aligned = aligned
         mean = consensus[:, :2]
         border = border_of(mean)
@@ -341,9 +373,9 @@ class OutlineRows(RowMedia):
         """
         if not self._is_row(row):
             raise self._missing(row, "outline")
-        raw = self._landmarks.coordinates[row]
+        raw = self.landmarks.coordinates[row]
         is_missing = np.isnan(raw).any(axis=1)
-        curves = [*self._landmarks.curves[row], *self._landmarks.outlines[row]]
+        curves = [*self.landmarks.curves[row], *self.landmarks.outlines[row]]
         return {
             "points": _shown(self._aligned[row, :, :2]),
             **self._common,

@@ -1,7 +1,8 @@
 """Columns of a known table, by which further rows of it are read."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow as pa
 from kernova.errors import InputError, quoted
 from kernova.tables.columns import category_columns
 from kernova.tables.formats import RawTable
+from kernova.tables.interpretation import ColumnReading
 from kernova.text import listed, plural, quantity
 
 
@@ -27,6 +29,8 @@ class KnownColumns:
     fills : bool
         Whether a column that further rows do not have counts as missing in all of them; otherwise
         it is an error.
+    readings : mapping of str to ColumnReading
+        How each column was read, if that is known.
 
     Examples
     --------
@@ -40,19 +44,30 @@ class KnownColumns:
     names: tuple[str, ...]
     texts: frozenset[str] = frozenset()
     fills: bool = False
+    readings: Mapping[str, ColumnReading] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, features: pd.DataFrame, *, fills: bool = False) -> "KnownColumns":
+    def of(
+        cls,
+        features: pd.DataFrame,
+        readings: Mapping[str, ColumnReading] | None = None,
+        *,
+        fills: bool = False,
+    ) -> "KnownColumns":
         """Return the columns of a table."""
         names = tuple(map(str, features.columns))
         texts = np.array(names, dtype=object)[category_columns(features)]
-        return cls(names, frozenset(texts.tolist()), fills)
+        return cls(names, frozenset(texts.tolist()), fills, dict(readings or {}))
+
+    def link(self, template: str | None, columns: Sequence[str]) -> str | None:
+        """Return the template of a link if these columns are enough for it."""
+        wanted = re.findall(r"\{([^{}]*)\}", template or "")
+        is_whole = all(name == "id" or name in columns for name in wanted)
+        return template if is_whole else None
 
 
-def like_known(
-    raw: RawTable, known: KnownColumns, besides: Collection[str | None], source: str
-) -> RawTable:
-    """Return further rows with the columns of a known table, and a note on what was done.
+def like_known(raw: RawTable, known: KnownColumns, source: str) -> RawTable:
+    """Return further rows with all columns of a known table, and a note on those that are filled.
 
     Parameters
     ----------
@@ -60,15 +75,8 @@ def like_known(
         The rows as read.
     known : KnownColumns
         The columns wanted.
-    besides : collection of str or None
-        Columns that are no features, and stay.
     source : str
         The file, for messages.
-
-    Returns
-    -------
-    RawTable
-        Without columns that the known table does not have.
 
     Raises
     ------
@@ -76,46 +84,54 @@ def like_known(
         If columns are missing; the message names them.
     """
     present = raw.columns.column_names
-    missing = [name for name in known.names if name not in present]
+    missing = [name for name in known.names if name not in {one.strip() for one in present}]
     if missing and (not known.fills or len(missing) == len(known.names)):
-        raise InputError(
-            f"{source} lacks {quantity(len(missing), 'column')} that the project's rows have: "
-            f"{listed(missing)}. Add {plural(len(missing), 'it', 'them')}"
-            + (
-                ", or pass missing_columns='fill' to count these values as missing."
-                if len(missing) < len(known.names)
-                else "."
-            )
-        )
+        raise _lacks(missing, known, source)
     columns = raw.columns
     for name in missing:
         kind = pa.string() if name in known.texts else pa.float64()
         columns = columns.append_column(name, pa.nulls(columns.num_rows, kind))
-    kept = {*known.names, *besides}
-    extra = [name for name in present if name not in kept]
-    return raw._replace(
-        columns=columns.drop_columns(extra),
-        aside=raw.aside - set(known.names) - set(extra),
-        notes=(
-            *raw.notes,
-            *_notes(missing, [one for one in extra if one not in raw.aside], source),
-        ),
-    )
-
-
-def _notes(missing: Sequence[str], extra: Sequence[str], source: str) -> list[str]:
-    notes = []
+    notes = [*raw.notes]
     if missing:
         notes.append(
             f"{source} lacks {listed(missing)}; {plural(len(missing), 'its', 'their')} values "
             "count as missing, and are filled with the usual ones."
         )
-    if extra:
-        notes.append(
-            f"{plural(len(extra), 'Column', 'Columns')} {listed(extra)} of {source} "
-            f"{plural(len(extra), 'is', 'are')} not in the project, and left out."
-        )
-    return notes
+    return raw._replace(columns=columns, notes=tuple(notes))
+
+
+def _lacks(missing: list[str], known: KnownColumns, source: str) -> InputError:
+    more = (
+        ", or pass missing_columns='fill' to count these values as missing"
+        if len(missing) < len(known.names)
+        else ""
+    )
+    return InputError(
+        f"{source} lacks {quantity(len(missing), 'column')} that the project's rows have: "
+        f"{listed(missing)}. Add {plural(len(missing), 'it', 'them')}{more}."
+    )
+
+
+def extra_columns_note(
+    columns: Sequence[str], known: Sequence[str], besides: Sequence[str | None], source: str
+) -> list[str]:
+    """Return a note on columns of further rows that the known table does not have.
+
+    Examples
+    --------
+    >>> from kernova.tables.known import extra_columns_note
+    >>> extra_columns_note(["fish", "length", "depth"], ["fish", "length"], [], "more.csv")
+    ["Column 'depth' of more.csv is not in the project, and no feature."]
+    """
+    extra = [name for name in columns if name not in {*known, *besides, ""}]
+    if not extra:
+        return []
+    are = plural(len(extra), "is", "are")
+    none = plural(len(extra), "no feature", "no features")
+    return [
+        f"{plural(len(extra), 'Column', 'Columns')} {listed(extra)} of {source} {are} not in the "
+        f"project, and {none}."
+    ]
 
 
 def with_known_types(features: pd.DataFrame, known: pd.DataFrame, source: str) -> pd.DataFrame:

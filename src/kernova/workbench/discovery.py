@@ -1,7 +1,7 @@
 """Discovery of the categories in a table: session, project file, summary and stopping advice."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from kernova.discover.stopping import Advice, advice_after
 from kernova.discover.store import open_table_project
 from kernova.discover.strategies import strategy_named
 from kernova.files import path_text
+from kernova.noun import ROWS, Noun, noun_from
+from kernova.tables.context import NO_CONTEXT, Context
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table
 from kernova.text import quantity
@@ -50,6 +52,8 @@ class Discovery:
         How rows are encoded.
     notes : list of str
         Remarks for the reader.
+    context : Context
+        Columns that are shown beside the rows without being features, and their link.
     """
 
     table: Table
@@ -61,11 +65,17 @@ class Discovery:
     population: Population
     encoding: Encoding
     notes: list[str] = field(default_factory=list)
+    context: Context = NO_CONTEXT
 
-    def grown(self, table: Table, rows: Matrix) -> "Discovery":
+    def grown(self, table: Table, rows: Matrix, context: Context) -> "Discovery":
         """Return the same discovery over more rows, of which ``rows`` are the encoded new ones."""
-        encoded = np.vstack([self.encoded, rows])
-        return replace(self, table=table, encoded=encoded, population=Population(table.features))
+        return replace(
+            self,
+            table=table,
+            encoded=np.vstack([self.encoded, rows]),
+            population=Population(table.features),
+            context=context,
+        )
 
     @property
     def cache(self) -> Path:
@@ -82,6 +92,17 @@ class Discovery:
         """Prepare the strategy for the first question, or restore it from the cache."""
         prepare(self.session, self.cache, self.head.fingerprint)
 
+    @property
+    def noun(self) -> Noun:
+        """What a row is called."""
+        text = self.session.results_.annotations.options.get("noun")
+        return ROWS if text is None else noun_from(text)
+
+    @property
+    def has_further_labels(self) -> bool:
+        """Whether rows may have labels beside their category."""
+        return self.session.results_.annotations.options.get("further labels") == "on"
+
     def describe_cluster(self, question: AskedQuestion) -> str:
         """Return a sentence on the rows that a question represents: number, nearest, labels."""
         others = question.members[question.members != question.row]
@@ -91,7 +112,7 @@ class Discovery:
         names = ", ".join(str(self.session.ids_[row]) for row in nearest)
         n_more = len(others) - len(nearest)
         more = f" and {n_more:,} more" if n_more else ""
-        n_others = quantity(len(others), "other row")
+        n_others = self.noun.counted(len(others), "other")
         return f"It represents itself and {n_others}: {names}{more}.{self._known_among(others)}"
 
     def nearest(self, row: int, others: Indices, most: int) -> Indices:
@@ -131,7 +152,7 @@ class Discovery:
         skipped = f" ({session.n_skipped_} skipped)" if session.n_skipped_ else ""
         return (
             f"{quantity(session.n_questions_, 'question')} asked{skipped}, "
-            f"{quantity(session.n_labelled_, 'row')} of {len(session.ids_):,} labelled, "
+            f"{self.noun.counted(session.n_labelled_)} of {len(session.ids_):,} labelled, "
             f"{quantity(len(session.categories_), 'category', 'categories')}."
         )
 
@@ -141,7 +162,11 @@ class Discovery:
         session = self.session
         progress = session.results_.progress
         n_besides = session.n_labelled_ - progress.n_named
-        return advice_after(progress, len(session.ids_), n_besides)
+        advice, noun = advice_after(progress, len(session.ids_), n_besides), self.noun
+        known, guessed = (
+            tuple(map(noun.in_sentence, some)) for some in (advice.known, advice.guessed)
+        )
+        return replace(advice, known=known, guessed=guessed)
 
     def to_json_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
@@ -196,6 +221,9 @@ def open_discovery(
     missing: str = "refuse",
     notes: Sequence[str] = (),
     firsts: Sequence[int] = (),
+    noun: str | None = None,
+    further_labels: bool | None = None,
+    context: Context = NO_CONTEXT,
 ) -> Discovery:
     """Start the discovery of a table's categories, or resume a project.
 
@@ -216,6 +244,12 @@ def open_discovery(
     firsts : sequence of int
         Index of the first row of each part: the rows that the project was started with, and those
         that were added.
+    noun : str, optional
+        What a row is called, see :func:`kernova.noun.noun_from`; stored in the project.
+    further_labels : bool, optional
+        Whether rows may have labels beside their category; stored in the project.
+    context : Context, optional
+        Columns to show beside the rows.
 
     Returns
     -------
@@ -224,6 +258,9 @@ def open_discovery(
     """
     if strategy is not None:
         strategy_named(strategy)  # raises for a misspelt name before a file is created
+    options = {} if noun is None else {"noun": ",".join(noun_from(noun))}
+    if further_labels is not None:
+        options["further labels"] = "on" if further_labels else "off"
     n_first = firsts[1] if len(firsts) > 1 else len(table.features)
     encoding = Encoding(table.features.iloc[:n_first], missing)
     ends = [*firsts[1:], len(table.features)]
@@ -235,6 +272,7 @@ def open_discovery(
     is_resumed = len(store.records) > 0
     named = pd.DataFrame(encoded, columns=encoding.names, copy=False)
     session.start(named, ids, known=table.labels, project=store)
+    _set_options(session, options)
     return Discovery(
         replace(table, source=path_text(table.source)),
         session,
@@ -245,4 +283,14 @@ def open_discovery(
         Population(table.features),
         encoding,
         [*notes, *dropped_rows_notes(table), *cell_notes, *store.notes],
+        context,
     )
+
+
+def _set_options(session: CategoryDiscovery, options: Mapping[str, str]) -> None:
+    """Store the options that differ from those of the project."""
+    stored = {"noun": ",".join(ROWS), "further labels": "off"}
+    stored |= session.results_.annotations.options
+    for name, value in options.items():
+        if stored[name] != value:
+            session.review.set_option(name, value)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 
-from kernova.discover.events import LogEntry, PriorLabels
+from kernova.discover.events import Imported, LogEntry, PriorLabels
 from kernova.files import scratch_folder
 from kernova.typing import Indices, Mask
 from kernova.workbench.messages import rows_of
@@ -129,7 +129,8 @@ def labelling_groups(entries: Iterable[LogEntry], n_rows: int) -> Indices:
     numbers = -1 - np.arange(n_rows, dtype=np.intp)
     for entry in entries:
         rows = list(rows_of(entry.event))
-        if entry.counts and rows and not isinstance(entry.event, PriorLabels):
+        # The rows of a file are no cluster: they were labelled one by one.
+        if entry.counts and rows and not isinstance(entry.event, PriorLabels | Imported):
             numbers[rows] = entry.number if len(rows) > 1 else -1 - rows[0]
     return numbers
 
@@ -178,6 +179,11 @@ class Learning(Part):
     def wait(self, seconds: float) -> bool:
         """Wait for the end, with a timeout; return whether learning has ended."""
         return self._job.wait(seconds)
+
+    def model(self) -> LearntModel | None:
+        """Return the model that was learnt last, if any."""
+        found = self._job.result
+        return None if found is None else found.model
 
     def state(self) -> LearnReply:
         """Return the progress of learning and its last result."""

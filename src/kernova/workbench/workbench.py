@@ -64,7 +64,8 @@ class Workbench:
         self.history = self.part(History)
         self.map = self.part(MapOfRows)
         self.learning = self.part(Learning)
-        self.exports = self.part(Exports)
+        self.exports = Exports(self.shared, self.media, self.learning.model)
+        self._parts[Exports] = self.exports
         self.overview = Overview(
             self.shared, self.presence, self.preparation, self.learning.state, self.media.kind
         )

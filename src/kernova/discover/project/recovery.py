@@ -97,6 +97,7 @@ def _n_rows(content: ProjectContent) -> int:
 
 def _largest_row(event: Event) -> int:
     several = [*getattr(event, "rows", ()), *getattr(event, "others", ())]
+    several += [_largest_row(part) for part in getattr(event, "parts", ())]
     rows = [one for one in (getattr(event, "row", None), *several) if isinstance(one, int)]
     return max(rows, default=-1)
 

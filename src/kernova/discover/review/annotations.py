@@ -11,11 +11,14 @@ from kernova.discover.events import (
     Event,
     Flagged,
     Grouped,
+    Imported,
     KeyChosen,
     Merged,
     Noted,
+    OptionSet,
     Rejected,
     Renamed,
+    RowsNoted,
     Tagged,
 )
 
@@ -23,7 +26,8 @@ Key = TypeVar("Key", int, str)
 
 #: Events that change annotations.
 ANNOTATING: Final = (
-    Noted, Flagged, Tagged, Rejected, Grouped, KeyChosen, Renamed, Merged, Deleted,
+    Noted, Flagged, Tagged, Rejected, Grouped, KeyChosen, OptionSet, Renamed, Merged, Deleted,
+    Imported,
 )  # fmt: skip
 
 
@@ -49,6 +53,8 @@ class Annotations:
         The heading of each category that is under one.
     keys : dict of str to (str or None)
         The key that was chosen for a category; None if it is to have none.
+    options : dict of str to str
+        Options of the project that were set, by name.
 
     Examples
     --------
@@ -67,6 +73,7 @@ class Annotations:
         self.rejected: dict[int, dict[str, None]] = {}
         self.headings: dict[str, str] = {}
         self.keys: dict[str, str | None] = {}
+        self.options: dict[str, str] = {}
         for event in events:
             self.apply(event)
 
@@ -81,6 +88,11 @@ class Annotations:
                 _mark(self.tags, rows, label, is_on=is_on)
             case Rejected(rows, label):
                 _mark(self.rejected, rows, label, is_on=True)
+            case RowsNoted(rows, texts):
+                self.notes |= dict(zip(rows, texts, strict=True))
+            case Imported(_, parts):
+                for part in parts:
+                    self.apply(part)
             case _:
                 self._apply_to_categories(event)
 
@@ -91,6 +103,8 @@ class Annotations:
                     _put_or_drop(self.headings, name, under)
             case KeyChosen(name, key):
                 self._choose_key(name, key)
+            case OptionSet(name, value):
+                self.options[name] = value
             case Renamed(old, new):
                 self._rename({old: new})
             case Merged(into, others):

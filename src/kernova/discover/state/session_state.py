@@ -11,30 +11,34 @@ time does not depend on the number of answers.
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 from kernova.discover.events import (
     Accepted,
     Answered,
     Changed,
-    Confidence,
     Deleted,
     Event,
     Flagged,
     Grouped,
+    Imported,
     KeyChosen,
     Lost,
     Merged,
     Noted,
+    Opined,
+    OptionSet,
     Passed,
     PriorLabels,
     QuestionEvent,
     Rejected,
+    RemarkEvent,
     Renamed,
     Reopened,
     RowLabelled,
     RowsAdded,
     RowsLabelled,
+    RowsNoted,
     RowsUnsure,
     Settled,
     Skipped,
@@ -42,9 +46,10 @@ from kernova.discover.events import (
     Unsure,
 )
 from kernova.discover.growth.batches import check_batch
-from kernova.discover.opinions import Opinion, Opinions, RowOpinions
+from kernova.discover.opinions import Opinion, Opinions
 from kernova.discover.questions import Answer
 from kernova.discover.state.category_rows import CategoryRows
+from kernova.discover.state.entries import AskedRow, Entry, RowBefore, Step
 from kernova.errors import InputError, quoted
 from kernova.text import listed
 
@@ -52,45 +57,6 @@ _MAX_NAMES: Final = 12
 # Events that can be taken back without a replay, and rows that are kept for it.
 _MOST_STEPS: Final = 10_000
 _MOST_ROWS_KEPT: Final = 100_000
-
-
-Status = Literal["", "unsure", "accepted"]
-
-
-class Entry(NamedTuple):
-    """The label of a row, and the question whose answer gave it, if any.
-
-    The status of an accepted suggestion is "accepted"; that of a row without label about which an
-    expert was unsure is "unsure".
-    """
-
-    label: str | None
-    question: int | None = None
-    status: Status = ""
-    confidence: Confidence | None = None
-
-
-class AskedRow(NamedTuple):
-    """The row of a question, and the rows that were labelled with it."""
-
-    row: int
-    others: tuple[int, ...] = ()
-
-
-class _RowBefore(NamedTuple):
-    """Everything about a row before an event."""
-
-    entry: Entry | None
-    rank: int
-    opinions: RowOpinions
-
-
-class _Step(NamedTuple):
-    """What one event changed, with which it can be taken back."""
-
-    is_question: bool
-    rows: dict[int, _RowBefore]
-    is_batch: bool
 
 
 class SessionState:
@@ -149,9 +115,9 @@ class SessionState:
         self._categories = CategoryRows(n_rows)
         self._question_of: dict[int, int] = {}  # the row of a question to its number
         self._next_rank = 1
-        self._steps: deque[_Step] = deque()
+        self._steps: deque[Step] = deque()
         self._n_kept = 0  # rows in all steps
-        self._changing: dict[int, _RowBefore] = {}  # rows of the present step
+        self._changing: dict[int, RowBefore] = {}  # rows of the present step
         for event in events:
             self.apply(event)
 
@@ -200,13 +166,13 @@ class SessionState:
                 _check_distinct((row, *others))
             case Skipped(row) | Unsure(row):
                 self._check_open(row)
-            case RowLabelled(row, _) | Passed(row) | Noted(row, _):
+            case RowLabelled(row) | Passed(row) | Noted(row, _):
                 self._check_rows((row,))
             case RowsLabelled() | RowsUnsure() | Reopened() | Rejected() | Flagged() | Tagged():
                 self._check_rows(event.rows)
                 _check_distinct(event.rows)
-            case Accepted():
-                self._check_accepted(event)
+            case Accepted() | Opined() | RowsNoted() | Imported():
+                self._check_imported(event)
             case _:
                 self._check_correction(event)
 
@@ -222,7 +188,7 @@ class SessionState:
                 self._check_merge(into, others)
             case Deleted(name):
                 self._check_category(name)
-            case Lost() | Grouped() | KeyChosen():
+            case Lost() | Grouped() | KeyChosen() | OptionSet():
                 pass
             case _:
                 raise TypeError(f"{event!r} is resolved by the log, not by the state")
@@ -240,7 +206,7 @@ class SessionState:
         self._changing = {}
         answers = self._applied(event, by)
         is_batch = isinstance(event, RowsAdded)
-        self._keep(_Step(isinstance(event, QuestionEvent), self._changing, is_batch))
+        self._keep(Step(isinstance(event, QuestionEvent), self._changing, is_batch))
         return answers
 
     def _applied(self, event: Event, by: str | None) -> list[Answer] | None:
@@ -253,7 +219,13 @@ class SessionState:
                 return self._add_question(AskedRow(row), Entry(None), by)
             case Unsure(row):
                 return self._add_question(AskedRow(row), Entry(None, None, "unsure"), by)
-            case Passed() | Lost() | Noted() | Flagged() | Tagged() | Grouped() | KeyChosen():
+            case RowsAdded():
+                return self._add_rows(event)
+            case Imported(_, parts):
+                return _joined([self._applied(part, by) for part in parts])
+            case Passed() | Lost() | RowsNoted():
+                return []
+            case _ if isinstance(event, RemarkEvent):
                 return []
             case _:
                 return self._applied_to_rows(event, by)
@@ -262,16 +234,16 @@ class SessionState:
         match event:
             case PriorLabels(rows, labels):
                 return self._set_prior(rows, labels)
-            case RowsAdded():
-                return self._add_rows(event)
             case Accepted():
                 return self._accept(event)
+            case Opined():
+                return self._opine(event, by)
             case RowsUnsure(rows):
                 return self._label_rows(rows, Entry(None, None, "unsure"), by)
-            case RowLabelled(row, label):
-                return self._label_rows((row,), Entry(label), by)
-            case RowsLabelled(rows, label):
-                return self._label_rows(rows, Entry(label), by)
+            case RowLabelled(row, label, confidence):
+                return self._label_rows((row,), Entry(label, confidence=confidence), by)
+            case RowsLabelled(rows, label, confidence):
+                return self._label_rows(rows, Entry(label, confidence=confidence), by)
             case Settled(row, label):
                 self._remember(row)
                 self.opinions.settle(row, label)
@@ -320,7 +292,7 @@ class SessionState:
             ranks = self._categories.ranks
             self.entries = dict(sorted(self.entries.items(), key=lambda item: ranks[item[0]]))
 
-    def _keep(self, step: _Step) -> None:
+    def _keep(self, step: Step) -> None:
         self._steps.append(step)
         self._n_kept += len(step.rows)
         while self._n_kept > _MOST_ROWS_KEPT or len(self._steps) > _MOST_STEPS:
@@ -329,9 +301,9 @@ class SessionState:
     def _remember(self, row: int) -> None:
         if row not in self._changing:
             rank = self._categories.ranks[row]
-            self._changing[row] = _RowBefore(self.entries.get(row), rank, self.opinions.about(row))
+            self._changing[row] = RowBefore(self.entries.get(row), rank, self.opinions.about(row))
 
-    def _restore(self, row: int, before: _RowBefore) -> bool:
+    def _restore(self, row: int, before: RowBefore) -> bool:
         """Set a row as it was; return whether the order of the entries is still right."""
         self.opinions.restore(row, before.opinions)
         is_there = row in self.entries
@@ -400,6 +372,19 @@ class SessionState:
         for row in event.rows:
             self._remember(row)
         given = (Entry(event.names[code], None, "accepted") for code in event.codes)
+        return self._update(dict(zip(event.rows, given, strict=True)))
+
+    def _opine(self, event: Opined, by: str | None) -> list[Answer] | None:
+        """Label rows as a file of labels does, each by one expert."""
+        expert = by if event.expert is None else event.expert
+        labels = [event.names[code] for code in event.codes]
+        for row in event.rows:
+            self._remember(row)
+        for row, label in zip(event.rows, labels, strict=True):
+            self.opinions.record((row,), Opinion(label, None, expert))
+            if event.settles and self.opinions.n_experts(row) > 1:
+                self.opinions.settle(row, label)
+        given = (Entry(label, None, "", event.confidence) for label in labels)
         return self._update(dict(zip(event.rows, given, strict=True)))
 
     def _reopen(self, rows: Iterable[int]) -> None:
@@ -494,13 +479,20 @@ class SessionState:
         if rows and not (min(rows) >= 0 and max(rows) < self.n_rows):
             raise _damaged(f"it refers to row {max(rows)}, but the table has {self.n_rows} rows")
 
-    def _check_accepted(self, event: Accepted) -> None:
+    def _check_imported(self, event: Accepted | Opined | RowsNoted | Imported) -> None:
+        if isinstance(event, Imported):
+            for part in event.parts:
+                self.check(part)
+            return
         self._check_rows(event.rows)
         _check_distinct(event.rows)
-        if not len(event.rows) == len(event.codes) == len(event.permille):
-            raise _damaged("it accepts rows without one suggestion for each")
-        if event.codes and max(event.codes) >= len(event.names):
-            raise _damaged("it accepts rows for a category without name")
+        of_rows = {
+            Accepted: ("codes", "permille"), Opined: ("codes",), RowsNoted: ("texts",),
+        }[type(event)]  # fmt: skip
+        if any(len(getattr(event, name)) != len(event.rows) for name in of_rows):
+            raise _damaged(f"it has {' and '.join(of_rows)} for other rows than it names")
+        if not isinstance(event, RowsNoted) and max(event.codes, default=-1) >= len(event.names):
+            raise _damaged("it labels rows with a category without name")
 
     def _check_open(self, row: int) -> None:
         self._check_rows((row,))
@@ -547,6 +539,12 @@ class SessionState:
             raise InputError(
                 f"There is no category {quoted(name)}. {_existing(list(self.categories))}"
             )
+
+
+def _joined(parts: list[list[Answer] | None]) -> list[Answer] | None:
+    """Return the new answers of several events; None if one of them needs a fresh asker."""
+    known = [answers for answers in parts if answers is not None]
+    return [one for answers in known for one in answers] if len(known) == len(parts) else None
 
 
 def _existing(names: list[str]) -> str:

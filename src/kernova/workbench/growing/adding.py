@@ -173,7 +173,7 @@ def add_to(
     InputError
         If the file cannot be read like the project's rows; nothing is added then.
     """
-    given = {**project.options, **(options or {})}
+    given = {**project.options, **(options or {}), "only": None}
     _check_choices({"same_id": same_id, **given})
     rows = read_batch(new, given, project.rows.first)
     try:
@@ -233,7 +233,7 @@ def _added(
     )
     project.rows = GrownRows([*project.rows.parts, kept])
     project.media = project.rows.media()
-    project.discovery = discovery.grown(project.rows.table(), encoded)
+    project.discovery = discovery.grown(project.rows.table(), encoded, project.rows.context())
     batches = discovery.session.batches_
     return BatchResult(
         source, n_read, len(before.ids), comparison, batches[-1], len(batches), judged,

@@ -17,6 +17,7 @@ from kernova.workbench.discovery import Discovery, open_discovery
 from kernova.workbench.growing.reading import (
     PATH_OPTIONS,
     GrownRows,
+    how_read,
     read_first,
     read_parts,
 )
@@ -72,6 +73,7 @@ def open_growing(
     moved: Sequence[str | os.PathLike[str]] = (),
     strategy: str | None = None,
     seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> GrowingProject:
     """Open a project, or start one; the project remembers where its rows were read from.
 
@@ -88,6 +90,8 @@ def open_growing(
         Files that are in another place now, or folders that hold them.
     strategy, seed : optional
         As for :func:`~kernova.workbench.discovery.open_discovery`.
+    settings : mapping of str to object, optional
+        Further parameters of it that the project stores.
 
     Returns
     -------
@@ -117,10 +121,11 @@ def open_growing(
     places = [Path(one) for one in moved]
     first = _first_source(path, content, data, given, places)
     if content is None:
-        rows, sources = GrownRows([read_first(data or "", given)]), [first]
+        rows, sources = GrownRows([read_first(path, data or "", given)]), [first]
     else:
         rows, sources = read_parts(path, content, first, places)
-    chosen = first.resolved(path)
+    chosen = {**how_read(rows.parts[0]), **first.resolved(path)}
+    sources[0] = replace(sources[0], options={**chosen, **sources[0].options})
     try:
         discovery = open_discovery(
             rows.table(),
@@ -130,6 +135,8 @@ def open_growing(
             missing=chosen.get("missing", "refuse"),
             notes=rows.notes,
             firsts=rows.firsts,
+            context=rows.context(),
+            **(settings or {}),
         )
         grown = GrowingProject(discovery, rows.media(), rows, chosen)
         for number, source in enumerate(sources):

@@ -15,10 +15,11 @@ from kernova.discover.project.content import ProjectContent
 from kernova.discover.project.parts import Part
 from kernova.errors import InputError, quoted
 from kernova.media.joined import JoinedMedia, MediaPart
-from kernova.media.opening import open_discovery_data
+from kernova.media.opening import open_discovery_data, open_project_data
 from kernova.media.row_media import DiscoveryData, RowMedia
+from kernova.tables.context import NO_CONTEXT, Context, joined_context
 from kernova.tables.identity import TableDigest
-from kernova.tables.known import KnownColumns, with_known_types
+from kernova.tables.known import KnownColumns, extra_columns_note, with_known_types
 from kernova.tables.records import dropped_rows_notes
 from kernova.tables.table import Table
 from kernova.text import first_few, plural, quantity
@@ -39,6 +40,7 @@ class ReadRows(NamedTuple):
     table: Table
     media: MediaPart
     notes: list[str]
+    context: Context = NO_CONTEXT  # of all rows of the file, as the media are
 
     def at(self, places: Indices) -> "ReadRows":
         """Return the rows at some places of the table, in this order."""
@@ -57,19 +59,38 @@ class ReadRows(NamedTuple):
 
 
 def _read(data: str | os.PathLike[str], options: Mapping[str, Any], **more: Any) -> ReadRows:
-    kept = {name: value for name, value in options.items() if name not in _OF_BATCHES}
-    opened: DiscoveryData = open_discovery_data(data, **kept, **more)
+    return _as_rows(open_discovery_data(data, **_for_reading(options), **more))
+
+
+def _for_reading(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in _OF_BATCHES}
+
+
+def _as_rows(opened: DiscoveryData) -> ReadRows:
     table = opened.table
     table = replace(table, features=table.features.reset_index(drop=True))
     table = replace(table, ids=table.ids.reset_index(drop=True))
-    return ReadRows(
-        table, MediaPart(opened.media, np.arange(len(table.features))), list(opened.notes)
-    )
+    places = np.arange(len(table.features))
+    return ReadRows(table, MediaPart(opened.media, places), list(opened.notes), opened.context)
 
 
-def read_first(data: str | os.PathLike[str], options: Mapping[str, Any]) -> ReadRows:
-    """Return the rows that a project is started with."""
-    return _read(data, options)
+def read_first(project: Path, data: str | os.PathLike[str], options: Mapping[str, Any]) -> ReadRows:
+    """Return the rows that a project is started with, or was.
+
+    A table is read as it was then if ``options`` say how.
+    """
+    if "reading" in options:
+        return _read(data, options)
+    return _as_rows(open_project_data(project, data, **_for_reading(options)))
+
+
+def how_read(rows: ReadRows) -> dict[str, Any]:
+    """Return options by which the table of the first rows is read alike when it has changed."""
+    table = rows.table
+    if table.reader is not None:
+        return {}
+    features = list(map(str, table.features.columns))
+    return {"reading": "auto" if table.readings else "strict", "only": features}
 
 
 def read_batch(data: str | os.PathLike[str], options: Mapping[str, Any], first: Table) -> ReadRows:
@@ -90,7 +111,7 @@ def read_batch(data: str | os.PathLike[str], options: Mapping[str, Any], first: 
         If the file cannot be read, or has other columns.
     """
     fills = options.get("missing_columns") == "fill"
-    known = KnownColumns.of(first.features, fills=fills)
+    known = KnownColumns.of(first.features, first.readings, fills=fills)
     given = {**options, "missing": "fill"} if fills else options
     try:
         rows = _read(data, given, reader=first.reader, like=known)
@@ -100,7 +121,10 @@ def read_batch(data: str | os.PathLike[str], options: Mapping[str, Any], first: 
         rows = _read_without_pictures(data, given, known, first, error)
     features = with_known_types(rows.table.features, first.features, rows.table.source)
     ids = _named_ids(rows.table.ids, options)
-    return rows._replace(table=replace(rows.table, features=features, ids=ids))
+    besides = [options.get("id_column"), options.get("label_column"), *(options.get("drop") or ())]
+    extra = extra_columns_note(rows.table.columns, first.columns, besides, rows.table.source)
+    table = replace(rows.table, features=features, ids=ids)
+    return rows._replace(table=table, notes=[*rows.notes, *extra])
 
 
 def _read_without_pictures(
@@ -200,6 +224,12 @@ class GrownRows(NamedTuple):
         ids = [str(one) for part in self.parts for one in part.table.ids.tolist()]
         return JoinedMedia(ids, [part.media for part in self.parts])
 
+    def context(self) -> Context:
+        """Return the columns that are shown beside all rows without being features."""
+        if len(self.parts) == 1 and _is_whole(self.parts[0].media):
+            return self.parts[0].context
+        return joined_context([(part.context, part.media.places) for part in self.parts])
+
     def close(self) -> None:
         """Close all media files."""
         for part in self.parts:
@@ -228,7 +258,8 @@ def read_parts(
     """
     sources = [_placed(project, 0, first, moved)]
     data = _data_of(project, 0, sources[0])
-    parts = [_first_part(content, read_first(data, sources[0].resolved(project)), str(data))]
+    whole = read_first(project, data, sources[0].resolved(project))
+    parts = [_first_part(content, whole, str(data))]
     try:
         for number, part in enumerate(content.parts[1:], start=1):
             if part.source is None:

@@ -14,11 +14,12 @@
  */
 
 /**
- * Unlabelled rows that are like a given one, the most alike first.
+ * Unlabelled rows that are like given ones, the most alike first.
  * @typedef {object} AlikeReply
- * @property {number} row
+ * @property {number} row The first given row.
  * @property {string} id
- * @property {string|null} label Category of the given row; null without one.
+ * @property {string|null} label The only category of the given rows; null if they have none or several.
+ * @property {GivenRow[]} given
  * @property {string} words How many there are, and what is known of such rows.
  * @property {number} total Number of unlabelled rows before the cut.
  * @property {AlikeRow[]} rows
@@ -33,6 +34,13 @@
  */
 
 /**
+ * Rows to find others like them.
+ * @typedef {object} AlikeWanted
+ * @property {number[]} rows
+ * @property {number} [limit]
+ */
+
+/**
  * The category of a question's row, and optionally of other rows of its cluster.
  * @typedef {object} Answer
  * @property {string|null} [expert] Name of the expert; null for the expert without a name.
@@ -42,6 +50,7 @@
  * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
  * @property {"all"|number[]|null} [members] Rows that get the same label: all unlabelled rows that the question
  *   represents, or these; null for the row alone.
+ * @property {"low"|"medium"|"high"|null} [confidence] How sure the expert is, if that is stated.
  */
 
 /**
@@ -69,7 +78,15 @@
  * @property {number|null} question Number of the question that gave the label.
  * @property {Opinion[]} opinions
  * @property {Feature[]} features The most unusual values first.
+ * @property {Feature[]} aligned Values of the first columns, the same for every row, in table order.
+ * @property {ContextShown[]} context Columns that are shown without being features.
+ * @property {string|null} link Address of the row elsewhere.
  * @property {Media} media
+ * @property {string|null} note A remark on the row.
+ * @property {boolean} is_flagged
+ * @property {string[]} also Labels beside the category.
+ * @property {""|"unsure"|"accepted"} status Whether the label is an accepted suggestion, or an expert was unsure.
+ * @property {"low"|"medium"|"high"|null} confidence How sure the expert was who gave the label.
  */
 
 /**
@@ -80,6 +97,8 @@
  * @property {number} asked Number of those that were asked about.
  * @property {number} first_row
  * @property {number} colour Number of its colour, constant while the category exists.
+ * @property {string|null} key Its key, a digit or letter; two characters, the first of them 0, are two keys.
+ * @property {string|null} heading The heading that it is under, of two-level categories.
  */
 
 /**
@@ -98,6 +117,59 @@
  * @property {string|null} label The category; null for skipped.
  * @property {number|null} [row] Row of the question. Questions are renumbered when an earlier answer is undone; with
  *   the row given, no other answer can be changed by mistake.
+ */
+
+/**
+ * A category and its key.
+ * @typedef {object} ChosenKey
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string} name Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {string|null} letter A digit from 1 to 9 or a letter; with a 0 before it, two keys are pressed. Null for no
+ *   key.
+ */
+
+/**
+ * Rows side by side, with their values in the same order of columns.
+ * @typedef {object} CompareReply
+ * @property {Card[]} cards
+ * @property {ComparedColumn[]} columns In the order of the table.
+ * @property {number} n_columns Number of features; of a wide table the columns that differ most are compared.
+ * @property {ComparedContext[]} context
+ */
+
+/**
+ * Rows to show side by side.
+ * @typedef {object} Compared
+ * @property {number[]} rows
+ */
+
+/**
+ * Values of the compared rows in one column.
+ * @typedef {object} ComparedColumn
+ * @property {string} name
+ * @property {"number"|"category"} kind
+ * @property {number} difference Range of the percentiles, from 0 to 1; of categories, 1 if all rows have different
+ *   ones.
+ * @property {boolean} is_different Whether half of all rows lie between two of the values, or the categories differ.
+ * @property {Feature[]} features One for each row, in the order of the rows.
+ */
+
+/**
+ * Values of the compared rows in a column that is no feature.
+ * @typedef {object} ComparedContext
+ * @property {string} name
+ * @property {string[]} texts As written in the file; empty for missing ones.
+ * @property {boolean} is_different
+ */
+
+/**
+ * A value of a row in a column that is no feature.
+ * @typedef {object} ContextShown
+ * @property {string} name The column.
+ * @property {string} text As written in the file; empty for a missing value.
+ * @property {string|null} [address] The value itself, if it is an address of the web.
  */
 
 /**
@@ -122,6 +194,21 @@
  * All rows that experts label differently.
  * @typedef {object} DisagreementsReply
  * @property {Disagreement[]} disagreements
+ */
+
+/**
+ * A labelled row that is near another one.
+ * @typedef {object} Example
+ * @property {number} row
+ * @property {string} id
+ * @property {string} label
+ */
+
+/**
+ * Labelled rows that are nearest to a row, the nearest first.
+ * @typedef {object} ExamplesReply
+ * @property {number} row
+ * @property {Example[]} examples
  */
 
 /**
@@ -177,6 +264,16 @@
  */
 
 /**
+ * Rows that are flagged for later, or no longer.
+ * @typedef {object} Flag
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]} rows
+ * @property {boolean} [is_on]
+ */
+
+/**
  * Rows whose id contains a text; ids that begin with it come first.
  * @typedef {object} FoundReply
  * @property {FoundRow[]} rows
@@ -191,6 +288,33 @@
  */
 
 /**
+ * Whether rows may have labels beside their category.
+ * @typedef {object} FurtherLabels
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {boolean} is_on
+ */
+
+/**
+ * A row that was given, to find others like it.
+ * @typedef {object} GivenRow
+ * @property {number} row
+ * @property {string} id
+ * @property {string|null} label
+ */
+
+/**
+ * Categories and the heading that they are put under.
+ * @typedef {object} Group
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string[]} names
+ * @property {string|null} under The heading; null for none.
+ */
+
+/**
  * A log entry.
  * @typedef {object} HistoryEntry
  * @property {number} number
@@ -198,7 +322,7 @@
  * @property {string|null} by
  * @property {string} words The entry as a sentence.
  * @property
- *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"undo"|"lost"}
+ *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"option"|"import"|"undo"|"lost"}
  *   kind
  * @property {boolean} counts False for entries that were undone, and for the undo itself.
  * @property {number|null} question Number of the question, by which the answer can be changed.
@@ -224,6 +348,7 @@
  *   recorded once and answered again; another request with the same key is rejected.
  * @property {number[]} rows
  * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {"low"|"medium"|"high"|null} [confidence] How sure the expert is, if that is stated.
  */
 
 /**
@@ -296,6 +421,16 @@
  * @property {string|null} [sound] Addresses.
  * @property {string|null} [spectrogram] Addresses.
  * @property {Object<string, unknown>|null} [outline] As from :meth:`kernova.media.row_media.RowMedia.outline`.
+ * @property {MediaFile[]} files All pictures or sounds; the first one is also given above.
+ */
+
+/**
+ * Addresses of one of a row's pictures or sounds.
+ * @typedef {object} MediaFile
+ * @property {string} name A short name of the file; empty if it has none.
+ * @property {string|null} [picture] Addresses.
+ * @property {string|null} [sound] Addresses.
+ * @property {string|null} [spectrogram] Addresses.
  */
 
 /**
@@ -312,6 +447,16 @@
  * An expert who joins.
  * @typedef {object} NewExpert
  * @property {string} name Name of the expert.
+ */
+
+/**
+ * A remark on a row, in place of an earlier one.
+ * @typedef {object} Note
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number} row Row index, counted from 0.
+ * @property {string|null} text The remark; null removes it.
  */
 
 /**
@@ -402,6 +547,13 @@
  */
 
 /**
+ * What a row is called.
+ * @typedef {object} RowNoun
+ * @property {string} one
+ * @property {string} several
+ */
+
+/**
  * The log entry that is on disk now.
  * @typedef {object} Saved
  * @property {number} number Its number in the log, counted from 1.
@@ -436,6 +588,7 @@
  * @property {boolean} is_resumed
  * @property {string[]} notes
  * @property {ExpertHere[]} experts
+ * @property {RowNoun} noun
  */
 
 /**
@@ -454,6 +607,7 @@
  * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
  *   recorded once and answered again; another request with the same key is rejected.
  * @property {number} row Row index, counted from 0.
+ * @property {boolean} [unsure] Whether the row is listed among those that the expert cannot decide.
  */
 
 /**
@@ -474,6 +628,9 @@
  * @property {number} rows
  * @property {Advice} advice
  * @property {number} disagreements
+ * @property {number} unsure Number of rows about which an expert was unsure.
+ * @property {number} flagged Number of flagged rows.
+ * @property {boolean} has_further_labels Whether rows may have labels beside their category.
  * @property {ExpertHere[]} experts
  * @property {LearnReply} learn
  */
@@ -484,6 +641,55 @@
  * @property {PrecisionReply} precision
  * @property {number} total
  * @property {LearntRow[]} rows
+ */
+
+/**
+ * A column of the table view.
+ * @typedef {object} TableColumn
+ * @property {string} key Its name in requests.
+ * @property {string} name
+ * @property {"id"|"label"|"status"|"context"|"feature"} kind
+ * @property {boolean} is_number
+ */
+
+/**
+ * A row of the table view.
+ * @typedef {object} TableLine
+ * @property {number} row
+ * @property {string} id
+ * @property {string|null} label
+ * @property {string} status
+ * @property {string|null} link Address of the row elsewhere.
+ * @property {string[]} values Values of the columns that were asked for, in their order.
+ */
+
+/**
+ * Some rows of the table view.
+ * @typedef {object} TablePageReply
+ * @property {number} version
+ * @property {number} total Number of rows that the filter leaves.
+ * @property {number} offset
+ * @property {TableLine[]} lines
+ */
+
+/**
+ * The columns of the table view.
+ * @typedef {object} TableReply
+ * @property {number} rows
+ * @property {TableColumn[]} columns
+ * @property {string[]} shown Keys of the columns that are shown at first.
+ * @property {string[]} statuses All statuses that a row can have.
+ */
+
+/**
+ * A further label of rows, beside their category.
+ * @typedef {object} Tag
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]} rows
+ * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {boolean} [is_on] False removes the label.
  */
 
 /**
@@ -516,24 +722,35 @@
  *   "/api/rows": {parameters: {find: string, limit?: number}, reply: FoundReply},
  *   "/api/rows/{row}": {parameters: {row: number}, reply: Card},
  *   "/api/rows/{row}/alike": {parameters: {row: number, limit?: number}, reply: AlikeReply},
+ *   "/api/rows/{row}/examples": {parameters: {row: number, label?: string|null, limit?: number}, reply: ExamplesReply},
  *   "/api/session": {parameters: {}, reply: SessionReply},
  *   "/api/state": {parameters: {since?: number|null, expert?: string|null}, reply: StateReply|UnchangedReply},
+ *   "/api/table": {parameters: {}, reply: TableReply},
+ *   "/api/table/rows": {parameters: {sort?: string, descending?: "yes"|"no", find?: string, within?: string, status?: string, label?: string, columns?: string, offset?: number, limit?: number}, reply: TablePageReply},
  * }} GetCalls
  */
 
 /**
  * Addresses that take POST: their parameters, request body and reply.
  * @typedef {{
+ *   "/api/alike": {parameters: {}, body: AlikeWanted, reply: AlikeReply},
  *   "/api/answers": {parameters: {}, body: Answer, reply: SavedReply},
  *   "/api/categories/delete": {parameters: {}, body: Delete, reply: SavedReply},
+ *   "/api/categories/group": {parameters: {}, body: Group, reply: SavedReply},
+ *   "/api/categories/key": {parameters: {}, body: ChosenKey, reply: SavedReply},
  *   "/api/categories/merge": {parameters: {}, body: Merge, reply: SavedReply},
  *   "/api/categories/rename": {parameters: {}, body: Rename, reply: SavedReply},
+ *   "/api/compare": {parameters: {}, body: Compared, reply: CompareReply},
  *   "/api/disagreements/{row}": {parameters: {row: number}, body: Settle, reply: SavedReply},
  *   "/api/experts": {parameters: {}, body: NewExpert, reply: ExpertReply},
+ *   "/api/flags": {parameters: {}, body: Flag, reply: SavedReply},
+ *   "/api/further-labels": {parameters: {}, body: FurtherLabels, reply: SavedReply},
  *   "/api/labels": {parameters: {}, body: Labels, reply: SavedReply},
  *   "/api/learn": {parameters: {}, body: Learn, reply: LearnReply},
+ *   "/api/notes": {parameters: {}, body: Note, reply: SavedReply},
  *   "/api/question": {parameters: {}, body: QuestionWanted, reply: QuestionReply},
  *   "/api/skips": {parameters: {}, body: Skip, reply: SavedReply},
+ *   "/api/tags": {parameters: {}, body: Tag, reply: SavedReply},
  *   "/api/undo": {parameters: {}, body: Undo, reply: SavedReply},
  * }} PostCalls
  */
