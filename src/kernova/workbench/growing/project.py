@@ -12,7 +12,7 @@ from kernova.discover.project.reading import read_project
 from kernova.discover.store import ProjectStore
 from kernova.errors import InputError, quoted
 from kernova.files import is_there
-from kernova.media.row_media import RowMedia
+from kernova.media.row_media import DiscoveryData, RowMedia
 from kernova.workbench.discovery import Discovery, open_discovery
 from kernova.workbench.growing.reading import (
     PATH_OPTIONS,
@@ -20,6 +20,7 @@ from kernova.workbench.growing.reading import (
     how_read,
     read_first,
     read_parts,
+    rows_of_data,
 )
 
 PROJECT_SUFFIX: Final = ".kernova-project"
@@ -145,6 +146,26 @@ def open_growing(
         rows.close()
         raise
     return grown
+
+
+def open_opened(
+    opened: DiscoveryData,
+    project: str | os.PathLike[str],
+    *,
+    strategy: str | None = None,
+    seed: int | None = None,
+) -> GrowingProject:
+    """Open the project of data in memory, to which no file is added."""
+    rows = GrownRows([rows_of_data(opened)])
+    discovery = open_discovery(
+        rows.table(),
+        project,
+        strategy=strategy,
+        seed=seed,
+        notes=opened.notes,
+        context=opened.context,
+    )
+    return GrowingProject(discovery, opened.media, rows, {})
 
 
 def _first_source(

@@ -59,14 +59,15 @@ class ReadRows(NamedTuple):
 
 
 def _read(data: str | os.PathLike[str], options: Mapping[str, Any], **more: Any) -> ReadRows:
-    return _as_rows(open_discovery_data(data, **_for_reading(options), **more))
+    return rows_of_data(open_discovery_data(data, **_for_reading(options), **more))
 
 
 def _for_reading(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name not in _OF_BATCHES}
 
 
-def _as_rows(opened: DiscoveryData) -> ReadRows:
+def rows_of_data(opened: DiscoveryData) -> ReadRows:
+    """Return all rows of a file that was opened."""
     table = opened.table
     table = replace(table, features=table.features.reset_index(drop=True))
     table = replace(table, ids=table.ids.reset_index(drop=True))
@@ -81,7 +82,7 @@ def read_first(project: Path, data: str | os.PathLike[str], options: Mapping[str
     """
     if "reading" in options:
         return _read(data, options)
-    return _as_rows(open_project_data(project, data, **_for_reading(options)))
+    return rows_of_data(open_project_data(project, data, **_for_reading(options)))
 
 
 def how_read(rows: ReadRows) -> dict[str, Any]:
