@@ -52,6 +52,7 @@ def test_pictures_of_a_folder_are_encoded_again_and_nothing_else_is_served(tmp_p
             assert max(picture.size) == 64
         assert client.get("/api/rows/1").json()["media"] == {
             "kind": "none", "picture": None, "sound": None, "spectrogram": None, "outline": None,
+            "files": [],
         }  # fmt: skip
         assert rejected(shown(client, 1), 404) == messages.NO_PICTURE.format(id=ids[1])
         assert f"{ids[2]}.png" in rejected(shown(client, 2), 409)

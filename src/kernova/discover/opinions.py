@@ -42,6 +42,9 @@ class RowOpinions(NamedTuple):
     shared: int | None = None  # orders the rows that several experts have labelled
 
 
+_NOTHING = RowOpinions()
+
+
 class Opinions:
     """The latest opinion of each expert about each row.
 
@@ -122,7 +125,8 @@ class Opinions:
 
     def forget(self, row: int) -> None:
         """Remove all opinions about a row."""
-        self._set(row, (), None, None)
+        if row in self._of_row or row in self._settled:
+            self._set(row, (), None, None)
 
     def rename(self, rows: Iterable[int], old: Collection[str], new: str) -> None:
         """Replace some categories by another in the opinions about rows."""
@@ -145,6 +149,8 @@ class Opinions:
     def about(self, row: int) -> RowOpinions:
         """Return everything about a row, for :meth:`restore`."""
         opinions = self._of_row.get(row, ())
+        if not opinions and row not in self._settled:
+            return _NOTHING
         return RowOpinions(opinions, self._settled.get(row), self._shared.get(row))
 
     def restore(self, row: int, before: RowOpinions) -> None:

@@ -83,6 +83,11 @@ class Discovery:
         return self.project.with_name(f"{self.project.name}.cache")
 
     @property
+    def map_cache(self) -> Path:
+        """The file beside the project that caches the map of all rows."""
+        return self.project.with_name(f"{self.project.name}.map.cache")
+
+    @property
     def warning(self) -> str | None:
         """A sentence on the rescue file, if the project was deleted or replaced while open."""
         store = self.session.project_

@@ -8,6 +8,7 @@ import numpy as np
 
 from kernova.discover.events import Imported, LogEntry, PriorLabels
 from kernova.files import scratch_folder
+from kernova.progress import Stage
 from kernova.typing import Indices, Mask
 from kernova.workbench.messages import rows_of
 from kernova.workbench.recognizer import (
@@ -25,6 +26,13 @@ from kernova.workbench.suggestions import PrecisionAt
 UNKNOWN: Final = 65533
 AMBIGUOUS: Final = 65534
 _CURVE_STEPS: Final = 101
+# What learning reports, and about how long that takes.
+_STAGES: Final = (
+    Stage("", 0.1),
+    Stage("cross-validation", 0.4),
+    Stage("leaving classes out", 0.3),
+    Stage("judging rows", 0.2),
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,7 @@ class LearnReply:
     task: str
     done: int
     total: int
+    left: Annotated[str, "Time left in words; empty while it is unknown."]
     summary: str
     notes: list[str]
     classes: Annotated[list[dict[str, Any]], "One line per category."]
@@ -160,6 +169,7 @@ class Learning(Part):
         def learn() -> LearntState:
             if after is not None:
                 after.wait()
+            self._job.begin_steps(_STAGES)
             model = learn_from_answers(table, labels, groups=groups)
             return LearntState(model, n_entries, n_labelled)
 
@@ -200,6 +210,7 @@ class Learning(Part):
             task=task,
             done=done,
             total=total,
+            left=job.left,
             summary="" if model is None else model.summary,
             notes=[] if model is None else model.notes,
             classes=[] if model is None else model.classes,

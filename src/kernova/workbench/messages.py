@@ -139,8 +139,8 @@ def _counted_parts(parts: Sequence[ImportedPart], noun: Noun) -> str:
     """Return how many rows an import labels; where it labels none, how many it concerns."""
     labelled = {row for one in parts if isinstance(one, Opined | Accepted) for row in one.rows}
     if labelled:
-        return f"Labels of {quantity(len(labelled), *noun)}"
-    return f"Remarks on {quantity(len(rows_of(Imported('', tuple(parts)))), *noun)}"
+        return f"Labels of {noun.counted(len(labelled))}"
+    return f"Remarks on {noun.counted(len(rows_of(Imported('', tuple(parts)))))}"
 
 
 def _annotation_message(event: Event, ids: Sequence[object], noun: Noun) -> str:

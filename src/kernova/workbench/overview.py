@@ -38,7 +38,11 @@ class Preparation:
     task: str
     done: int
     total: int
+    left: Annotated[str, "Time left in words; empty while it is unknown."]
     message: Annotated[str, "Reason of a failure."]
+    is_complete: Annotated[
+        bool, "Whether everything is prepared; until then, questions come from a sample."
+    ]
 
 
 @dataclass(frozen=True)
@@ -261,7 +265,13 @@ class Overview:
         job = self._preparation
         is_ready = self._shared.is_ready(job)
         state: State = "ready" if is_ready else "failed" if job.state == "failed" else "preparing"
-        return Preparation(state, *job.progress, message=job.message)
+        return Preparation(
+            state,
+            *job.progress,
+            left=job.left,
+            message=job.message,
+            is_complete=job.state == "ready",
+        )
 
     def state(self, since: int | None, expert: str | None) -> StateReply | UnchangedReply:
         """Return everything that changes; only the version if it is still ``since``."""

@@ -1,11 +1,11 @@
 """Workbench of a discovery project: one object that several experts use at the same time."""
 
 from dataclasses import dataclass, replace
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from kernova.discover.names import category_name, expert_name
 from kernova.media.row_media import RowMedia
-from kernova.progress import Listener
+from kernova.progress import Listener, Stage
 from kernova.workbench.asking import Corrections, QuestionReply, Questions, Request
 from kernova.workbench.cards import Cards
 from kernova.workbench.discovery import Discovery
@@ -16,6 +16,9 @@ from kernova.workbench.row_map import MapOfRows
 from kernova.workbench.shared import BackgroundJob, Part, Presence, SharedState
 
 PartKind = TypeVar("PartKind", bound=Part)
+
+# What the default strategy reports in preparation, and about how long that takes.
+_STAGES: Final = (Stage("", 0.1), Stage("finding neighbours", 0.6), Stage("", 0.3))
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class Workbench:
         watch : callable, optional
             Receives progress reports.
         """
-        self.preparation.start(self.discovery.prepare, watch)
+        self.preparation.start(self.discovery.prepare, watch, _STAGES)
         self.map.prepare(after=self.preparation)
         self.learning.resume(after=self.preparation)
 

@@ -62,8 +62,8 @@ def check_growth(
     given = [name for name, value in options.items() if value is not None]
     if given and not add:
         raise InputError(
-            f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} about new rows; name their "
-            "file with --add, or leave it out."
+            f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} about new rows; name "
+            "their file with --add, or leave it out."
         )
     if add and demo:
         raise InputError("--demo has its own table, to which nothing is added; leave out --add.")

@@ -5,6 +5,7 @@ and ``key``, as the methods of :class:`~kernova.discover.session.CategoryDiscove
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from kernova.discover import events
@@ -56,7 +57,7 @@ class Review:
     def accept(
         self,
         row_ids: Iterable[Hashable],
-        labels: Sequence[object],
+        labels: Sequence[Hashable],
         probabilities: Sequence[float],
         *,
         expert: str | None = None,
@@ -81,7 +82,8 @@ class Review:
             )
         if not all(0 <= one <= 1 for one in probabilities):
             raise InputError("Probabilities must be numbers from 0 to 1.")
-        named = list(map(category_name, labels))
+        # Few names for very many rows, each checked once.
+        named = list(map(lru_cache(category_name), labels))
         names = tuple(dict.fromkeys(named))
         position = {name: code for code, name in enumerate(names)}
 

@@ -11,23 +11,20 @@ time does not depend on the number of answers.
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Final
+from contextlib import AbstractContextManager, nullcontext
+from typing import Final, Literal, NamedTuple
 
 from kernova.discover.events import (
     Accepted,
     Answered,
     Changed,
+    Confidence,
     Deleted,
     Event,
-    Flagged,
-    Grouped,
     Imported,
-    KeyChosen,
     Lost,
     Merged,
-    Noted,
     Opined,
-    OptionSet,
     Passed,
     PriorLabels,
     QuestionEvent,
@@ -42,21 +39,61 @@ from kernova.discover.events import (
     RowsUnsure,
     Settled,
     Skipped,
-    Tagged,
     Unsure,
 )
-from kernova.discover.growth.batches import check_batch
-from kernova.discover.opinions import Opinion, Opinions
+from kernova.discover.opinions import Opinion, Opinions, RowOpinions
 from kernova.discover.questions import Answer
 from kernova.discover.state.category_rows import CategoryRows
-from kernova.discover.state.entries import AskedRow, Entry, RowBefore, Step
-from kernova.errors import InputError, quoted
-from kernova.text import listed
+from kernova.discover.state.checks import Checks
 
-_MAX_NAMES: Final = 12
 # Events that can be taken back without a replay, and rows that are kept for it.
 _MOST_STEPS: Final = 10_000
 _MOST_ROWS_KEPT: Final = 100_000
+# From more rows of one event on, they are moved between categories at once.
+_FEW_ROWS: Final = 64
+
+
+Status = Literal["", "unsure", "accepted"]
+
+
+class Entry(NamedTuple):
+    """The label of a row, and the question whose answer gave it, if any.
+
+    The status of an accepted suggestion is "accepted"; that of a row without label about which an
+    expert was unsure is "unsure".
+    """
+
+    label: str | None
+    question: int | None = None
+    status: Status = ""
+    confidence: Confidence | None = None
+
+
+class AskedRow(NamedTuple):
+    """The row of a question, and the rows that were labelled with it."""
+
+    row: int
+    others: tuple[int, ...] = ()
+
+
+class _RowBefore(NamedTuple):
+    """Everything about a row before an event."""
+
+    entry: Entry | None
+    rank: int
+    opinions: RowOpinions
+
+
+class _Step(NamedTuple):
+    """What one event changed, with which it can be taken back."""
+
+    is_question: bool
+    rows: dict[int, _RowBefore]
+    is_batch: bool
+
+
+# Nearly all rows of large events are as at the beginning.
+_UNTOUCHED: Final = _RowBefore(None, 0, RowOpinions())
 
 
 class SessionState:
@@ -115,9 +152,9 @@ class SessionState:
         self._categories = CategoryRows(n_rows)
         self._question_of: dict[int, int] = {}  # the row of a question to its number
         self._next_rank = 1
-        self._steps: deque[Step] = deque()
+        self._steps: deque[_Step] = deque()
         self._n_kept = 0  # rows in all steps
-        self._changing: dict[int, RowBefore] = {}  # rows of the present step
+        self._changing: dict[int, _RowBefore] = {}  # rows of the present step
         for event in events:
             self.apply(event)
 
@@ -155,43 +192,7 @@ class SessionState:
 
     def check(self, event: Event) -> None:
         """Raise if an event does not fit the state."""
-        match event:
-            case PriorLabels(rows, labels):
-                self._check_prior(rows, labels)
-            case RowsAdded():
-                check_batch(event, self.n_rows)
-            case Answered(row, _, others, _):
-                self._check_open(row)
-                self._check_rows(others)
-                _check_distinct((row, *others))
-            case Skipped(row) | Unsure(row):
-                self._check_open(row)
-            case RowLabelled(row) | Passed(row) | Noted(row, _):
-                self._check_rows((row,))
-            case RowsLabelled() | RowsUnsure() | Reopened() | Rejected() | Flagged() | Tagged():
-                self._check_rows(event.rows)
-                _check_distinct(event.rows)
-            case Accepted() | Opined() | RowsNoted() | Imported():
-                self._check_imported(event)
-            case _:
-                self._check_correction(event)
-
-    def _check_correction(self, event: Event) -> None:
-        match event:
-            case Settled(row, _):
-                self._check_disputed(row)
-            case Changed(question, _):
-                self._check_question(question)
-            case Renamed(old, new):
-                self._check_rename(old, new)
-            case Merged(into, others):
-                self._check_merge(into, others)
-            case Deleted(name):
-                self._check_category(name)
-            case Lost() | Grouped() | KeyChosen() | OptionSet():
-                pass
-            case _:
-                raise TypeError(f"{event!r} is resolved by the log, not by the state")
+        Checks(self).check(event)
 
     def apply(self, event: Event, by: str | None = None) -> list[Answer] | None:
         """Apply one event in effect, by an expert.
@@ -206,7 +207,7 @@ class SessionState:
         self._changing = {}
         answers = self._applied(event, by)
         is_batch = isinstance(event, RowsAdded)
-        self._keep(Step(isinstance(event, QuestionEvent), self._changing, is_batch))
+        self._keep(_Step(isinstance(event, QuestionEvent), self._changing, is_batch))
         return answers
 
     def _applied(self, event: Event, by: str | None) -> list[Answer] | None:
@@ -219,8 +220,6 @@ class SessionState:
                 return self._add_question(AskedRow(row), Entry(None), by)
             case Unsure(row):
                 return self._add_question(AskedRow(row), Entry(None, None, "unsure"), by)
-            case RowsAdded():
-                return self._add_rows(event)
             case Imported(_, parts):
                 return _joined([self._applied(part, by) for part in parts])
             case Passed() | Lost() | RowsNoted():
@@ -234,16 +233,17 @@ class SessionState:
         match event:
             case PriorLabels(rows, labels):
                 return self._set_prior(rows, labels)
+            case RowsAdded():
+                return self._add_rows(event)
             case Accepted():
                 return self._accept(event)
             case Opined():
                 return self._opine(event, by)
             case RowsUnsure(rows):
                 return self._label_rows(rows, Entry(None, None, "unsure"), by)
-            case RowLabelled(row, label, confidence):
-                return self._label_rows((row,), Entry(label, confidence=confidence), by)
-            case RowsLabelled(rows, label, confidence):
-                return self._label_rows(rows, Entry(label, confidence=confidence), by)
+            case RowLabelled() | RowsLabelled():
+                rows = event.rows if isinstance(event, RowsLabelled) else (event.row,)
+                return self._label_rows(rows, Entry(event.label, None, "", event.confidence), by)
             case Settled(row, label):
                 self._remember(row)
                 self.opinions.settle(row, label)
@@ -281,8 +281,9 @@ class SessionState:
             self._n_kept -= len(step.rows)
             if step.is_question:
                 self._categories.drop_question()
-            for row, before in reversed(step.rows.items()):
-                is_ordered &= self._restore(row, before)
+            with self._moving(len(step.rows)):
+                for row, before in reversed(step.rows.items()):
+                    is_ordered &= self._restore(row, before)
             if step.is_question:
                 del self._question_of[self.questions.pop().row]
             if step.is_batch:
@@ -292,7 +293,11 @@ class SessionState:
             ranks = self._categories.ranks
             self.entries = dict(sorted(self.entries.items(), key=lambda item: ranks[item[0]]))
 
-    def _keep(self, step: Step) -> None:
+    def _moving(self, n_rows: int) -> AbstractContextManager[None]:
+        """Return a context in which the categories of rows change, at its end if they are many."""
+        return self._categories.together() if n_rows > _FEW_ROWS else nullcontext()
+
+    def _keep(self, step: _Step) -> None:
         self._steps.append(step)
         self._n_kept += len(step.rows)
         while self._n_kept > _MOST_ROWS_KEPT or len(self._steps) > _MOST_STEPS:
@@ -300,10 +305,12 @@ class SessionState:
 
     def _remember(self, row: int) -> None:
         if row not in self._changing:
-            rank = self._categories.ranks[row]
-            self._changing[row] = RowBefore(self.entries.get(row), rank, self.opinions.about(row))
+            rank, entry = self._categories.ranks[row], self.entries.get(row)
+            opinions = self.opinions.about(row)
+            is_untouched = rank == 0 and entry is None and opinions == _UNTOUCHED.opinions
+            self._changing[row] = _UNTOUCHED if is_untouched else _RowBefore(entry, rank, opinions)
 
-    def _restore(self, row: int, before: RowBefore) -> bool:
+    def _restore(self, row: int, before: _RowBefore) -> bool:
         """Set a row as it was; return whether the order of the entries is still right."""
         self.opinions.restore(row, before.opinions)
         is_there = row in self.entries
@@ -371,7 +378,8 @@ class SessionState:
         """Label rows as a model suggested; this is nobody's opinion, so it disputes nothing."""
         for row in event.rows:
             self._remember(row)
-        given = (Entry(event.names[code], None, "accepted") for code in event.codes)
+        entries = [Entry(name, None, "accepted") for name in event.names]
+        given = map(entries.__getitem__, event.codes)
         return self._update(dict(zip(event.rows, given, strict=True)))
 
     def _opine(self, event: Opined, by: str | None) -> list[Answer] | None:
@@ -389,22 +397,25 @@ class SessionState:
 
     def _reopen(self, rows: Iterable[int]) -> None:
         """Remove labels and opinions; a row that was asked becomes skipped."""
-        for row in rows:
-            self._remember(row)
-            self.opinions.forget(row)
-            question = self._question_of.get(row)
-            self._put(row, None if question is None else Entry(None, question))
+        rows = list(rows)
+        with self._moving(len(rows)):
+            for row in rows:
+                self._remember(row)
+                self.opinions.forget(row)
+                question = self._question_of.get(row)
+                self._put(row, None if question is None else Entry(None, question))
 
     def _update(self, given: dict[int, Entry]) -> list[Answer] | None:
         """Set labels; return the new answers, or None if a row had another label before."""
         new, is_changed = {}, False
-        for row, entry in given.items():
-            before = self.entries.get(row)
-            if before is None:
-                new[row] = entry
-            elif before.label != entry.label:
-                is_changed = True
-            self._put(row, entry)
+        with self._moving(len(given)):
+            for row, entry in given.items():
+                before = self.entries.get(row)
+                if before is None:
+                    new[row] = entry
+                elif before.label != entry.label:
+                    is_changed = True
+                self._put(row, entry)
         return None if is_changed else self._as_answers(new)
 
     def _as_answers(self, entries: dict[int, Entry]) -> list[Answer]:
@@ -423,16 +434,17 @@ class SessionState:
         """Change the row that was asked, and rows labelled with it and not relabelled since."""
         asked = self.questions[question - 1]
         self._relabel(asked.row, Entry(label, question), by)
-        for row in asked.others:
-            entry = self.entries.get(row)
-            if entry is None or entry.question != question:
-                continue
-            if label is not None or row in self._question_of:
-                self._relabel(row, Entry(label, question), by)
-            else:
-                self._remember(row)
-                self.opinions.forget(row)
-                self._put(row, None)  # never asked and no longer labelled: open again
+        with self._moving(len(asked.others)):
+            for row in asked.others:
+                entry = self.entries.get(row)
+                if entry is None or entry.question != question:
+                    continue
+                if label is not None or row in self._question_of:
+                    self._relabel(row, Entry(label, question), by)
+                else:
+                    self._remember(row)
+                    self.opinions.forget(row)
+                    self._put(row, None)  # never asked and no longer labelled: open again
 
     def _relabel(self, row: int, entry: Entry, by: str | None) -> None:
         self._remember(row)
@@ -458,105 +470,18 @@ class SessionState:
         for row in (*rows, *naming):
             self._remember(row)
         self.opinions.delete(naming, name)
-        for row in rows:
-            opinion = self.opinions.latest(row)
-            if opinion is not None:
-                self._put(row, Entry(opinion.label, opinion.question))
-            elif row in self._question_of:
-                self._put(row, Entry(None, self._question_of[row]))
-            else:
-                self._put(row, None)
-
-    # --- checks ----------------------------------------------------------------------------
-
-    def _check_prior(self, rows: tuple[int, ...], labels: tuple[str, ...]) -> None:
-        if self.entries or len(rows) != len(labels):
-            raise _damaged("prior labels must come first, one for each row")
-        self._check_rows(rows)
-        _check_distinct(rows)
-
-    def _check_rows(self, rows: tuple[int, ...]) -> None:
-        if rows and not (min(rows) >= 0 and max(rows) < self.n_rows):
-            raise _damaged(f"it refers to row {max(rows)}, but the table has {self.n_rows} rows")
-
-    def _check_imported(self, event: Accepted | Opined | RowsNoted | Imported) -> None:
-        if isinstance(event, Imported):
-            for part in event.parts:
-                self.check(part)
-            return
-        self._check_rows(event.rows)
-        _check_distinct(event.rows)
-        of_rows = {
-            Accepted: ("codes", "permille"), Opined: ("codes",), RowsNoted: ("texts",),
-        }[type(event)]  # fmt: skip
-        if any(len(getattr(event, name)) != len(event.rows) for name in of_rows):
-            raise _damaged(f"it has {' and '.join(of_rows)} for other rows than it names")
-        if not isinstance(event, RowsNoted) and max(event.codes, default=-1) >= len(event.names):
-            raise _damaged("it labels rows with a category without name")
-
-    def _check_open(self, row: int) -> None:
-        self._check_rows((row,))
-        if row in self.entries:
-            raise _damaged(f"row {row} was asked, but was already labelled or skipped")
-
-    def _check_disputed(self, row: int) -> None:
-        self._check_rows((row,))
-        if self.opinions.n_experts(row) < 2:
-            raise _damaged(f"row {row} was settled, but fewer than two experts had labelled it")
-
-    def _check_question(self, question: int) -> None:
-        n_asked = len(self.questions)
-        if not 1 <= question <= n_asked:
-            extent = (
-                f"there are questions 1 to {n_asked}"
-                if n_asked
-                else "no question has been asked yet"
-            )
-            raise InputError(f"There is no question {question} to change: {extent}.")
-
-    def _check_rename(self, old: str, new: str) -> None:
-        self._check_category(old)
-        if old == new:
-            raise InputError(f"The category {quoted(old)} has that name already.")
-        if new in self._categories:
-            raise InputError(
-                f"There is a category {quoted(new)} already. To make one of both, merge "
-                f"{quoted(old)} into it."
-            )
-
-    def _check_merge(self, into: str, others: tuple[str, ...]) -> None:
-        if not others:
-            raise InputError(
-                f"Nothing to merge into {quoted(into)}: name at least one other category."
-            )
-        for name in (into, *others):
-            self._check_category(name)
-        if into in others:
-            raise InputError(f"The category {quoted(into)} cannot be merged into itself.")
-
-    def _check_category(self, name: str) -> None:
-        if name not in self._categories:
-            raise InputError(
-                f"There is no category {quoted(name)}. {_existing(list(self.categories))}"
-            )
+        with self._moving(len(rows)):
+            for row in rows:
+                opinion = self.opinions.latest(row)
+                if opinion is not None:
+                    self._put(row, Entry(opinion.label, opinion.question))
+                elif row in self._question_of:
+                    self._put(row, Entry(None, self._question_of[row]))
+                else:
+                    self._put(row, None)
 
 
 def _joined(parts: list[list[Answer] | None]) -> list[Answer] | None:
     """Return the new answers of several events; None if one of them needs a fresh asker."""
     known = [answers for answers in parts if answers is not None]
     return [one for answers in known for one in answers] if len(known) == len(parts) else None
-
-
-def _existing(names: list[str]) -> str:
-    if not names:
-        return "There is no category yet."
-    return f"There are {listed(names, _MAX_NAMES)}."
-
-
-def _check_distinct(rows: tuple[int, ...]) -> None:
-    if len(set(rows)) != len(rows):
-        raise _damaged("it labels a row twice in one event")
-
-
-def _damaged(reason: str) -> InputError:
-    return InputError(f"The log does not fit the table, or is damaged: {reason}.")

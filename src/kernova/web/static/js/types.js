@@ -67,6 +67,7 @@
  * @property {"none"|"running"|"ready"|"failed"} state
  * @property {number} done
  * @property {number} total
+ * @property {string} left Time left in words; empty while it is unknown.
  */
 
 /**
@@ -322,7 +323,7 @@
  * @property {string|null} by
  * @property {string} words The entry as a sentence.
  * @property
- *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"option"|"import"|"undo"|"lost"}
+ *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"option"|"import"|"rows"|"undo"|"lost"}
  *   kind
  * @property {boolean} counts False for entries that were undone, and for the undo itself.
  * @property {number|null} question Number of the question, by which the answer can be changed.
@@ -373,6 +374,7 @@
  * @property {string} task
  * @property {number} done
  * @property {number} total
+ * @property {string} left Time left in words; empty while it is unknown.
  * @property {string} summary
  * @property {string[]} notes
  * @property {Object<string, unknown>[]} classes One line per category.
@@ -406,7 +408,8 @@
 /**
  * Description of the map.
  * @typedef {object} MapReply
- * @property {"axes"|"neighbours"} kind Principal components, or the layout of nearest neighbours.
+ * @property {"axes"|"sample"|"neighbours"} kind Principal components, a coarse map of a sample, or the layout of all
+ *   nearest neighbours.
  * @property {string} words Note for the reader of the map.
  * @property {number} rows
  * @property {number} version
@@ -495,7 +498,9 @@
  * @property {string} task
  * @property {number} done
  * @property {number} total
+ * @property {string} left Time left in words; empty while it is unknown.
  * @property {string} message Reason of a failure.
+ * @property {boolean} is_complete Whether everything is prepared; until then, questions come from a sample.
  */
 
 /**
