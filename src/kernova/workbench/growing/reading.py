@@ -20,7 +20,6 @@ from kernova.media.row_media import DiscoveryData, RowMedia
 from kernova.tables.context import NO_CONTEXT, Context, joined_context
 from kernova.tables.identity import TableDigest
 from kernova.tables.known import KnownColumns, extra_columns_note, with_known_types
-from kernova.tables.records import dropped_rows_notes
 from kernova.tables.table import Table
 from kernova.text import first_few, plural, quantity
 from kernova.typing import Indices
@@ -198,8 +197,7 @@ class GrownRows(NamedTuple):
     @property
     def notes(self) -> list[str]:
         """Remarks on all parts; those on the table of the first one are in the table."""
-        batches = [note for part in self.parts[1:] for note in dropped_rows_notes(part.table)]
-        return [*(note for part in self.parts for note in part.notes), *batches]
+        return [note for part in self.parts for note in part.notes]
 
     def table(self) -> Table:
         """Return all rows as one table; labels are those that were known before the first."""
@@ -272,6 +270,8 @@ def read_parts(
             sources.append(_placed(project, number, part.source, moved))
             data = _data_of(project, number, sources[-1])
             rows = read_batch(data, sources[-1].resolved(project), parts[0].table)
+            # What was noted when the rows were added is not noted again.
+            rows = rows._replace(notes=[])
             parts.append(_rows_of(project, number, part, content.digest_of(number), rows))
     except BaseException:
         GrownRows(parts).close()
