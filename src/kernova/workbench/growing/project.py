@@ -185,7 +185,20 @@ def _first_source(
         return Source.of(data, given, project, PATH_OPTIONS)
     chosen = Source.of(data or stored.data.absolute, given, project, PATH_OPTIONS)
     place = stored.data if data is None else chosen.data
-    return replace(chosen, data=place, options={**stored.options, **chosen.options})
+    return replace(chosen, data=place, options=_merged(stored.options, chosen.options))
+
+
+def _merged(stored: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return stored options with those that were given now: a column has the role given last."""
+    named = {given.get("id_column"), given.get("label_column"), *(given.get("drop") or ())}
+    kept = {name: value for name, value in stored.items() if name not in given}
+    for role in ("id_column", "label_column"):
+        if kept.get(role) is not None and kept[role] in named:
+            del kept[role]
+    for role in ("drop", "only", "keep", "show"):
+        if kept.get(role):
+            kept[role] = [name for name in kept[role] if name not in named]
+    return {**kept, **given}
 
 
 def _no_source(project: Path) -> InputError:
@@ -194,7 +207,7 @@ def _no_source(project: Path) -> InputError:
     return InputError(
         f"The project {project} does not remember the table it was started with, since an earlier "
         "version of kernova started it. Name the table once, with the options that it was read "
-        f"with: kernova discover DATA --project {quoted(project)}."
+        f"with: kernova discover DATA --project {quoted(str(project))}."
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from kernova.discover.growth.sources import Source
+from kernova.discover.growth.sources import Source, StoredPath
 from kernova.discover.project.content import ProjectContent
 from kernova.discover.project.parts import Part
 from kernova.errors import InputError, quoted
@@ -281,8 +281,9 @@ def read_parts(
 
 def _placed(project: Path, number: int, source: Source, moved: Sequence[Path]) -> Source:
     """Return a source at its place now: where it was stored, or among what was moved."""
-    if source.data.found(project) is not None:
-        return source
+    found = source.data.found(project)
+    if found is not None:  # beside a project that was moved, it has another place, too
+        return replace(source, data=StoredPath.of(found, project))
     for path in moved:
         inside = path / source.data.name
         if inside.exists() or path.name == source.data.name or (number == 0 and path.is_file()):

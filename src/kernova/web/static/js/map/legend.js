@@ -10,8 +10,9 @@ import { whole } from "../words.js";
  * @param {HTMLElement} list
  * @param {import("../types.js").Category[]} categories
  * @param {Uint16Array} labels
+ * @param {boolean} [isOfBatch] whether crosses are rows of the last batch
  */
-export function showLegend(list, categories, labels) {
+export function showLegend(list, categories, labels, isOfBatch = false) {
   /** @type {Map<number, number>} */
   const counts = new Map();
   for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
@@ -23,6 +24,6 @@ export function showLegend(list, categories, labels) {
     ...categories.map(({ name, colour }, index) => line(glyph(colour), name, counts.get(index + 1))),
     counts.has(NO_LABEL) && line(glyph(null), "unlabelled", counts.get(NO_LABEL)),
     counts.has(SKIPPED) && line(cross("skipped"), "skipped", counts.get(SKIPPED)),
-    counts.has(AMBIGUOUS) && line(cross("ambiguous"), "ambiguous", counts.get(AMBIGUOUS)),
-    counts.has(UNKNOWN) && line(cross("unknown"), "unknown", counts.get(UNKNOWN)));
+    counts.has(AMBIGUOUS) && line(cross("ambiguous"), isOfBatch ? "added last" : "ambiguous", counts.get(AMBIGUOUS)),
+    counts.has(UNKNOWN) && line(cross("unknown"), isOfBatch ? "added last, looks new" : "unknown", counts.get(UNKNOWN)));
 }

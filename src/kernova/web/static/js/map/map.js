@@ -2,6 +2,7 @@
 
 import { labelRows } from "../actions.js";
 import { RequestError, Unreachable, get, getNumbers } from "../api.js";
+import { hasBatches } from "../batches.js";
 import { button, byId, element, fill, say } from "../dom.js";
 import { readCard, thumbnail } from "../media.js";
 import { askName } from "../naming.js";
@@ -28,7 +29,7 @@ let built = null;
 let picking = null;
 let points = new Float32Array();
 let labels = new Uint16Array();
-/** @type {"labels"|"learnt"} */
+/** @type {"labels"|"learnt"|"added"} */
 let coloured = "labels";
 let hovered = -1;
 let isMoving = false;
@@ -64,8 +65,8 @@ function build() {
   const zoom = (sign, factor, name) => button(sign, () => (camera.zoomAt(factor), draw()), { class: "small icon-only", "aria-label": name });
   const tools = element("div", { class: "map-tools" }, zoom("+", 1.6, "Zoom in"), zoom("−", 1 / 1.6, "Zoom out"),
     button("All", () => (camera.fit(), draw()), { class: "small", "aria-label": "Show all rows" }));
-  const colour = element("select", { "aria-label": "Map colours", class: "small", "data-testid": "map-colour", on: { change: () => void recolour(colour.value === "learnt" ? "learnt" : "labels") } },
-    element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"));
+  const colour = element("select", { "aria-label": "Map colours", class: "small", "data-testid": "map-colour", on: { change: () => void recolour(colourNamed(colour.value)) } },
+    element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"), element("option", { value: "added" }, "rows added last"));
   stage.append(tools);
   fill(byId("view-map"),
     element("header", { class: "view-head" }, element("h1", { id: "map-heading" }, "Map"), rowFinder((row) => void find(row)), colour),
@@ -100,8 +101,7 @@ function catchUp() {
 async function catchUpOnce() {
   const { colour, words } = view();
   resize();
-  colour.hidden = store.state?.learn?.state !== "ready";
-  if (colour.hidden) coloured = "labels";
+  showColours(colour);
   try {
     await readPoints();
     await readLabels();
@@ -134,7 +134,24 @@ async function readLabels() {
   restyle();
 }
 
-/** @param {"labels"|"learnt"} chosen */
+/** @param {string} name */
+function colourNamed(name) {
+  return name === "learnt" || name === "added" ? name : "labels";
+}
+
+/**
+ * Offer the colours that there are.
+ * @param {HTMLSelectElement} select
+ */
+function showColours(select) {
+  /** @type {Object<string, boolean>} */
+  const has = { labels: true, learnt: store.state?.learn?.state === "ready", added: hasBatches() };
+  for (const option of select.options) option.hidden = option.disabled = !has[option.value];
+  select.hidden = !has.learnt && !has.added;
+  if (!has[coloured]) coloured = select.value = "labels";
+}
+
+/** @param {"labels"|"learnt"|"added"} chosen */
 async function recolour(chosen) {
   coloured = chosen;
   await readLabels();
@@ -142,7 +159,7 @@ async function recolour(chosen) {
 
 function restyle() {
   view().layer.setStyles(pointStyles(labels, categories()));
-  showLegend(view().legend, categories(), labels);
+  showLegend(view().legend, categories(), labels, coloured === "added");
   draw();
 }
 
