@@ -230,7 +230,8 @@ class _Reading:
         if summary["strategy"] is not None:
             out.print_lines(
                 f"Table: {summary['rows']:,} rows{added}, {summary['columns']:,} columns. "
-                f"Strategy: {summary['strategy']}, seed {summary['seed']}. Format: {summary['format']}."
+                f"Strategy: {summary['strategy']}, seed {summary['seed']}. "
+                f"Format: {summary['format']}."
             )
         if summary["last"]:
             out.print_lines(f"First entry: {summary['first']}. Last entry: {summary['last']}.")
