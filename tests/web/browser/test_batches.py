@@ -4,7 +4,7 @@ import pandas as pd
 
 from kernova.workbench import Workbench
 from kernova.workbench.growing import add_to, open_growing
-from tests.web.browser.access import check_standing
+from tests.web.browser.access import check_standing, nameless
 from tests.web.browser.screens import expect
 from tests.web.in_process import served
 from tests.web.running import Running
@@ -45,7 +45,7 @@ def _look(screen, server, result):
     screen.push(screen.at("open-batches"))
     expect(screen.at("batches-dialog").get_by_role("listitem")).to_have_count(batch["new"])
     screen.picture("batches-dialog")
-    check_standing(screen.page)
+    assert nameless(screen.page) == []
     screen.press("Escape")
     screen.answer("odd")
     if n_groups > 1:

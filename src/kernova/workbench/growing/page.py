@@ -26,6 +26,7 @@ from kernova.workflows.outliers_page import feature_bars, foot_of_card
 
 _CARDS: Final = 24
 _ROWS_SHOWN: Final = 50
+_UNCERTAIN_SHOWN: Final = 25
 
 
 def growth_page(project: GrowingProject, results: Sequence[BatchResult]) -> str:
@@ -133,10 +134,12 @@ def _other_rows(result: BatchResult) -> Iterator[str]:
     rows = rows[rows["verdict"] == "uncertain"].sort_values("probability", kind="stable")
     if len(rows):
         yield table(
-            rows[["id", "category", "probability", "of_no_category"]],
+            rows[["id", "category", "probability", "of_no_category"]].rename(
+                columns={"category": "suggested", "of_no_category": "like no category"}
+            ),
             "Uncertain rows, the least probable suggestions first",
             {"probability": ".2f"},
-            max_rows=_ROWS_SHOWN,
+            max_rows=_UNCERTAIN_SHOWN,
         )
 
 
@@ -145,10 +148,15 @@ def _how(result: BatchResult) -> Iterator[Html]:
     assert judged is not None
     if judged.chance is not None:
         chance, n_held_out = judged.chance, judged.n_held_out
+        fewer = (
+            "none of the held-out rows is"
+            if chance.rank == 1
+            else f"fewer than {chance.rank} of the held-out rows are"
+        )
         yield paragraph(
             f"A detector was fitted on some of the {result.n_before:,} rows of the project, "
-            f"labelled or not; {n_held_out:,} were held out. A new row looks new if fewer than "
-            f"{chance.rank} of the held-out rows are as unusual. If the new rows were drawn like "
+            f"labelled or not; {n_held_out:,} were held out. A new row looks new if "
+            f"{fewer} as unusual. If the new rows were drawn like "
             f"those before, {chance.expected:.1f} would look new on average, and no more than "
             f"{chance.most:,} with {percent(chance.confidence, '.3g')} confidence, whatever the "
             "detector and the distribution (conformal p-values; beta-binomial law)."
