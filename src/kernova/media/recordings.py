@@ -28,7 +28,7 @@ from kernova.media.files import (
     files_of_rows,
     missing_files_note,
 )
-from kernova.media.requests import DataRequest
+from kernova.media.request import DataRequest
 from kernova.media.row_media import DiscoveryData, RowMedia
 from kernova.media.sounds import SoundInterval, SoundRows
 from kernova.progress import track

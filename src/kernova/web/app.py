@@ -7,7 +7,7 @@ Access control (:mod:`kernova.web.access`) comes first. Then a request is valida
 
 import json
 import mimetypes
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from inspect import iscoroutinefunction, signature
 from pathlib import Path
 from typing import Any, Final, NamedTuple, get_type_hints
@@ -41,7 +41,11 @@ _DESCRIPTION: Final = (
 
 
 def create_app(
-    workbench: Workbench, key: Key, hosts: Hosts | None = None, throttle: Throttle | None = None
+    workbench: Workbench,
+    key: Key,
+    hosts: Hosts | None = None,
+    throttle: Throttle | None = None,
+    frame_ancestors: Sequence[str] = (),
 ) -> FastAPI:
     """Return the application for a workbench.
 
@@ -55,6 +59,8 @@ def create_app(
         Allowed values of the Host header; by default, the loopback names.
     throttle : Throttle, optional
         Delays after wrong tokens; by default there are none.
+    frame_ancestors : sequence of str
+        Origins whose pages may show this one in a frame; by default none.
 
     Returns
     -------
@@ -84,7 +90,13 @@ def create_app(
         return FileResponse(STATIC / "index.html")
 
     _describe_access(app)
-    app.add_middleware(Access, key=key, hosts=hosts or Hosts(), throttle=throttle)
+    app.add_middleware(
+        Access,
+        key=key,
+        hosts=hosts or Hosts(),
+        throttle=throttle,
+        frame_ancestors=frame_ancestors,
+    )
     return app
 
 

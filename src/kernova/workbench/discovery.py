@@ -227,7 +227,7 @@ def open_discovery(
     notes: Sequence[str] = (),
     firsts: Sequence[int] = (),
     noun: str | None = None,
-    further_labels: bool | None = None,
+    multiple_labels: bool | None = None,
     context: Context = NO_CONTEXT,
 ) -> Discovery:
     """Start the discovery of a table's categories, or resume a project.
@@ -251,7 +251,7 @@ def open_discovery(
         that were added.
     noun : str, optional
         What a row is called, see :func:`kernova.noun.noun_from`; stored in the project.
-    further_labels : bool, optional
+    multiple_labels : bool, optional
         Whether rows may have labels beside their category; stored in the project.
     context : Context, optional
         Columns to show beside the rows.
@@ -264,8 +264,8 @@ def open_discovery(
     if strategy is not None:
         strategy_named(strategy)  # raises for a misspelt name before a file is created
     options = {} if noun is None else {"noun": ",".join(noun_from(noun))}
-    if further_labels is not None:
-        options["further labels"] = "on" if further_labels else "off"
+    if multiple_labels is not None:
+        options["further labels"] = "on" if multiple_labels else "off"
     n_first = firsts[1] if len(firsts) > 1 else len(table.features)
     encoding = Encoding(table.features.iloc[:n_first], missing)
     ends = [*firsts[1:], len(table.features)]

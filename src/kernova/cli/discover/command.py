@@ -155,6 +155,21 @@ def discover(
             "column. Nothing is fetched.",
         ),
     ] = None,
+    noun: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NOUN[,PLURAL]",
+            help="Name of a row in all sentences, such as galaxy or leaf,leaves; stored in the "
+            "project.",
+        ),
+    ] = None,
+    multiple_labels: Annotated[
+        bool | None,
+        typer.Option(
+            "--multiple-labels/--single-label",
+            help="Allow further labels of a row beside its category; stored in the project.",
+        ),
+    ] = None,
     missing: Annotated[
         settings.Missing | None,
         typer.Option(
@@ -216,14 +231,17 @@ def discover(
         "id_column": id_column, "label_column": label_column, "drop": drop, "missing": missing,
         "images": _one_or_all(images), "audio": audio, "keep": keep, "show": show, "link": link,
     }  # fmt: skip
+    stored = {
+        "strategy": strategy, "seed": seed, "noun": noun, "multiple_labels": multiple_labels
+    }  # fmt: skip
     is_unattended = bool(add) and (report is not None or (as_json and not terminal))
     with ExitStack() as stack:
         needs_page = not terminal and not is_unattended
         endpoint = stack.enter_context(bound_endpoint(place)) if needs_page else None
         opened = (
-            open_demo(named.project, strategy, seed)
+            open_demo(named.project, stored)
             if demo
-            else open_named(named, given, moved, strategy, seed, is_adding=bool(add))
+            else open_named(named, given, moved, stored, is_adding=bool(add))
         )
         stack.callback(opened.close)
         how = {"missing_columns": missing_columns, **given}

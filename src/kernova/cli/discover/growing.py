@@ -69,20 +69,19 @@ def check_growth(
         raise InputError("--demo has its own table, to which nothing is added; leave out --add.")
 
 
-def open_demo(project: Path, strategy: str | None, seed: int | None) -> "GrowingProject":
+def open_demo(project: Path, stored: Mapping[str, Any]) -> "GrowingProject":
     """Open the project of the built-in table."""
     from kernova.media.opening import demo_data
     from kernova.workbench.growing import open_opened
 
-    return open_opened(demo_data(), project, strategy=strategy, seed=seed)
+    return open_opened(demo_data(), project, **stored)
 
 
 def open_named(
     named: Named,
     options: Mapping[str, Any],
     moved: "Sequence[Path] | None",
-    strategy: str | None,
-    seed: int | None,
+    stored: Mapping[str, Any],
     *,
     is_adding: bool,
 ) -> "GrowingProject":
@@ -96,9 +95,7 @@ def open_named(
         given = {}  # they are about the file that is added
     if named.data is None and not is_there(named.project) and moved is None:
         raise InputError(f"There is no project {named.project}; check its name and folder.")
-    return open_growing(
-        named.project, named.data, options=given, moved=moved or (), strategy=strategy, seed=seed
-    )
+    return open_growing(named.project, named.data, options=given, moved=moved or (), **stored)
 
 
 def add_file(

@@ -72,9 +72,7 @@ def open_growing(
     *,
     options: Mapping[str, Any] | None = None,
     moved: Sequence[str | os.PathLike[str]] = (),
-    strategy: str | None = None,
-    seed: int | None = None,
-    settings: Mapping[str, Any] | None = None,
+    **settings: Any,
 ) -> GrowingProject:
     """Open a project, or start one; the project remembers where its rows were read from.
 
@@ -89,10 +87,9 @@ def open_growing(
         rows. The project remembers them; options given again replace them.
     moved : sequence of path
         Files that are in another place now, or folders that hold them.
-    strategy, seed : optional
-        As for :func:`~kernova.workbench.discovery.open_discovery`.
-    settings : mapping of str to object, optional
-        Further parameters of it that the project stores.
+    **settings
+        What the project stores: ``strategy``, ``seed`` and other parameters of
+        :func:`~kernova.workbench.discovery.open_discovery`.
 
     Returns
     -------
@@ -131,13 +128,11 @@ def open_growing(
         discovery = open_discovery(
             rows.table(),
             path,
-            strategy=strategy,
-            seed=seed,
             missing=chosen.get("missing", "refuse"),
             notes=rows.notes,
             firsts=rows.firsts,
             context=rows.context(),
-            **(settings or {}),
+            **settings,
         )
         grown = GrowingProject(discovery, rows.media(), rows, chosen)
         for number, source in enumerate(sources):
@@ -151,19 +146,16 @@ def open_growing(
 def open_opened(
     opened: DiscoveryData,
     project: str | os.PathLike[str],
-    *,
-    strategy: str | None = None,
-    seed: int | None = None,
+    **settings: Any,
 ) -> GrowingProject:
     """Open the project of data in memory, to which no file is added."""
     rows = GrownRows([rows_of_data(opened)])
     discovery = open_discovery(
         rows.table(),
         project,
-        strategy=strategy,
-        seed=seed,
         notes=opened.notes,
         context=opened.context,
+        **settings,
     )
     return GrowingProject(discovery, opened.media, rows, {})
 

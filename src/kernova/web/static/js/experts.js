@@ -9,7 +9,7 @@ import { askName } from "./naming.js";
 import { isSeen, onShown } from "./router.js";
 import { openRow } from "./row_dialog.js";
 import { categoryNamed, listen, store } from "./store.js";
-import { counted } from "./words.js";
+import { counted, worded } from "./words.js";
 
 let shownFor = "";
 /** On the view's tab: how many disagreements there are. */
@@ -43,7 +43,7 @@ async function show() {
   if (signature !== shownFor) return;
   keepingFocus(byId("view-experts"), () => fill(byId("view-experts"),
     element("header", { class: "view-head" }, element("h1", { id: "experts-heading" }, "Experts")),
-    element("p", { class: "lead" }, "Several experts can work at the same time: each opens this address in their own browser. No two are asked about the same row."),
+    element("p", { class: "lead" }, worded("Several experts can work at the same time: each opens this address in their own browser. No two are asked about the same row.")),
     element("ul", { class: "expert-list", "data-testid": "expert-list" }, ...experts.map(expertItem)),
     element("h2", {}, "Disagreements"),
     element("p", { class: "hint" }, disagreements.length ? "The most recent label counts until a disagreement is settled." : "There are no disagreements."),

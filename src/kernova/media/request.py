@@ -1,4 +1,4 @@
-"""Request for a table: what the user said about a file, and the table and context it gives."""
+"""Parameters of a table that is opened with its media: roles of columns, features and context."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class DataRequest(NamedTuple):
     link: str | None = None
     reading: Reading = "strict"
     only: frozenset[str] | None = None  # the features, if they are known; all others are none
-    like: KnownColumns | None = None
+    like: KnownColumns | None = None  # columns of the table that these are further rows of
 
     @property
     def named(self) -> list[str]:
@@ -35,10 +35,15 @@ class DataRequest(NamedTuple):
         names = [self.id_column, self.label_column, *self.drop]
         return [name for name in names if name is not None]
 
+    @property
+    def _only_shown(self) -> list[str]:
+        """Columns to show that are no features."""
+        features = {*self.keep, *(self.only or ())}
+        return [name for name in self.show if name not in features]
+
     def raw(self) -> RawTable:
         """Return the file's columns; those to show are texts as written, if they can be."""
-        shown = [name for name in self.show if name not in self.keep]
-        texts = [*shown, *(() if self.like is None else self.like.texts)]
+        texts = [*self._only_shown, *(() if self.like is None else self.like.texts)]
         raw = read_raw(self.source, self.id_column, texts, codes=self.reading == "auto")
         # Measurements of a known table are made later.
         is_known = self.like is not None and self.reader is None
@@ -50,11 +55,12 @@ class DataRequest(NamedTuple):
             raw = raw._replace(aside=raw.aside - set(self.like.names))
         taken = {*self.named, raw.own_id, ""}
         names = self._names_of(raw)
-        shown = [name for name in self.show if name not in self.keep]
-        if self.like is not None:
-            shown = [name for name in shown if name in names]
         others = [] if self.only is None else [name for name in names if name not in self.only]
-        without = [name for name in dict.fromkeys([*aside, *shown, *others]) if name not in taken]
+        without = [
+            name
+            for name in dict.fromkeys([*aside, *self._only_shown, *others])
+            if name not in taken and (self.like is None or name in names)
+        ]
         return table_of(
             raw,
             self.source,
