@@ -9,6 +9,7 @@ from fastapi import APIRouter
 
 from kernova.web.routes.annotations import annotation_routes
 from kernova.web.routes.asking import category_routes, correction_routes, question_routes
+from kernova.web.routes.batches import batch_routes
 from kernova.web.routes.files import download_routes, media_routes
 from kernova.web.routes.importing import import_routes
 from kernova.web.routes.learning import learning_routes
@@ -32,6 +33,7 @@ def all_routes(workbench: Workbench) -> list[APIRouter]:
     overview_routes(looking, workbench, queue)
     for view in (row_routes, comparison_routes, table_routes, map_routes, learning_routes):
         view(looking, workbench)
+    batch_routes(looking, workbench)
     review_routes(review, workbench, queue)
     media_routes(files, workbench)
     download_routes(files, workbench)

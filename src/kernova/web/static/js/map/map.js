@@ -1,6 +1,7 @@
 /** The map of all rows: view, find and label rows, outside a question. */
 
 import { RequestError, Unreachable, get, getNumbers } from "../api.js";
+import { hasBatches } from "../batches.js";
 import { button, byId, element, fill, say } from "../dom.js";
 import { readCard, thumbnail } from "../media.js";
 import { isSeen, onShown } from "../router.js";
@@ -34,7 +35,7 @@ let picking = null;
 /** Points that came while a box was being drawn. @type {Float32Array<ArrayBuffer>|null} */
 let waiting = null;
 let labels = new Uint16Array();
-/** @type {"labels"|"learnt"} */
+/** @type {"labels"|"learnt"|"added"} */
 let coloured = "labels";
 let hovered = -1;
 let frame = 0;
@@ -70,8 +71,8 @@ function build() {
   const zoom = (sign, factor, name) => button(sign, () => (camera.zoomAt(factor), draw()), { class: "small icon-only", "aria-label": name });
   const tools = element("div", { class: "map-tools" }, zoom("+", 1.6, "Zoom in"), zoom("−", 1 / 1.6, "Zoom out"),
     button("All", () => (camera.fit(), draw()), { class: "small", "aria-label": worded("Show all rows") }));
-  const colour = element("select", { "aria-label": "Map colours", class: "small", "data-testid": "map-colour", on: { change: () => void recolour(colour.value === "learnt" ? "learnt" : "labels") } },
-    element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"));
+  const colour = element("select", { "aria-label": "Map colours", class: "small", "data-testid": "map-colour", on: { change: () => void recolour(colourNamed(colour.value)) } },
+    element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"), element("option", { value: "added" }, "rows added last"));
   stage.append(tools);
   fill(byId("view-map"),
     element("header", { class: "view-head" }, element("h1", { id: "map-heading" }, "Map"), rowFinder((row) => void find(row)), colour),
@@ -106,8 +107,7 @@ function catchUp() {
 async function catchUpOnce() {
   const { colour, words } = view();
   resize();
-  colour.hidden = store.state?.learn?.state !== "ready";
-  if (colour.hidden) coloured = "labels";
+  showColours(colour);
   try {
     await readPoints();
     await readLabels();
@@ -168,7 +168,24 @@ async function readLabels() {
   restyle();
 }
 
-/** @param {"labels"|"learnt"} chosen */
+/** @param {string} name */
+function colourNamed(name) {
+  return name === "learnt" || name === "added" ? name : "labels";
+}
+
+/**
+ * Offer the colours that there are.
+ * @param {HTMLSelectElement} select
+ */
+function showColours(select) {
+  /** @type {Object<string, boolean>} */
+  const has = { labels: true, learnt: store.state?.learn?.state === "ready", added: hasBatches() };
+  for (const option of select.options) option.hidden = option.disabled = !has[option.value];
+  select.hidden = !has.learnt && !has.added;
+  if (!has[coloured]) coloured = select.value = "labels";
+}
+
+/** @param {"labels"|"learnt"|"added"} chosen */
 async function recolour(chosen) {
   coloured = chosen;
   await readLabels();
@@ -176,7 +193,7 @@ async function recolour(chosen) {
 
 function restyle() {
   view().layer.setStyles(pointStyles(labels, categories()));
-  showLegend(view().legend, categories(), labels);
+  showLegend(view().legend, categories(), labels, coloured === "added");
   draw();
 }
 
