@@ -56,10 +56,16 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class RowLabelled:
-    """A row was labelled without being asked, or labelled again."""
+    """A row was labelled without being asked, or labelled again.
+
+    ``is_blind`` holds for the answer of a further expert who was asked about the row, and to whom
+    the answers of others were not shown.
+    """
 
     row: int
     label: str
+    is_blind: bool | None = None
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +182,26 @@ class KeyChosen:
 
 
 @dataclass(frozen=True, slots=True)
+class OverlapPlanned:
+    """From now on, a fraction of the rows is asked to several experts, each without the others.
+
+    ``permille`` is the fraction in thousandths, and ``experts`` the number of experts for each of
+    these rows.
+    """
+
+    permille: int
+    experts: int
+
+
+@dataclass(frozen=True, slots=True)
 class Passed:
-    """An expert skipped a row that another had labelled meanwhile: its label stays."""
+    """An expert skipped a row that another had labelled: its label stays.
+
+    ``is_blind`` is as in :class:`RowLabelled`.
+    """
 
     row: int
+    is_blind: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +258,7 @@ Event = (
     | Tagged
     | Grouped
     | KeyChosen
+    | OverlapPlanned
     | Undone
     | Lost
 )
@@ -262,6 +285,7 @@ _KINDS: dict[str, type[Event]] = {
     "tagged": Tagged,
     "grouped": Grouped,
     "key chosen": KeyChosen,
+    "overlap planned": OverlapPlanned,
     "undone": Undone,
     "lost": Lost,
 }
@@ -390,6 +414,7 @@ _READERS: dict[Any, Callable[[Any], Any]] = {
     str: _name,
     Confidence | None: _confidence,
     bool: _switch,
+    bool | None: _switch,  # omitted where it is not known
     str | None: lambda value: None if value is None else _name(value),
     tuple[int, ...]: lambda values: _several(_row_or_number, values),
     tuple[str, ...]: lambda values: _several(_name, values),

@@ -28,7 +28,7 @@ from kernova.discover.questions import Answer
 from kernova.discover.review.annotations import ANNOTATING, Annotations
 from kernova.discover.state import SessionState
 from kernova.discover.store import ProjectStore
-from kernova.errors import InputError, KernovaError, quoted
+from kernova.errors import BlockedUndoError, InputError, KernovaError, quoted
 
 _DESCRIPTIONS: Final = {
     "Answered": "an answer",
@@ -51,6 +51,7 @@ _DESCRIPTIONS: Final = {
     "Tagged": "a further label",
     "Grouped": "a heading of categories",
     "KeyChosen": "a key of a category",
+    "OverlapPlanned": "a planned overlap",
 }
 
 
@@ -142,11 +143,12 @@ class EffectiveEvents:
         is_prior = isinstance(self.at(position).event, PriorLabels)
         return None if is_prior else position
 
-    def last_by(self, expert: str) -> int | None:
-        """Return the record number of an expert's last event in effect."""
+    def last_by(self, expert: str, before: int | None = None) -> int | None:
+        """Return the record number of an expert's last event in effect, before a number if given."""
         records = self.records
-        numbers = (one for one in reversed(self._numbers) if records[one - 1].by == expert)
-        return next(numbers, None)
+        end = len(self._numbers) if before is None else bisect_left(self._numbers, before)
+        numbers = (self._numbers[place] for place in range(end - 1, -1, -1))
+        return next((one for one in numbers if records[one - 1].by == expert), None)
 
     def with_number(self, number: int) -> EffectiveEvent | None:
         """Return the event of a record, or None if it is not in effect."""
@@ -162,7 +164,7 @@ class EffectiveEvents:
 
         Raises
         ------
-        InputError
+        BlockedUndoError
             If one of them changes the answer of that very record.
         """
         question = self.question_of(number)
@@ -372,21 +374,42 @@ class EventLog:
         """Undo an event and save that; raise, and change nothing, if a later one depends on it."""
         if self._unsaved is not None:
             self._save_batch(is_last=False)
-        position = self.effective.position_of(cast(Undone, record.event))
+        old, new = self._without(cast(Undone, record.event))
+        self._replace_last(old, new)
+        try:
+            if self.store is not None:
+                self.store.append(record)
+        except KernovaError:
+            self._replace_last(new, old)
+            raise
+        self._add(record)
+        self._annotations = None
+
+    def blocker_of_undo(self, number: int) -> int | None:
+        """Return the number of a record on which the undo of another fails; None if it can be undone.
+
+        Raises
+        ------
+        InputError
+            If that record is not in effect.
+        """
+        try:
+            old, new = self._without(Undone(number))
+            self._replace_last(old, new)
+        except BlockedUndoError as error:
+            return error.later
+        self._replace_last(new, old)
+        return None
+
+    def _without(self, undone: Undone) -> tuple[list[EffectiveEvent], list[EffectiveEvent]]:
+        """Return the events from an undone one on, and those that follow the earlier ones then."""
+        position = self.effective.position_of(undone)
         if position is None:
             raise InputError("There is nothing to undo.")
         removed, *later = self.effective.since(position)
         renumbered = self.effective.changes_without(removed.number)
         new = [one._replace(event=renumbered.get(one.number, one.event)) for one in later]
-        self._replace_last([removed, *later], new)
-        try:
-            if self.store is not None:
-                self.store.append(record)
-        except KernovaError:
-            self._replace_last(new, [removed, *later])
-            raise
-        self._add(record)
-        self._annotations = None
+        return [removed, *later], new
 
     def _replace_last(self, old: list[EffectiveEvent], new: list[EffectiveEvent]) -> None:
         """Let other events follow the earlier ones, or raise, with the state as it was before.
@@ -438,10 +461,12 @@ def check_new_names(event: Event, is_known: Callable[[str], bool]) -> None:
             check_new_category(name)
 
 
-def _cannot_undo(removed: EffectiveEvent, later: EffectiveEvent) -> InputError:
+def _cannot_undo(removed: EffectiveEvent, later: EffectiveEvent) -> BlockedUndoError:
     expert = "" if later.by is None else f" by {quoted(later.by)}"
     description = _DESCRIPTIONS[type(later.event).__name__]
-    return InputError(
+    return BlockedUndoError(
         f"Log entry {removed.number} cannot be undone: entry {later.number}{expert} depends on it "
-        f"({description}). Undo that one first."
+        f"({description}). Undo that one first.",
+        number=removed.number,
+        later=later.number,
     )

@@ -44,7 +44,7 @@ class Question:
     evidence: Mapping[str, float] = field(default_factory=dict)
     alternatives: tuple[int, ...] = ()
 
-    def numbered(self, number: int, row_id: Any) -> "AskedQuestion":
+    def numbered(self, number: int, row_id: Any, *, is_blind: bool = False) -> "AskedQuestion":
         """Return the question as an expert sees it."""
         return AskedQuestion(
             self.row,
@@ -54,6 +54,7 @@ class Question:
             self.alternatives,
             number=number,
             id=row_id,
+            is_blind=is_blind,
         )
 
 
@@ -68,10 +69,13 @@ class AskedQuestion(Question):
         it.
     id : object
         Id of the row.
+    is_blind : bool
+        Whether others have labelled the row, and the expert is not to see how.
     """
 
     number: int = 0
     id: Any = None
+    is_blind: bool = False
 
 
 class Answer(NamedTuple):

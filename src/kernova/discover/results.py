@@ -1,7 +1,7 @@
 """Results of a session: a read-only view of its state and log."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any, Final, Generic, NamedTuple, NoReturn, Protocol, Self, TypeVar, overload
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernova.discover.events import Confidence, Event, LogEntry, Record
 from kernova.discover.log import EventLog
-from kernova.discover.opinions import Disagreement
+from kernova.discover.opinions import Disagreement, Opinion
 from kernova.discover.questions import AskedQuestion, OpenQuestions
 from kernova.discover.review.annotations import Annotations
 from kernova.discover.rows import RowIds
@@ -199,6 +199,11 @@ class SessionResults:
         ]
 
     @property
+    def shared_opinions(self) -> Iterator[tuple[int, tuple[Opinion, ...]]]:
+        """Rows that several experts have labelled, each with their latest opinions."""
+        return self._state.opinions.shared()
+
+    @property
     def n_disagreements(self) -> int:
         """Number of rows that experts label differently."""
         return self._state.opinions.n_disputed
@@ -278,6 +283,14 @@ class SessionResults:
         """
         end = self.n_records if before is None else min(before - 1, self.n_records)
         return [self._log.entry(number) for number in range(end, max(0, end - limit), -1)]
+
+    def last_by(self, expert: str, before: int | None = None) -> int | None:
+        """Return the number of an expert's last record in effect, or of the last before another."""
+        return self._log.effective.last_by(expert, before)
+
+    def blocker_of_undo(self, number: int) -> int | None:
+        """Return the number of a record on which the undo of another fails; None if it succeeds."""
+        return self._log.blocker_of_undo(number)
 
     def number_of_key(self, key: str | None) -> int | None:
         """Return the number of the record that a request with this key made, if any."""

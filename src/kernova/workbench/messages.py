@@ -7,6 +7,7 @@ from kernova.discover.events import (
     Accepted,
     Answered,
     Changed,
+    Confidence,
     Deleted,
     Event,
     Flagged,
@@ -15,6 +16,7 @@ from kernova.discover.events import (
     Lost,
     Merged,
     Noted,
+    OverlapPlanned,
     Passed,
     PriorLabels,
     Record,
@@ -34,7 +36,8 @@ from kernova.text import quantity
 
 Kind = Literal[
     "prior", "answer", "skip", "label", "labels", "change", "rename", "merge", "delete", "settle",
-    "unsure", "accept", "reopen", "reject", "note", "flag", "tag", "group", "key", "undo", "lost",
+    "unsure", "accept", "reopen", "reject", "note", "flag", "tag", "group", "key", "overlap",
+    "undo", "lost",
 ]  # fmt: skip
 
 KINDS: Final[dict[type[Any], Kind]] = {
@@ -59,6 +62,7 @@ KINDS: Final[dict[type[Any], Kind]] = {
     Tagged: "tag",
     Grouped: "group",
     KeyChosen: "key",
+    OverlapPlanned: "overlap",
     Undone: "undo",
     Lost: "lost",
 }
@@ -84,12 +88,13 @@ def event_message(event: Event, ids: Sequence[object]) -> str:
     match event:
         case Answered(row, label, others, confidence):
             similar = f" and {quantity(len(others), 'similar row')}" if others else ""
-            sure = "" if confidence is None else f", with {confidence} confidence"
-            return f"{ids[row]}{similar}: {label}{sure}."
-        case Skipped(row) | Passed(row):
-            return f"{ids[row]} was skipped."
-        case RowLabelled(row, label):
-            return f"{ids[row]}: {label}, labelled directly."
+            return f"{ids[row]}{similar}: {label}{_sure(confidence)}."
+        case Skipped() | Passed():
+            return f"{ids[event.row]} was skipped."
+        case RowLabelled(row, label, True, confidence):
+            return f"{ids[row]}: {label}, asked without the answers of others{_sure(confidence)}."
+        case RowLabelled(row, label, _, confidence):
+            return f"{ids[row]}: {label}, labelled directly{_sure(confidence)}."
         case RowsLabelled(rows, label):
             return f"{quantity(len(rows), 'row')}: {label}, labelled directly."
         case Settled(row, label):
@@ -99,6 +104,10 @@ def event_message(event: Event, ids: Sequence[object]) -> str:
             return f"The answer to question {question} was changed to: {now}."
         case _:
             return _review_message(event, ids)
+
+
+def _sure(confidence: Confidence | None) -> str:
+    return "" if confidence is None else f", with {confidence} confidence"
 
 
 def _review_message(event: Event, ids: Sequence[object]) -> str:
@@ -165,6 +174,10 @@ def _category_message(event: Event) -> str:
 
 def _log_message(event: Event) -> str:
     match event:
+        case OverlapPlanned(0, _):
+            return "No rows are asked to several experts from now on."
+        case OverlapPlanned(permille, experts):
+            return f"{permille / 10:g} % of rows are asked to {experts} experts from now on."
         case PriorLabels(rows, _):
             had = "was" if len(rows) == 1 else "were"
             return f"{quantity(len(rows), 'row')} {had} labelled before the first question."

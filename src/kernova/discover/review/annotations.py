@@ -1,6 +1,7 @@
-"""Annotations of rows and categories: notes, flags, further labels, headings and keys.
+"""Annotations of rows and categories: notes, flags, further labels, headings, keys and overlap.
 
-None of it changes which questions are asked, so it is kept apart from the state of the session.
+None of it changes the labels that strategies see, so it is kept apart from the state of the
+session.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,6 +15,7 @@ from kernova.discover.events import (
     KeyChosen,
     Merged,
     Noted,
+    OverlapPlanned,
     Rejected,
     Renamed,
     Tagged,
@@ -23,12 +25,12 @@ Key = TypeVar("Key", int, str)
 
 #: Events that change annotations.
 ANNOTATING: Final = (
-    Noted, Flagged, Tagged, Rejected, Grouped, KeyChosen, Renamed, Merged, Deleted,
+    Noted, Flagged, Tagged, Rejected, Grouped, KeyChosen, OverlapPlanned, Renamed, Merged, Deleted,
 )  # fmt: skip
 
 
 class Annotations:
-    """Notes, flags, further labels and rejected categories of rows; headings and keys.
+    """Notes, flags, further labels and rejected categories of rows; headings, keys and overlap.
 
     Parameters
     ----------
@@ -49,6 +51,8 @@ class Annotations:
         The heading of each category that is under one.
     keys : dict of str to (str or None)
         The key that was chosen for a category; None if it is to have none.
+    overlap : OverlapPlanned
+        The fraction of rows that several experts are asked about, and how many experts.
 
     Examples
     --------
@@ -67,6 +71,7 @@ class Annotations:
         self.rejected: dict[int, dict[str, None]] = {}
         self.headings: dict[str, str] = {}
         self.keys: dict[str, str | None] = {}
+        self.overlap = OverlapPlanned(0, 2)
         for event in events:
             self.apply(event)
 
@@ -91,6 +96,8 @@ class Annotations:
                     _put_or_drop(self.headings, name, under)
             case KeyChosen(name, key):
                 self._choose_key(name, key)
+            case OverlapPlanned():
+                self.overlap = event
             case Renamed(old, new):
                 self._rename({old: new})
             case Merged(into, others):

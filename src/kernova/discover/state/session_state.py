@@ -26,6 +26,7 @@ from kernova.discover.events import (
     Lost,
     Merged,
     Noted,
+    OverlapPlanned,
     Passed,
     PriorLabels,
     QuestionEvent,
@@ -190,8 +191,8 @@ class SessionState:
                 _check_distinct((row, *others))
             case Skipped(row) | Unsure(row):
                 self._check_open(row)
-            case RowLabelled(row, _) | Passed(row) | Noted(row, _):
-                self._check_rows((row,))
+            case RowLabelled() | Passed() | Noted():
+                self._check_rows((event.row,))
             case RowsLabelled() | RowsUnsure() | Reopened() | Rejected() | Flagged() | Tagged():
                 self._check_rows(event.rows)
                 _check_distinct(event.rows)
@@ -212,7 +213,7 @@ class SessionState:
                 self._check_merge(into, others)
             case Deleted(name):
                 self._check_category(name)
-            case Lost() | Grouped() | KeyChosen():
+            case Lost() | Grouped() | KeyChosen() | OverlapPlanned():
                 pass
             case _:
                 raise TypeError(f"{event!r} is resolved by the log, not by the state")
@@ -244,6 +245,8 @@ class SessionState:
                 return self._add_question(AskedRow(row), Entry(None, None, "unsure"), by)
             case Passed() | Lost() | Noted() | Flagged() | Tagged() | Grouped() | KeyChosen():
                 return []
+            case OverlapPlanned():
+                return []
             case _:
                 return self._applied_to_rows(event, by)
 
@@ -255,8 +258,9 @@ class SessionState:
                 return self._accept(event)
             case RowsUnsure(rows):
                 return self._label_rows(rows, Entry(None, None, "unsure"), by)
-            case RowLabelled(row, label):
-                return self._label_rows((row,), Entry(label), by)
+            case RowLabelled(row, label, is_blind, confidence):
+                entry = Entry(label, None, "", confidence)
+                return self._label_rows((row,), entry, by, is_blind=bool(is_blind))
             case RowsLabelled(rows, label):
                 return self._label_rows(rows, Entry(label), by)
             case Settled(row, label):
@@ -363,14 +367,15 @@ class SessionState:
         return self._update(dict(zip(rows, map(Entry, labels), strict=True)))
 
     def _label_rows(
-        self, rows: tuple[int, ...], entry: Entry, by: str | None
+        self, rows: tuple[int, ...], entry: Entry, by: str | None, *, is_blind: bool = False
     ) -> list[Answer] | None:
         for row in rows:
             self._remember(row)
             if entry.label is None:
                 self.opinions.forget(row)
         if entry.label is not None:
-            self.opinions.record(rows, Opinion(entry.label, entry.question, by))
+            blind = entry.label if is_blind else None
+            self.opinions.record(rows, Opinion(entry.label, entry.question, by, blind))
         return self._update(dict.fromkeys(rows, entry))
 
     def _accept(self, event: Accepted) -> list[Answer] | None:
