@@ -41,7 +41,8 @@ def test_a_session_from_the_first_question_to_the_history(client):
     session = client.get("/api/session").json()
     assert (session["rows"], session["columns"], session["media"]) == (60, 3, "none")
     assert session["preparation"]["state"] == "ready"
-    assert client.post("/api/experts", json={"name": "  Anna "}).json() == {"name": "Anna"}
+    joined = client.post("/api/experts", json={"name": "  Anna "}).json()
+    assert joined == {"name": "Anna", "doubt": None}
     anna = Expert(client, "Anna")
     question = anna.ask()
     assert question["number"] == 1

@@ -143,12 +143,12 @@ class EffectiveEvents:
         is_prior = isinstance(self.at(position).event, PriorLabels)
         return None if is_prior else position
 
-    def last_by(self, expert: str, before: int | None = None) -> int | None:
-        """Return the record number of an expert's last event in effect, before a number if given."""
+    def last_by(self, expert: str | None, before: int | None = None) -> int | None:
+        """Return the record number of an expert's last event in effect; for None, of anyone's."""
         records = self.records
         end = len(self._numbers) if before is None else bisect_left(self._numbers, before)
         numbers = (self._numbers[place] for place in range(end - 1, -1, -1))
-        return next((one for one in numbers if records[one - 1].by == expert), None)
+        return next((one for one in numbers if expert in (None, records[one - 1].by)), None)
 
     def with_number(self, number: int) -> EffectiveEvent | None:
         """Return the event of a record, or None if it is not in effect."""
@@ -386,7 +386,7 @@ class EventLog:
         self._annotations = None
 
     def blocker_of_undo(self, number: int) -> int | None:
-        """Return the number of a record on which the undo of another fails; None if it can be undone.
+        """Return the number of a record that prevents the undo of another; None if none does.
 
         Raises
         ------
@@ -400,6 +400,19 @@ class EventLog:
             return error.later
         self._replace_last(new, old)
         return None
+
+    def order_of_undo(self, number: int) -> list[int]:
+        """Return the records to undo so that one is undone, those that depend on it first."""
+        if self.blocker_of_undo(number) is None:
+            return [number]
+        log, order, wanted = EventLog(self.state.n_rows, self.records), [], [number]
+        while wanted:
+            try:
+                log.append(Record(Undone(wanted[-1])))
+                order.append(wanted.pop())
+            except BlockedUndoError as error:
+                wanted.append(error.later)
+        return order
 
     def _without(self, undone: Undone) -> tuple[list[EffectiveEvent], list[EffectiveEvent]]:
         """Return the events from an undone one on, and those that follow the earlier ones then."""

@@ -389,7 +389,9 @@ class CategoryDiscovery(ShowsResults):
 
         def event(name: str | None) -> events.Event:
             is_answer = name in self._open.holder_of(row)
-            return self._answered(name, category) if is_answer else events.RowLabelled(row, category)
+            return (
+                self._answered(name, category) if is_answer else events.RowLabelled(row, category)
+            )
 
         return self._record(event, expert, key)
 

@@ -33,17 +33,22 @@ from starlette.routing import Match, Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kernova.errors import InputError, MissingMediaError, NotSavedError
+from kernova.web.invitations import INVITATION_HOURS, Invitations
 from kernova.web.login import (
+    INVITATION_PATH,
     LINK_MINUTES,
     LOGIN_HEADERS,
     LOGIN_PATH,
     NOTICE,
     REDIRECT_PAGE,
+    FormPage,
+    InvitationPage,
     Key,
     LoginPage,
     Throttle,
     bearer_token,
 )
+from kernova.web.visitors import Visitor, welcome
 from kernova.workbench import WorkbenchError
 
 # Error code by status, where nothing more specific is known.
@@ -60,7 +65,7 @@ _CODES: Final = {
     503: "unavailable",
 }
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_STATUSES: Final = {"not found": 404}
+_STATUSES: Final = {"not found": 404, "forbidden": 403}
 _SENTENCES: Final = {
     404: "There is nothing at this address.",
     405: "This address does not support this method; the Allow header lists those it supports.",
@@ -198,6 +203,10 @@ _VOID_LINK: Final = (
     "terminal that runs kernova for a new one."
 )
 _WRONG_TOKEN: Final = "This token is wrong."
+_VOID_INVITATION: Final = (
+    f"This invitation has been used, was revoked, or is older than {INVITATION_HOURS} hours. Ask "
+    "whoever sent it for a new link."
+)
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="kernova"'}
 _LARGEST_FORM: Final = 10_000
 _WRONG_TOKENS_TO_REPORT: Final = 5
@@ -297,15 +306,23 @@ class Access:
         Allowed values of the Host header.
     throttle : Throttle, optional
         Delays after wrong tokens; by default there are none.
+    invitations : Invitations, optional
+        The links that let invited experts in.
     """
 
     def __init__(
-        self, app: ASGIApp, key: Key, hosts: Hosts, throttle: Throttle | None = None
+        self,
+        app: ASGIApp,
+        key: Key,
+        hosts: Hosts,
+        throttle: Throttle | None = None,
+        invitations: Invitations | None = None,
     ) -> None:
         self.app = app
         self.key = key
         self.hosts = hosts
         self.throttle = throttle
+        self.invitations = invitations or Invitations(key)
         self._n_wrong = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -318,7 +335,7 @@ class Access:
         inner = {**scope, "method": "GET"} if reply.is_head else scope
         rejection = await self._rejection(scope, receive)
         if rejection is not None:
-            reply.is_login = isinstance(rejection, LoginPage)
+            reply.is_login = isinstance(rejection, FormPage)
             await rejection(inner, receive, reply)
             return
         body = _Body(receive)
@@ -350,13 +367,18 @@ class Access:
             return _notice(headers, _TOKEN_IN_ADDRESS)
         if scope["path"] == LOGIN_PATH and scope["method"] in (*_SAFE_METHODS, "POST"):
             return await self._login(scope, receive, query)
+        if scope["path"] == INVITATION_PATH and scope["method"] in (*_SAFE_METHODS, "POST"):
+            return await self._invitation(scope, receive, query)
         by_token = self.key.matches_bearer(headers.get("authorization"))
-        by_cookie = self.key.has_session(headers.get("cookie"))
+        session = self.key.session_of(headers.get("cookie"))
+        by_cookie = session is not None
         if bearer_token(headers.get("authorization")) is not None and not by_cookie:
             await self._slow_down(scope, receive, is_right=by_token)
         if not (by_token or by_cookie):
             return _notice(headers)
         _trust(scope)
+        # Whoever sends the token may do everything, whatever cookie is sent with it.
+        welcome(Visitor() if by_token or session is None else Visitor(*session))
         return self._foreign(scope, headers, by_cookie=not by_token)
 
     # --- login
@@ -378,24 +400,43 @@ class Access:
 
     async def _login_by_token(self, scope: Scope, receive: Receive) -> Response:
         headers = Headers(scope=scope)
-        site, origin = headers.get("sec-fetch-site"), _origin(headers)
-        is_script = origin is None and site is None
-        if not is_script and not is_same_origin(origin, site, headers["host"]):
-            # Or any page could let the browsers of its visitors try tokens.
+        if _is_foreign_form(headers):
             return _foreign_fault()
-        form = parse_qsl(await _form(receive), keep_blank_values=True, encoding="latin-1")
-        tokens = [value for name, value in form if name == "token"]
+        tokens = await _form_values(receive, "token")
         is_right = len(tokens) == 1 and self.key.matches(tokens[0].encode("latin-1"))
         await self._slow_down(scope, receive, is_right=is_right)
         return self._entered(scope) if is_right else _notice(headers, _WRONG_TOKEN)
 
-    def _entered(self, scope: Scope) -> Response:
+    async def _invitation(
+        self, scope: Scope, receive: Receive, query: list[tuple[str, str]]
+    ) -> Response:
+        """Show an invitation, which uses nothing up, or let the expert in who accepted it."""
+        headers = Headers(scope=scope)
+        is_accepted = scope["method"] == "POST"
+        if is_accepted and _is_foreign_form(headers):
+            return _foreign_fault()
+        codes = [value for name, value in query if name == "code"]
+        if is_accepted:
+            codes = await _form_values(receive, "code")
+        name = self.invitations.name_of(codes[0]) if len(codes) == 1 else None
+        await self._slow_down(scope, receive, is_right=name is not None)
+        if name is not None and is_accepted:
+            name = self.invitations.redeem(codes[0])
+        if name is None:
+            return _notice(headers, _VOID_INVITATION)
+        if is_accepted:
+            self.key.end_session(headers.get("cookie"))  # the browser has one name from now on
+            return self._entered(scope, name)
+        is_logged_in = self.key.has_session(headers.get("cookie"))
+        return InvitationPage(name, codes[0], is_logged_in=is_logged_in)
+
+    def _entered(self, scope: Scope, name: str | None = None) -> Response:
         """Return the response to a login: the cookie, and the way to the page."""
         _trust(scope)
         given = Headers(scope=scope)
         headers = {}
         if not self.key.has_session(given.get("cookie")):
-            headers["Set-Cookie"] = self.key.new_cookie()
+            headers["Set-Cookie"] = self.key.new_cookie(name)
         if scope["method"] == "POST":
             if "text/html" not in given.get("accept", ""):
                 return Response(status_code=204, headers=headers)  # to the script of the page
@@ -470,6 +511,20 @@ def _trust(scope: Scope) -> None:
 
 def _is_trusted(scope: Scope) -> bool:
     return bool(getattr(scope.get("state", {}).get("connection"), "is_trusted", False))
+
+
+def _is_foreign_form(headers: Headers) -> bool:
+    """Return whether a page of another origin sends a form."""
+    # Or any page could let the browsers of its visitors try tokens, or log in as somebody else.
+    site, origin = headers.get("sec-fetch-site"), _origin(headers)
+    is_script = origin is None and site is None
+    return not is_script and not is_same_origin(origin, site, headers["host"])
+
+
+async def _form_values(receive: Receive, name: str) -> list[str]:
+    """Return the values that a form has under a name."""
+    form = parse_qsl(await _form(receive), keep_blank_values=True, encoding="latin-1")
+    return [value for one, value in form if one == name]
 
 
 async def _form(receive: Receive) -> str:

@@ -23,6 +23,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from kernova._version import __version__
 from kernova.web.access import Access, Hosts, add_error_handlers
+from kernova.web.invitations import Invitations
 from kernova.web.login import Key, Throttle
 from kernova.web.routes import all_routes
 from kernova.workbench import Workbench
@@ -41,7 +42,11 @@ _DESCRIPTION: Final = (
 
 
 def create_app(
-    workbench: Workbench, key: Key, hosts: Hosts | None = None, throttle: Throttle | None = None
+    workbench: Workbench,
+    key: Key,
+    hosts: Hosts | None = None,
+    throttle: Throttle | None = None,
+    invitations: Invitations | None = None,
 ) -> FastAPI:
     """Return the application for a workbench.
 
@@ -55,6 +60,8 @@ def create_app(
         Allowed values of the Host header; by default, the loopback names.
     throttle : Throttle, optional
         Delays after wrong tokens; by default there are none.
+    invitations : Invitations, optional
+        The links that let invited experts in; by default for this machine only.
 
     Returns
     -------
@@ -71,7 +78,8 @@ def create_app(
         redirect_slashes=False,
     )
     add_error_handlers(app)
-    routers = all_routes(workbench)
+    invitations = invitations or Invitations(key)
+    routers = all_routes(workbench, invitations)
     app.router.routes.insert(0, _ShortRoute(routers, _PREFIX))
     for router in routers:
         app.include_router(router, prefix=_PREFIX)
@@ -84,7 +92,9 @@ def create_app(
         return FileResponse(STATIC / "index.html")
 
     _describe_access(app)
-    app.add_middleware(Access, key=key, hosts=hosts or Hosts(), throttle=throttle)
+    app.add_middleware(
+        Access, key=key, hosts=hosts or Hosts(), throttle=throttle, invitations=invitations
+    )
     return app
 
 

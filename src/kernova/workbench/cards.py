@@ -67,6 +67,9 @@ class QuestionShown:
     member_ids: Annotated[list[str], "Ids of those rows."]
     n_members: Annotated[int, "Number of unlabelled rows that the question represents."]
     known_members: Annotated[dict[str, int], "Number of labelled rows of the cluster, by label."]
+    is_blind: Annotated[
+        bool, "Whether another expert has labelled the row; that answer is hidden until this one."
+    ]
     card: Card
 
 
@@ -102,13 +105,18 @@ class Cards:
         self._media = media
         self._texts: list[str] | None = None
 
-    def card(self, row: int) -> Card:
-        """Return everything there is to see of a row."""
+    def card(self, row: int, *, is_hidden: bool = False) -> Card:
+        """Return everything there is to see of a row.
+
+        With ``is_hidden``, nothing shows how others have labelled it.
+        """
         row_id = self._shared.id_of(row)
         with self._shared.lock:
             session = self._shared.session
             label, opinions = session.label_of(row), session.opinions_of(row)
             number = session.question_of(row)
+        if is_hidden:
+            label, opinions, number = None, {}, None
         return Card(
             row=row,
             id=row_id,
@@ -148,7 +156,8 @@ class Cards:
             member_ids=[self._shared.id_of(row) for row in members],
             n_members=len(open_rows),
             known_members=dict(sorted(known.items())),
-            card=self.card(question.row),
+            is_blind=question.is_blind,
+            card=self.card(question.row, is_hidden=question.is_blind),
         )
 
     def find(self, text: str, limit: int) -> FoundReply:

@@ -25,7 +25,7 @@ DIAGNOSES = (
     "444444 222555 233335 555555 222444 113333 333355 113334 114444 555555 "
     "144444 124444 222333 144444 224445 333335 111455 111112 224444 133555 "
     "555555 244444 224555 114444 144445 222224 111155 224444 133333 555555"
-).split()  # fmt: skip
+)
 # Ten subjects and 14 raters, the example that most textbooks have: kappa .210.
 FOURTEEN_RATERS = [
     [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
@@ -54,7 +54,7 @@ def units():
 def test_published_examples():
     assert round(cohen_kappa(COHEN).value, 3) == 0.492
     assert round(fleiss_kappa(FOURTEEN_RATERS).value, 3) == 0.210
-    diagnoses = counted([[int(one) - 1 for one in row] for row in DIAGNOSES])
+    diagnoses = counted([[int(one) - 1 for one in row] for row in DIAGNOSES.split()])
     assert round(fleiss_kappa(diagnoses).value, 3) == 0.430
     assert round(krippendorff_alpha(counted(units())).value, 3) == 0.743
 

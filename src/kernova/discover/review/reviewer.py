@@ -202,7 +202,7 @@ class Review:
         expert: str | None = None,
         key: str | None = None,
     ) -> int:
-        """Plan that several experts are asked about a fraction of the rows, each without the others.
+        """Plan that several experts are asked about a fraction of rows, each without the others.
 
         Parameters
         ----------
