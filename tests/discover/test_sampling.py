@@ -1,6 +1,8 @@
-"""First questions about a large table: asked from a sample, the same whatever the timing."""
+"""First questions about a large table: asked from a sample, and none of them waits."""
 
+from contextlib import contextmanager
 from threading import Event, Thread
+from time import sleep
 
 import numpy as np
 import pytest
@@ -100,23 +102,57 @@ def test_the_first_questions_come_from_the_sample_and_say_so(table):
     assert not any("sample" in reason for _, reason in asked[N_SAMPLED:])
 
 
-def test_the_first_questions_do_not_wait_for_the_rest(table):
+def test_no_question_waits_for_the_rest(table):
     X, labels = table
     strategy = Planned()
     strategy.may_start.clear()
     session = CategoryDiscovery(strategy).start(X)
     assert not session.is_ready_
     session.prepare(sample_only=True)
+    with preparing(session, strategy):
+        # More than come from the sample in any case: this expert is fast.
+        asked = []
+        for _ in range(N_SAMPLED + 5):
+            assert session.is_ready_
+            asked += ask(session, labels, 1)
+        assert all(SAID in reason for _, reason in asked)
+        assert len({row for row, _ in asked}) == N_SAMPLED + 5
+        last_open = session.next_question()
+    assert session.is_ready_
+    assert session.next_question() == last_open
+    session.answer(labels[last_open.row])
+    following = session.next_question()
+    assert "sample" not in following.reason
+    replayed = CategoryDiscovery(Planned()).replay(session.log_, X)
+    assert replayed.next_question().row == following.row
+
+
+def test_a_resumed_session_does_not_wait_either(table):
+    X, labels = table
+    first = CategoryDiscovery(Planned()).start(X)
+    asked = {row for row, _ in ask(first, labels, N_SAMPLED + 3)}
+    strategy = Planned()
+    strategy.may_start.clear()
+    session = CategoryDiscovery(strategy).replay(first.log_, X)
+    with preparing(session, strategy):
+        while not session.is_ready_:
+            sleep(0.01)
+        question = session.next_question()
+        assert SAID in question.reason
+        assert question.row not in asked
+    session.release()
+    assert session.next_question().row == first.next_question().row
+
+
+@contextmanager
+def preparing(session, strategy):
+    """Prepare in another thread, which waits until the end of the block."""
     rest = Thread(target=session.prepare, daemon=True)
     rest.start()
-    for _ in range(N_SAMPLED):
-        assert session.is_ready_
-        ask(session, labels, 1)
-    assert not session.is_ready_
+    yield
     strategy.may_start.set()
     rest.join(60)
-    assert session.is_ready_
-    assert "sample" not in ask(session, labels, 1)[0][1]
+    assert not rest.is_alive()
 
 
 @pytest.mark.parametrize("strategy", [Planned, Plain])

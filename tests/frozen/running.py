@@ -48,6 +48,22 @@ ADDED: dict[str, str] = {
     "settings/class_weight": "prior probabilities of classes",
     "advice/unmet": "numbers of the estimate",
     "answer/baseline_band": "of the random baseline",
+    "card/note": "a remark on a row",
+    "card/is_flagged": "whether it is flagged",
+    "card/also": "its further labels",
+    "card/status": "accepted, or left undecided",
+    "card/confidence": "of the expert",
+    "rows/7/answer/note": "the same of a row by itself",
+    "rows/7/answer/is_flagged": "the same",
+    "rows/7/answer/also": "the same",
+    "rows/7/answer/status": "the same",
+    "rows/7/answer/confidence": "the same",
+    "answer/noun": "what a row is called",
+    "answer/unsure": "number of rows left undecided",
+    "answer/flagged": "number of flagged rows",
+    "answer/has_further_labels": "an option of the project",
+    **{f"categories[{k}]/key": "of the keyboard" for k in range(5)},
+    **{f"categories[{k}]/heading": "of two-level categories" for k in range(5)},
 }
 # Estimates that are fitted to tables, and anew with every other default strategy, by the end of
 # their path: that they are there is compared, but not what they are.

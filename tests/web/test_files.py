@@ -52,6 +52,7 @@ def test_pictures_of_a_folder_are_encoded_again_and_nothing_else_is_served(tmp_p
             assert max(picture.size) == 64
         assert client.get("/api/rows/1").json()["media"] == {
             "kind": "none", "picture": None, "sound": None, "spectrogram": None, "outline": None,
+            "files": [],
         }  # fmt: skip
         assert rejected(shown(client, 1), 404) == messages.NO_PICTURE.format(id=ids[1])
         assert f"{ids[2]}.png" in rejected(shown(client, 2), 409)
@@ -155,11 +156,15 @@ def test_exported_labels_have_experts_and_times(tmp_path):
         parquet = client.get("/api/downloads/labels.parquet")
         same = pd.read_parquet(io.BytesIO(parquet.content))
         at = client.get("/api/history").json()["entries"][1]["at"]
-    assert list(rows.columns) == ["fish", "category", "question", "expert", "time", "prior"]
+    assert list(rows.columns) == [
+        "fish", "category", "question", "expert", "time", "status", "probability", "confidence",
+        "heading", "further_labels", "flagged", "note", "prior",
+    ]  # fmt: skip
     assert rows["fish"].tolist() == [f"{5877 * 10**14 + place}" for place in range(60)]
-    assert rows.loc[row].tolist()[1:] == ["carp", "1", "Anna", at, ""]
-    assert rows.loc[0].tolist()[1:5] == [kinds[0], "", "", ""]
-    assert rows.loc[2].tolist()[1:4] == ["eel", "", "Anna"]
+    no_remark = ["", "", "", "", "False", ""]
+    assert rows.loc[row].tolist()[1:] == ["carp", "1", "Anna", at, "hand", *no_remark, ""]
+    assert rows.loc[0].tolist()[1:6] == [kinds[0], "", "", "", "prior"]
+    assert rows.loc[2].tolist()[1:6] == ["eel", "", "Anna", rows["time"][2], "hand"]
     assert (rows["category"] != "").sum() == 4
     assert same["fish"].tolist() == rows["fish"].tolist()
     assert same["category"].fillna("").tolist() == rows["category"].tolist()

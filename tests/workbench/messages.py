@@ -61,3 +61,7 @@ NEIGHBOURS = re.compile(
 ALIKE = "{rows} before the cut. {measured}"
 NONE_ALIKE = "No unlabelled row is before the cut."
 NO_ALIKE_ROW = "There is no row 159: the table has 159 rows, counted from 0."
+COARSE = (
+    "A coarse map of a sample of 300 rows, with all others amid the nearest of them: similar rows "
+    "lie together."
+)

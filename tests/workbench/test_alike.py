@@ -28,7 +28,7 @@ def opened(folder, rows):
 
 
 def test_the_rest_of_a_group_is_found(bench):
-    reply = bench.part(Alike).more_like(152, 60)
+    reply = bench.part(Alike).more_like([152], 60)
     assert {one.row for one in reply.rows} == set(range(150, 159)) - {152}
     assert (reply.id, reply.label, reply.total) == ("fish-152", None, 8)
     likeness = [one.likeness for one in reply.rows]
@@ -36,7 +36,7 @@ def test_the_rest_of_a_group_is_found(bench):
     assert reply.words == messages.ALIKE.format(rows="8 unlabelled rows are", measured=MEASURED)
     expected = more_like(bench.discovery.encoded, [152])
     assert [one.row for one in reply.rows] == expected.found.tolist()
-    assert len(bench.part(Alike).more_like(152, 3).rows) == 3
+    assert len(bench.part(Alike).more_like([152], 3).rows) == 3
     bench.close()
 
 
@@ -44,11 +44,11 @@ def test_labels_take_part(bench):
     session = bench.discovery.session
     session.label_rows(["fish-150", "fish-151"], "eel")
     session.label_row("fish-3", "cod")
-    reply = bench.part(Alike).more_like(150, 60)
+    reply = bench.part(Alike).more_like([150], 60)
     assert reply.label == "eel"
     expected = more_like(bench.discovery.encoded, [150, 151], [3])
     assert [one.row for one in reply.rows] == expected.found.tolist()
-    unlabelled = bench.part(Alike).more_like(152, 60)
+    unlabelled = bench.part(Alike).more_like([152], 60)
     assert not {150, 151} & {one.row for one in unlabelled.rows}
     bench.close()
 
@@ -56,16 +56,16 @@ def test_labels_take_part(bench):
 def test_nothing_is_left_to_find(tmp_path):
     bench = opened(tmp_path, np.arange(6.0).reshape(3, 2))
     bench.discovery.session.label_rows(["fish-1", "fish-2"], "eel")
-    reply = bench.part(Alike).more_like(0, 60)
+    reply = bench.part(Alike).more_like([0], 60)
     assert (reply.rows, reply.total, reply.words) == ([], 0, messages.NONE_ALIKE)
     bench.discovery.session.label_row("fish-0", "eel")
-    assert bench.part(Alike).more_like(0, 60).total == 0
+    assert bench.part(Alike).more_like([0], 60).total == 0
     bench.close()
 
 
 def test_equal_rows_are_all_alike(tmp_path):
     bench = opened(tmp_path, np.ones((5, 2)))
-    assert bench.part(Alike).more_like(0, 60).total == 4
+    assert bench.part(Alike).more_like([0], 60).total == 4
     bench.close()
 
 

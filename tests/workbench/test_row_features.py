@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from kernova.workbench.row_features import MOST_BINS, Population, row_card
+from kernova.workbench.feature_drawings import MOST_BINS, row_card
+from kernova.workbench.row_features import Population
 from tests.workbench import messages
 
 

@@ -6,9 +6,17 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
+from kernova.discover.cache_file import write_cache
 from kernova.progress import reporting
-from kernova.workbench import row_map
-from kernova.workbench.row_map import axes_map, near_rows, neighbours_map
+from kernova.workbench.row_map import (
+    axes_map,
+    coarse_map,
+    near_rows,
+    neighbours,
+    neighbours_map,
+    save_map,
+    saved_map,
+)
 from tests.workbench import messages
 
 
@@ -122,8 +130,8 @@ def test_too_few_rows_get_no_neighbour_map(n_rows):
 
 
 def test_very_many_rows_are_drawn_amid_a_sample(monkeypatch):
-    monkeypatch.setattr(row_map, "MOST_ROWS", 500)
-    monkeypatch.setattr(row_map, "_SAMPLED_ROWS", 300)
+    monkeypatch.setattr(neighbours, "MOST_ROWS", 500)
+    monkeypatch.setattr(neighbours, "_SAMPLED_ROWS", 300)
     X = load_digits().data[:900]
     drawn = neighbours_map(X)
     assert drawn.words.endswith("Most rows are drawn amid the nearest of a sample of 300.")
@@ -143,3 +151,97 @@ def test_drawing_reports_its_progress():
         neighbours_map(np.random.default_rng(9).normal(size=(60, 5)))
     assert {step.task for step in seen} == {"finding neighbours", "drawing the map"}
     assert (seen[-1].done, seen[-1].total) == (200, 200)
+
+
+# --- the coarse map --------------------------------------------------------------------------
+
+
+def test_the_coarse_map_keeps_more_neighbours_than_the_axes(monkeypatch):
+    monkeypatch.setattr(neighbours, "COARSE_FROM", 500)
+    monkeypatch.setattr(neighbours, "_COARSE_ROWS", 300)
+    X = load_digits().data[:900]
+    coarse, whole = coarse_map(X), neighbours_map(X)
+    assert coarse.kind == "sample"
+    assert coarse.words == messages.COARSE
+    assert coarse.points.dtype == np.float32
+    assert np.abs(coarse.points).max() <= 1
+    kept = [fraction_kept(X, drawn.points) for drawn in (axes_map(X), coarse, whole)]
+    assert kept == sorted(kept)
+    assert np.array_equal(coarse.points, coarse_map(X.copy()).points)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.zeros((900, 4)),
+        np.repeat(np.random.default_rng(8).uniform(size=(30, 3)), 30, axis=0),
+        np.random.default_rng(8).uniform(size=(900, 2)),
+    ],
+)
+def test_there_is_no_coarse_map_that_is_not_better(X, monkeypatch):
+    monkeypatch.setattr(neighbours, "COARSE_FROM", 500)
+    monkeypatch.setattr(neighbours, "_COARSE_ROWS", 300)
+    assert coarse_map(X) is None
+
+
+def test_few_rows_have_no_coarse_map():
+    assert coarse_map(load_digits().data) is None
+
+
+# --- the saved map ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return neighbours_map(load_digits().data[:200])
+
+
+@pytest.fixture
+def path(tmp_path, drawn):
+    path = tmp_path / "digits.map.cache"
+    save_map(path, "key", drawn)
+    return path
+
+
+def test_a_saved_map_is_read_again(path, drawn):
+    found = saved_map(path, "key", 200)
+    assert (found.kind, found.words) == (drawn.kind, drawn.words)
+    assert np.array_equal(found.points, drawn.points)
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def test_a_map_of_another_table_or_version_is_not_read(path):
+    assert saved_map(path, "another", 200) is None
+    assert saved_map(path, "key", 199) is None
+
+
+def test_a_damaged_map_is_not_read(path, drawn):
+    content = path.read_bytes()
+    for broken in (b"", content[:500], content[:-9], content.replace(b"points", b"things")):
+        path.write_bytes(broken)
+        assert saved_map(path, "key", 200) is None
+    for place in range(0, len(content), 97):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :])
+        found = saved_map(path, "key", 200)
+        assert found is None or np.array_equal(found.points, drawn.points)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        np.zeros((200, 3), np.float32),
+        np.zeros((200, 2)),
+        np.full((200, 2), np.nan, np.float32),
+        np.full((200, 2), 2, np.float32),
+        [[0.0, 0.0]] * 200,
+    ],
+)
+def test_points_that_are_no_map_are_not_read(path, points):
+    write_cache(path, "key", {"kind": "neighbours", "points": points, "words": "Words."})
+    assert saved_map(path, "key", 200) is None
+
+
+def test_a_file_that_is_too_large_is_not_read(path, drawn):
+    parts = {"kind": drawn.kind, "points": drawn.points, "words": "x" * 100_000}
+    write_cache(path, "key", parts)
+    assert saved_map(path, "key", 200) is None

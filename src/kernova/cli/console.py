@@ -254,19 +254,27 @@ def progress_listener() -> "Iterator[Listener | None]":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from kernova.progress import TimeLeft
+
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
+        left: dict[str, TimeLeft] = {}
 
         def show(step: "Step") -> None:
             if step.task not in tasks:
-                tasks[step.task] = bars.add_task(escaped_line(step.task), total=step.total)
-            bars.update(tasks[step.task], completed=step.done, total=step.total)
+                name = escaped_line(step.task)
+                tasks[step.task] = bars.add_task(name, total=step.total, left="")
+                left[step.task] = TimeLeft()
+            left[step.task].note(step)
+            words = left[step.task].words
+            bars.update(tasks[step.task], completed=step.done, total=step.total, left=words)
             if step.done >= step.total:
                 bars.remove_task(tasks.pop(step.task))
 

@@ -31,6 +31,31 @@ class PriorLabels:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsAdded:
+    """New rows followed those of the table, which nothing can undo.
+
+    ``first`` is the index of the first of them, and ``fingerprint`` that of their values.
+    ``unlike`` holds the rows that look new beside all rows before, the most unusual first;
+    ``groups`` a number for each, the same for rows that lie together; ``ppm`` their p-values in
+    millionths. By chance no more than ``by_chance`` would look new; ``n_held_out`` rows show that,
+    or none if nothing was judged. ``n_known`` rows were recognised. ``labelled`` are rows with a
+    label known in advance.
+    """
+
+    first: int
+    n_rows: int
+    fingerprint: str
+    unlike: tuple[int, ...] = ()
+    groups: tuple[int, ...] = ()
+    ppm: tuple[int, ...] = ()
+    by_chance: int = 0
+    n_held_out: int = 0
+    n_known: int = 0
+    labelled: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """The open question was answered; other rows of its cluster may be labelled with it."""
 
@@ -64,8 +89,8 @@ class RowLabelled:
 
     row: int
     label: str
-    is_blind: bool | None = None
     confidence: Confidence | None = None
+    is_blind: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +127,7 @@ class RowsLabelled:
 
     rows: tuple[int, ...]
     label: str
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +208,47 @@ class KeyChosen:
 
 
 @dataclass(frozen=True, slots=True)
-class OverlapPlanned:
-    """From now on, a fraction of the rows is asked to several experts, each without the others.
+class OptionSet:
+    """An option of the project was set, such as the noun for its rows."""
 
-    ``permille`` is the fraction in thousandths, and ``experts`` the number of experts for each of
-    these rows.
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opined:
+    """An expert's labels in a file; ``codes`` holds the position in ``names`` of each row's.
+
+    Without an expert they are those of whoever imports the file. With ``settles`` they end
+    disagreements about these rows.
     """
 
-    permille: int
-    experts: int
+    rows: tuple[int, ...]
+    names: tuple[str, ...]
+    codes: tuple[int, ...]
+    expert: str | None = None
+    confidence: Confidence | None = None
+    settles: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowsNoted:
+    """Remarks on rows, in place of earlier ones."""
+
+    rows: tuple[int, ...]
+    texts: tuple[str, ...]
+
+
+# What a file of labels can bring.
+ImportedPart = Opined | Accepted | RowsUnsure | RowsNoted | Flagged | Tagged | Grouped
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """Labels and remarks were read from a file, in one step; the parts apply one after another."""
+
+    source: str
+    parts: tuple[ImportedPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +296,7 @@ class Lost:
 
 Event = (
     PriorLabels
+    | RowsAdded
     | Answered
     | Skipped
     | Unsure
@@ -258,13 +317,17 @@ Event = (
     | Tagged
     | Grouped
     | KeyChosen
-    | OverlapPlanned
+    | OptionSet
+    | Opined
+    | RowsNoted
+    | Imported
     | Undone
     | Lost
 )
 
 _KINDS: dict[str, type[Event]] = {
     "prior labels": PriorLabels,
+    "rows added": RowsAdded,
     "answered": Answered,
     "skipped": Skipped,
     "unsure": Unsure,
@@ -285,12 +348,17 @@ _KINDS: dict[str, type[Event]] = {
     "tagged": Tagged,
     "grouped": Grouped,
     "key chosen": KeyChosen,
-    "overlap planned": OverlapPlanned,
+    "option set": OptionSet,
+    "opined": Opined,
+    "rows noted": RowsNoted,
+    "imported": Imported,
     "undone": Undone,
     "lost": Lost,
 }
 # Events that close a question, each about one row.
 QuestionEvent = Answered | Skipped | Unsure
+# Events that change neither labels nor questions: what is noted beside them.
+RemarkEvent = Noted | Flagged | Tagged | Grouped | KeyChosen | OptionSet
 _KIND_OF = {kind: name for name, kind in _KINDS.items()}
 
 
@@ -303,14 +371,18 @@ def event_to_json(event: Event) -> str:
     >>> event_to_json(Answered(3, "carp"))
     '{"event": "answered", "row": 3, "label": "carp", "others": []}'
     """
+    return json.dumps(_plain_fields(event), ensure_ascii=False)
+
+
+def _plain_fields(event: Event) -> dict[str, Any]:
     # Not asdict: it copies every row of a labelled cluster, one by one.
     values = {one: getattr(event, one.name) for one in dataclasses.fields(event)}
     fields = {
-        one.name: value
+        one.name: [_plain_fields(part) for part in value] if one.name == "parts" else value
         for one, value in values.items()
         if not (value is None and one.default is None)
     }
-    return json.dumps({"event": _KIND_OF[type(event)], **fields}, ensure_ascii=False)
+    return {"event": _KIND_OF[type(event)], **fields}
 
 
 def event_from_json(text: str) -> Event:
@@ -376,6 +448,19 @@ def _note(value: Any) -> Any:
     return value
 
 
+def _note_of_row(value: Any) -> str:
+    if type(value) is not str or note_text(value) != value:
+        raise ValueError("not a note")
+    return value
+
+
+def _part(value: Any) -> ImportedPart:
+    part = event_from_fields(value)
+    if not isinstance(part, ImportedPart):
+        raise ValueError("not a part of an import")
+    return part
+
+
 def note_text(text: object) -> str | None:
     r"""Return a remark without surrounding white space and control characters; None if empty.
 
@@ -418,11 +503,13 @@ _READERS: dict[Any, Callable[[Any], Any]] = {
     str | None: lambda value: None if value is None else _name(value),
     tuple[int, ...]: lambda values: _several(_row_or_number, values),
     tuple[str, ...]: lambda values: _several(_name, values),
+    tuple[ImportedPart, ...]: lambda values: _several(_part, values),
 }
 _FIELDS: Final = {
     kind: {one.name: _READERS[one.type] for one in dataclasses.fields(kind)} for kind in _KIND_OF
 }
 _FIELDS[Noted]["text"] = _note
+_FIELDS[RowsNoted]["texts"] = lambda values: _several(_note_of_row, values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,24 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast, get_args
 
 from kernova.discover.events import (
+    Accepted,
     Changed,
+    Confidence,
     Event,
+    Imported,
     LogEntry,
     Lost,
+    Opined,
     PriorLabels,
     QuestionEvent,
     Record,
+    RowsAdded,
     Undone,
 )
+from kernova.discover.growth.sources import StoredRows
 from kernova.discover.names import check_new_category
 from kernova.discover.questions import Answer
 from kernova.discover.review.annotations import ANNOTATING, Annotations
@@ -30,7 +36,10 @@ from kernova.discover.state import SessionState
 from kernova.discover.store import ProjectStore
 from kernova.errors import BlockedUndoError, InputError, KernovaError, quoted
 
+# Events that stay: the first, and those that added rows, to which later ones may refer.
+_NOT_UNDONE: Final = (PriorLabels, RowsAdded)
 _DESCRIPTIONS: Final = {
+    "RowsAdded": "rows that were added",
     "Answered": "an answer",
     "Skipped": "a skipped row",
     "Passed": "a skipped row",
@@ -51,7 +60,8 @@ _DESCRIPTIONS: Final = {
     "Tagged": "a further label",
     "Grouped": "a heading of categories",
     "KeyChosen": "a key of a category",
-    "OverlapPlanned": "a planned overlap",
+    "OptionSet": "an option of the project",
+    "Imported": "imported labels",
 }
 
 
@@ -135,20 +145,39 @@ class EffectiveEvents:
             self._append(len(self.records), event, record.by)
 
     def position_of(self, undone: Undone) -> int | None:
-        """Return the position of the event to be undone; prior labels cannot be undone."""
-        last = len(self._numbers) - 1
-        position = last if undone.number is None else _position_in(self._numbers, undone.number)
-        if position is None or position < 0:
+        """Return the position of the event to be undone.
+
+        Prior labels cannot be undone, nor can rows that were added: the last event is the last of
+        another kind.
+        """
+        if undone.number is None:
+            position = self._last_position()
+        else:
+            position = _position_in(self._numbers, undone.number)
+        if position is None or isinstance(self.at(position).event, _NOT_UNDONE):
             return None
-        is_prior = isinstance(self.at(position).event, PriorLabels)
-        return None if is_prior else position
+        return position
+
+    def last(self) -> int | None:
+        """Return the record number of the last event that an undo would revert."""
+        position = self._last_position()
+        return None if position is None else self._numbers[position]
+
+    def _last_position(self) -> int | None:
+        """Return the position of the last event besides those that added rows."""
+        positions = range(len(self._numbers) - 1, -1, -1)
+        return next((one for one in positions if not self._adds_rows(self._numbers[one])), None)
 
     def last_by(self, expert: str | None, before: int | None = None) -> int | None:
         """Return the record number of an expert's last event in effect; for None, of anyone's."""
         records = self.records
         end = len(self._numbers) if before is None else bisect_left(self._numbers, before)
         numbers = (self._numbers[place] for place in range(end - 1, -1, -1))
-        return next((one for one in numbers if expert in (None, records[one - 1].by)), None)
+        own = (one for one in numbers if expert in (None, records[one - 1].by))
+        return next((one for one in own if not self._adds_rows(one)), None)
+
+    def _adds_rows(self, number: int) -> bool:
+        return isinstance(self.records[number - 1].event, RowsAdded)
 
     def with_number(self, number: int) -> EffectiveEvent | None:
         """Return the event of a record, or None if it is not in effect."""
@@ -230,7 +259,7 @@ class EventLog:
     Parameters
     ----------
     n_rows : int
-        Number of rows of the table.
+        Number of rows of the table at its beginning.
     log : sequence of Record or Event
         Earlier records.
     store : ProjectStore, optional
@@ -238,6 +267,8 @@ class EventLog:
 
     Attributes
     ----------
+    n_first_rows : int
+        Number of rows of the table at its beginning.
     records : list of Record
         All records.
     state : SessionState
@@ -263,9 +294,10 @@ class EventLog:
         self, n_rows: int, log: Sequence[Record | Event] = (), store: ProjectStore | None = None
     ) -> None:
         self.store = store
+        self.n_first_rows = n_rows
         records = (one if isinstance(one, Record) else Record(one) for one in log)
         self.effective = EffectiveEvents(records)
-        self.state = self._replayed(n_rows)
+        self.state = self._replayed()
         self._keys = {
             record.key: number
             for number, record in enumerate(self.records, start=1)
@@ -290,8 +322,15 @@ class EventLog:
         """Return the number of the record with this key, if there is one."""
         return None if key is None else self._keys.get(key)
 
-    def append(self, record: Record) -> list[Answer] | None:
+    def append(self, record: Record, stored: StoredRows | None = None) -> list[Answer] | None:
         """Check a record, save it, and apply its event.
+
+        Parameters
+        ----------
+        record : Record
+            The record.
+        stored : StoredRows, optional
+            Ids and digests of rows that it adds, which are saved with it.
 
         Returns
         -------
@@ -305,7 +344,7 @@ class EventLog:
         is_lost = isinstance(record.event, Lost)
         if not is_lost:
             self.state.check(record.event)
-        self._save(record)
+        self._save(record, stored)
         self._add(record)
         if self._annotations is not None:
             self._annotations.apply(record.event)
@@ -336,8 +375,12 @@ class EventLog:
             question = self.effective.question_of(number) if changed is None else changed
         return LogEntry(number, record.at, record.by, record.event, found is not None, question)
 
-    def _save(self, record: Record) -> None:
-        if self._unsaved is not None:
+    def _save(self, record: Record, stored: StoredRows | None) -> None:
+        if stored is not None and self.store is not None:
+            if self._unsaved is not None:
+                self._save_batch(is_last=False)
+            self.store.add_rows(record, stored)
+        elif self._unsaved is not None:
             self._unsaved.append(record)
         elif self.store is not None:
             self.store.append(record)
@@ -368,7 +411,7 @@ class EventLog:
         if n_events <= self.state.n_steps:
             self.state.take_back(n_events)
         else:
-            self.state = self._replayed(self.state.n_rows)
+            self.state = self._replayed()
 
     def _undo(self, record: Record) -> None:
         """Undo an event and save that; raise, and change nothing, if a later one depends on it."""
@@ -405,7 +448,7 @@ class EventLog:
         """Return the records to undo so that one is undone, those that depend on it first."""
         if self.blocker_of_undo(number) is None:
             return [number]
-        log, order, wanted = EventLog(self.state.n_rows, self.records), [], [number]
+        log, order, wanted = EventLog(self.n_first_rows, self.records), [], [number]
         while wanted:
             try:
                 log.append(Record(Undone(wanted[-1])))
@@ -437,7 +480,7 @@ class EventLog:
             state = self.state
         else:
             n_earlier = len(self.effective) - max(len(old), len(new))
-            state = self._replayed(self.state.n_rows, n_earlier)
+            state = self._replayed(n_earlier)
         done = 0
         try:
             for one in new:
@@ -452,14 +495,14 @@ class EventLog:
     def _put_back(self, old: list[EffectiveEvent], n_new: int) -> None:
         """Replace the last ``n_new`` events of the state by the former ones again."""
         if n_new > self.state.n_steps:  # they concern very many rows
-            self.state = self._replayed(self.state.n_rows)
+            self.state = self._replayed()
             return
         self.state.take_back(n_new)
         for one in old:
             self.state.apply(one.event, one.by)
 
-    def _replayed(self, n_rows: int, n_events: int | None = None) -> SessionState:
-        state = SessionState(n_rows)
+    def _replayed(self, n_events: int | None = None) -> SessionState:
+        state = SessionState(self.n_first_rows)
         events = self.effective.events
         for one in events[:n_events]:
             state.apply(one.event, one.by)
@@ -467,11 +510,22 @@ class EventLog:
 
 
 def check_new_names(event: Event, is_known: Callable[[str], bool]) -> None:
-    """Raise if a category that does not exist yet would get an unclear name."""
+    """Raise if a new category would get an unclear name, or a confidence is none of the three."""
     for field in ("label", "new", "into", "under"):  # of the events that name categories
         name = getattr(event, field, None)
         if name is not None and not is_known(name):
             check_new_category(name)
+    confidence = getattr(event, "confidence", None)
+    if confidence not in (None, *get_args(Confidence)):
+        raise InputError(
+            f'confidence must be "low", "medium", "high" or None; got {quoted(confidence)}.'
+        )
+    if isinstance(event, Opined | Accepted):
+        for name in event.names:
+            if not is_known(name):
+                check_new_category(name)
+    for part in event.parts if isinstance(event, Imported) else ():
+        check_new_names(part, is_known)
 
 
 def _cannot_undo(removed: EffectiveEvent, later: EffectiveEvent) -> BlockedUndoError:

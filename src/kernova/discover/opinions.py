@@ -47,6 +47,9 @@ class RowOpinions(NamedTuple):
     shared: int | None = None  # orders the rows that several experts have labelled
 
 
+_NOTHING = RowOpinions()
+
+
 class Opinions:
     """The latest opinion of each expert about each row.
 
@@ -98,6 +101,10 @@ class Opinions:
         """Return the rows that experts label differently, in the order of second opinions."""
         return iter(sorted(self._disputed, key=self._shared.__getitem__))
 
+    def shared(self) -> Iterator[int]:
+        """Return the rows that several experts have labelled, in the order of second opinions."""
+        return iter(sorted(self._shared, key=self._shared.__getitem__))
+
     def naming(self, names: Iterable[str]) -> list[int]:
         """Return the rows with an opinion or a settlement for one of these categories."""
         wanted = set(names)
@@ -109,10 +116,6 @@ class Opinions:
         return self._settled.get(row) in names or any(
             one.label in names or one.blind in names for one in opinions
         )
-
-    def shared(self) -> Iterator[tuple[int, tuple[Opinion, ...]]]:
-        """Return the rows with opinions of several experts, and these opinions."""
-        return ((row, self._of_row[row]) for row in self._shared)
 
     def record(self, rows: Iterable[int], opinion: Opinion) -> None:
         """Record an expert's opinion about rows.
@@ -140,7 +143,8 @@ class Opinions:
 
     def forget(self, row: int) -> None:
         """Remove all opinions about a row."""
-        self._set(row, (), None, None)
+        if row in self._of_row or row in self._settled:
+            self._set(row, (), None, None)
 
     def rename(self, rows: Iterable[int], old: Collection[str], new: str) -> None:
         """Replace some categories by another in the opinions about rows."""
@@ -171,6 +175,8 @@ class Opinions:
     def about(self, row: int) -> RowOpinions:
         """Return everything about a row, for :meth:`restore`."""
         opinions = self._of_row.get(row, ())
+        if not opinions and row not in self._settled:
+            return _NOTHING
         return RowOpinions(opinions, self._settled.get(row), self._shared.get(row))
 
     def restore(self, row: int, before: RowOpinions) -> None:

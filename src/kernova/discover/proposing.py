@@ -93,12 +93,16 @@ class Proposer:
         """Start an asker, let it observe answers, and prepare what later questions need.
 
         It may run in a thread of its own; :meth:`propose` waits for the start, and passes on what
-        has changed meanwhile. With ``sample_only``, it starts an asker only if the next question
+        has changed meanwhile. Until all rows of a large table are prepared, questions come from a
+        sample of them. With ``sample_only``, it starts an asker only if the next question
         comes from a sample of the rows.
         """
-        if not sample_only or self._strategy.is_sampled(self._preparation, answers):
+        if sample_only:
+            if self._strategy.is_sampled(self._preparation, answers):
+                self._start(answers)
+            return
+        with self._strategy.preparing(self._preparation):
             self._start(answers)
-        if not sample_only:
             self._strategy.prepare(self._preparation)
 
     def _start(self, answers: Sequence[Answer]) -> None:

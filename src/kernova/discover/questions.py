@@ -36,6 +36,8 @@ class Question:
         The numbers behind the sentence.
     alternatives : tuple of int
         Rows that the strategy ranks next, the best first.
+    is_blind : bool
+        Whether others have labelled the row, and the expert is not to see how.
     """
 
     row: int
@@ -43,8 +45,9 @@ class Question:
     reason: str
     evidence: Mapping[str, float] = field(default_factory=dict)
     alternatives: tuple[int, ...] = ()
+    is_blind: bool = False
 
-    def numbered(self, number: int, row_id: Any, *, is_blind: bool = False) -> "AskedQuestion":
+    def numbered(self, number: int, row_id: Any) -> "AskedQuestion":
         """Return the question as an expert sees it."""
         return AskedQuestion(
             self.row,
@@ -52,9 +55,9 @@ class Question:
             self.reason,
             self.evidence,
             self.alternatives,
+            self.is_blind,
             number=number,
             id=row_id,
-            is_blind=is_blind,
         )
 
 
@@ -69,13 +72,10 @@ class AskedQuestion(Question):
         it.
     id : object
         Id of the row.
-    is_blind : bool
-        Whether others have labelled the row, and the expert is not to see how.
     """
 
     number: int = 0
     id: Any = None
-    is_blind: bool = False
 
 
 class Answer(NamedTuple):

@@ -1,7 +1,7 @@
 """Results of a session: a read-only view of its state and log."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 from typing import Any, Final, Generic, NamedTuple, NoReturn, Protocol, Self, TypeVar, overload
 
@@ -169,6 +169,11 @@ class SessionResults:
         """Whether an expert was unsure about each row, which then has no label."""
         return self._has_status("unsure")
 
+    @property
+    def n_unsure(self) -> int:
+        """Number of rows about which an expert was unsure."""
+        return len(self._state.unsure)
+
     def _has_status(self, status: Status) -> Mask:
         found = np.zeros(self._state.n_rows, dtype=np.bool_)
         entries = self._state.entries.items()
@@ -186,6 +191,12 @@ class SessionResults:
         return None if entry is None else entry.confidence
 
     @property
+    def confidences(self) -> dict[int, Confidence]:
+        """How sure the expert was of each row's label, where that was recorded."""
+        entries = self._state.entries.items()
+        return {row: one.confidence for row, one in entries if one.confidence is not None}
+
+    @property
     def annotations(self) -> Annotations:
         """Notes, flags, further labels, rejected categories, headings and keys."""
         return self._log.annotations
@@ -198,9 +209,20 @@ class SessionResults:
         """Return everything about the experts' latest opinions of a row index, the newest last."""
         return self._state.opinions.about(row).opinions
 
+    @property
+    def shared_rows(self) -> list[int]:
+        """Row indices of the rows that several experts have labelled."""
+        return list(self._state.opinions.shared())
+
     def rows_of(self, name: str) -> Sequence[int]:
         """Return the row indices of a category; none if there is no such category."""
         return self._state.categories.get(name, ())
+
+    @property
+    def shared_opinions(self) -> dict[int, dict[str | None, str]]:
+        """The experts' latest labels of each row that several have labelled, the newest last."""
+        opinions = self._state.opinions
+        return {row: opinions.of(row) for row in opinions.shared()}
 
     @property
     def disagreements(self) -> list[Disagreement]:
@@ -210,11 +232,6 @@ class SessionResults:
             Disagreement(row, state.opinions.of(row), state.label_of(row) or "")
             for row in state.opinions.disputed()
         ]
-
-    @property
-    def shared_opinions(self) -> Iterator[tuple[int, tuple[Opinion, ...]]]:
-        """Rows that several experts have labelled, each with their latest opinions."""
-        return self._state.opinions.shared()
 
     @property
     def n_disagreements(self) -> int:

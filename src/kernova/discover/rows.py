@@ -13,6 +13,8 @@ from kernova.discover.names import category_name, is_missing_label
 from kernova.errors import InputError, quoted
 from kernova.typing import Matrix
 
+Known = Mapping[Hashable, object] | ArrayLike
+
 
 class RowIds:
     """Ids of the rows, and the row index of each id.
@@ -38,6 +40,11 @@ class RowIds:
 
     def __getitem__(self, row: int) -> Any:
         return self.ids[row]
+
+    def extend(self, more: "RowIds") -> None:
+        """Append the ids of further rows, which must be others."""
+        self._rows.update({one: len(self.ids) + row for row, one in enumerate(more.ids)})
+        self.ids.extend(more.ids)
 
     def row_of(self, one: Hashable) -> int:
         """Return the row index of an id."""
@@ -121,7 +128,7 @@ def given_ids(
     return X.index if isinstance(X, pd.DataFrame) else range(n_rows)
 
 
-def prior_labels(known: Mapping[Hashable, object] | ArrayLike | None, ids: RowIds) -> PriorLabels:
+def prior_labels(known: Known | None, ids: RowIds) -> PriorLabels:
     """Return prior labels, given by id or one for each row, as the first event of a log."""
     if known is None:
         return PriorLabels((), ())
@@ -137,3 +144,9 @@ def prior_labels(known: Mapping[Hashable, object] | ArrayLike | None, ids: RowId
         pairs = list(enumerate(labels.tolist()))
     given = [(row, category_name(label)) for row, label in pairs if not is_missing_label(label)]
     return PriorLabels(tuple(row for row, _ in given), tuple(name for _, name in given))
+
+
+def labels_before(prior: PriorLabels, n_rows: int) -> PriorLabels:
+    """Return the prior labels of the first rows; those of rows added later are stored with them."""
+    pairs = [pair for pair in zip(prior.rows, prior.labels, strict=True) if pair[0] < n_rows]
+    return PriorLabels(tuple(row for row, _ in pairs), tuple(name for _, name in pairs))

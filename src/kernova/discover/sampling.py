@@ -1,19 +1,21 @@
 """First questions about a large table, asked from a sample of its rows.
 
 To prepare a million rows takes a minute. The first questions therefore come from a strategy that is
-started on a sample, while the rest is prepared, and say so. How many they are depends on the size
-of the table alone: an expert who is faster waits for the preparation. So the questions are the same
-however long it takes, in a session and in a simulation.
+started on a sample, and say so. How many they are depends on the size of the table alone, so that a
+session asks what a simulation asks. Only an expert who is faster than a preparation in another
+thread gets more of them: no question waits.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from kernova.discover.preparation import Preparation, cached_values
 from kernova.discover.questions import (
     Answer,
     Asker,
@@ -27,13 +29,11 @@ from kernova.discover.questions import (
 )
 from kernova.typing import Indices
 
-if TYPE_CHECKING:
-    from kernova.discover.preparation import Preparation
-
 # Larger tables take more than a second or two to prepare.
 LARGE_TABLE: Final = 50_000
 SAMPLE_ROWS: Final = 10_000
-# By the time so many questions are answered, the rest is prepared: one per second or two.
+# By the time so many questions are answered, the rest is prepared: one per second or two. An expert
+# who is faster gets further ones from the sample.
 _ROWS_PER_QUESTION: Final = 100_000
 _MOST_QUESTIONS: Final = 20
 
@@ -70,38 +70,55 @@ class SampledFirst:
         self.strategy = strategy
         self.name = strategy.name
         self._is_prepared = False
+        self._is_preparing = False
         self._made: Asker | None = None  # by the preparation, for the first question that needs it
         self._starting = Lock()
 
-    def start(self, preparation: "Preparation") -> Asker:
+    def start(self, preparation: Preparation) -> Asker:
         """Return a fresh asker; for a large table it starts when it is asked."""
         n_sampled = n_sampled_questions(self.strategy, preparation.n_rows)
         if n_sampled == 0:
             return self.strategy.start(preparation)
         return SampledAsker(self, preparation, n_sampled)
 
-    def start_on_all(self, preparation: "Preparation") -> Asker:
+    def start_on_all(self, preparation: Preparation) -> Asker:
         """Return a fresh asker for all rows; one thread prepares, and others wait for it."""
         with self._starting:
             made, self._made = self._made, None
             return self.strategy.start(preparation) if made is None else made
 
-    def prepare(self, preparation: "Preparation") -> None:
+    @contextmanager
+    def preparing(self, preparation: Preparation) -> Iterator[None]:
+        """Let all questions that are asked meanwhile come from a sample, if the table is large."""
+        is_large = n_sampled_questions(self.strategy, preparation.n_rows) > 0
+        # What was restored from a file is ready before anyone could ask.
+        self._is_preparing = is_large and not cached_values(preparation)
+        try:
+            yield
+        finally:
+            self._is_preparing = False
+
+    @property
+    def is_preparing(self) -> bool:
+        """Whether questions come from a sample, because another thread prepares the rest."""
+        return self._is_preparing
+
+    def prepare(self, preparation: Preparation) -> None:
         """Prepare all rows of a table whose first questions came from a sample."""
         if n_sampled_questions(self.strategy, preparation.n_rows):
             with self._starting:
                 self._made = self.strategy.start(preparation)
         self._is_prepared = True
 
-    def is_sampled(self, preparation: "Preparation", answers: Sequence[Answer]) -> bool:
+    def is_sampled(self, preparation: Preparation, answers: Sequence[Answer]) -> bool:
         """Return whether the question after these answers comes from a sample."""
         n_asked = sum(answer.is_asked for answer in answers)
         return n_asked < n_sampled_questions(self.strategy, preparation.n_rows)
 
-    def is_ready(self, preparation: "Preparation", n_asked: int) -> bool:
+    def is_ready(self, preparation: Preparation, n_asked: int) -> bool:
         """Return whether the question after so many others need not wait for the preparation."""
         n_sampled = n_sampled_questions(self.strategy, preparation.n_rows)
-        return self._is_prepared or n_asked < n_sampled
+        return self._is_prepared or self._is_preparing or n_asked < n_sampled
 
 
 class SampledAsker:
@@ -117,7 +134,7 @@ class SampledAsker:
         Number of questions from the sample.
     """
 
-    def __init__(self, strategy: SampledFirst, preparation: "Preparation", n_sampled: int) -> None:
+    def __init__(self, strategy: SampledFirst, preparation: Preparation, n_sampled: int) -> None:
         self._strategy = strategy
         self._preparation = preparation
         self._n_sampled = n_sampled
@@ -127,9 +144,15 @@ class SampledAsker:
         self._of_sample: Asker | None = None
         self._of_all: Asker | None = None
 
+    @property
+    def _is_sampled(self) -> bool:
+        """Whether the next question comes from the sample."""
+        is_early = self._n_asked < self._n_sampled
+        return is_early or (self._of_all is None and self._strategy.is_preparing)
+
     def prepare(self) -> None:
         """Start the asker of the next question."""
-        if self._n_asked < self._n_sampled:
+        if self._is_sampled:
             self._sample_asker()
         else:
             self._asker()
@@ -137,7 +160,7 @@ class SampledAsker:
     def propose(self, besides: Collection[int] = ()) -> Question | None:
         """Return the next question, the same until an answer comes; None when no row is left."""
         excluded = np.fromiter(besides, dtype=np.intp, count=len(besides))
-        if self._n_asked < self._n_sampled:
+        if self._is_sampled:
             question = self._sampled_question(excluded)
             if question is not None:
                 return question
@@ -154,7 +177,7 @@ class SampledAsker:
             observe_answers(self._of_all, answers)
         if self._of_sample is not None:
             observe_answers(self._of_sample, self._answers_in_sample(answers))
-        if self._n_asked >= self._n_sampled:
+        if not self._is_sampled:
             self._of_sample = None
 
     def copy(self) -> "SampledAsker":

@@ -8,7 +8,7 @@ question.
 
 import os
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
 from typing import Self
@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from kernova.discover import events
+from kernova.discover.growth.adding import Growing, n_first_rows
 from kernova.discover.log import EventLog, check_new_names
 from kernova.discover.names import category_name, expert_name
 from kernova.discover.preparation import Preparation
@@ -25,7 +26,15 @@ from kernova.discover.proposing import Proposer, check_askable, is_current
 from kernova.discover.questions import AskedQuestion, OpenQuestions, Question, Strategy
 from kernova.discover.results import SessionResults, ShowsResults
 from kernova.discover.review import Review
-from kernova.discover.rows import RowIds, column_names, finite_numbers, given_ids, prior_labels
+from kernova.discover.rows import (
+    Known,
+    RowIds,
+    column_names,
+    finite_numbers,
+    given_ids,
+    labels_before,
+    prior_labels,
+)
 from kernova.discover.state import SessionState
 from kernova.discover.store import ProjectStore, open_table_project
 from kernova.discover.strategies import as_strategy
@@ -33,11 +42,10 @@ from kernova.errors import InputError, NotSavedError, quoted
 
 __all__ = ["AskedQuestion", "CategoryDiscovery"]
 
-Known = Mapping[Hashable, object] | ArrayLike
 Project = str | os.PathLike[str] | ProjectStore
 
 
-class CategoryDiscovery(ShowsResults):
+class CategoryDiscovery(Growing, ShowsResults):
     """Ask experts about one row after another, to find every category with few questions.
 
     Parameters
@@ -194,7 +202,8 @@ class CategoryDiscovery(ShowsResults):
         """Do the costly work before the first question, or that before questions from a sample.
 
         It changes neither the log nor open questions, so it may run in its own thread while others
-        read, label rows and correct. ``next_question`` waits for it.
+        read, label rows and correct. ``next_question`` waits for it, except about a large table:
+        meanwhile its questions come from a sample of the rows.
         """
         self._proposer.prepare(self._started().state.answers(), sample_only=sample_only)
 
@@ -216,7 +225,7 @@ class CategoryDiscovery(ShowsResults):
         if question is not None and is_current(question, name, state):
             return question
         self._open.close(name)
-        proposed = self._proposer.propose(state, self._open, name)
+        proposed = self._unlike_question(name) or self._proposer.propose(state, self._open, name)
         return None if proposed is None else self._opened_for(name, proposed)
 
     def ask_row(
@@ -233,8 +242,7 @@ class CategoryDiscovery(ShowsResults):
         expert : str, optional
             Name of the expert.
         is_blind : bool
-            Whether to ask for a further opinion, without the others: the row must have a label by
-            another expert, and none by this one.
+            Whether to ask for a further opinion, on a row with labels by other experts only.
 
         Returns
         -------
@@ -244,8 +252,8 @@ class CategoryDiscovery(ShowsResults):
         state, name = self._started().state, expert_name(expert)
         row = self._ids.row_of(row_id)
         check_askable(row, row_id, name, state, self._open, is_blind=is_blind)
-        question = Question(row, np.array([row], dtype=np.intp), reason)
-        return self._opened_for(name, question, is_blind=is_blind)
+        rows = np.array([row], dtype=np.intp)
+        return self._opened_for(name, Question(row, rows, reason, is_blind=is_blind))
 
     def release(self, expert: str | None = None) -> None:
         """Close an expert's open question, if any, so that others may be asked it."""
@@ -343,9 +351,8 @@ class CategoryDiscovery(ShowsResults):
     ) -> int:
         """Undo the last record of an expert or, without a name, the last of all.
 
-        With ``entry``, the record with this number is undone. It works even if others have
-        continued since; if a later record depends on it, a
-        :class:`~kernova.errors.BlockedUndoError` names that one and nothing changes.
+        With ``entry``, it is the record with this number. It works even if others have continued
+        since; if a later record depends on it, an error names that one and nothing changes.
         """
 
         def event(name: str | None) -> events.Undone:
@@ -354,8 +361,7 @@ class CategoryDiscovery(ShowsResults):
             number = None if name is None else self._log.effective.last_by(name)
             if name is not None and number is None:
                 raise InputError(f"There is nothing by {quoted(name)} to undo.")
-            in_effect = self._log.effective
-            last = in_effect.at(-1).number if len(in_effect) else None
+            last = self._log.effective.last()
             return events.Undone(number, last if number is None else number)
 
         return self._record(event, expert, key)
@@ -381,17 +387,22 @@ class CategoryDiscovery(ShowsResults):
         return self._record(event, expert, key)
 
     def label_row(
-        self, row_id: Hashable, label: object, *, expert: str | None = None, key: str | None = None
+        self,
+        row_id: Hashable,
+        label: object,
+        *,
+        confidence: events.Confidence | None = None,
+        expert: str | None = None,
+        key: str | None = None,
     ) -> int:
         """Label any row, or change its label; for the row of the open question, answer it."""
         self._started()
         row, category = self._ids.row_of(row_id), category_name(label)
 
         def event(name: str | None) -> events.Event:
-            is_answer = name in self._open.holder_of(row)
-            return (
-                self._answered(name, category) if is_answer else events.RowLabelled(row, category)
-            )
+            if name in self._open.holder_of(row):
+                return self._answered(name, category, (), confidence)
+            return events.RowLabelled(row, category, confidence)
 
         return self._record(event, expert, key)
 
@@ -400,6 +411,7 @@ class CategoryDiscovery(ShowsResults):
         row_ids: Iterable[Hashable],
         label: object,
         *,
+        confidence: events.Confidence | None = None,
         expert: str | None = None,
         key: str | None = None,
     ) -> int:
@@ -408,7 +420,7 @@ class CategoryDiscovery(ShowsResults):
         rows = tuple(dict.fromkeys(map(self._ids.row_of, row_ids)))
         if not rows:
             raise InputError("There is no row to label: give at least one id.")
-        event = events.RowsLabelled(rows, category_name(label))
+        event = events.RowsLabelled(rows, category_name(label), confidence)
         return self._record(lambda _: event, expert, key)
 
     def rename(
@@ -489,12 +501,6 @@ class CategoryDiscovery(ShowsResults):
 
     # --- internals -------------------------------------------------------------------------
 
-    def _started(self) -> EventLog:
-        log: EventLog | None = getattr(self, "_log", None)
-        if log is None:
-            raise InputError("This session has not started: call start(X) first.")
-        return log
-
     @property
     def _state(self) -> SessionState:
         return self._log.state  # another object after an undo
@@ -526,12 +532,13 @@ class CategoryDiscovery(ShowsResults):
     ) -> None:
         self._open = OpenQuestions()
         self._proposer = Proposer(self._strategy, self._preparation)
-        self._log = EventLog(len(self._ids.ids), log, store)
+        self._log = EventLog(n_first_rows(len(self._ids.ids), log), log, store)
         self._results = SessionResults(self._ids, self._log, self._open)
         self._review = Review(self._ids, self._record, self._results.label_of)
 
     def _record_prior(self, prior: events.PriorLabels) -> None:
         records = self._log.records
+        prior = labels_before(prior, self._log.n_first_rows)
         if prior.rows and not records:
             self._append(prior)
         elif prior.rows and records[0].event != prior:
@@ -556,7 +563,8 @@ class CategoryDiscovery(ShowsResults):
         self, event: events.Event, expert: str | None = None, key: str | None = None
     ) -> int:
         new_answers = self._log.append(events.Record(event, expert, key, events.now()))
-        self._open.close(expert)
+        if not isinstance(event, events.RemarkEvent):
+            self._open.close(expert)
         self._proposer.observe(new_answers)
         return len(self._log.records)
 
@@ -567,13 +575,12 @@ class CategoryDiscovery(ShowsResults):
         others: tuple[int, ...] = (),
         confidence: events.Confidence | None = None,
     ) -> events.Event:
-        row, category = self._open_question(name).row, category_name(label)
-        if row not in self._state.entries:
-            return events.Answered(row, category, others, confidence)
+        question, category = self._open_question(name), category_name(label)
+        if question.row not in self._state.entries:
+            return events.Answered(question.row, category, others, confidence)
         if others:
-            return events.RowsLabelled((row, *others), category)
-        is_blind = self._open_question(name).is_blind or None
-        return events.RowLabelled(row, category, is_blind, confidence)
+            return events.RowsLabelled((question.row, *others), category, confidence)
+        return events.RowLabelled(question.row, category, confidence, question.is_blind or None)
 
     def _open_question(self, name: str | None) -> AskedQuestion:
         question = self._open.by_expert.get(name)
@@ -581,15 +588,13 @@ class CategoryDiscovery(ShowsResults):
             raise InputError("No question is open: call next_question() first.")
         return question
 
-    def _opened_for(
-        self, name: str | None, question: Question, *, is_blind: bool = False
-    ) -> AskedQuestion:
+    def _opened_for(self, name: str | None, question: Question) -> AskedQuestion:
         row_id = self._ids[question.row]
-        if question.row in self._state.entries and not is_blind:
+        if question.row in self._state.entries and not question.is_blind:
             raise InputError(
                 f"The strategy {quoted(self._strategy.name)} asks again for the row "
                 f"{quoted(row_id)}, which has been answered; correct the strategy."
             )
-        asked = question.numbered(len(self._state.questions) + 1, row_id, is_blind=is_blind)
+        asked = question.numbered(len(self._state.questions) + 1, row_id)
         self._open.open(name, asked)
         return asked

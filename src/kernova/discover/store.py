@@ -10,18 +10,22 @@ described in :mod:`kernova.discover.project.lines`.
 import os
 import tempfile
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
 import pandas as pd
 
-from kernova.discover.events import Event, Record
+from kernova.discover.events import Event, Record, RowsAdded
+from kernova.discover.growth.sources import Source, StoredRows
 from kernova.discover.project.content import (
+    AddedRows,
     ProjectContent,
     ProjectHead,
+    batch_lines,
     digest_lines,
     entry_lines,
     new_content,
@@ -34,6 +38,7 @@ from kernova.discover.project.file import (
     free_name,
 )
 from kernova.discover.project.lines import FORMAT, Header
+from kernova.discover.project.parts import Part
 from kernova.discover.project.reading import check_is_file, check_whole, interpret
 from kernova.discover.strategies import DEFAULT_STRATEGY
 from kernova.errors import InputError, NotSavedError, quoted
@@ -68,6 +73,8 @@ class ProjectStore:
         Remarks from opening the file, such as damage that could be corrected.
     table_digest : callable or None
         Returns the digest of the table, for a rescue file.
+    parts : list of Part
+        The rows that the project was started with, and each batch that was added.
     rescue : Path or None
         The file that holds everything if the project was deleted or replaced while it was open.
     """
@@ -85,6 +92,7 @@ class ProjectStore:
         self._file.continue_at(content.length)
         self._old_digest = content.digest if content.version < FORMAT else None
         self._has_digest = content.digest is not None
+        self.parts = content.parts
         self._displaced = ""
         self._folder = file.path.absolute().parent  # the working folder may change
         self.table_digest: Callable[[], TableDigest] | None = None
@@ -136,6 +144,45 @@ class ProjectStore:
         self._append(b"".join(lines))
         self._has_digest = self._has_digest or digest is not None
 
+    def digest_of(self, number: int) -> TableDigest | None:
+        """Return the digest of a part, 0 for the first rows; None if it was not stored."""
+        if self.format < FORMAT:
+            return None if number else self._old_digest
+        content = read_content(self._file.read())
+        return None if content is None else content.digest_of(number)
+
+    def add_rows(self, record: Record, stored: StoredRows) -> None:
+        """Save the record of new rows with their ids, digests and source, in one write.
+
+        However the process ends, the file has all of it or nothing.
+        """
+        event = record.event
+        assert isinstance(event, RowsAdded)
+        entry, columns = len(self.records) + 1, stored.digest.column_digests
+        part = Part(
+            entry,
+            event.first,
+            event.n_rows,
+            event.fingerprint,
+            columns.astype("<u8").tobytes(),
+            stored.source,
+        )
+        added = AddedRows(part, stored.digest)
+        lines = [
+            *batch_lines(self._project, len(self.parts), added),
+            *entry_lines(self._project, [record], entry),
+        ]
+        self._append(b"".join(lines), [record], {len(self.parts): added})
+        self.records.append(record)
+        self.parts.append(part)
+
+    def save_source(self, number: int, source: Source) -> None:
+        """Save where the rows of a part are read from, 0 for the first, unless it is known."""
+        part = replace(self.parts[number], source=source)
+        if part != self.parts[number]:
+            self._append(part.line(number, self._project), (), {number: AddedRows(part, None)})
+            self.parts[number] = part
+
     def check_in_place(self) -> None:
         """Write a rescue file if the project was deleted, replaced or changed meanwhile."""
         if self.records and not self._file.is_closed:
@@ -157,7 +204,12 @@ class ProjectStore:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _append(self, lines: bytes, records: Iterable[Record] = ()) -> None:
+    def _append(
+        self,
+        lines: bytes,
+        records: Iterable[Record] = (),
+        batches: Mapping[int, AddedRows] | None = None,
+    ) -> None:
         if self._file.is_closed:
             raise _not_saved(self.path, "it is closed")
         try:
@@ -165,7 +217,7 @@ class ProjectStore:
             n_entries = len(self.records) + len(tuple(records))
             self._file.append(lines, Header(self._project, n_entries))
         except DisplacedError as error:
-            self._save_elsewhere(error, records)
+            self._save_elsewhere(error, records, batches)
         except OSError as error:
             raise _not_saved(self.path, error.strerror or str(error)) from error
 
@@ -180,20 +232,35 @@ class ProjectStore:
             )
             self.format = FORMAT
 
-    def _digest_again(self) -> TableDigest | None:
-        """Return the digest of the table itself, or of the file if that is still this project's."""
-        if self.table_digest is not None:
-            return self.table_digest()
+    def _content_again(self) -> ProjectContent | None:
+        """Return what the open file holds if that is still this project."""
         with suppress(OSError):  # the file may be overwritten; the records are in memory
             content = read_content(self._file.read())
             if content is not None and content.project == self._project:
-                return content.digest
+                return content
         return None
 
-    def _save_elsewhere(self, displaced: DisplacedError, records: Iterable[Record] = ()) -> None:
+    def _save_elsewhere(
+        self,
+        displaced: DisplacedError,
+        records: Iterable[Record] = (),
+        batches: Mapping[int, AddedRows] | None = None,
+    ) -> None:
         """Write everything, with new records, to a rescue file, and continue there."""
-        digest = self._digest_again()
-        content = new_content(self._project, self.head, digest, [*self.records, *records])
+        found = self._content_again()
+        digest = None if found is None else found.digest
+        if self.table_digest is not None:  # of the table itself
+            digest = self.table_digest()
+        parts = enumerate(self.parts)
+        added = {number: AddedRows(part, None) for number, part in parts if number or part.source}
+        added |= {} if found is None else found.as_added()
+        content = new_content(
+            self._project,
+            self.head,
+            digest,
+            [*self.records, *records],
+            {**added, **(batches or {})},
+        )
         for folder in (lambda: self._folder, Path.cwd, Path.home, tempfile.gettempdir):
             with suppress(InputError, OSError, RuntimeError):  # a folder may be gone
                 target = free_name(Path(folder()) / _rescue_name(self.path))
@@ -279,25 +346,68 @@ def open_table_project(
 
     Without ``strategy`` or ``seed``, those of the project are used, or the defaults for a new one.
     """
-    n_rows, n_columns = table.shape
-    fingerprint = table_fingerprint(table, ids)
+    given = _GivenTable(pd.DataFrame(table), list(ids), strategy, seed)
+    store = _open(Path(path), given.head, given.digest)
+    try:
+        _check_batches(store, given)
+    except BaseException:
+        store.close()
+        raise
+    return store
 
-    def head(stored: ProjectHead | None) -> ProjectHead:
-        usual = (DEFAULT_STRATEGY, 0) if stored is None else (stored.strategy, stored.seed)
-        chosen = usual[0] if strategy is None else strategy
+
+class _GivenTable:
+    """A table with the settings asked for; its first rows are those the project began with."""
+
+    def __init__(
+        self, table: pd.DataFrame, ids: list[object], strategy: str | None, seed: int | None
+    ) -> None:
+        self.table, self.ids, self._strategy, self._seed = table, ids, strategy, seed
+        self._n_first = len(table)
+
+    def head(self, store: ProjectStore | None) -> ProjectHead:
+        """Return the settings that a project must have, or gets."""
+        usual = (DEFAULT_STRATEGY, 0)
+        if store is not None:
+            usual = store.head.strategy, store.head.seed
+            self._n_first = _n_first_rows(store, len(self.table))
+        first = slice(self._n_first)
         return ProjectHead(
-            fingerprint, n_rows, n_columns, chosen, usual[1] if seed is None else seed
+            table_fingerprint(self.table.iloc[first], self.ids[first]),
+            self._n_first,
+            self.table.shape[1],
+            usual[0] if self._strategy is None else self._strategy,
+            usual[1] if self._seed is None else self._seed,
         )
 
-    return _open(Path(path), head, lambda: table_digest(table, ids))
+    def digest(self) -> TableDigest:
+        """Return the digest of the first rows."""
+        return self.digest_of(slice(self._n_first))
+
+    def digest_of(self, rows: slice) -> TableDigest:
+        """Return the digest of some rows."""
+        return table_digest(self.table.iloc[rows], self.ids[rows])
+
+
+def _n_first_rows(store: ProjectStore, n_given: int) -> int:
+    """Return how many rows of a table are those that the project was started with."""
+    n_first, n_batches = store.head.n_rows, len(store.parts) - 1
+    n_all = sum(part.n_rows for part in store.parts)
+    if n_batches and n_given == n_first:
+        raise InputError(
+            f"The project {store.path} has {n_all:,} rows, {n_all - n_first:,} of which were added "
+            f"in {quantity(n_batches, 'batch', 'batches')}; got only the {n_given:,} that it was "
+            "started with. Give all rows, those that were added behind the others."
+        )
+    return n_first if n_given == n_all else n_given
 
 
 def _open(
     target: Path,
-    head_for: Callable[[ProjectHead | None], ProjectHead | None],
+    head_for: Callable[[ProjectStore | None], ProjectHead | None],
     digest: Callable[[], TableDigest] | None,
 ) -> ProjectStore:
-    """Open a project; ``head_for`` gets the stored settings and returns those to expect."""
+    """Open a project; ``head_for`` gets the opened one and returns the settings to expect."""
     if not is_there(target):
         _create(target, head_for(None), digest)
     check_is_file(target)
@@ -305,7 +415,7 @@ def _open(
     try:
         store = _read(file)
         store.table_digest = digest
-        head = head_for(store.head)
+        head = head_for(store)
         if head is not None:
             _check_same(store, head, digest)
             _update(store, digest)
@@ -313,6 +423,21 @@ def _open(
         file.close()
         raise
     return store
+
+
+def _check_batches(store: ProjectStore, given: _GivenTable) -> None:
+    """Raise if the rows behind the first ones are not those that were added."""
+    for number, part in enumerate(store.parts[1:], start=1):
+        rows = slice(part.first, part.first + part.n_rows)
+        if table_fingerprint(given.table.iloc[rows], given.ids[rows]) == part.fingerprint:
+            continue
+        old = store.digest_of(number)
+        changed = "" if old is None else describe_changes(old, given.digest_of(rows))
+        raise InputError(
+            f"The rows that batch {number} added to the project {store.path} have changed. "
+            f"{changed or 'They have other values, columns or ids.'} Give them as they were when "
+            "they were added."
+        )
 
 
 def _create(

@@ -7,10 +7,11 @@ rows' ids, or by a column that names files.
 """
 
 import os
+import re
 import stat
 import threading
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, Protocol
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
@@ -28,6 +29,10 @@ _LARGEST_FILE = 64 * _MEGABYTE
 # A column names files if at least this fraction of its texts do.
 _MIN_FRACTION = 0.5
 _NAMED_IN_MESSAGES = 3
+# What separates an id from the rest of a file's name.
+_SEPARATORS = re.compile(r"[ _.\-]+")
+_DIGITS = re.compile(r"(\D*)(\d*)")
+_COMPRESSED = (".fz", ".gz")  # a second suffix
 
 
 class RowFiles(NamedTuple):
@@ -35,6 +40,7 @@ class RowFiles(NamedTuple):
 
     names: list[str | None]  # for each row the name of its file, None where there is none
     columns: list[str]  # columns that name files and are therefore no features
+    more: Mapping[int, tuple[str, ...]] = {}  # further files of some rows
 
 
 class MediaFiles(Protocol):
@@ -176,6 +182,42 @@ class ZipFiles:
             self._archive.close()
 
 
+class JoinedFiles:
+    """Files of several folders and archives, named by their source and their name within it.
+
+    Parameters
+    ----------
+    parts : sequence of MediaFiles
+        The sources; their last parts distinguish them, or a number behind these.
+    """
+
+    def __init__(self, parts: Sequence[MediaFiles]) -> None:
+        self.source = " and ".join(part.source for part in parts)
+        self._parts: dict[str, MediaFiles] = {}
+        for part in parts:
+            own = beginning = PurePosixPath(part.source.replace("\\", "/")).name or "."
+            while own in self._parts:
+                own = f"{beginning} ({len(self._parts) + 1})"
+            self._parts[own] = part
+        self.names = tuple(
+            self.named(number, name) for number, part in enumerate(parts) for name in part.names
+        )
+
+    def named(self, number: int, name: str) -> str:
+        """Return the name here of a file of the part with this number, from 0."""
+        return f"{list(self._parts)[number]}/{name}"
+
+    def content(self, name: str) -> bytes:
+        """Return the content of a file, if it is not too large."""
+        own, _, rest = name.partition("/")
+        return self._parts[own].content(rest)
+
+    def close(self) -> None:
+        """Close the archives among them."""
+        for part in self._parts.values():
+            part.close()
+
+
 def _check_size(n_bytes: int, name: str, source: str) -> None:
     """Reject a file by its size, before it is read."""
     if n_bytes > _LARGEST_FILE:
@@ -287,6 +329,15 @@ def suffix_of(name: str) -> str:
     return f".{suffix.lower()}" if dot and stem else ""
 
 
+def _without_suffix(name: str) -> str:
+    """Return a name without its suffix, or without both of ``a.fits.fz``."""
+    suffix = suffix_of(name)
+    name = name[: len(name) - len(suffix)]
+    second = suffix_of(name)
+    is_double = suffix in _COMPRESSED and second in (".fits", ".fit")
+    return name[: len(name) - len(second)] if is_double else name
+
+
 # --- files of rows ---------------------------------------------------------------------------
 
 
@@ -328,11 +379,10 @@ class _NamesByKey:
         for path in names:
             whole = key(path)
             name = whole.rpartition("/")[2]
-            n_suffix = len(suffix_of(name))
             self._paths.setdefault(whole, path)
             self._by_name.setdefault(name, path)
-            self._by_stem.setdefault(name[: len(name) - n_suffix], path)
-            self._by_stem.setdefault(whole[: len(whole) - n_suffix], path)
+            self._by_stem.setdefault(_without_suffix(name), path)
+            self._by_stem.setdefault(_without_suffix(whole), path)
 
     def by_name(self, text: str) -> str | None:
         path = self._key(text)
@@ -360,6 +410,9 @@ def files_of_rows(
 ) -> RowFiles:
     """Match rows with files by the ids or by a column of texts, whichever matches more.
 
+    A row's further files begin with its id, as in ``7_1.png`` and ``7-spectrum.png``, or are in a
+    folder that has it as name.
+
     Parameters
     ----------
     columns : Table
@@ -373,16 +426,62 @@ def files_of_rows(
     """
     names = FileNames(files.names, PurePosixPath(files.source.replace("\\", "/")).name)
     best = [names.by_name_or_stem(text) for text in ids]
+    more: Mapping[int, tuple[str, ...]] = {}
     if numbered and _n_found(best) < _MIN_FRACTION * len(ids):
         best = [None] * len(ids)
+    else:
+        best, more = _with_further(best, ids, files.names)
     naming = []
     suffixes = {suffix_of(name) for name in files.names}
     for column, texts in _text_columns(columns):
         found = [None if text is None else names.by_name(text) for text in texts]
         if any(found) and _are_file_names(texts, found, suffixes):
             naming.append(column)
-            best = found if _n_found(found) > _n_found(best) else best
-    return RowFiles(best, naming)
+            if _n_found(found) > _n_found(best):
+                best, more = found, {}
+    return RowFiles(best, naming, more)
+
+
+class _Matched(NamedTuple):
+    names: list[str | None]
+    more: dict[int, tuple[str, ...]]
+
+
+def _with_further(
+    found: Sequence[str | None], ids: Sequence[str], names: Sequence[str]
+) -> _Matched:
+    """Add the files whose names begin with a row's id, or whose folder has it as name."""
+    rows = {_plain(text): row for row, text in reversed(list(enumerate(ids)))}
+    taken = {name for name in found if name is not None}
+    further: dict[int, list[str]] = {}
+    for name in names:
+        row = None if name in taken else _row_of_file(name, rows)
+        if row is not None:
+            further.setdefault(row, []).append(name)
+    first, more = list(found), {}
+    for row, its in further.items():
+        its.sort(key=_natural_order)
+        if first[row] is None:
+            first[row] = its.pop(0)
+        if its:
+            more[row] = tuple(its)
+    return _Matched(first, more)
+
+
+def _row_of_file(name: str, rows: Mapping[str, int]) -> int | None:
+    """Return the row whose id is the longest beginning of a file's name, or its folder."""
+    folder, _, last = _plain(name).rpartition("/")
+    stem = _without_suffix(last)
+    for separator in reversed(list(_SEPARATORS.finditer(stem))):
+        row = rows.get(stem[: separator.start()])
+        if row is not None:
+            return row
+    return rows.get(folder.rpartition("/")[2]) if folder else None
+
+
+def _natural_order(name: str) -> list[tuple[int, str]]:
+    """Return a key by which 2 comes before 10."""
+    return [(int(part or 0), text) for text, part in _DIGITS.findall(name)]
 
 
 def files_named_in(columns: pa.Table, column: str, files: MediaFiles, root: str) -> RowFiles:
@@ -393,6 +492,21 @@ def files_named_in(columns: pa.Table, column: str, files: MediaFiles, root: str)
         None if text is None else name_within(text, within) for text in _texts(columns, column)
     ]
     return RowFiles([name if name in known else None for name in found], [column])
+
+
+def captions_of(names: Sequence[str]) -> list[str]:
+    """Return a short name of each of a row's files: without suffix, and without folders if it can.
+
+    Examples
+    --------
+    >>> from kernova.media.files import captions_of
+    >>> captions_of(["7/front.png", "7/back.fits.fz"]), captions_of(["light/7.png", "x/7.png"])
+    (['front', 'back'], ['light/7', 'x/7'])
+    """
+    stems = [_without_suffix(name.rpartition("/")[2]) for name in names]
+    if len(set(stems)) == len(stems):
+        return stems
+    return [_without_suffix("/".join(name.split("/")[-2:])) for name in names]
 
 
 def column_texts(columns: pa.Table, column: str) -> list[str]:

@@ -5,9 +5,10 @@ and, through :mod:`kernova.media.recordings`, tables and folders of recordings.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from zipfile import is_zipfile
 
 import numpy as np
@@ -15,11 +16,13 @@ import pandas as pd
 import pyarrow as pa
 from sklearn.datasets import load_digits
 
+from kernova.discover.project.reading import ProjectSettings, project_settings
 from kernova.errors import LONGEST_ECHO, InputError, quoted
 from kernova.files import is_folder, is_there
 from kernova.kernels.gram import principal_directions
 from kernova.media.files import (
     FolderFiles,
+    JoinedFiles,
     MediaFiles,
     RowFiles,
     ZipFiles,
@@ -42,29 +45,53 @@ from kernova.media.row_media import (
 from kernova.shapes.columns import ShapeColumns, fit_shape_columns
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.tps import read_tps
-from kernova.tables.formats import RawTable, read_raw
-from kernova.tables.table import Missing, Table, row_ids
+from kernova.tables.context import Context, LinkTemplate
+from kernova.tables.formats import RawTable
+from kernova.tables.identity import table_fingerprint
+from kernova.tables.table import Missing, Reading, Table, row_ids
 from kernova.text import listed, plural, quantity
 
-__all__ = ["DiscoveryData", "demo_data", "open_discovery_data"]
+__all__ = ["DiscoveryData", "demo_data", "open_discovery_data", "open_project_data"]
+
+Images = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _DEMO_COMPONENTS: Final = 16
 
 
-def _read_picture_table(
-    request: DataRequest, raw: RawTable, images: str | os.PathLike[str]
-) -> DiscoveryData:
-    """Read a table whose rows have pictures in a folder or archive, or named in a column."""
+def _read_picture_table(request: DataRequest, raw: RawTable, images: Images) -> DiscoveryData:
+    """Read a table whose rows have pictures in folders or archives, or named in columns."""
     ids = row_ids(raw, request.id_column, request.source).tolist()
-    files, found = _find_pictures(request, raw, ids, os.fspath(images))
+    files, found = _find_pictures(request, raw, ids, images)
     check_files_found(found.names, "picture", request.source, ids, files)
     table = request.table(raw, found.columns)
-    names = _of_rows(table, found.names)
-    notes = [*request.file_columns_note(found.columns), *missing_files_note(names, "picture")]
-    return DiscoveryData(table, PictureRows(table.ids.tolist(), files, names), notes)
+    found = _of_rows(table, found)
+    notes = [*request.file_columns_note(found.columns), *missing_files_note(found.names, "picture")]
+    media = PictureRows(table.ids.tolist(), files, found.names, found.more)
+    return DiscoveryData(table, media, notes, request.context(raw, table, found.columns))
 
 
 def _find_pictures(
+    request: DataRequest, raw: RawTable, ids: list[str], images: Images
+) -> tuple[MediaFiles, RowFiles]:
+    """Return the pictures in folders, archives or columns, matched with rows."""
+    named = [os.fspath(images)] if isinstance(images, str | os.PathLike) else list(images)
+    found = [_find_in_one(request, raw, ids, os.fspath(one)) for one in named]
+    if len(found) == 1:
+        return found[0]
+    files = JoinedFiles([one for one, _ in found])
+    names: list[list[str]] = [[] for _ in ids]
+    for number, (_, of_rows) in enumerate(found):
+        for row, first in enumerate(of_rows.names):
+            its = [] if first is None else [first, *of_rows.more.get(row, ())]
+            names[row] += [files.named(number, name) for name in its]
+    return files, RowFiles(
+        [its[0] if its else None for its in names],
+        [column for _, of_rows in found for column in of_rows.columns],
+        {row: tuple(its[1:]) for row, its in enumerate(names) if len(its) > 1},
+    )
+
+
+def _find_in_one(
     request: DataRequest, raw: RawTable, ids: list[str], images: str
 ) -> tuple[MediaFiles, RowFiles]:
     """Return the pictures in a folder, archive or column, matched with rows."""
@@ -92,20 +119,25 @@ def _folder_or_archive(name: str, raw: RawTable, source: str) -> MediaFiles:
     )
 
 
-def _of_rows(table: Table, names: list[str | None]) -> list[str | None]:
+def _of_rows(table: Table, found: RowFiles) -> RowFiles:
     """Return the files of the rows that the table contains."""
-    return names if table.places is None else [names[row] for row in table.places]
+    if table.places is None:
+        return found
+    places = table.places.tolist()
+    more = {row: found.more[place] for row, place in enumerate(places) if place in found.more}
+    return RowFiles([found.names[place] for place in places], found.columns, more)
 
 
 def read_specimens(
     request: DataRequest,
-    images: str | os.PathLike[str] | None,
+    images: Images | None,
     audio: str | os.PathLike[str] | None,
 ) -> DiscoveryData:
     """Read a TPS file: rows are specimens, columns are components of their shape."""
     given = {
         "audio": audio, "id column": request.id_column, "label column": request.label_column,
-        "columns to drop": request.drop,
+        "columns to drop": request.drop, "columns to keep": request.keep,
+        "columns to show": request.show,
     }  # fmt: skip
     useless = [name for name, value in given.items() if value]
     if useless:
@@ -123,23 +155,25 @@ def read_specimens(
         features, ids, None, request.source, columns=("specimen", *columns.names), reader=columns
     )
     notes = _estimated_note(landmarks)
+    link = None if request.link is None else LinkTemplate(request.link, ["id"], request.source)
+    context = Context(pa.table({}), link=link)
     if images is not None:
-        media, more = _photographs(request, landmarks, os.fspath(images))
-        return DiscoveryData(table, media, [*notes, *more])
-    return DiscoveryData(
-        table, OutlineRows(landmarks, placed.aligned, columns.procrustes.consensus_), notes
-    )
+        media, more = _photographs(request, landmarks, images)
+        return DiscoveryData(table, media, [*notes, *more], context)
+    outlines = OutlineRows(landmarks, placed.aligned, columns.procrustes.consensus_)
+    return DiscoveryData(table, outlines, notes, context)
 
 
 def _photographs(
-    request: DataRequest, landmarks: Landmarks, images: str
+    request: DataRequest, landmarks: Landmarks, images: Images
 ) -> tuple[RowMedia, list[str]]:
     """Return the photographs of the specimens, matched by IMAGE or by ID."""
     raw = RawTable(pa.table({"IMAGE": list(landmarks.images)}), own_id="ID")
     ids = list(landmarks.ids)
     files, found = _find_pictures(request, raw, ids, images)
     check_files_found(found.names, "picture", request.source, ids, files)
-    return PictureRows(ids, files, found.names), missing_files_note(found.names, "picture")
+    media = PictureRows(ids, files, found.names, found.more)
+    return media, missing_files_note(found.names, "picture")
 
 
 def _estimated_note(landmarks: Landmarks) -> list[str]:
@@ -157,9 +191,14 @@ def open_discovery_data(
     label_column: str | None = None,
     drop: Sequence[str] = (),
     missing: Missing | Literal["fill"] = "refuse",
-    images: str | os.PathLike[str] | None = None,
+    images: Images | None = None,
     audio: str | os.PathLike[str] | None = None,
     reader: object | None = None,
+    keep: Sequence[str] = (),
+    show: Sequence[str] = (),
+    link: str | None = None,
+    reading: Reading = "strict",
+    only: Collection[str] | None = None,
 ) -> DiscoveryData:
     r"""Read a table and the media of its rows.
 
@@ -171,10 +210,12 @@ def open_discovery_data(
         of recordings, one per row.
     id_column, label_column, drop, missing
         As for :func:`kernova.read_table`; ``"fill"`` keeps missing values.
-    images : str or path, optional
+    images : str or path, or sequence of these, optional
         A folder or a ZIP archive of pictures, or a column of paths relative to the table's folder.
         Files in a folder or archive are matched with rows by the rows' ids, with or without a
-        suffix, or by a column that names them, which is detected automatically.
+        suffix, or by a column that names them, which is detected automatically. A row has several
+        pictures if there are several sources, or if several files begin with its id
+        (``7_1.png``, ``7_2.png``) or are in a folder of that name.
     audio : str or path, optional
         A folder of recordings or a column of paths, as for pictures; or one recording. Columns
         ``start`` and ``end`` (or Raven's) give the interval of a row. If there are no numeric
@@ -182,6 +223,18 @@ def open_discovery_data(
     reader : ShapeColumns or SoundColumns, optional
         Transformation of landmarks or sounds to features, the ``reader`` of another table; by
         default it is fitted to this file.
+    keep : sequence of str
+        As for :func:`kernova.read_table`; also dates are features then.
+    show : sequence of str
+        Columns to show beside each row, as written in the file; they are no features, unless they
+        are in ``keep``. By default these are all columns that are no features.
+    link : str, optional
+        Address of a row elsewhere, such as ``https://example.org/{id}``; a placeholder is ``id`` or
+        the name of a column.
+    reading : {"strict", "auto"}
+        As for :func:`kernova.read_table`; dates and times are no features with "auto", either.
+    only : collection of str, optional
+        The features, if they are known: all other columns are none.
 
     Returns
     -------
@@ -208,7 +261,10 @@ def open_discovery_data(
     source = os.fspath(data)
     named = [drop] if isinstance(drop, str) else list(drop)
     kept: Missing = "keep" if missing == "fill" else missing
-    request = DataRequest(source, id_column, label_column, named, kept, reader)
+    request = DataRequest(
+        source, id_column, label_column, named, kept, reader, tuple(keep), tuple(show), link,
+        reading, None if only is None else frozenset(only),
+    )  # fmt: skip
     if images is not None and audio is not None:
         raise InputError(
             "Rows can have pictures or sounds, not both. Leave out `images` or `audio`."
@@ -217,13 +273,84 @@ def open_discovery_data(
         return read_specimens(request, images, audio)
     if is_folder(Path(source)):
         return read_recording_folder(request, images, audio)
-    raw = read_raw(source, id_column)
+    raw = request.raw()
     if audio is not None or is_raven(raw):
         return read_sound_table(request, raw, audio)
     if images is not None:
         return _read_picture_table(request, raw, images)
     table = request.table(raw)
-    return DiscoveryData(table, RowMedia(table.ids.tolist()))
+    media = RowMedia(table.ids.tolist())
+    return DiscoveryData(table, media, context=request.context(raw, table))
+
+
+def open_project_data(
+    project: str | os.PathLike[str], data: str | os.PathLike[str], **options: Any
+) -> DiscoveryData:
+    r"""Read a table for a project: a new one with proposed features, another with its own features.
+
+    A project that was begun when every column was a feature, or with other columns to show, keeps
+    its features, so that it opens again.
+
+    Parameters
+    ----------
+    project : str or path
+        The file of the project, which need not exist.
+    data : str or path
+        The table, as for :func:`open_discovery_data`.
+    **options
+        Further parameters of it, but for ``reading`` and ``only``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernova.media.opening import open_project_data
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> fish = folder / "fish.csv"
+    >>> _ = fish.write_text("fish,length,caught\n7,10.5,2024-05-01\n8,12,2024-05-03\n")
+    >>> opened = open_project_data(folder / "fish.kernova-project", fish, id_column="fish")
+    >>> list(opened.table.features.columns), opened.context.names
+    (['length'], ('caught',))
+    """
+    settings = project_settings(project)
+    proposed = _attempt(settings, data, {**options, "reading": "auto"})
+    if isinstance(proposed, DiscoveryData) and _is_of(settings, proposed):
+        return proposed
+    names = None if settings is None else settings.columns
+    for more in ({"reading": "auto", "only": names}, {"reading": "strict", "only": names}):
+        opened = _attempt(settings, data, {**options, **more})
+        if isinstance(opened, DiscoveryData):
+            if _is_of(settings, opened):
+                _close(proposed)
+                note = "Its columns are read as they were when the project was begun."
+                return replace(opened, notes=[*opened.notes, note])
+            opened.media.close()
+    if isinstance(proposed, InputError):
+        raise proposed
+    return proposed
+
+
+def _attempt(
+    settings: ProjectSettings | None, data: str | os.PathLike[str], options: dict[str, Any]
+) -> DiscoveryData | InputError:
+    """Read the table; for a project that has its own features, an error may be of no matter."""
+    try:
+        return open_discovery_data(data, **options)
+    except InputError as error:
+        if settings is None:
+            raise
+        return error
+
+
+def _is_of(settings: ProjectSettings | None, opened: DiscoveryData) -> bool:
+    table = opened.table
+    return settings is None or settings.fingerprint == table_fingerprint(
+        table.features, table.ids.tolist()
+    )
+
+
+def _close(opened: DiscoveryData | InputError) -> None:
+    if isinstance(opened, DiscoveryData):
+        opened.media.close()
 
 
 def demo_data() -> DiscoveryData:

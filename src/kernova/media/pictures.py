@@ -9,14 +9,16 @@ import threading
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import ExifTags, Image, ImageOps
 
 from kernova.budget import Budget
 from kernova.errors import MediaError, shortened
+from kernova.media.contrast import Contrast, eight_bits, with_contrast
+from kernova.media.fits import FITS_SUFFIXES, fits_image
 
 PICTURE_SUFFIXES: Final = (
     ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm",
+    *FITS_SUFFIXES,
 )  # fmt: skip
 _MOST_MEGAPIXELS: Final = 50
 _BYTES_PER_PIXEL: Final = {"1": 1.5, "L": 1, "P": 5, "RGB": 4, "RGBA": 8, "I;16": 6, "CMYK": 8}
@@ -39,17 +41,22 @@ class Picture(NamedTuple):
     media_type: str  # ``"image/png"`` or ``"image/jpeg"``
 
 
-def reduced_picture(content: bytes, name: str, largest: int) -> Picture:
+def reduced_picture(
+    content: bytes, name: str, largest: int, contrast: Contrast = "plain"
+) -> Picture:
     """Decode a picture and encode it again, no side longer than ``largest`` pixels.
 
     Parameters
     ----------
     content : bytes
-        A PNG, JPEG, GIF, WebP, BMP, TIFF or PPM file; only the first page is used.
+        A PNG, JPEG, GIF, WebP, BMP, TIFF, PPM or FITS file; only the first page is used.
     name : str
         The file, for messages.
     largest : int
         Longest side; smaller pictures are not enlarged.
+    contrast : {"plain", "linear", "asinh", "log"}
+        As for :func:`~kernova.media.contrast.eight_bits`; the "plain" contrast of pictures of eight
+        bits is their own, and that of FITS files "linear".
 
     Returns
     -------
@@ -69,6 +76,8 @@ def reduced_picture(content: bytes, name: str, largest: int) -> Picture:
     >>> reduced_picture(small.content, "small.png", 256).media_type
     'image/png'
     """
+    if name.lower().endswith(FITS_SUFFIXES):
+        return _reduced_fits(content, name, largest, contrast)
     try:
         with Image.open(io.BytesIO(content), formats=_FORMATS) as image:
             _check_pixels(image, name)
@@ -77,7 +86,7 @@ def reduced_picture(content: bytes, name: str, largest: int) -> Picture:
                 image.draft("RGB", (2 * largest, 2 * largest))  # decodes at reduced size
             with _DECODING:
                 _check_memory(image, coefficients, Budget(name, len(content), MediaError))
-                return _written(_reduced(image, largest), image.format)
+                return _written(_reduced(image, largest, contrast), image.format)
     except MediaError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -87,6 +96,14 @@ def reduced_picture(content: bytes, name: str, largest: int) -> Picture:
             f"{shortened(name)} cannot be read as a picture: it is damaged, or not PNG, JPEG, GIF, "
             "WebP, BMP, TIFF or PPM. Save it again."
         ) from error
+
+
+def _reduced_fits(content: bytes, name: str, largest: int, contrast: Contrast) -> Picture:
+    with _DECODING:
+        values = fits_image(content, name)
+        image = Image.fromarray(eight_bits(values, "linear" if contrast == "plain" else contrast))
+        image.thumbnail((largest, largest), Image.Resampling.LANCZOS, reducing_gap=2.0)
+        return _written(image, "FITS")
 
 
 def pixel_picture(values: Any, enlargement: int = 1) -> Picture:
@@ -163,13 +180,16 @@ def _coefficient_bytes(image: Any) -> int:
     return int(per_pixel * image.width * image.height)
 
 
-def _reduced(image: Image.Image, largest: int) -> Image.Image:
+def _reduced(image: Image.Image, largest: int, contrast: Contrast) -> Image.Image:
     if image.format == "WEBP":
         image = _webp_frame(image)
     ImageOps.exif_transpose(image, in_place=True)  # without a copy if it is upright
+    if image.mode.startswith(("I", "F")):  # before eight bits are left of it
+        image = Image.fromarray(eight_bits(np.asarray(image), contrast))
+        contrast = "plain"
     image = _grey(image, largest) if image.mode == "1" else _eight_bits(image)
     image.thumbnail((largest, largest), Image.Resampling.LANCZOS, reducing_gap=2.0)
-    return image
+    return with_contrast(image, contrast)
 
 
 def _webp_frame(image: Any) -> Image.Image:
@@ -205,32 +225,10 @@ def _grey(image: Image.Image, largest: int) -> Image.Image:
 
 def _eight_bits(image: Image.Image) -> Image.Image:
     """Return a grey, RGB or RGBA image of eight bits per channel."""
-    if image.mode.startswith(("I", "F")):
-        return Image.fromarray(_scaled(np.asarray(image)))
     if image.mode in ("L", "RGB", "RGBA"):
         return image
     is_clear = image.mode in ("LA", "PA", "La", "RGBa") or "transparency" in image.info
     return image.convert("RGBA" if is_clear else "RGB")
-
-
-def _scaled(values: NDArray[Any]) -> NDArray[np.uint8]:
-    """Scale values from their lowest to their highest to eight bits, line by line."""
-    scaled = np.zeros(values.shape, dtype=np.uint8)
-    spans = [(line.min(), line.max()) for line in map(_finite, values) if len(line)]
-    if not spans:
-        return scaled
-    low, high = min(span[0] for span in spans), max(span[1] for span in spans)
-    # Halves, since the span of the largest numbers would overflow.
-    span = high / 2 - low / 2 or 1.0
-    for line, numbers in zip(scaled, values, strict=True):
-        known = np.nan_to_num(numbers.astype(np.float64), nan=low)
-        line[:] = np.rint(255 * ((np.clip(known, low, high) / 2 - low / 2) / span))
-    return scaled
-
-
-def _finite(line: NDArray[Any]) -> NDArray[np.float64]:
-    numbers = line.astype(np.float64)
-    return numbers[np.isfinite(numbers)]
 
 
 def _written(image: Image.Image, source_format: str | None) -> Picture:

@@ -63,6 +63,7 @@ _BORDERS: Final = frozenset(
 _LABELS: Final = frozenset(
     ("annotation", "label", "species", "common name", "species code", "tag", "notes", "comments")
 )
+_REMARKS: Final = frozenset(("notes", "comments"))  # labels for some, but no categories
 _OFFSET: Final = "File Offset (s)"
 # Column for ids made of recording and start time.
 _SOUND_ID: Final = "sound"
@@ -82,6 +83,7 @@ class Selections(NamedTuple):
     times: Times | None  # none if rows are whole recordings
     has_measures: bool  # whether there are numeric columns besides times and frequencies
     notes: list[str]  # notes on columns that are left out
+    labels: list[str]  # columns that name the categories, which would bias who is asked
 
 
 def is_raven(raw: RawTable) -> bool:
@@ -115,12 +117,13 @@ def _read_selections(raw: RawTable, source: str, named: Collection[str]) -> Sele
         for name in set(columns.column_names) - aside - set(named)
     )
     if not pair and has_measures:  # an ordinary table whose rows have sounds
-        return Selections(raw, None, True, [])
+        return Selections(raw, None, True, [], [])
     return Selections(
         raw._replace(aside=frozenset(aside), own_id=_own_id(raw)),
         _times(columns, [lower[name] for name in pair], source) if pair else None,
         has_measures,
         _label_note([name for name in labels if name not in empty]),
+        [name for name in labels if name.strip().lower() not in _REMARKS],
     )
 
 
@@ -248,7 +251,8 @@ def read_sound_table(
         )
     if audio is None:
         table = request.table(raw)
-        return DiscoveryData(table, RowMedia(table.ids.tolist()), notes)
+        context = request.context(raw, table, hidden=selections.labels)
+        return DiscoveryData(table, RowMedia(table.ids.tolist()), notes, context)
     ids = row_ids(raw, request.id_column, request.source).tolist()
     files, found = _find_recordings(
         raw, request.source, ids, audio,
@@ -257,7 +261,7 @@ def read_sound_table(
     check_files_found(found.names, "recording", request.source, ids, files)
     if selections.times is not None and request.is_numbered(raw):
         raw, ids = _ids_by_position(raw, ids, found.names, selections.times)
-    sounds = _sound_rows(ids, files, found.names, selections.times)
+    sounds = _sound_rows(ids, files, found, selections.times)
     columns = request.reader if isinstance(request.reader, SoundColumns) else None
     if columns is not None or not selections.has_measures:
         raw, columns = _measure_sounds(raw, sounds, len(ids), columns)
@@ -271,12 +275,13 @@ def read_sound_table(
         *request.file_columns_note(found.columns),
         *missing_files_note(found.names, "recording"),
     ]
-    return DiscoveryData(table, sounds, notes)
+    context = request.context(raw, table, found.columns, selections.labels)
+    return DiscoveryData(table, sounds, notes, context)
 
 
 def read_recording_folder(
     request: DataRequest,
-    images: str | os.PathLike[str] | None,
+    images: object,
     audio: str | os.PathLike[str] | None,
 ) -> DiscoveryData:
     """Read a folder of recordings: each is a row, and its acoustic features are measured."""
@@ -344,14 +349,14 @@ def _find_recordings(
 
 
 def _sound_rows(
-    ids: list[str], files: FolderFiles, names: list[str | None], times: Times | None
+    ids: list[str], files: FolderFiles, found: RowFiles, times: Times | None
 ) -> SoundRows:
     """Return the sounds of all rows: whole recordings, or intervals between their times."""
     if times is None:
-        return SoundRows(
-            ids, files, [None if name is None else SoundInterval(name) for name in names]
-        )
-    intervals = zip(names, times.starts.tolist(), times.ends.tolist(), strict=True)
+        more = {row: tuple(map(SoundInterval, names)) for row, names in found.more.items()}
+        whole = [None if name is None else SoundInterval(name) for name in found.names]
+        return SoundRows(ids, files, whole, more)
+    intervals = zip(found.names, times.starts.tolist(), times.ends.tolist(), strict=True)
     return SoundRows(
         ids,
         files,

@@ -2,27 +2,31 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import ConvexHull, QhullError
 
-from kernova.errors import MissingMediaError, quoted
-from kernova.media.files import MediaFiles
+from kernova.errors import MediaError, MissingMediaError, quoted
+from kernova.media.contrast import Contrast, eight_bits
+from kernova.media.files import MediaFiles, captions_of
 from kernova.media.pictures import Picture, pixel_picture, reduced_picture
+from kernova.media.thumbnails import PictureSize, size_of
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import fit_similarity
-from kernova.tables.formats import RawTable
-from kernova.tables.table import Missing, Table, table_of
+from kernova.tables.context import NO_CONTEXT, Context, LinkTemplate
+from kernova.tables.formats import RawTable, read_raw
+from kernova.tables.table import Missing, Reading, Table, table_of
 from kernova.text import listed
 from kernova.typing import Coordinates, Matrix
 
 if TYPE_CHECKING:
-    from kernova.media.sounds import Spectrogram
+    from kernova.media.sounds import Spectrogram, SpectrogramView
 
 
 class DataRequest(NamedTuple):
@@ -34,6 +38,11 @@ class DataRequest(NamedTuple):
     drop: list[str]
     missing: Missing
     reader: object | None
+    keep: tuple[str, ...] = ()
+    show: tuple[str, ...] = ()
+    link: str | None = None
+    reading: Reading = "strict"
+    only: frozenset[str] | None = None  # the features, if they are known; all others are none
 
     @property
     def named(self) -> list[str]:
@@ -41,16 +50,60 @@ class DataRequest(NamedTuple):
         names = [self.id_column, self.label_column, *self.drop]
         return [name for name in names if name is not None]
 
+    def raw(self) -> RawTable:
+        """Return the file's columns; those to show are texts as written, if they can be."""
+        shown = [name for name in self.show if name not in self.keep]
+        return read_raw(self.source, self.id_column, shown, codes=self.reading == "auto")
+
     def table(self, raw: RawTable, aside: Sequence[str] = ()) -> Table:
         """Return the table of a raw table, without the columns set aside."""
+        taken = {*self.named, raw.own_id, ""}
+        shown = [name for name in self.show if name not in self.keep]
+        names = self._names_of(raw)
+        others = [] if self.only is None else [name for name in names if name not in self.only]
+        without = [name for name in dict.fromkeys([*aside, *shown, *others]) if name not in taken]
         return table_of(
             raw,
             self.source,
             id_column=self.id_column,
             label_column=self.label_column,
-            drop=[*self.drop, *(name for name in aside if name not in [*self.named, raw.own_id])],
+            drop=[*self.drop, *without],
             missing=self.missing,
+            keep=self._kept(raw),
+            reading=self.reading,
+            with_dates=False,
         )
+
+    def _kept(self, raw: RawTable) -> Sequence[str]:
+        if self.only is None or self.reading == "strict":
+            return self.keep
+        known = [name for name in self._names_of(raw) if name in self.only]
+        return list(dict.fromkeys([*self.keep, *(one for one in known if one not in self.named)]))
+
+    def _names_of(self, raw: RawTable) -> list[str]:
+        """Return the names of the columns as the table will have them."""
+        names = raw.columns.column_names
+        return names if self.reading == "strict" else [name.strip() for name in names]
+
+    def context(
+        self, raw: RawTable, table: Table, aside: Sequence[str] = (), hidden: Sequence[str] = ()
+    ) -> Context:
+        """Return the columns to show beside the rows: those asked for, or all that are no features.
+
+        Columns that the user dropped, or that are ``hidden``, are shown only if asked for.
+        """
+        rows = raw.columns.slice(0, len(table.ids) + table.n_dropped)
+        columns = rows.rename_columns(list(table.columns))
+        if table.places is not None:
+            columns = columns.take(pa.array(table.places))
+        names = columns.column_names
+        left_out = {name for name, one in table.readings.items() if one.kind == "left out"}
+        unused = {*aside, *raw.aside, *left_out}
+        if self.only is not None:
+            unused |= {*names} - self.only
+        unused -= {*self.named, *hidden, "", str(table.ids.name)}
+        link = None if self.link is None else LinkTemplate(self.link, names, self.source)
+        return Context(columns, self.show or [name for name in names if name in unused], link)
 
     def is_numbered(self, raw: RawTable) -> bool:
         """Return whether the row ids are row numbers."""
@@ -58,12 +111,20 @@ class DataRequest(NamedTuple):
 
     def file_columns_note(self, columns: Sequence[str]) -> list[str]:
         """Return a note on the columns that name files."""
-        left_out = [name for name in columns if name not in self.named]
+        left_out = [name for name in columns if name not in [*self.named, *self.show]]
         if not left_out:
             return []
         if len(left_out) == 1:
             return [f"Column {quoted(left_out[0])} names files and is not used as a feature."]
         return [f"Columns {listed(left_out)} name files and are not used as features."]
+
+
+class RecordedInterval(NamedTuple):
+    """Recording of a row's sound, and its start and end there in seconds."""
+
+    name: str
+    start: float
+    end: float
 
 
 MediaKind = Literal["none", "picture", "sound", "outline"]
@@ -84,6 +145,8 @@ class RowMedia:
     ----------
     kind : {"none", "picture", "sound", "outline"}
         The kind of media; single rows may have none.
+    landmarks : Landmarks or None
+        The specimens that the rows are, as they were read.
 
     Examples
     --------
@@ -93,6 +156,7 @@ class RowMedia:
     """
 
     kind: MediaKind = "none"
+    landmarks: Landmarks | None = None
 
     def __init__(self, ids: Sequence[str]) -> None:
         self._ids = [str(name) for name in ids]
@@ -101,27 +165,54 @@ class RowMedia:
         """Return whether the row has media."""
         return False
 
-    def picture(self, row: int, largest: int = 256) -> Picture:
-        """Return the row's picture, no side longer than about ``largest`` pixels (2048 at most)."""
+    def captions(self, row: int) -> list[str]:
+        """Return the name of each of the row's files; empty for rows without files."""
+        return [""] if self.has(row) else []
+
+    def picture(
+        self, row: int, largest: int = 256, file: int = 0, contrast: Contrast = "plain"
+    ) -> Picture:
+        """Return one of the row's pictures, no side longer than about ``largest`` pixels."""
         raise self._missing(row, "picture")
 
-    def sound(self, row: int, slowness: int = 1) -> bytes:
-        """Return the row's sound as a WAV file, slowed down by a factor of 1, 2, 4 or 8."""
+    def sound(self, row: int, slowness: int = 1, file: int = 0) -> bytes:
+        """Return a sound of the row as a WAV file, slowed down by a factor of 1, 2, 4 or 8."""
         raise self._missing(row, "sound")
 
-    def spectrogram(self, row: int) -> "Spectrogram":
-        """Return the spectrogram of the row's sound."""
+    def spectrogram(
+        self, row: int, file: int = 0, view: "SpectrogramView | None" = None
+    ) -> "Spectrogram":
+        """Return the spectrogram of a sound of the row."""
         raise self._missing(row, "sound")
 
     def outline(self, row: int) -> dict[str, Any]:
         """Return the row's landmarks over the mean shape, as plain values for JSON."""
         raise self._missing(row, "outline")
 
+    def file_name(self, row: int) -> str | None:
+        """Return the name of the row's file within its folder or archive, None without one."""
+        return None
+
+    def picture_size(self, row: int) -> PictureSize | None:
+        """Return the size of the row's picture file; None without one that can be read."""
+        return None
+
+    def interval(self, row: int) -> RecordedInterval | None:
+        """Return where the row's sound is recorded; None without one that can be read."""
+        return None
+
     def close(self) -> None:
         """Close open files."""
 
     def _is_row(self, row: int) -> bool:
         return 0 <= row < len(self._ids)
+
+    def _no_file(self, row: int, file: int) -> MissingMediaError:
+        n_files = len(self.captions(row))
+        return MissingMediaError(
+            f"Row {quoted(self._ids[row])} has no file {file}; its files are counted from 0 to "
+            f"{n_files - 1}."
+        )
 
     def _missing(self, row: int, what: str) -> MissingMediaError:
         if not self._is_row(row):
@@ -142,29 +233,63 @@ class PictureRows(RowMedia):
         The pictures.
     names : sequence of str or None
         For each row the name of its file; None where there is none.
+    more : mapping of int to tuple of str, optional
+        Further files of some rows.
     """
 
     kind: MediaKind = "picture"
 
-    def __init__(self, ids: Sequence[str], files: MediaFiles, names: Sequence[str | None]) -> None:
+    def __init__(
+        self,
+        ids: Sequence[str],
+        files: MediaFiles,
+        names: Sequence[str | None],
+        more: Mapping[int, tuple[str, ...]] | None = None,
+    ) -> None:
         super().__init__(ids)
         self._files = files
         self._names = list(names)
+        self._more = more or {}
         self._pictures: ByteCache[Picture] = ByteCache(lambda picture: len(picture.content))
 
     def has(self, row: int) -> bool:
         """Return whether the row has a picture."""
         return self._is_row(row) and self._names[row] is not None
 
-    def picture(self, row: int, largest: int = 256) -> Picture:
-        """Return the row's picture, reduced in size and cached."""
-        name = self._names[row] if self._is_row(row) else None
-        if name is None:
+    def captions(self, row: int) -> list[str]:
+        """Return the name of each of the row's pictures."""
+        return captions_of(self._names_of(row))
+
+    def picture(
+        self, row: int, largest: int = 256, file: int = 0, contrast: Contrast = "plain"
+    ) -> Picture:
+        """Return one of the row's pictures, reduced in size and cached."""
+        names = self._names_of(row)
+        if not names:
             raise self._missing(row, "picture")
-        size = standard_size(largest)
+        if not 0 <= file < len(names):
+            raise self._no_file(row, file)
+        name, size = names[file], standard_size(largest)
         return self._pictures.get(
-            (row, size), lambda: reduced_picture(self._files.content(name), name, size)
+            (name, size, contrast),
+            lambda: reduced_picture(self._files.content(name), name, size, contrast),
         )
+
+    def _names_of(self, row: int) -> list[str]:
+        first = self._names[row] if self._is_row(row) else None
+        return [] if first is None else [first, *self._more.get(row, ())]
+
+    def file_name(self, row: int) -> str | None:
+        """Return the name of the row's file within its folder or archive, None without one."""
+        return self._names[row] if self._is_row(row) else None
+
+    def picture_size(self, row: int) -> PictureSize | None:
+        """Return the size of the row's picture file; None without one that can be read."""
+        name = self.file_name(row)
+        try:
+            return None if name is None else size_of(self._files.content(name))
+        except MediaError:
+            return None
 
     def close(self) -> None:
         """Close the archive, if it is one."""
@@ -192,12 +317,19 @@ class PixelRows(RowMedia):
         """Return True for every row of the table."""
         return self._is_row(row)
 
-    def picture(self, row: int, largest: int = 256) -> Picture:
+    def picture(
+        self, row: int, largest: int = 256, file: int = 0, contrast: Contrast = "plain"
+    ) -> Picture:
         """Return the pixels enlarged, so that the longest side is near ``largest``."""
         if not self._is_row(row):
             raise self._missing(row, "picture")
+        if file != 0:
+            raise self._no_file(row, file)
+        pixels = self._pixels[row]
+        if contrast != "plain":
+            pixels = eight_bits(pixels, contrast) / 255
         sides = self._pixels.shape[1:]
-        return pixel_picture(self._pixels[row], max(1, standard_size(largest) // max(sides)))
+        return pixel_picture(pixels, max(1, standard_size(largest) // max(sides)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +339,7 @@ class DiscoveryData:
     table: Table  # features, ids, and labels that are known before the first question
     media: RowMedia  # pictures, sounds or outlines of the rows
     notes: list[str] = field(default_factory=list)  # remarks for the reader
+    context: Context = NO_CONTEXT  # columns that are shown beside the rows
 
 
 def pixel_pictures(ids: Sequence[str], features: Any, height: int = 8, width: int = 8) -> PixelRows:
@@ -300,10 +433,11 @@ class OutlineRows(RowMedia):
     """
 
     kind: MediaKind = "outline"
+    landmarks: Landmarks
 
     def __init__(self, landmarks: Landmarks, aligned: Coordinates, consensus: Matrix) -> None:
         super().__init__(landmarks.ids)
-        self._landmarks = landmarks
+        self.landmarks = landmarks
         self._aligned = aligned
         mean = consensus[:, :2]
         border = border_of(mean)
@@ -332,9 +466,9 @@ class OutlineRows(RowMedia):
         """
         if not self._is_row(row):
             raise self._missing(row, "outline")
-        raw = self._landmarks.coordinates[row]
+        raw = self.landmarks.coordinates[row]
         is_missing = np.isnan(raw).any(axis=1)
-        curves = [*self._landmarks.curves[row], *self._landmarks.outlines[row]]
+        curves = [*self.landmarks.curves[row], *self.landmarks.outlines[row]]
         return {
             "points": _shown(self._aligned[row, :, :2]),
             **self._common,

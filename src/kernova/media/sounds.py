@@ -3,9 +3,9 @@
 import io
 import threading
 import wave
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,16 @@ from scipy.signal.windows import hann
 
 from kernova.audio.reading import audio_info, read_audio
 from kernova.errors import InputError, MediaError, quoted
-from kernova.media.files import FolderFiles
+from kernova.media.contrast import Contrast
+from kernova.media.files import FolderFiles, captions_of
 from kernova.media.pictures import Picture, png_picture
-from kernova.media.row_media import ByteCache, MediaKind, RowMedia, standard_size
+from kernova.media.row_media import (
+    ByteCache,
+    MediaKind,
+    RecordedInterval,
+    RowMedia,
+    standard_size,
+)
 from kernova.typing import Indices, Matrix, Samples
 
 # Length of a window, in periods of the highest frequency: 8 ms for 11 kHz.
@@ -48,6 +55,22 @@ _COLOURS: Final = (
 )
 
 
+SpectrogramContrast = Literal["low", "normal", "high"]
+# Decibels between black and white, as multiples of the usual ones.
+_RANGES: Final[Mapping[SpectrogramContrast, float]] = {"low": 1.6, "normal": 1.0, "high": 0.55}
+
+
+class SpectrogramView(NamedTuple):
+    """Frequencies and contrast of a spectrogram; None for the limits of all rows."""
+
+    lowest_hz: float | None = None
+    highest_hz: float | None = None
+    contrast: SpectrogramContrast = "normal"
+
+
+_USUAL_VIEW: Final = SpectrogramView()
+
+
 class Spectrogram(NamedTuple):
     """Spectrogram as a picture, with the ranges of its axes."""
 
@@ -61,9 +84,16 @@ class Spectrogram(NamedTuple):
 
 
 def spectrogram_picture(
-    samples: Samples, sample_rate: float, highest_hz: float, width: int, height: int
+    samples: Samples,
+    sample_rate: float,
+    highest_hz: float,
+    width: int,
+    height: int,
+    *,
+    lowest_hz: float = 0.0,
+    contrast: SpectrogramContrast = "normal",
 ) -> Picture:
-    """Return the spectrogram of a sound from 0 Hz to ``highest_hz``.
+    """Return the spectrogram of a sound from ``lowest_hz`` to ``highest_hz``.
 
     Parameters
     ----------
@@ -75,6 +105,10 @@ def spectrogram_picture(
         Frequency at the upper edge; above half the sample rate, silence is drawn.
     width, height : int
         Pixels.
+    lowest_hz : float, default=0
+        Frequency at the lower edge.
+    contrast : {"low", "normal", "high"}
+        How fast the picture becomes bright with the loudness.
 
     Examples
     --------
@@ -84,8 +118,8 @@ def spectrogram_picture(
     >>> spectrogram_picture(tone, 32000, 16000, 64, 32).media_type
     'image/png'
     """
-    decibels = _decibels(samples, sample_rate, highest_hz, width, height)
-    quiet, loud = _limits(decibels)
+    decibels = _decibels(samples, sample_rate, (lowest_hz, highest_hz), width, height)
+    quiet, loud = _limits(decibels, contrast)
     steps = np.rint(255 * np.clip((decibels - quiet) / (loud - quiet), 0, 1)).astype(np.uint8)
     image = Image.fromarray(steps[::-1])
     image.putpalette(colours().tobytes(), "RGB")
@@ -140,24 +174,24 @@ def _powers(samples: Samples, sample_rate: float, highest_hz: float, n_columns: 
 
 
 def _decibels(
-    samples: Samples, sample_rate: float, highest_hz: float, width: int, height: int
+    samples: Samples, sample_rate: float, hertz_range: tuple[float, float], width: int, height: int
 ) -> Matrix:
     """Return decibels, low frequencies first, one line per pixel."""
-    power = _powers(samples, sample_rate, highest_hz, width)
+    power = _powers(samples, sample_rate, hertz_range[1], width)
     hertz = np.linspace(0, sample_rate / 2, power.shape[1])
-    wanted = np.linspace(0, highest_hz, height)
+    wanted = np.linspace(*hertz_range, height)
     decibels = 10 * np.log10(power + _SILENCE)
     silence = 10 * np.log10(_SILENCE)
     return np.stack([np.interp(wanted, hertz, line, right=silence) for line in decibels], axis=1)
 
 
-def _limits(decibels: Matrix) -> tuple[float, float]:
+def _limits(decibels: Matrix, contrast: SpectrogramContrast) -> tuple[float, float]:
     audible = decibels[decibels > 10 * np.log10(_SILENCE) + 1]
     if audible.size == 0:
         return 0.0, 1.0
     quiet, loud = np.quantile(audible, [_QUIET_QUANTILE, _LOUD_QUANTILE])
     span = float(np.clip(loud - quiet, _LEAST_DECIBELS, _MOST_DECIBELS))
-    return float(loud - span), float(loud)
+    return float(loud - _RANGES[contrast] * span), float(loud)
 
 
 # --- colours ---------------------------------------------------------------------------------
@@ -242,16 +276,23 @@ class SoundRows(RowMedia):
         The recordings.
     intervals : sequence of SoundInterval or None
         The sound of each row, None where there is none.
+    more : mapping of int to tuple of SoundInterval, optional
+        Further sounds of some rows.
     """
 
     kind: MediaKind = "sound"
 
     def __init__(
-        self, ids: Sequence[str], files: FolderFiles, intervals: Sequence[SoundInterval | None]
+        self,
+        ids: Sequence[str],
+        files: FolderFiles,
+        intervals: Sequence[SoundInterval | None],
+        more: Mapping[int, tuple[SoundInterval, ...]] | None = None,
     ) -> None:
         super().__init__(ids)
         self._files = files
         self._intervals = list(intervals)
+        self._more = more or {}
         self._spectrograms: ByteCache[Spectrogram] = ByteCache(lambda drawn: len(drawn.png))
         self._highest: float | None = None
         self._lock = threading.Lock()
@@ -260,18 +301,26 @@ class SoundRows(RowMedia):
         """Return the sounds of some rows; None returns all of them."""
         if rows is None:
             return self
-        ids, intervals = ([of[row] for row in rows] for of in (self._ids, self._intervals))
-        return SoundRows(ids, self._files, intervals)
+        ids = [self._ids[row] for row in rows]
+        more = {new: self._more[row] for new, row in enumerate(rows.tolist()) if row in self._more}
+        return SoundRows(ids, self._files, [self._intervals[row] for row in rows], more)
 
     def has(self, row: int) -> bool:
         """Return whether the row has a sound."""
         return self._is_row(row) and self._intervals[row] is not None
 
-    def clip(self, row: int) -> SoundClip:
-        """Read the row's sound with some context."""
-        interval = self._intervals[row] if self._is_row(row) else None
-        if interval is None:
+    def captions(self, row: int) -> list[str]:
+        """Return the name of each recording of the row."""
+        return captions_of([one.name for one in self._intervals_of(row)])
+
+    def clip(self, row: int, file: int = 0) -> SoundClip:
+        """Read a sound of the row with some context."""
+        intervals = self._intervals_of(row)
+        if not intervals:
             raise self._missing(row, "sound")
+        if not 0 <= file < len(intervals):
+            raise self._no_file(row, file)
+        interval = intervals[file]
         path = self._files.path(interval.name)
         try:
             return _read_clip(path, interval, self._ids[row])
@@ -280,20 +329,47 @@ class SoundRows(RowMedia):
         except InputError as error:
             raise MediaError(str(error)) from error
 
-    def sound(self, row: int, slowness: int = 1) -> bytes:
+    def sound(self, row: int, slowness: int = 1, file: int = 0) -> bytes:
         """Return a 16-bit WAV file, amplified, with faded ends."""
         if slowness not in SLOWNESSES:
             raise MediaError(f"`slowness` must be 1, 2, 4 or 8; got {quoted(slowness)}.")
-        return _slow_wav(self.clip(row), slowness)
+        return _slow_wav(self.clip(row, file), slowness)
 
-    def spectrogram(self, row: int) -> Spectrogram:
-        """Return the spectrogram of the row's sound; all rows share one frequency axis."""
-        return self._drawn(row, _WIDTH, _HEIGHT)
+    def spectrogram(
+        self, row: int, file: int = 0, view: SpectrogramView | None = None
+    ) -> Spectrogram:
+        """Return the spectrogram of a sound of the row; by default with the limits of all rows."""
+        return self._drawn((row, file), view or _USUAL_VIEW, _WIDTH, _HEIGHT)
 
-    def picture(self, row: int, largest: int = 256) -> Picture:
+    def picture(
+        self, row: int, largest: int = 256, file: int = 0, contrast: Contrast = "plain"
+    ) -> Picture:
         """Return a small spectrogram, for galleries of rows."""
         size = standard_size(largest)
-        return Picture(self._drawn(row, size, max(1, 2 * size // 3)).png, "image/png")
+        drawn = self._drawn((row, file), _USUAL_VIEW, size, max(1, 2 * size // 3))
+        return Picture(drawn.png, "image/png")
+
+    def _intervals_of(self, row: int) -> list[SoundInterval]:
+        first = self._intervals[row] if self._is_row(row) else None
+        return [] if first is None else [first, *self._more.get(row, ())]
+
+    def file_name(self, row: int) -> str | None:
+        """Return the name of the row's recording within its folder, None without one."""
+        interval = self._intervals[row] if self._is_row(row) else None
+        return None if interval is None else interval.name
+
+    def interval(self, row: int) -> RecordedInterval | None:
+        """Return where the row's sound is recorded; None without one that can be read."""
+        found = self._intervals[row] if self._is_row(row) else None
+        if found is None:
+            return None
+        if found.end is not None:
+            return RecordedInterval(found.name, found.start or 0.0, found.end)
+        try:
+            seconds = audio_info(self._files.path(found.name)).seconds
+        except InputError:
+            return None
+        return RecordedInterval(found.name, found.start or 0.0, seconds)
 
     @property
     def highest_hz(self) -> float:
@@ -318,10 +394,24 @@ class SoundRows(RowMedia):
         except InputError as error:
             raise MediaError(str(error)) from error
 
-    def _drawn(self, row: int, width: int, height: int) -> Spectrogram:
+    def _drawn(
+        self, of: tuple[int, int], view: SpectrogramView, width: int, height: int
+    ) -> Spectrogram:
+        limits = self._limits_of(view)
         return self._spectrograms.get(
-            (row, width), lambda: _draw_clip(self.clip(row), self.highest_hz, width, height)
+            (of, width, limits, view.contrast),
+            lambda: _draw_clip(self.clip(*of), limits, view.contrast, (width, height)),
         )
+
+    def _limits_of(self, view: SpectrogramView) -> tuple[float, float]:
+        lowest = view.lowest_hz or 0.0
+        highest = view.highest_hz or max(self.highest_hz, lowest + _HERTZ_STEP)
+        if not 0 <= lowest < highest:
+            raise MediaError(
+                f"The lowest frequency must be below the highest; got {lowest:,.0f} Hz and "
+                f"{highest:,.0f} Hz."
+            )
+        return lowest, highest
 
     def _estimated_highest(self) -> float:
         rows = [row for row, interval in enumerate(self._intervals) if interval is not None]
@@ -339,14 +429,22 @@ class SoundRows(RowMedia):
         return float(min(wanted, limit)) or limit or _HERTZ_STEP
 
 
-def _draw_clip(clip: SoundClip, highest_hz: float, width: int, height: int) -> Spectrogram:
+def _draw_clip(
+    clip: SoundClip,
+    limits: tuple[float, float],
+    contrast: SpectrogramContrast,
+    size: tuple[int, int],
+) -> Spectrogram:
     """Return the spectrogram of a clip."""
-    picture = spectrogram_picture(clip.samples, clip.sample_rate, highest_hz, width, height)
+    lowest_hz, highest_hz = limits
+    picture = spectrogram_picture(
+        clip.samples, clip.sample_rate, highest_hz, *size, lowest_hz=lowest_hz, contrast=contrast
+    )
     return Spectrogram(
         png=picture.content,
         start=clip.start,
         seconds=clip.seconds,
-        lowest_hz=0.0,
+        lowest_hz=lowest_hz,
         highest_hz=highest_hz,
         note_start=clip.note_start,
         note_end=clip.note_end,

@@ -68,6 +68,9 @@ _COLUMNS_AT_ONCE: Final = 256
 _ISO: Final = "year-month-day, such as 2024-12-31"
 _MARKS: Final = "[0-9][.,][0-9]"
 _LARGEST_WHOLE: Final = 2**53  # beyond, a float does not hold each whole number
+# Reasons why columns are left out, of which nothing can be computed.
+_NO_VALUES: Final = "no values"
+_DATES: Final = "dates or times"
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,8 @@ def interpreted(
     source: str,
     keep: Collection[str] = (),
     like: Mapping[str, ColumnReading] | None = None,
+    *,
+    with_dates: bool = True,
 ) -> Interpretation:
     """Turn the columns of a file into features.
 
@@ -130,13 +135,15 @@ def interpreted(
         Columns that are features in any case.
     like : mapping of str to ColumnReading, optional
         The readings of a known table.
+    with_dates : bool, default=True
+        Whether dates and times are features; otherwise only those in ``keep`` are.
 
     Returns
     -------
     Interpretation
         Features of numbers and texts; NaN and None are missing.
     """
-    study = _Study(source, columns.num_rows, frozenset(keep), like or {})
+    study = _Study(source, columns.num_rows, frozenset(keep), like or {}, with_dates)
     texts: dict[str, pa.ChunkedArray] = {}
     for name, column in zip(columns.column_names, columns.columns, strict=True):
         values = decoded(column)
@@ -266,6 +273,7 @@ class _Study:
     n_rows: int
     keep: frozenset[str]
     like: Mapping[str, ColumnReading]
+    with_dates: bool = True
     arrow: dict[str, pa.ChunkedArray] = field(default_factory=dict)
     arrays: dict[str, dict[str, Any]] = field(default_factory=dict)
     readings: dict[str, ColumnReading] = field(default_factory=dict)
@@ -341,6 +349,9 @@ class _Study:
                     "than the known rows; correct it or drop the column."
                 )
             self.readings[name], self.arrays[name] = known, {}
+            return
+        if known is None and not self.with_dates and name not in self.keep:
+            self._leave_out(name, _DATES)
             return
         plan = plan_of(moments) if known is None or known.dates is None else known.dates
         columns = moment_columns(name, moments, plan)
@@ -432,7 +443,7 @@ class _Study:
         if name in self.keep:
             return False
         if column.null_count == len(column):
-            self._leave_out(name, "no values")
+            self._leave_out(name, _NO_VALUES)
             return True
         if column.null_count or len(column) < 2:
             return False
@@ -494,7 +505,7 @@ class _Study:
         possible = [
             name
             for name in names
-            if self.remarks.reasons.get(name) != "no values" and self._is_number(name)
+            if self.remarks.reasons.get(name) not in (_NO_VALUES, _DATES) and self._is_number(name)
         ]
         if not possible:
             why = first_few(

@@ -222,6 +222,7 @@ def table_of(
     keep: str | Collection[str] = (),
     like: _HasReadings | None = None,
     reading: Reading = "strict",
+    with_dates: bool = True,
 ) -> Table:
     """Return the table of a file whose columns have been read already.
 
@@ -233,6 +234,8 @@ def table_of(
         The path of the file, for messages.
     id_column, label_column, drop, missing, group_column, optional, categories, keep, like, reading
         As for :func:`read_table`.
+    with_dates : bool, default=True
+        Whether dates and times are features; otherwise only those in ``keep`` are.
 
     Returns
     -------
@@ -256,7 +259,15 @@ def table_of(
         [name for name in kept if name not in absent],
         source,
     )
-    found = _features(raw, roles.features, [*kept, *categories], like, reading, source)
+    if reading == "strict":
+        features = features_of(raw.columns, roles.features, [*kept, *categories], source)
+        found = Interpretation(features, {}, [])
+    else:
+        known = None if like is None else like.readings
+        found = interpreted(
+            raw.columns.select(roles.features), source, [*kept, *categories], known,
+            with_dates=with_dates,
+        )  # fmt: skip
     table = Table(
         features=found.features,
         ids=_ids(raw.columns, roles.id_column, source),
@@ -277,20 +288,6 @@ def _check_choices(missing: str, reading: str) -> None:
         )
     if reading not in ("auto", "strict"):
         raise InputError(f"reading is {quoted(reading)}; it must be 'auto' or 'strict'.")
-
-
-def _features(
-    raw: RawTable,
-    names: list[str],
-    keep: Collection[str],
-    like: _HasReadings | None,
-    reading: Reading,
-    source: str,
-) -> Interpretation:
-    if reading == "strict":
-        return Interpretation(features_of(raw.columns, names, keep, source), {}, [])
-    known = None if like is None else like.readings
-    return interpreted(raw.columns.select(names), source, keep, known)
 
 
 def _text_columns(like: _HasReadings | None) -> list[str]:

@@ -17,10 +17,13 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StrictBool,
     StrictStr,
     TypeAdapter,
     create_model,
 )
+
+from kernova.discover.events import Confidence
 
 _LARGEST: Final = 2**31 - 1
 MOST_ROWS: Final = 100_000
@@ -60,6 +63,10 @@ RequestKey = Annotated[
         description="Idempotency key, for example a UUID. A request that is repeated with its key "
         "is recorded once and answered again; another request with the same key is rejected.",
     ),
+]
+Rows = Annotated[list[Whole], Field(min_length=1, max_length=MOST_ROWS)]
+GivenConfidence = Annotated[
+    Confidence | None, Field(description="How sure the expert is, if that is stated.")
 ]
 PathRow = Annotated[int, Path(ge=0, le=_LARGEST, description="Row index, counted from 0.")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="Largest number of entries.")]
@@ -120,12 +127,17 @@ class Answer(EntryBody):
             "represents, or these; null for the row alone."
         ),
     ] = None
+    confidence: GivenConfidence = None
 
 
 class Skip(EntryBody):
     """A skipped question."""
 
     row: Row
+    unsure: Annotated[
+        StrictBool,
+        Field(description="Whether the row is listed among those that the expert cannot decide."),
+    ] = False
 
 
 class Change(EntryBody):
@@ -144,8 +156,9 @@ class Change(EntryBody):
 class Labels(EntryBody):
     """Rows that are labelled directly, in one step."""
 
-    rows: Annotated[list[Whole], Field(min_length=1, max_length=MOST_ROWS)]
+    rows: Rows
     label: Name
+    confidence: GivenConfidence = None
 
 
 class Rename(EntryBody):

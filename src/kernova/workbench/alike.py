@@ -1,4 +1,4 @@
-"""Rows like a given one: those before the cut that have no label yet, to be labelled together."""
+"""Rows like given ones: those before the cut that have no label yet, to be labelled together."""
 
 import threading
 from dataclasses import dataclass
@@ -25,12 +25,24 @@ class AlikeRow:
 
 
 @dataclass(frozen=True)
-class AlikeReply:
-    """Unlabelled rows that are like a given one, the most alike first."""
+class GivenRow:
+    """A row that was given, to find others like it."""
 
     row: int
     id: str
-    label: Annotated[str | None, "Category of the given row; null without one."]
+    label: str | None
+
+
+@dataclass(frozen=True)
+class AlikeReply:
+    """Unlabelled rows that are like given ones, the most alike first."""
+
+    row: Annotated[int, "The first given row."]
+    id: str
+    label: Annotated[
+        str | None, "The only category of the given rows; null if they have none or several."
+    ]
+    given: list[GivenRow]
     words: Annotated[str, "How many there are, and what is known of such rows."]
     total: Annotated[int, "Number of unlabelled rows before the cut."]
     rows: list[AlikeRow]
@@ -52,14 +64,15 @@ class Alike(Part):
         self._graph: WalkGraph | None = None
         self._graph_lock = threading.Lock()
 
-    def more_like(self, row: int, limit: int) -> AlikeReply:
+    def more_like(self, rows: list[int], limit: int) -> AlikeReply:
         """Return the unlabelled rows before the cut, the most alike first.
 
-        If the row has a label, the search starts at all rows of its category, and rows of other
-        categories do not belong.
+        The search starts at all rows of the given rows' categories, and rows of other categories
+        do not belong; of rows without a label, it starts at these.
         """
-        row_id = self._shared.id_of(row)
-        known = self._known(row)
+        rows = list(dict.fromkeys(rows))
+        self._shared.check_rows(rows)
+        known = self._known(rows)
         found: list[int] = []
         likeness = np.empty(0)
         if known.is_open.any():
@@ -67,11 +80,17 @@ class Alike(Part):
             likeness = alike.likeness
             found = [one for one in alike.found.tolist() if known.is_open[one]]
         with self._shared.lock:
-            label = self._shared.session.label_of(row)
+            labels = [self._shared.session.label_of(row) for row in rows]
+        given = [
+            GivenRow(row, self._shared.id_of(row), label)
+            for row, label in zip(rows, labels, strict=True)
+        ]
+        names = {label for label in labels if label is not None}
         return AlikeReply(
-            row=row,
-            id=row_id,
-            label=label,
+            row=given[0].row,
+            id=given[0].id,
+            label=names.pop() if len(names) == 1 else None,
+            given=given,
             words=_words(len(found)),
             total=len(found),
             rows=[
@@ -80,18 +99,19 @@ class Alike(Part):
             ],
         )
 
-    def _known(self, row: int) -> _Known:
+    def _known(self, rows: list[int]) -> _Known:
         with self._shared.lock:
-            labels = self._shared.session.labels_
-        is_labelled = np.array([label is not None for label in labels], dtype=np.bool_)
-        starts, ends = np.array([row], dtype=np.intp), np.empty(0, dtype=np.intp)
-        if is_labelled[row]:
-            is_same = labels == labels[row]
-            starts = np.flatnonzero(is_same)
-            ends = np.flatnonzero(is_labelled & ~is_same)
-        is_open = ~is_labelled
-        is_open[row] = False
-        return _Known(starts, ends, is_open)
+            codes = self._shared.session.results_.codes(np.iinfo(np.intp).max)
+        is_labelled = codes > 0
+        is_start = np.zeros(len(codes), dtype=np.bool_)
+        is_start[rows] = True
+        names = np.unique(codes[rows])
+        names = names[names > 0]
+        is_same = np.isin(codes, names)
+        # Rows without a label may belong to any category.
+        is_end = is_labelled & ~is_same if len(names) else np.zeros_like(is_start)
+        is_open = ~is_labelled & ~is_start
+        return _Known(np.flatnonzero(is_start | is_same), np.flatnonzero(is_end), is_open)
 
     def _walk_graph(self) -> WalkGraph:
         """Return the graph of the table, made at the first call."""

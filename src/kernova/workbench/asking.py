@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Annotated, Literal, NamedTuple, TypeVar
+from typing import Annotated, Literal, NamedTuple, TypedDict, TypeVar
 
-from kernova.discover.events import Record
+from kernova.discover.events import Confidence, Record
 from kernova.discover.names import category_name, expert_name
 from kernova.discover.session import AskedQuestion
 from kernova.errors import InputError, NotSavedError, quoted
@@ -73,6 +73,14 @@ class Request:
     subject: Subject
     write: Callable[[], int]  # records the event and returns its number
     is_alone: bool = False  # whether it must not share a write with others
+
+
+class _How(TypedDict):
+    """How an answer is recorded: the keywords that all methods of the session take."""
+
+    confidence: Confidence | None
+    expert: str | None
+    key: str | None
 
 
 class _Noted(NamedTuple):
@@ -170,7 +178,8 @@ class Questions:
         if question is not None:
             return QuestionReply(self._cards.question(question), None)
         is_over = not self._shared.session.open_questions_
-        return QuestionReply(None, _NOTHING_LEFT if is_over else _ALL_RESERVED)
+        sentence = _NOTHING_LEFT if is_over else _ALL_RESERVED
+        return QuestionReply(None, self._shared.discovery.noun.in_sentence(sentence))
 
     def _open(self, expert: str | None, row: int, reason: str) -> AskedQuestion:
         session = self._shared.session
@@ -197,7 +206,13 @@ class Questions:
     # --- answering ---------------------------------------------------------------------------
 
     def answer(
-        self, expert: str | None, row: int, label: str, members: Members, key: str | None
+        self,
+        expert: str | None,
+        row: int,
+        label: str,
+        members: Members,
+        key: str | None,
+        confidence: Confidence | None = None,
     ) -> Request:
         """Record an answer, also if the question has been closed or reassigned meanwhile."""
         expert = expert_name(expert)
@@ -206,22 +221,24 @@ class Questions:
 
         def write() -> int:
             session = self._shared.session
-            ids = session.ids_
+            ids, how = session.ids_, _How(confidence=confidence, expert=expert, key=key)
             if not self._has_open(expert, row, needs_members=members == "all"):
                 open_others = [one for one in others if session.label_of(one) is None]
                 named = [ids[one] for one in dict.fromkeys([row, *open_others])]
                 if len(named) == 1:
-                    return session.label_row(ids[row], label, expert=expert, key=key)
-                return session.label_rows(named, label, expert=expert, key=key)
+                    return session.label_row(ids[row], label, **how)
+                return session.label_rows(named, label, **how)
             if members is None:
-                return session.answer(label, expert=expert, key=key)
+                return session.answer(label, **how)
             rows = None if members == "all" else [ids[one] for one in others]
-            return session.name_cluster(label, rows, expert=expert, key=key)
+            return session.name_cluster(label, rows, **how)
 
         return Request(expert, key, Subject(row, category_name(label)), write)
 
-    def skip(self, expert: str | None, row: int, key: str | None) -> Request:
-        """Record that a question is skipped."""
+    def skip(
+        self, expert: str | None, row: int, key: str | None, *, unsure: bool = False
+    ) -> Request:
+        """Record that a question is skipped, or that the expert is unsure about its row."""
         expert = expert_name(expert)
         self._shared.check_rows([row])
 
@@ -231,7 +248,7 @@ class Questions:
                 raise InputError(
                     f"The row {quoted(row_id)} is no longer open: it has been labelled meanwhile."
                 )
-            return self._shared.session.skip(expert=expert, key=key)
+            return self._shared.session.skip(unsure=unsure, expert=expert, key=key)
 
         return Request(expert, key, Subject(row), write)
 
@@ -301,7 +318,7 @@ class Questions:
         event = record_of(number).event
         return Saved(
             number=number,
-            words=entry_message(event, session.ids_, record_of),
+            words=entry_message(event, session.ids_, record_of, self._shared.discovery.noun),
             is_new=is_new,
             n_rows=len(rows_of(event)),
             warning=self._shared.discovery.warning,
@@ -401,17 +418,25 @@ class Corrections:
         name = None if label is None else category_name(label)
         return _request(expert, key, Subject(None, name), write)
 
-    def label(self, expert: str | None, rows: list[int], label: str, key: str | None) -> Request:
+    def label(
+        self,
+        expert: str | None,
+        rows: list[int],
+        label: str,
+        key: str | None,
+        confidence: Confidence | None = None,
+    ) -> Request:
         """Label rows that were not asked about, in one step."""
         session = self._shared.session
         self._shared.check_rows(rows)
         ids = [session.ids_[row] for row in dict.fromkeys(rows)]
 
         def write() -> int:
+            how = _How(confidence=confidence, expert=expert, key=key)
             # A single row is recorded by its id, so that the history can show it.
             if len(ids) == 1:
-                return session.label_row(ids[0], label, expert=expert, key=key)
-            return session.label_rows(ids, label, expert=expert, key=key)
+                return session.label_row(ids[0], label, **how)
+            return session.label_rows(ids, label, **how)
 
         subject = Subject(next(iter(rows), None), category_name(label))
         return _request(expert, key, subject, write)

@@ -2,20 +2,32 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Annotated, Any, Final
 
 import numpy as np
 
+from kernova.discover.events import Confidence
 from kernova.discover.session import AskedQuestion
+from kernova.discover.state import Status
 from kernova.media.row_media import MediaKind, RowMedia
-from kernova.workbench.row_features import Feature, row_card
+from kernova.workbench.feature_drawings import Feature, aligned_card, row_card
 from kernova.workbench.shared import SharedState
 
 _MOST_MEMBERS: Final = 60
 
 _Address = Annotated[str | None, "Addresses."]
+
+
+@dataclass(frozen=True)
+class MediaFile:
+    """Addresses of one of a row's pictures or sounds."""
+
+    name: Annotated[str, "A short name of the file; empty if it has none."]
+    picture: _Address = None
+    sound: _Address = None
+    spectrogram: _Address = None
 
 
 @dataclass(frozen=True)
@@ -29,6 +41,18 @@ class Media:
     outline: Annotated[
         dict[str, Any] | None, "As from :meth:`kernova.media.row_media.RowMedia.outline`."
     ] = None
+    files: Annotated[
+        list[MediaFile], "All pictures or sounds; the first one is also given above."
+    ] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ContextShown:
+    """A value of a row in a column that is no feature."""
+
+    name: Annotated[str, "The column."]
+    text: Annotated[str, "As written in the file; empty for a missing value."]
+    address: Annotated[str | None, "The value itself, if it is an address of the web."] = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +73,19 @@ class Card:
     question: Annotated[int | None, "Number of the question that gave the label."]
     opinions: list[Opinion]
     features: Annotated[list[Feature], "The most unusual values first."]
+    aligned: Annotated[
+        list[Feature], "Values of the first columns, the same for every row, in table order."
+    ]
+    context: Annotated[list[ContextShown], "Columns that are shown without being features."]
+    link: Annotated[str | None, "Address of the row elsewhere."]
     media: Media
+    note: Annotated[str | None, "A remark on the row."]
+    is_flagged: bool
+    also: Annotated[list[str], "Labels beside the category."]
+    status: Annotated[
+        Status, "Whether the label is an accepted suggestion, or an expert was unsure."
+    ]
+    confidence: Annotated[Confidence | None, "How sure the expert was who gave the label."]
 
 
 @dataclass(frozen=True)
@@ -110,22 +146,31 @@ class Cards:
 
         With ``is_hidden``, nothing shows how others have labelled it.
         """
-        row_id = self._shared.id_of(row)
+        row_id, discovery = self._shared.id_of(row), self._shared.discovery
         with self._shared.lock:
             session = self._shared.session
             label, opinions = session.label_of(row), session.opinions_of(row)
-            number = session.question_of(row)
-        if is_hidden:
-            label, opinions, number = None, {}, None
-        return Card(
+            number, results = session.question_of(row), session.results_
+            noted, status = results.annotations, results.status_of(row)
+            confidence = results.confidence_of(row)
+        card = Card(
             row=row,
             id=row_id,
             label=label,
             question=number,
             opinions=opinion_list(opinions),
-            features=row_card(self._shared.discovery.population, row),
+            features=row_card(discovery.population, row),
+            aligned=aligned_card(discovery.population, row),
+            context=[ContextShown(*value) for value in discovery.context.values(row)],
+            link=discovery.context.link(row, row_id),
             media=self._media_of(row),
+            note=noted.notes.get(row),
+            is_flagged=row in noted.flagged,
+            also=list(noted.tags.get(row, ())),
+            status=status,
+            confidence=confidence,
         )
+        return _without_labels(card) if is_hidden else card
 
     def question(self, question: AskedQuestion) -> QuestionShown:
         """Return a question with its card, and the rows that would be labelled with it.
@@ -150,7 +195,7 @@ class Cards:
             row=question.row,
             id=str(question.id),
             number=question.number,
-            reason=question.reason,
+            reason=self._shared.discovery.noun.in_sentence(question.reason),
             evidence=_finite(question.evidence),
             members=members,
             member_ids=[self._shared.id_of(row) for row in members],
@@ -186,9 +231,28 @@ class Cards:
             return Media("none")
         if kind == "outline":
             return Media(kind, outline=self._media.outline(row))
-        if kind == "sound":
-            return Media(kind, sound=f"{address}/sound", spectrogram=f"{address}/spectrogram")
-        return Media(kind, picture=f"{address}/picture")
+        files = [
+            _media_file(kind, address, number, name)
+            for number, name in enumerate(self._media.captions(row))
+        ]
+        first = files[0]
+        return Media(kind, first.picture, first.sound, first.spectrogram, files=files)
+
+
+def _media_file(kind: MediaKind, address: str, number: int, name: str) -> MediaFile:
+    which = f"?file={number}" if number else ""
+    if kind == "sound":
+        sound, spectrogram = (f"{address}/{what}{which}" for what in ("sound", "spectrogram"))
+        return MediaFile(name, sound=sound, spectrogram=spectrogram)
+    return MediaFile(name, picture=f"{address}/picture{which}")
+
+
+def _without_labels(card: Card) -> Card:
+    """Return a card without anything that shows how others have labelled its row."""
+    return replace(
+        card, label=None, question=None, opinions=[], note=None, is_flagged=False, also=[],
+        status="", confidence=None,
+    )  # fmt: skip
 
 
 def opinion_list(opinions: Mapping[str | None, str]) -> list[Opinion]:

@@ -1,7 +1,7 @@
 """Discovery of the categories in a table: session, project file, summary and stopping advice."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from kernova.discover.stopping import Advice, advice_after
 from kernova.discover.store import open_table_project
 from kernova.discover.strategies import strategy_named
 from kernova.files import path_text
+from kernova.noun import ROWS, Noun, noun_from
+from kernova.tables.context import NO_CONTEXT, Context
 from kernova.tables.fill_values import far_cell_notes, far_cells, with_moved_cells
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table
@@ -50,6 +52,8 @@ class Discovery:
         Distribution of each column, to compare rows with.
     notes : list of str
         Remarks for the reader.
+    context : Context
+        Columns that are shown beside the rows without being features, and their link.
     """
 
     table: Table
@@ -60,11 +64,17 @@ class Discovery:
     encoded: Matrix
     population: Population
     notes: list[str] = field(default_factory=list)
+    context: Context = NO_CONTEXT
 
     @property
     def cache(self) -> Path:
         """The file beside the project that caches the preparation."""
         return self.project.with_name(f"{self.project.name}.cache")
+
+    @property
+    def map_cache(self) -> Path:
+        """The file beside the project that caches the map of all rows."""
+        return self.project.with_name(f"{self.project.name}.map.cache")
 
     @property
     def warning(self) -> str | None:
@@ -76,6 +86,17 @@ class Discovery:
         """Prepare the strategy for the first question, or restore it from the cache."""
         prepare(self.session, self.cache, self.head.fingerprint)
 
+    @property
+    def noun(self) -> Noun:
+        """What a row is called."""
+        text = self.session.results_.annotations.options.get("noun")
+        return ROWS if text is None else noun_from(text)
+
+    @property
+    def has_further_labels(self) -> bool:
+        """Whether rows may have labels beside their category."""
+        return self.session.results_.annotations.options.get("further labels") == "on"
+
     def describe_cluster(self, question: AskedQuestion) -> str:
         """Return a sentence on the rows that a question represents: number, nearest, labels."""
         others = question.members[question.members != question.row]
@@ -85,7 +106,7 @@ class Discovery:
         names = ", ".join(str(self.session.ids_[row]) for row in nearest)
         n_more = len(others) - len(nearest)
         more = f" and {n_more:,} more" if n_more else ""
-        n_others = quantity(len(others), "other row")
+        n_others = self.noun.counted(len(others), "other")
         return f"It represents itself and {n_others}: {names}{more}.{self._known_among(others)}"
 
     def nearest(self, row: int, others: Indices, most: int) -> Indices:
@@ -125,7 +146,7 @@ class Discovery:
         skipped = f" ({session.n_skipped_} skipped)" if session.n_skipped_ else ""
         return (
             f"{quantity(session.n_questions_, 'question')} asked{skipped}, "
-            f"{quantity(session.n_labelled_, 'row')} of {len(session.ids_):,} labelled, "
+            f"{self.noun.counted(session.n_labelled_)} of {len(session.ids_):,} labelled, "
             f"{quantity(len(session.categories_), 'category', 'categories')}."
         )
 
@@ -135,7 +156,11 @@ class Discovery:
         session = self.session
         progress = session.results_.progress
         n_besides = session.n_labelled_ - progress.n_named
-        return advice_after(progress, len(session.ids_), n_besides)
+        advice, noun = advice_after(progress, len(session.ids_), n_besides), self.noun
+        known, guessed = (
+            tuple(map(noun.in_sentence, some)) for some in (advice.known, advice.guessed)
+        )
+        return replace(advice, known=known, guessed=guessed)
 
     def to_json_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
@@ -189,6 +214,9 @@ def open_discovery(
     seed: int | None = None,
     missing: str = "refuse",
     notes: Sequence[str] = (),
+    noun: str | None = None,
+    further_labels: bool | None = None,
+    context: Context = NO_CONTEXT,
 ) -> Discovery:
     """Start the discovery of a table's categories, or resume a project.
 
@@ -206,6 +234,12 @@ def open_discovery(
         Treatment of missing values.
     notes : sequence of str
         Further remarks on the table for the reader.
+    noun : str, optional
+        What a row is called, see :func:`kernova.noun.noun_from`; stored in the project.
+    further_labels : bool, optional
+        Whether rows may have labels beside their category; stored in the project.
+    context : Context, optional
+        Columns to show beside the rows.
 
     Returns
     -------
@@ -214,6 +248,9 @@ def open_discovery(
     """
     if strategy is not None:
         strategy_named(strategy)  # raises for a misspelt name before a file is created
+    options = {} if noun is None else {"noun": ",".join(noun_from(noun))}
+    if further_labels is not None:
+        options["further labels"] = "on" if further_labels else "off"
     cells = far_cells(table.features)
     features = with_moved_cells(table.features, cells)
     encoder = table_encoder("standard", missing)
@@ -225,6 +262,7 @@ def open_discovery(
     is_resumed = len(store.records) > 0
     named = pd.DataFrame(encoded, columns=encoder.get_feature_names_out(), copy=False)
     session.start(named, ids, known=table.labels, project=store)
+    _set_options(session, options)
     return Discovery(
         replace(table, source=path_text(table.source)),
         session,
@@ -239,4 +277,14 @@ def open_discovery(
             *far_cell_notes(table, cells, _MOVED, _MOVED),
             *store.notes,
         ],
+        context,
     )
+
+
+def _set_options(session: CategoryDiscovery, options: Mapping[str, str]) -> None:
+    """Store the options that differ from those of the project."""
+    stored = {"noun": ",".join(ROWS), "further labels": "off"}
+    stored |= session.results_.annotations.options
+    for name, value in options.items():
+        if stored[name] != value:
+            session.review.set_option(name, value)

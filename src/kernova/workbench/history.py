@@ -1,27 +1,17 @@
-"""History of a session, disagreements between experts, and exports of the labels."""
+"""History of a session, and disagreements between experts."""
 
-import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
-import pandas as pd
-
-from kernova.discover.events import (
-    Changed,
-    LogEntry,
-    Passed,
-    PriorLabels,
-    Record,
-    Settled,
-    Skipped,
-)
-from kernova.tables.records import rows_with_ids
-from kernova.tables.spreadsheets import save_separated
-from kernova.typing import Indices
+from kernova.discover.events import LogEntry, Record
+from kernova.noun import Noun
 from kernova.workbench.cards import Opinion, opinion_list
+from kernova.workbench.exports.part import Exports
 from kernova.workbench.messages import KINDS, Kind, entry_message, label_of, rows_of
 from kernova.workbench.shared import Part
+
+__all__ = ["Exports", "History"]
 
 
 @dataclass(frozen=True)
@@ -77,11 +67,12 @@ class History(Part):
             entries, total = session.history(before, limit), session.n_records_
             ids, results = session.ids_, session.results_
             rows = [_rows_of_entry(one, results.asked_row) for one in entries]
+            noun = self._shared.discovery.noun
             labels = [session.label_of(some[0]) if some else None for some in rows]
         return HistoryReply(
             total,
             [
-                _described(one, some, label_now, ids, results.record)
+                _described(one, some, label_now, ids, results.record, noun)
                 for one, some, label_now in zip(entries, rows, labels, strict=True)
             ],
         )
@@ -104,12 +95,13 @@ def _described(
     label_now: str | None,
     ids: Sequence[object],
     record_of: Callable[[int], Record],
+    noun: Noun,
 ) -> HistoryEntry:
     return HistoryEntry(
         number=entry.number,
         at=entry.at,
         by=entry.by,
-        words=entry_message(entry.event, ids, record_of),
+        words=entry_message(entry.event, ids, record_of, noun),
         kind=KINDS[type(entry.event)],
         counts=entry.counts,
         question=entry.question,
@@ -124,88 +116,3 @@ def _described(
 def _rows_of_entry(entry: LogEntry, asked_row: Callable[[int], int | None]) -> tuple[int, ...]:
     asked = None if entry.question is None else asked_row(entry.question)
     return rows_of(entry.event) or (() if asked is None else (asked,))
-
-
-# --- exports ---------------------------------------------------------------------------------
-
-
-class Authorship(NamedTuple):
-    """Expert and time of a label; None where they are not known."""
-
-    expert: str | None = None
-    time: str | None = None
-
-
-class Exports(Part):
-    """Tables of the labels, for download."""
-
-    def labels(self) -> pd.DataFrame:
-        """Return one line per row: id, category, question, expert, time, prior label."""
-        with self._shared.lock:
-            session = self._shared.session
-            labels, questions = session.labels_, session.label_questions_
-            authors = self._authors(questions)
-        known = [
-            Authorship() if label is None else authors.get(row, Authorship())
-            for row, label in enumerate(labels)
-        ]
-        numbers = pd.Series(questions, dtype="Int64")
-        return rows_with_ids(
-            self._shared.discovery.table,
-            {
-                "category": pd.array(labels, dtype="string"),
-                "question": numbers.mask(numbers == 0),
-                "expert": pd.array([one.expert for one in known], dtype="string"),
-                "time": pd.array([one.time for one in known], dtype="string"),
-            },
-        )
-
-    def labels_csv(self, *, raw: bool = False) -> bytes:
-        """Return the labels as CSV; ids are written as they were read.
-
-        Texts that a spreadsheet would run as formulas are marked with an apostrophe
-        (:mod:`kernova.tables.spreadsheets`), unless ``raw`` is true.
-        """
-        file = io.BytesIO()
-        save_separated(self.labels(), file, raw=raw)
-        return file.getvalue()
-
-    def labels_parquet(self) -> bytes:
-        """Return the labels as Parquet."""
-        file = io.BytesIO()
-        self.labels().to_parquet(file, index=False)
-        return file.getvalue()
-
-    def _authors(self, questions: Indices) -> dict[int, Authorship]:
-        """Return for each labelled row who gave its label."""
-        session = self._shared.session
-        candidates: dict[int, dict[str | None, Authorship]] = {}
-        for entry in session.entries_:
-            if not entry.counts:
-                continue
-            for row in _labelled_rows(entry, questions):
-                if isinstance(entry.event, Settled):
-                    candidates.pop(row, None)  # a settlement replaces all earlier opinions
-                by_expert = candidates.setdefault(row, {})
-                by_expert.pop(entry.by, None)
-                by_expert[entry.by] = Authorship(entry.by, entry.at or None)
-        return {
-            row: _current_author(by_expert, session.opinions_of(row))
-            for row, by_expert in candidates.items()
-        }
-
-
-def _labelled_rows(entry: LogEntry, questions: Indices) -> Iterable[int]:
-    """Return the rows that an entry labels; prior labels have no expert."""
-    if isinstance(entry.event, Changed):
-        is_labelled = entry.event.label is not None and entry.question is not None
-        return (questions == entry.question).nonzero()[0].tolist() if is_labelled else ()
-    return () if isinstance(entry.event, PriorLabels | Skipped | Passed) else rows_of(entry.event)
-
-
-def _current_author(
-    by_expert: dict[str | None, Authorship], opinions: dict[str | None, str]
-) -> Authorship:
-    """Return the latest author whose opinion stands; deleted categories remove opinions."""
-    latest = list(reversed(by_expert.values()))
-    return next((one for one in latest if one.expert in opinions), latest[0])

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 
-from kernova.discover.events import LogEntry, PriorLabels
+from kernova.discover.events import Imported, LogEntry, PriorLabels
 from kernova.files import scratch_folder
+from kernova.progress import Stage
 from kernova.typing import Indices, Mask
 from kernova.workbench.messages import rows_of
 from kernova.workbench.recognizer import (
@@ -25,6 +26,13 @@ from kernova.workbench.suggestions import PrecisionAt
 UNKNOWN: Final = 65533
 AMBIGUOUS: Final = 65534
 _CURVE_STEPS: Final = 101
+# What learning reports, and about how long that takes.
+_STAGES: Final = (
+    Stage("", 0.1),
+    Stage("cross-validation", 0.4),
+    Stage("leaving classes out", 0.3),
+    Stage("judging rows", 0.2),
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,7 @@ class LearnReply:
     task: str
     done: int
     total: int
+    left: Annotated[str, "Time left in words; empty while it is unknown."]
     summary: str
     notes: list[str]
     classes: Annotated[list[dict[str, Any]], "One line per category."]
@@ -129,7 +138,8 @@ def labelling_groups(entries: Iterable[LogEntry], n_rows: int) -> Indices:
     numbers = -1 - np.arange(n_rows, dtype=np.intp)
     for entry in entries:
         rows = list(rows_of(entry.event))
-        if entry.counts and rows and not isinstance(entry.event, PriorLabels):
+        # The rows of a file are no cluster: they were labelled one by one.
+        if entry.counts and rows and not isinstance(entry.event, PriorLabels | Imported):
             numbers[rows] = entry.number if len(rows) > 1 else -1 - rows[0]
     return numbers
 
@@ -159,6 +169,7 @@ class Learning(Part):
         def learn() -> LearntState:
             if after is not None:
                 after.wait()
+            self._job.begin_steps(_STAGES)
             model = learn_from_answers(table, labels, groups=groups)
             return LearntState(model, n_entries, n_labelled)
 
@@ -179,6 +190,11 @@ class Learning(Part):
         """Wait for the end, with a timeout; return whether learning has ended."""
         return self._job.wait(seconds)
 
+    def model(self) -> LearntModel | None:
+        """Return the model that was learnt last, if any."""
+        found = self._job.result
+        return None if found is None else found.model
+
     def state(self) -> LearnReply:
         """Return the progress of learning and its last result."""
         job, found = self._job, self._job.result
@@ -194,6 +210,7 @@ class Learning(Part):
             task=task,
             done=done,
             total=total,
+            left=job.left,
             summary="" if model is None else model.summary,
             notes=[] if model is None else model.notes,
             classes=[] if model is None else model.classes,

@@ -14,6 +14,7 @@ from kernova.discover.random_baseline import BaselineBand, random_baseline
 from kernova.files import path_text
 from kernova.media.row_media import MediaKind
 from kernova.workbench.learning import LearnReply
+from kernova.workbench.remarks import CategoryKeys
 from kernova.workbench.shared import BackgroundJob, Presence, SharedState
 
 # The random baseline is recomputed after this multiple of the time that it took.
@@ -37,7 +38,11 @@ class Preparation:
     task: str
     done: int
     total: int
+    left: Annotated[str, "Time left in words; empty while it is unknown."]
     message: Annotated[str, "Reason of a failure."]
+    is_complete: Annotated[
+        bool, "Whether everything is prepared; until then, questions come from a sample."
+    ]
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,14 @@ class ExpertHere:
     name: str
     questions: Annotated[int, "Number of questions answered or skipped."]
     is_here: Annotated[bool, "Whether the expert is active now."]
+
+
+@dataclass(frozen=True)
+class RowNoun:
+    """What a row is called."""
+
+    one: str
+    several: str
 
 
 @dataclass(frozen=True)
@@ -65,6 +78,7 @@ class SessionReply:
     is_resumed: bool
     notes: list[str]
     experts: list[ExpertHere]
+    noun: RowNoun
 
 
 @dataclass(frozen=True)
@@ -76,6 +90,11 @@ class Category:
     asked: Annotated[int, "Number of those that were asked about."]
     first_row: int
     colour: Annotated[int, "Number of its colour, constant while the category exists."]
+    key: Annotated[
+        str | None,
+        "Its key, a digit or letter; two characters, the first of them 0, are two keys.",
+    ]
+    heading: Annotated[str | None, "The heading that it is under, of two-level categories."]
 
 
 @dataclass(frozen=True)
@@ -120,6 +139,9 @@ class StateReply:
     rows: int
     advice: Advice
     disagreements: int
+    unsure: Annotated[int, "Number of rows about which an expert was unsure."]
+    flagged: Annotated[int, "Number of flagged rows."]
+    has_further_labels: Annotated[bool, "Whether rows may have labels beside their category."]
     experts: list[ExpertHere]
     learn: LearnReply
 
@@ -209,6 +231,7 @@ class Overview:
         self._learning_state = learning_state
         self._media = media
         self._colours = Colours()
+        self._keys = CategoryKeys()
         self._baseline = _Baseline([], BaselineBand(*np.empty((3, 0))))
         self._baseline_due = 0.0
         self._baseline_lock = threading.Lock()
@@ -234,6 +257,7 @@ class Overview:
             is_resumed=discovery.is_resumed,
             notes=discovery.notes,
             experts=experts,
+            noun=RowNoun(*discovery.noun),
         )
 
     def preparation(self) -> Preparation:
@@ -241,7 +265,13 @@ class Overview:
         job = self._preparation
         is_ready = self._shared.is_ready(job)
         state: State = "ready" if is_ready else "failed" if job.state == "failed" else "preparing"
-        return Preparation(state, *job.progress, message=job.message)
+        return Preparation(
+            state,
+            *job.progress,
+            left=job.left,
+            message=job.message,
+            is_complete=job.state == "ready",
+        )
 
     def state(self, since: int | None, expert: str | None) -> StateReply | UnchangedReply:
         """Return everything that changes; only the version if it is still ``since``."""
@@ -297,14 +327,20 @@ class Overview:
             "categories": self._categories(),
             "advice": Advice(list(advice.known), list(advice.guessed), advice.questions_left),
             "disagreements": session.n_disagreements_,
+            "unsure": session.results_.n_unsure,
+            "flagged": len(session.results_.annotations.flagged),
+            "has_further_labels": self._shared.discovery.has_further_labels,
         }
 
     def _categories(self) -> list[Category]:
-        counts = self._shared.session.results_.category_counts
-        colours = self._colours.of([one.name for one in counts])
+        results = self._shared.session.results_
+        counts, noted = results.category_counts, results.annotations
+        names = [one.name for one in counts]
+        self._keys.read(results.n_records, results.record)
+        signs = zip(self._colours.of(names), self._keys.of(names, noted.keys), strict=True)
         return [
-            Category(one.name, one.n_rows, one.n_asked, one.first_row, colour)
-            for one, colour in zip(counts, colours, strict=True)
+            Category(*one, colour, key, noted.headings.get(one.name))
+            for one, (colour, key) in zip(counts, signs, strict=True)
         ]
 
     def _experts(self) -> list[ExpertHere]:

@@ -6,12 +6,12 @@ Errors that concern all parts carry a message for people and a code for programs
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Generic, Literal, TypeVar
 
 from kernova.discover.session import CategoryDiscovery
 from kernova.errors import InputError, KernovaError, quoted
-from kernova.progress import Listener, Step, reporting
+from kernova.progress import Listener, Stage, Step, TimeLeft, reporting
 from kernova.workbench.discovery import Discovery
 
 Result = TypeVar("Result")
@@ -100,6 +100,7 @@ class BackgroundJob(Generic[Result]):
     def __init__(self, on_change: Callable[[], None]) -> None:
         self.state: JobState = "none"
         self.step: Step | None = None
+        self._left: TimeLeft | None = None
         self.message = ""
         self.result: Result | None = None
         self._on_change = on_change
@@ -111,12 +112,44 @@ class BackgroundJob(Generic[Result]):
         """Progress of the current run; zero of zero before the first report."""
         return self.step or Step("", 0, 0)
 
-    def start(self, work: Callable[[], Result], watch: Listener | None = None) -> bool:
-        """Start the job unless it is running; return whether it was started."""
+    @property
+    def left(self) -> str:
+        """Time left of the current run in words; empty while it is unknown."""
+        left = self._left
+        return "" if left is None or self.state != "running" else left.words
+
+    def begin_steps(self, stages: Sequence[Stage] = ()) -> None:
+        """Estimate the time left from now on; called by work that has waited for other work.
+
+        Parameters
+        ----------
+        stages : sequence of Stage
+            The tasks that the work will report; without any, its first task is the whole.
+        """
+        self._left = TimeLeft(stages)
+
+    def start(
+        self,
+        work: Callable[[], Result],
+        watch: Listener | None = None,
+        stages: Sequence[Stage] = (),
+    ) -> bool:
+        """Start the job unless it is running; return whether it was started.
+
+        Parameters
+        ----------
+        work : callable
+            What is to be done.
+        watch : callable, optional
+            Receives its steps.
+        stages : sequence of Stage
+            The tasks that it will report; without any, its first task is the whole.
+        """
         with self._lock:
             if self.state == "running":
                 return False
             self.state, self.step, self.message = "running", None, ""
+            self._left = TimeLeft(stages)
             self._ended.clear()
         self._on_change()
         # A daemon, so that the program can exit at once: no file depends on this thread.
@@ -130,6 +163,8 @@ class BackgroundJob(Generic[Result]):
     def _run(self, work: Callable[[], Result], watch: Listener | None) -> None:
         def listen(step: Step) -> None:
             self.step = step
+            if self._left is not None:
+                self._left.note(step)
             if watch is not None:
                 watch(step)
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Annotated, TypeVar, cast
+from typing import Annotated, Final, TypeVar, cast
 
 from kernova.discover.names import category_name, expert_name
 from kernova.media.row_media import RowMedia
-from kernova.progress import Listener
+from kernova.progress import Listener, Stage
 from kernova.workbench.asking import Corrections, QuestionReply, Questions, Request
 from kernova.workbench.cards import Cards
 from kernova.workbench.colleagues.browsers import Browsers, Doubt
@@ -19,6 +19,9 @@ from kernova.workbench.row_map import MapOfRows
 from kernova.workbench.shared import BackgroundJob, Part, Presence, SharedState
 
 PartKind = TypeVar("PartKind", bound=Part)
+
+# What the default strategy reports in preparation, and about how long that takes.
+_STAGES: Final = (Stage("", 0.1), Stage("finding neighbours", 0.6), Stage("", 0.3))
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,8 @@ class Workbench:
         self.history = self.part(History)
         self.map = self.part(MapOfRows)
         self.learning = self.part(Learning)
-        self.exports = self.part(Exports)
+        self.exports = Exports(self.shared, self.media, self.learning.model)
+        self._parts[Exports] = self.exports
         self.overview = Overview(
             self.shared, self.presence, self.preparation, self.learning.state, self.media.kind
         )
@@ -99,7 +103,7 @@ class Workbench:
         watch : callable, optional
             Receives progress reports.
         """
-        self.preparation.start(self.discovery.prepare, watch)
+        self.preparation.start(self.discovery.prepare, watch, _STAGES)
         self.map.prepare(after=self.preparation)
         self.learning.resume(after=self.preparation)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernova.discover.events import OverlapPlanned, Passed, RowLabelled
+from kernova.discover.events import OptionSet, Passed, RowLabelled
 from kernova.discover.store import open_project
 from kernova.errors import InputError
 from kernova.workbench.colleagues.measured import Agreement
@@ -131,7 +131,7 @@ def test_the_plan_and_the_blind_answers_survive_a_restart(bench, tmp_path):
     assert again.part(Agreement).reply().rows == 1
     again.close()
     with open_project(tmp_path / "fish.kernova-project") as project:
-        assert project.events[0] == OverlapPlanned(1000, 2)
+        assert project.events[0] == OptionSet("overlap", "1000,2")
 
 
 def test_answers_given_after_seeing_another_are_counted_apart(bench):

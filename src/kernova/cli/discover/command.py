@@ -8,6 +8,7 @@ import typer
 
 from kernova.cli.console import console, reporting_errors, table_target
 from kernova.cli.discover.asking import ask_at_terminal
+from kernova.cli.discover.colleagues import invited_names, overlap_plan, plan_overlap
 from kernova.cli.discover.ending import finish
 from kernova.cli.discover.page import Place, bound_endpoint, serve_page
 from kernova.cli.options import (
@@ -15,6 +16,7 @@ from kernova.cli.options import (
     TABLE_FORMATS,
     Drop,
     IdColumn,
+    Keep,
     MemoryMb,
     Missing,
     Raw,
@@ -26,6 +28,7 @@ from kernova.workflows.settings import SimulationSettings
 EXAMPLE = examples(
     "kernova discover --demo",
     "kernova discover galaxies.csv --id-column id --drop label --images thumbnails.zip",
+    "kernova discover stars.csv --id-column name --show ra --link https://example.org/{name}",
     "kernova discover wines.csv --id-column wine --drop cultivar --terminal -o categories.csv",
 )
 
@@ -63,10 +66,11 @@ def discover(
         ),
     ] = None,
     images: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="DIR|ZIP|COLUMN",
-            help="Images of the rows: a folder, an archive, or a column of file names.",
+            help="Images of the rows: a folder, an archive, or a column of file names. May be "
+            "repeated; several files whose names begin with an id are all shown.",
         ),
     ] = None,
     audio: Annotated[
@@ -106,6 +110,27 @@ def discover(
             help="Private key of the certificate (PEM, unencrypted); by default in the same file.",
         ),
     ] = None,
+    invite: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--invite",
+            metavar="NAME",
+            help="Print a link that lets one expert in, once, under this name (may be repeated).",
+        ),
+    ] = None,
+    overlap: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Fraction of the rows that several experts are asked about, each without the "
+            "answers of the others, such as 0.1; 0 ends it. Stored in the project.",
+        ),
+    ] = None,
+    overlap_experts: Annotated[
+        int | None,
+        typer.Option(min=2, max=20, help="With --overlap: experts for each of these rows (2)."),
+    ] = None,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print a link to the page without opening it.")
     ] = False,
@@ -122,6 +147,24 @@ def discover(
         ),
     ] = None,
     drop: Drop = None,
+    keep: Keep = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column to show beside each row, as written in the file; it is not a feature. May "
+            "be repeated. By default all columns that are no features are shown, except those "
+            "dropped.",
+        ),
+    ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Link of each row, such as https://example.org/{id}; braces name the id or a "
+            "column. Nothing is fetched.",
+        ),
+    ] = None,
     missing: Missing = SimulationSettings.missing,
     output: Annotated[
         Path | None,
@@ -149,16 +192,19 @@ def discover(
     rows that it represents. Answer with a category, a known one or a new one. Each answer is saved
     before the next question; stop at any time, and run the same command to continue.
     """
-    from kernova.media.opening import demo_data, open_discovery_data
+    from kernova.media.opening import demo_data, open_project_data
     from kernova.workbench.discovery import default_project, open_discovery
 
     _check_combination(data, demo, terminal, questions)
+    plan = overlap_plan(overlap, overlap_experts)
+    invited = invited_names(invite or (), terminal=terminal)
     place = Place(host, port, token, token_file, tls_cert, tls_key)
     if demo:
         _check_demo(
             {
                 "--images": images, "--audio": audio, "--id-column": id_column,
-                "--label-column": label_column, "--drop": drop,
+                "--label-column": label_column, "--drop": drop, "--keep": keep, "--show": show,
+                "--link": link,
             }
         )  # fmt: skip
     project_path = project or default_project("digits" if data is None else data)
@@ -168,14 +214,18 @@ def discover(
         opened = (
             demo_data()
             if data is None
-            else open_discovery_data(
+            else open_project_data(
+                project_path,
                 data,
                 id_column=id_column,
                 label_column=label_column,
                 drop=drop or (),
                 missing=missing,
-                images=images,
+                images=_one_or_all(images),
                 audio=audio,
+                keep=keep or (),
+                show=show or (),
+                link=link,
             )
         )
         stack.callback(opened.media.close)
@@ -186,13 +236,18 @@ def discover(
             seed=seed,
             missing=missing,
             notes=opened.notes,
+            context=opened.context,
         )
         stack.callback(discovery.session.close)
+        plan_overlap(discovery, plan)
         if endpoint is None:
             # JSON has standard output to itself.
             ask_at_terminal(discovery, console(stderr=as_json), questions)
         else:
-            serve_page(discovery, opened.media, endpoint, as_json=as_json, opens=not no_browser)
+            opens = not no_browser
+            serve_page(
+                discovery, opened.media, endpoint, as_json=as_json, opens=opens, invited=invited
+            )
         discovery.session.close()  # notices a project that is no longer in its place
         finish(discovery, table_target(output, discovery.rows, raw=raw), as_json, terminal=terminal)
 
@@ -211,6 +266,11 @@ def _check_combination(
             "--questions limits the questions at the terminal: pass --terminal with it, or leave "
             "it out."
         )
+
+
+def _one_or_all(images: "list[str] | None") -> "str | list[str] | None":
+    """Return the only source of images by itself, for messages that name it."""
+    return images[0] if images is not None and len(images) == 1 else images or None
 
 
 def _check_demo(table_options: "dict[str, object]") -> None:

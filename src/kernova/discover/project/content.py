@@ -6,13 +6,12 @@ Reading never stops at damage: whatever passes its checksum is kept, and the res
 import base64
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from kernova.discover.events import Record, event_from_fields, event_to_json
+from kernova.discover.events import Record, RowsAdded, event_from_fields, event_to_json
 from kernova.discover.names import expert_name
 from kernova.discover.project.lines import (
     COLUMNS,
@@ -21,6 +20,7 @@ from kernova.discover.project.lines import (
     HEAD,
     HEADER_LENGTH,
     ROWS,
+    SOURCE,
     Gap,
     Header,
     Line,
@@ -29,12 +29,17 @@ from kernova.discover.project.lines import (
     read_header,
     read_lines,
 )
+from kernova.discover.project.parts import (
+    ROWS_PER_LINE,
+    Part,
+    RowChunk,
+    base64_of,
+    joined_digest,
+    row_lines,
+)
 from kernova.discover.strategies import current_name
 from kernova.errors import InputError
 from kernova.tables.identity import TableDigest, json_of_id
-
-# Few enough that the wrong bit of a line can be found, and that damage affects few rows.
-ROWS_PER_LINE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +68,6 @@ class ProjectHead:
         object.__setattr__(self, "strategy", current_name(self.strategy))
 
 
-@dataclass(frozen=True, slots=True)
-class RowChunk:
-    """Ids and digests of up to a hundred rows, as the row table stores them."""
-
-    ids: tuple[str, ...]  # as JSON
-    digests: bytes
-
-
 @dataclass
 class ProjectContent:
     """What a project file holds.
@@ -93,6 +90,9 @@ class ProjectContent:
         The intact parts of the row table, by the index of their first row.
     has_rows : bool
         Whether a row table was stored.
+    batches : dict of int to Part
+        The rows that were added, by the number of the batch, counted from 1; and, as number 0, the
+        source of the rows that the project was started with, if it is stored.
     gaps : list of bytes
         What stands in the file instead of lines.
     corrected : list of Line
@@ -111,6 +111,7 @@ class ProjectContent:
     columns: tuple[tuple[str, ...], bytes] | None = None
     rows: dict[int, RowChunk] = field(default_factory=dict)
     has_rows: bool = False
+    batches: dict[int, Part] = field(default_factory=dict)
     gaps: list[bytes] = field(default_factory=list)
     corrected: list[Line] = field(default_factory=list)
     is_header_corrected: bool = False
@@ -132,43 +133,57 @@ class ProjectContent:
         return (self.n_entries or 0) > max(self.records, default=0)
 
     @property
+    def parts(self) -> list[Part]:
+        """The rows that the project was started with, and those that were added, in order."""
+        if self.head is None:
+            return []
+        stored = self.batches.get(0)
+        first = Part(0, 0, self.head.n_rows, self.head.fingerprint)
+        if stored is not None:
+            first = dataclasses.replace(first, source=stored.source)
+        added = [part for number, part in self.batches.items() if number]
+        return [first, *sorted(added, key=lambda part: part.first)]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, with those that were added."""
+        return sum(part.n_rows for part in self.parts)
+
+    @property
     def lost_rows(self) -> list[range]:
         """Rows whose ids are damaged or missing."""
-        if not self.has_rows or self.head is None:
+        if not self.has_rows:
             return []
-        n_rows = self.head.n_rows
         return [
-            range(first, min(first + ROWS_PER_LINE, n_rows))
-            for first in range(0, n_rows, ROWS_PER_LINE)
+            range(first, first + part.size_of(first))
+            for part in self.parts
+            for first in part.chunks
             if first not in self.rows
         ]
 
     @property
-    def has_whole_rows(self) -> bool:
-        """Whether every row's id is there, in its place."""
-        if self.head is None:
-            return False
-        n_rows = self.head.n_rows
-        sizes = {
-            first: min(ROWS_PER_LINE, n_rows - first) for first in range(0, n_rows, ROWS_PER_LINE)
-        }
-        return {first: len(chunk.ids) for first, chunk in self.rows.items()} == sizes
-
-    @property
     def digest(self) -> TableDigest | None:
-        """Digest of the table; None if it was not stored or is damaged."""
-        if not self.has_whole_rows or self.columns is None:
+        """Digest of the table at the start; None if it was not stored or is damaged."""
+        return self.digest_of(0) if self.head is not None and self.columns is not None else None
+
+    def digest_of(self, number: int) -> TableDigest | None:
+        """Return the digest of a part, 0 for the first; None if not stored or damaged."""
+        part = self.parts[number]
+        sizes = [len(self.rows[first].ids) for first in part.chunks if first in self.rows]
+        if self.columns is None or sizes != [part.size_of(first) for first in part.chunks]:
             return None
-        names, column_digests = self.columns
-        chunks = [self.rows[first] for first in sorted(self.rows)]
-        ids = tuple(one for chunk in chunks for one in chunk.ids)
-        row_digests = b"".join(chunk.digests for chunk in chunks)
-        return TableDigest(
-            names,
-            ids,
-            np.frombuffer(column_digests, dtype="<u8"),
-            np.frombuffer(row_digests, dtype="<u8"),
-        )
+        names, columns = self.columns
+        chunks = [self.rows[first] for first in part.chunks]
+        return joined_digest(names, part.columns if number else columns, chunks)
+
+    def as_added(self) -> "dict[int, AddedRows]":
+        """Return the batches as they are written to another file, 0 for the first source."""
+        of_parts = enumerate(self.parts)
+        return {
+            number: AddedRows(part, self.digest_of(number) if number else None)
+            for number, part in of_parts
+            if number or part.source is not None
+        }
 
     def put_digest(self, digest: TableDigest | None) -> None:
         """Take over the digest of a table."""
@@ -182,38 +197,59 @@ class ProjectContent:
 
     def id_of(self, row: int) -> Any:
         """Return the id of a row, or None if it is not stored or damaged."""
-        first = row - row % ROWS_PER_LINE
+        firsts = [0, *(part.first for part in self.parts[1:])]
+        begin = firsts[bisect_right(firsts, row) - 1]
+        first = row - (row - begin) % ROWS_PER_LINE
         chunk = self.rows.get(first)
-        return None if chunk is None else json.loads(chunk.ids[row - first])
+        is_there = chunk is not None and row - first < len(chunk.ids)
+        return json.loads(chunk.ids[row - first]) if chunk is not None and is_there else None
 
 
 # --- writing ---------------------------------------------------------------------------------
 
 
+class AddedRows(NamedTuple):
+    """A batch as it is written: its part, and the ids and digests of its rows if they are known."""
+
+    part: Part
+    digest: TableDigest | None
+
+
 def new_content(
-    project: str, head: ProjectHead, digest: TableDigest | None, records: Iterable[Record] = ()
+    project: str,
+    head: ProjectHead,
+    digest: TableDigest | None,
+    records: Iterable[Record] = (),
+    batches: Mapping[int, AddedRows] | None = None,
 ) -> bytes:
-    """Return a whole project file."""
+    """Return a whole project file; ``batches`` has a number 0 if the first source is known."""
     entries = list(entry_lines(project, records, 1))
     settings = {"project": project, **dataclasses.asdict(head), "has_rows": digest is not None}
     lines = [
         Header(project, len(entries)).to_bytes(),
         new_line(HEAD, 0, json.dumps(settings), project),
         *([] if digest is None else digest_lines(project, digest)),
-        *entries,
     ]
+    before = {one.part.entry: (number, one) for number, one in (batches or {}).items()}
+    for number, entry in enumerate([b"", *entries]):
+        if number in before:
+            lines += batch_lines(project, *before[number])
+        lines.append(entry)
     return b"".join(lines)
+
+
+def batch_lines(project: str, number: int, added: AddedRows) -> Iterator[bytes]:
+    """Return the lines of a batch, without the entry that adds it."""
+    if added.digest is not None and number:
+        yield from row_lines(project, added.digest, added.part.first)
+    yield added.part.line(number, project)
 
 
 def digest_lines(project: str, digest: TableDigest) -> Iterator[bytes]:
     """Return the lines of the columns and of the row table."""
-    names = {"names": list(digest.columns), "digests": _base64(digest.column_digests)}
+    names = {"names": list(digest.columns), "digests": base64_of(digest.column_digests)}
     yield new_line(COLUMNS, 0, json.dumps(names), project)
-    for first in range(0, len(digest.ids), ROWS_PER_LINE):
-        chunk = slice(first, first + ROWS_PER_LINE)
-        ids = ", ".join(digest.ids[chunk])
-        digests = _base64(digest.row_digests[chunk])
-        yield new_line(ROWS, first, f'{{"ids": [{ids}], "digests": "{digests}"}}', project)
+    yield from row_lines(project, digest)
 
 
 def entry_lines(project: str, records: Iterable[Record], first: int) -> Iterator[bytes]:
@@ -223,10 +259,6 @@ def entry_lines(project: str, records: Iterable[Record], first: int) -> Iterator
         start = json.dumps(origin, ensure_ascii=False).removesuffix("}")
         content = f'{start}, "event": {event_to_json(record.event)}}}'
         yield new_line(ENTRY, number, content, project)
-
-
-def _base64(digests: Any) -> str:
-    return base64.b64encode(digests.astype("<u8").tobytes()).decode()
 
 
 # --- reading ---------------------------------------------------------------------------------
@@ -244,15 +276,72 @@ def read_content(data: bytes) -> ProjectContent | None:
         if project is None:
             return None
         content.project, begin = project, 0
-    for part in read_lines(data, begin, content.project):
-        if isinstance(part, Gap) or not _added(content, part):
-            content.gaps.append(data[part.begin : part.end])
-        elif part.was_corrected:
-            content.corrected.append(part)
-        if isinstance(part, Line):
-            content.length = part.end + 1
+    _add_lines(content, data, begin)
     content.records = dict(sorted(content.records.items()))
+    _add_lost_parts(content)
     return content
+
+
+def _add_lines(content: ProjectContent, data: bytes, begin: int) -> None:
+    """Add all lines; those of a batch wait for its entry."""
+    waiting: list[Line] = []
+    for part in read_lines(data, begin, content.project):
+        if isinstance(part, Gap):
+            content.gaps.append(data[part.begin : part.end])
+        elif _is_of_batch(content, part):
+            waiting.append(part)
+        else:
+            if part.kind == ENTRY:
+                waiting = _taken(content, waiting, part.number)
+            _add_line(content, part)
+    # Of a batch without its entry nothing counts; the next entry is written in its place.
+    _taken(content, waiting, content.n_entries or 0)
+
+
+def _add_line(content: ProjectContent, line: Line) -> None:
+    if not _added(content, line):
+        content.gaps.append(line.content)
+    elif line.was_corrected:
+        content.corrected.append(line)
+    content.length = max(content.length, line.end + 1)
+
+
+def _add_lost_parts(content: ProjectContent) -> None:
+    """Take from the entries which rows were added where that line is damaged."""
+    stored = {part.entry for part in content.batches.values()}
+    for number, record in content.records.items():
+        event = record.event
+        if isinstance(event, RowsAdded) and number not in stored:
+            part = Part(number, event.first, event.n_rows, event.fingerprint)
+            content.batches[max(content.batches, default=0) + 1] = part
+
+
+def _is_of_batch(content: ProjectContent, line: Line) -> bool:
+    """Return whether a line counts only with the entry of a batch, which stands behind it."""
+    if content.head is None:
+        return False
+    if line.kind == ROWS:
+        return line.number >= content.n_rows
+    return line.kind == SOURCE and line.number > 0 and line.number not in content.batches
+
+
+def _taken(content: ProjectContent, waiting: list[Line], last: int) -> list[Line]:
+    """Take over the lines of batches up to an entry, and return those that still wait."""
+    left: list[Line] = []
+    for line in waiting:
+        left.append(line)
+        if line.kind == SOURCE and _entry_of(line) <= last:
+            for one in left:
+                _add_line(content, one)
+            left = []
+    return left
+
+
+def _entry_of(line: Line) -> int:
+    try:
+        return int(json.loads(line.content)["entry"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return 0
 
 
 def _added(content: ProjectContent, line: Line) -> bool:
@@ -268,6 +357,8 @@ def _added(content: ProjectContent, line: Line) -> bool:
             case "r":
                 ids = tuple(map(json_of_id, values["ids"]))
                 content.rows[line.number] = RowChunk(ids, base64.b64decode(values["digests"]))
+            case "s":
+                content.batches[line.number] = Part.from_json(values)
             case "e":
                 if line.number in content.records or line.number < 1:
                     return False

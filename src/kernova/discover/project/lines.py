@@ -9,6 +9,9 @@ JSON::
 
     e 2 97 91d2…5a {"at": "2026-03-01T10:20:30.456+00:00", "by": "Anna", ...}
 
+Rows that were added stand in one write: their ids and digests, the source they were read from, and
+last the entry that adds them. Without that entry, as after a kill, the others count for nothing.
+
 The checksum covers the project's id, the kind, the number and the content. A line that was
 changed, moved, or copied from another project therefore does not pass, and the lines before and
 after it are found again: they are read by their length, and after damage by the next line that
@@ -21,7 +24,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 FORMAT: Final = 3
-HEAD, COLUMNS, ROWS, ENTRY = "h", "c", "r", "e"
+HEAD, COLUMNS, ROWS, SOURCE, ENTRY = "h", "c", "r", "s", "e"
 
 _HEADER: Final = re.compile(rb"kernova-project 3 ([0-9a-f]{32}) (\d{12}) ([0-9a-f]{16})\n")
 _ANY_FORMAT: Final = re.compile(rb"kernova-project (\d{1,9}) ")

@@ -1,5 +1,6 @@
 """Reading a project of any format, and what is damaged in it."""
 
+import os
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from kernova.textfiles import open_file
 
 _MOST_NAMED: Final = 10
 _LEGIBLE: Final = 150  # characters shown of a damaged entry
+_BEGINNING: Final = 1 << 20  # settings and columns are in so many bytes, before the entries
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,46 @@ class ProjectReading:
 
     content: ProjectContent
     foreign: list[Path]
+
+
+@dataclass(frozen=True)
+class ProjectSettings:
+    """The table that a project is about, as far as it is known without reading the entries.
+
+    Attributes
+    ----------
+    fingerprint : str
+        See :func:`kernova.tables.identity.table_fingerprint`.
+    columns : tuple of str or None
+        Names of the features; None if they are not stored.
+    """
+
+    fingerprint: str
+    columns: tuple[str, ...] | None
+
+
+def project_settings(path: str | os.PathLike[str]) -> ProjectSettings | None:
+    """Return the settings of a project without opening it; None if it does not exist or is damaged.
+
+    Examples
+    --------
+    >>> from kernova.discover.project.reading import project_settings
+    >>> project_settings("there is none.kernova-project") is None
+    True
+    """
+    target = Path(path)
+    if not is_there(target) or not target.is_file():
+        return None
+    with open_file(target) as stream:
+        beginning = stream.read(_BEGINNING)
+    try:
+        content = read_project(target).content if is_sqlite(beginning) else read_content(beginning)
+    except InputError:
+        return None  # raised again when the project is opened
+    if content is None or content.head is None:
+        return None
+    names = None if content.columns is None else content.columns[0]
+    return ProjectSettings(content.head.fingerprint, names)
 
 
 def read_project(path: Path, *, trusts_journal: bool = False) -> ProjectReading:

@@ -12,7 +12,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from kernova.discover.events import Changed, Event, Lost, Record, Undone
+from kernova.discover.events import (
+    Changed,
+    Event,
+    Lost,
+    Record,
+    RowsAdded,
+    Undone,
+)
 from kernova.discover.log import EventLog
 from kernova.discover.project.content import ProjectContent, new_content
 from kernova.discover.project.file import create_file, free_name
@@ -62,8 +69,11 @@ def recover(content: ProjectContent) -> Recovery:
     """
     log = EventLog(_n_rows(content))
     unreadable, dependent = content.lost_entries, []
+    added = {part.entry: part for part in content.parts[1:]}
     for number in range(1, content.last + 1):
-        record = content.records.get(number, Record(Lost()))
+        # Which rows were added stands a second time beside their ids.
+        lost = added[number].event() if number in added else Lost()
+        record = content.records.get(number, Record(lost))
         try:
             if unreadable and unreadable[0] < number:
                 record = _unambiguous(record, log)
@@ -77,12 +87,17 @@ def recover(content: ProjectContent) -> Recovery:
 def _n_rows(content: ProjectContent) -> int:
     if content.head is not None:
         return content.head.n_rows
-    rows = [_largest_row(record.event) for record in content.records.values()]
+    events = [record.event for record in content.records.values()]
+    first = next((one.first for one in events if isinstance(one, RowsAdded)), None)
+    if first is not None:
+        return first
+    rows = [_largest_row(event) for event in events]
     return max(rows, default=-1) + 1
 
 
 def _largest_row(event: Event) -> int:
     several = [*getattr(event, "rows", ()), *getattr(event, "others", ())]
+    several += [_largest_row(part) for part in getattr(event, "parts", ())]
     rows = [one for one in (getattr(event, "row", None), *several) if isinstance(one, int)]
     return max(rows, default=-1)
 
@@ -185,4 +200,7 @@ def write_repaired(target: Path, content: ProjectContent, recovery: Recovery) ->
             f"Cannot write a project to {target}: it already exists. Choose another path."
         )
     records = recovery.log.records
-    create_file(target, new_content(uuid.uuid4().hex, content.head, content.digest, records))
+    batches = content.as_added()
+    create_file(
+        target, new_content(uuid.uuid4().hex, content.head, content.digest, records, batches)
+    )

@@ -5,19 +5,21 @@ session.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from kernova.discover.events import (
     Deleted,
     Event,
     Flagged,
     Grouped,
+    Imported,
     KeyChosen,
     Merged,
     Noted,
-    OverlapPlanned,
+    OptionSet,
     Rejected,
     Renamed,
+    RowsNoted,
     Tagged,
 )
 
@@ -25,8 +27,16 @@ Key = TypeVar("Key", int, str)
 
 #: Events that change annotations.
 ANNOTATING: Final = (
-    Noted, Flagged, Tagged, Rejected, Grouped, KeyChosen, OverlapPlanned, Renamed, Merged, Deleted,
+    Noted, Flagged, Tagged, Rejected, Grouped, KeyChosen, OptionSet, Renamed, Merged, Deleted,
+    Imported,
 )  # fmt: skip
+
+
+class OverlapPlan(NamedTuple):
+    """Rows that several experts are asked about, in thousandths, and the experts for each."""
+
+    permille: int = 0
+    experts: int = 2
 
 
 class Annotations:
@@ -51,8 +61,8 @@ class Annotations:
         The heading of each category that is under one.
     keys : dict of str to (str or None)
         The key that was chosen for a category; None if it is to have none.
-    overlap : OverlapPlanned
-        The fraction of rows that several experts are asked about, and how many experts.
+    options : dict of str to str
+        Options of the project that were set, by name.
 
     Examples
     --------
@@ -71,9 +81,15 @@ class Annotations:
         self.rejected: dict[int, dict[str, None]] = {}
         self.headings: dict[str, str] = {}
         self.keys: dict[str, str | None] = {}
-        self.overlap = OverlapPlanned(0, 2)
+        self.options: dict[str, str] = {}
         for event in events:
             self.apply(event)
+
+    @property
+    def overlap(self) -> OverlapPlan:
+        """The fraction of rows that several experts are asked about, and how many experts."""
+        numbers = self.options.get("overlap", "0,2").split(",")
+        return OverlapPlan(*map(int, numbers))
 
     def apply(self, event: Event) -> None:
         """Apply the next event in effect."""
@@ -86,6 +102,11 @@ class Annotations:
                 _mark(self.tags, rows, label, is_on=is_on)
             case Rejected(rows, label):
                 _mark(self.rejected, rows, label, is_on=True)
+            case RowsNoted(rows, texts):
+                self.notes |= dict(zip(rows, texts, strict=True))
+            case Imported(_, parts):
+                for part in parts:
+                    self.apply(part)
             case _:
                 self._apply_to_categories(event)
 
@@ -96,8 +117,8 @@ class Annotations:
                     _put_or_drop(self.headings, name, under)
             case KeyChosen(name, key):
                 self._choose_key(name, key)
-            case OverlapPlanned():
-                self.overlap = event
+            case OptionSet(name, value):
+                self.options[name] = value
             case Renamed(old, new):
                 self._rename({old: new})
             case Merged(into, others):

@@ -5,12 +5,16 @@ and ``key``, as the methods of :class:`~kernova.discover.session.CategoryDiscove
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from kernova.discover import events
 from kernova.discover.names import category_name
 from kernova.discover.rows import RowIds
 from kernova.errors import InputError, quoted
+from kernova.noun import noun_from
+
+_LONGEST_SOURCE: Final = 200
 
 _MOST_EXPERTS: Final = 20
 
@@ -55,7 +59,7 @@ class Review:
     def accept(
         self,
         row_ids: Iterable[Hashable],
-        labels: Sequence[object],
+        labels: Sequence[Hashable],
         probabilities: Sequence[float],
         *,
         expert: str | None = None,
@@ -80,7 +84,8 @@ class Review:
             )
         if not all(0 <= one <= 1 for one in probabilities):
             raise InputError("Probabilities must be numbers from 0 to 1.")
-        named = list(map(category_name, labels))
+        # Few names for very many rows, each checked once.
+        named = list(map(lru_cache(category_name), labels))
         names = tuple(dict.fromkeys(named))
         position = {name: code for code, name in enumerate(names)}
 
@@ -185,13 +190,35 @@ class Review:
         expert: str | None = None,
         key: str | None = None,
     ) -> int:
-        """Assign a key of the keyboard to a category: a digit or a letter; None for no key."""
-        if letter is not None and not (len(letter) == 1 and letter.isalnum()):
-            raise InputError(
-                f"The key of a category must be one digit or letter; got {quoted(letter)}."
-            )
+        """Assign a key of the keyboard to a category; None for no key.
+
+        ``letter`` is a digit from 1 to 9 or a letter; with a 0 before it, two keys are pressed.
+        """
         kept = None if letter is None else letter.lower()
+        if kept is not None and not _is_key(kept):
+            raise InputError(
+                "The key of a category must be a digit from 1 to 9 or a letter, or 0 and then a "
+                f"digit or letter; got {quoted(letter)}."
+            )
         event = events.KeyChosen(category_name(name), kept)
+        return self._record(lambda _: event, expert, key)
+
+    def set_option(
+        self, name: str, value: str, *, expert: str | None = None, key: str | None = None
+    ) -> int:
+        """Set an option of the project, which stays until it is set again.
+
+        ``"noun"`` says what a row is called, see :func:`kernova.noun.noun_from`; ``"further
+        labels"`` is "on" where rows may have labels beside their category, otherwise "off".
+        """
+        if name == "noun":
+            value = ",".join(noun_from(value))
+        elif name != "further labels" or value not in ("on", "off"):
+            raise InputError(
+                "There are the options 'noun', and 'further labels' with the values 'on' and "
+                f"'off'; got {quoted(name)} and {quoted(value)}."
+            )
+        event = events.OptionSet(name, value)
         return self._record(lambda _: event, expert, key)
 
     def plan_overlap(
@@ -221,11 +248,63 @@ class Review:
                 f"The number of experts for each row must be from 2 to {_MOST_EXPERTS}; got "
                 f"{quoted(experts)}."
             )
-        event = events.OverlapPlanned(permille, int(experts))
+        event = events.OptionSet("overlap", f"{permille},{int(experts)}")
         return self._record(lambda _: event, expert, key)
+
+    def import_labels(
+        self,
+        source: str,
+        parts: Callable[[], Sequence[events.ImportedPart]],
+        *,
+        expert: str | None = None,
+        key: str | None = None,
+    ) -> int:
+        """Record labels and remarks from a file, which one undo takes back.
+
+        Parameters
+        ----------
+        source : str
+            Name of the file.
+        parts : callable
+            Returns what the file brings, when it is recorded: labels may have changed meanwhile.
+        expert, key
+            As in all methods; labels without an expert of their own are this one's.
+        """
+
+        def event(_: str | None) -> events.Imported:
+            given = tuple(parts())
+            if not given:
+                raise InputError(
+                    f"{source} changes nothing: it holds no label or remark that is not there "
+                    "already. Choose another file, or another treatment of conflicts."
+                )
+            return events.Imported(source_name(source), given)
+
+        return self._record(event, expert, key)
 
     def _rows(self, row_ids: Iterable[Hashable]) -> tuple[int, ...]:
         rows = tuple(dict.fromkeys(map(self._ids.row_of, row_ids)))
         if not rows:
             raise InputError("There is no row: give at least one id.")
         return rows
+
+
+def _is_key(text: str) -> bool:
+    """Return whether a text names a key, or 0 and a key."""
+    return text[-1:].isalnum() and (text[:-1] == "0" or (len(text) == 1 and text != "0"))
+
+
+def source_name(name: str) -> str:
+    r"""Return the name of a file as the log stores it: readable, and of at most 200 characters.
+
+    Examples
+    --------
+    >>> from kernova.discover.review.reviewer import source_name
+    >>> source_name("my  labels\n.csv"), source_name("\x00")
+    ('my labels .csv', 'a file')
+    """
+    readable = "".join(one if one.isprintable() else " " for one in name)[:_LONGEST_SOURCE]
+    try:
+        return category_name(readable)
+    except InputError:
+        return "a file"

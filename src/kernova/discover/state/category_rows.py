@@ -2,8 +2,18 @@
 
 from array import array
 from bisect import bisect_left, insort
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
+
+
+class _Moves(NamedTuple):
+    """Rows that leave a category, and rows that come to one."""
+
+    leaving: dict[int, str]
+    coming: dict[int, str]
 
 
 class CategoryRows:
@@ -24,12 +34,19 @@ class CategoryRows:
         self._asked_ranks = array("q")  # of the rows of all questions
         self._curve: list[int] = []
         self._is_current = True  # whether the curve is
+        self._moves: _Moves | None = None  # of rows that are moved together
 
     def __contains__(self, name: str) -> bool:
         return name in self._of
 
     def __getitem__(self, name: str) -> list[int]:
         return self._of[name]
+
+    def resize(self, n_rows: int) -> None:
+        """Let the table have more rows, or fewer again."""
+        n_new = n_rows - len(self.ranks)
+        self.ranks.frombytes(bytes(8 * max(0, n_new)))
+        del self.ranks[n_rows:]
 
     def by_name(self) -> dict[str, list[int]]:
         """Return the rows of each category; the categories in the order of their first rows."""
@@ -60,8 +77,43 @@ class CategoryRows:
         if self._is_current:
             self._curve.pop()
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Add and remove many rows at the end of the block, at once.
+
+        To remove rows one by one from a list takes time that is quadratic in their number. Nothing
+        may be read within the block.
+        """
+        moves = self._moves = _Moves({}, {})
+        try:
+            yield
+        finally:
+            self._moves = None
+            self._move(moves)
+
+    def _move(self, moves: _Moves) -> None:
+        removed: dict[str, set[int]] = {}
+        added: dict[str, list[int]] = {}
+        for row, name in moves.leaving.items():
+            removed.setdefault(name, set()).add(row)
+        for row, name in moves.coming.items():
+            added.setdefault(name, []).append(row)
+        for name in removed.keys() | added.keys():
+            gone = removed.get(name, ())
+            rows = [row for row in self._of.get(name, ()) if row not in gone]
+            # Sorting merges what is in order already.
+            rows = sorted((*rows, *added.get(name, ())), key=self.ranks.__getitem__)
+            if rows:
+                self._of[name] = rows
+            else:
+                del self._of[name]
+        self._is_ordered = self._is_current = False
+
     def add(self, row: int, name: str) -> None:
         """Add a row to a category."""
+        if self._moves is not None:
+            self._moves.coming[row] = name
+            return
         rows = self._of.setdefault(name, [])
         ranks = self.ranks
         if rows and ranks[rows[-1]] > ranks[row]:
@@ -74,6 +126,10 @@ class CategoryRows:
 
     def remove(self, row: int, name: str) -> None:
         """Remove a row from a category."""
+        if self._moves is not None:
+            if self._moves.coming.pop(row, None) is None:
+                self._moves.leaving[row] = name
+            return
         rows, rank = self._of[name], self.ranks[row]
         position = bisect_left(rows, rank, key=self.ranks.__getitem__)
         del rows[position]

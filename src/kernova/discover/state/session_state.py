@@ -11,6 +11,7 @@ time does not depend on the number of answers.
 
 from collections import deque
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final, Literal, NamedTuple
 
 from kernova.discover.events import (
@@ -20,37 +21,36 @@ from kernova.discover.events import (
     Confidence,
     Deleted,
     Event,
-    Flagged,
-    Grouped,
-    KeyChosen,
+    Imported,
     Lost,
     Merged,
-    Noted,
-    OverlapPlanned,
+    Opined,
     Passed,
     PriorLabels,
     QuestionEvent,
     Rejected,
+    RemarkEvent,
     Renamed,
     Reopened,
     RowLabelled,
+    RowsAdded,
     RowsLabelled,
+    RowsNoted,
     RowsUnsure,
     Settled,
     Skipped,
-    Tagged,
     Unsure,
 )
 from kernova.discover.opinions import Opinion, Opinions, RowOpinions
 from kernova.discover.questions import Answer
 from kernova.discover.state.category_rows import CategoryRows
-from kernova.errors import InputError, quoted
-from kernova.text import listed
+from kernova.discover.state.checks import Checks
 
-_MAX_NAMES: Final = 12
 # Events that can be taken back without a replay, and rows that are kept for it.
 _MOST_STEPS: Final = 10_000
 _MOST_ROWS_KEPT: Final = 100_000
+# From more rows of one event on, they are moved between categories at once.
+_FEW_ROWS: Final = 64
 
 
 Status = Literal["", "unsure", "accepted"]
@@ -89,6 +89,11 @@ class _Step(NamedTuple):
 
     is_question: bool
     rows: dict[int, _RowBefore]
+    is_batch: bool
+
+
+# Nearly all rows of large events are as at the beginning.
+_UNTOUCHED: Final = _RowBefore(None, 0, RowOpinions())
 
 
 class SessionState:
@@ -97,12 +102,16 @@ class SessionState:
     Parameters
     ----------
     n_rows : int
-        Number of rows of the table.
+        Number of rows of the table at its beginning.
     events : iterable
         Events in effect, in order; see :mod:`kernova.discover.log`.
 
     Attributes
     ----------
+    n_rows : int
+        Number of rows, with those that were added.
+    batches : list of RowsAdded
+        The rows that were added, in order.
     entries : dict of int to Entry
         Every row that was labelled or skipped, in that order; a skipped row has no label.
     questions : list of AskedRow
@@ -134,6 +143,7 @@ class SessionState:
 
     def __init__(self, n_rows: int, events: Iterable[Event] = ()) -> None:
         self.n_rows = n_rows
+        self.batches: list[RowsAdded] = []
         self.entries: dict[int, Entry] = {}
         self.questions: list[AskedRow] = []
         self.skipped: set[int] = set()
@@ -182,41 +192,7 @@ class SessionState:
 
     def check(self, event: Event) -> None:
         """Raise if an event does not fit the state."""
-        match event:
-            case PriorLabels(rows, labels):
-                self._check_prior(rows, labels)
-            case Answered(row, _, others, _):
-                self._check_open(row)
-                self._check_rows(others)
-                _check_distinct((row, *others))
-            case Skipped(row) | Unsure(row):
-                self._check_open(row)
-            case RowLabelled() | Passed() | Noted():
-                self._check_rows((event.row,))
-            case RowsLabelled() | RowsUnsure() | Reopened() | Rejected() | Flagged() | Tagged():
-                self._check_rows(event.rows)
-                _check_distinct(event.rows)
-            case Accepted():
-                self._check_accepted(event)
-            case _:
-                self._check_correction(event)
-
-    def _check_correction(self, event: Event) -> None:
-        match event:
-            case Settled(row, _):
-                self._check_disputed(row)
-            case Changed(question, _):
-                self._check_question(question)
-            case Renamed(old, new):
-                self._check_rename(old, new)
-            case Merged(into, others):
-                self._check_merge(into, others)
-            case Deleted(name):
-                self._check_category(name)
-            case Lost() | Grouped() | KeyChosen() | OverlapPlanned():
-                pass
-            case _:
-                raise TypeError(f"{event!r} is resolved by the log, not by the state")
+        Checks(self).check(event)
 
     def apply(self, event: Event, by: str | None = None) -> list[Answer] | None:
         """Apply one event in effect, by an expert.
@@ -230,7 +206,8 @@ class SessionState:
         self.check(event)
         self._changing = {}
         answers = self._applied(event, by)
-        self._keep(_Step(isinstance(event, QuestionEvent), self._changing))
+        is_batch = isinstance(event, RowsAdded)
+        self._keep(_Step(isinstance(event, QuestionEvent), self._changing, is_batch))
         return answers
 
     def _applied(self, event: Event, by: str | None) -> list[Answer] | None:
@@ -243,9 +220,11 @@ class SessionState:
                 return self._add_question(AskedRow(row), Entry(None), by)
             case Unsure(row):
                 return self._add_question(AskedRow(row), Entry(None, None, "unsure"), by)
-            case Passed() | Lost() | Noted() | Flagged() | Tagged() | Grouped() | KeyChosen():
+            case Imported(_, parts):
+                return _joined([self._applied(part, by) for part in parts])
+            case Passed() | Lost() | RowsNoted():
                 return []
-            case OverlapPlanned():
+            case _ if isinstance(event, RemarkEvent):
                 return []
             case _:
                 return self._applied_to_rows(event, by)
@@ -254,15 +233,19 @@ class SessionState:
         match event:
             case PriorLabels(rows, labels):
                 return self._set_prior(rows, labels)
+            case RowsAdded():
+                return self._add_rows(event)
             case Accepted():
                 return self._accept(event)
+            case Opined():
+                return self._opine(event, by)
             case RowsUnsure(rows):
                 return self._label_rows(rows, Entry(None, None, "unsure"), by)
-            case RowLabelled(row, label, is_blind, confidence):
-                entry = Entry(label, None, "", confidence)
-                return self._label_rows((row,), entry, by, is_blind=bool(is_blind))
-            case RowsLabelled(rows, label):
-                return self._label_rows(rows, Entry(label), by)
+            case RowLabelled() | RowsLabelled():
+                rows = event.rows if isinstance(event, RowsLabelled) else (event.row,)
+                entry = Entry(event.label, None, "", event.confidence)
+                is_blind = isinstance(event, RowLabelled) and bool(event.is_blind)
+                return self._label_rows(rows, entry, by, is_blind=is_blind)
             case Settled(row, label):
                 self._remember(row)
                 self.opinions.settle(row, label)
@@ -300,13 +283,21 @@ class SessionState:
             self._n_kept -= len(step.rows)
             if step.is_question:
                 self._categories.drop_question()
-            for row, before in reversed(step.rows.items()):
-                is_ordered &= self._restore(row, before)
+            with self._moving(len(step.rows)):
+                for row, before in reversed(step.rows.items()):
+                    is_ordered &= self._restore(row, before)
             if step.is_question:
                 del self._question_of[self.questions.pop().row]
+            if step.is_batch:
+                self.n_rows = self.batches.pop().first
+                self._categories.resize(self.n_rows)
         if not is_ordered:
             ranks = self._categories.ranks
             self.entries = dict(sorted(self.entries.items(), key=lambda item: ranks[item[0]]))
+
+    def _moving(self, n_rows: int) -> AbstractContextManager[None]:
+        """Return a context in which the categories of rows change, at its end if they are many."""
+        return self._categories.together() if n_rows > _FEW_ROWS else nullcontext()
 
     def _keep(self, step: _Step) -> None:
         self._steps.append(step)
@@ -316,8 +307,10 @@ class SessionState:
 
     def _remember(self, row: int) -> None:
         if row not in self._changing:
-            rank = self._categories.ranks[row]
-            self._changing[row] = _RowBefore(self.entries.get(row), rank, self.opinions.about(row))
+            rank, entry = self._categories.ranks[row], self.entries.get(row)
+            opinions = self.opinions.about(row)
+            is_untouched = rank == 0 and entry is None and opinions == _UNTOUCHED.opinions
+            self._changing[row] = _UNTOUCHED if is_untouched else _RowBefore(entry, rank, opinions)
 
     def _restore(self, row: int, before: _RowBefore) -> bool:
         """Set a row as it was; return whether the order of the entries is still right."""
@@ -361,6 +354,12 @@ class SessionState:
         if new is not None and old != new:
             self._categories.add(row, new)
 
+    def _add_rows(self, event: RowsAdded) -> list[Answer] | None:
+        self.batches.append(event)
+        self.n_rows += event.n_rows
+        self._categories.resize(self.n_rows)
+        return self._set_prior(event.labelled, event.labels)
+
     def _set_prior(self, rows: tuple[int, ...], labels: tuple[str, ...]) -> list[Answer] | None:
         for row in rows:
             self._remember(row)
@@ -382,27 +381,44 @@ class SessionState:
         """Label rows as a model suggested; this is nobody's opinion, so it disputes nothing."""
         for row in event.rows:
             self._remember(row)
-        given = (Entry(event.names[code], None, "accepted") for code in event.codes)
+        entries = [Entry(name, None, "accepted") for name in event.names]
+        given = map(entries.__getitem__, event.codes)
+        return self._update(dict(zip(event.rows, given, strict=True)))
+
+    def _opine(self, event: Opined, by: str | None) -> list[Answer] | None:
+        """Label rows as a file of labels does, each by one expert."""
+        expert = by if event.expert is None else event.expert
+        labels = [event.names[code] for code in event.codes]
+        for row in event.rows:
+            self._remember(row)
+        for row, label in zip(event.rows, labels, strict=True):
+            self.opinions.record((row,), Opinion(label, None, expert))
+            if event.settles and self.opinions.n_experts(row) > 1:
+                self.opinions.settle(row, label)
+        given = (Entry(label, None, "", event.confidence) for label in labels)
         return self._update(dict(zip(event.rows, given, strict=True)))
 
     def _reopen(self, rows: Iterable[int]) -> None:
         """Remove labels and opinions; a row that was asked becomes skipped."""
-        for row in rows:
-            self._remember(row)
-            self.opinions.forget(row)
-            question = self._question_of.get(row)
-            self._put(row, None if question is None else Entry(None, question))
+        rows = list(rows)
+        with self._moving(len(rows)):
+            for row in rows:
+                self._remember(row)
+                self.opinions.forget(row)
+                question = self._question_of.get(row)
+                self._put(row, None if question is None else Entry(None, question))
 
     def _update(self, given: dict[int, Entry]) -> list[Answer] | None:
         """Set labels; return the new answers, or None if a row had another label before."""
         new, is_changed = {}, False
-        for row, entry in given.items():
-            before = self.entries.get(row)
-            if before is None:
-                new[row] = entry
-            elif before.label != entry.label:
-                is_changed = True
-            self._put(row, entry)
+        with self._moving(len(given)):
+            for row, entry in given.items():
+                before = self.entries.get(row)
+                if before is None:
+                    new[row] = entry
+                elif before.label != entry.label:
+                    is_changed = True
+                self._put(row, entry)
         return None if is_changed else self._as_answers(new)
 
     def _as_answers(self, entries: dict[int, Entry]) -> list[Answer]:
@@ -421,16 +437,17 @@ class SessionState:
         """Change the row that was asked, and rows labelled with it and not relabelled since."""
         asked = self.questions[question - 1]
         self._relabel(asked.row, Entry(label, question), by)
-        for row in asked.others:
-            entry = self.entries.get(row)
-            if entry is None or entry.question != question:
-                continue
-            if label is not None or row in self._question_of:
-                self._relabel(row, Entry(label, question), by)
-            else:
-                self._remember(row)
-                self.opinions.forget(row)
-                self._put(row, None)  # never asked and no longer labelled: open again
+        with self._moving(len(asked.others)):
+            for row in asked.others:
+                entry = self.entries.get(row)
+                if entry is None or entry.question != question:
+                    continue
+                if label is not None or row in self._question_of:
+                    self._relabel(row, Entry(label, question), by)
+                else:
+                    self._remember(row)
+                    self.opinions.forget(row)
+                    self._put(row, None)  # never asked and no longer labelled: open again
 
     def _relabel(self, row: int, entry: Entry, by: str | None) -> None:
         self._remember(row)
@@ -456,92 +473,18 @@ class SessionState:
         for row in (*rows, *naming):
             self._remember(row)
         self.opinions.delete(naming, name)
-        for row in rows:
-            opinion = self.opinions.latest(row)
-            if opinion is not None:
-                self._put(row, Entry(opinion.label, opinion.question))
-            elif row in self._question_of:
-                self._put(row, Entry(None, self._question_of[row]))
-            else:
-                self._put(row, None)
-
-    # --- checks ----------------------------------------------------------------------------
-
-    def _check_prior(self, rows: tuple[int, ...], labels: tuple[str, ...]) -> None:
-        if self.entries or len(rows) != len(labels):
-            raise _damaged("prior labels must come first, one for each row")
-        self._check_rows(rows)
-        _check_distinct(rows)
-
-    def _check_rows(self, rows: tuple[int, ...]) -> None:
-        if rows and not (min(rows) >= 0 and max(rows) < self.n_rows):
-            raise _damaged(f"it refers to row {max(rows)}, but the table has {self.n_rows} rows")
-
-    def _check_accepted(self, event: Accepted) -> None:
-        self._check_rows(event.rows)
-        _check_distinct(event.rows)
-        if not len(event.rows) == len(event.codes) == len(event.permille):
-            raise _damaged("it accepts rows without one suggestion for each")
-        if event.codes and max(event.codes) >= len(event.names):
-            raise _damaged("it accepts rows for a category without name")
-
-    def _check_open(self, row: int) -> None:
-        self._check_rows((row,))
-        if row in self.entries:
-            raise _damaged(f"row {row} was asked, but was already labelled or skipped")
-
-    def _check_disputed(self, row: int) -> None:
-        self._check_rows((row,))
-        if self.opinions.n_experts(row) < 2:
-            raise _damaged(f"row {row} was settled, but fewer than two experts had labelled it")
-
-    def _check_question(self, question: int) -> None:
-        n_asked = len(self.questions)
-        if not 1 <= question <= n_asked:
-            extent = (
-                f"there are questions 1 to {n_asked}"
-                if n_asked
-                else "no question has been asked yet"
-            )
-            raise InputError(f"There is no question {question} to change: {extent}.")
-
-    def _check_rename(self, old: str, new: str) -> None:
-        self._check_category(old)
-        if old == new:
-            raise InputError(f"The category {quoted(old)} has that name already.")
-        if new in self._categories:
-            raise InputError(
-                f"There is a category {quoted(new)} already. To make one of both, merge "
-                f"{quoted(old)} into it."
-            )
-
-    def _check_merge(self, into: str, others: tuple[str, ...]) -> None:
-        if not others:
-            raise InputError(
-                f"Nothing to merge into {quoted(into)}: name at least one other category."
-            )
-        for name in (into, *others):
-            self._check_category(name)
-        if into in others:
-            raise InputError(f"The category {quoted(into)} cannot be merged into itself.")
-
-    def _check_category(self, name: str) -> None:
-        if name not in self._categories:
-            raise InputError(
-                f"There is no category {quoted(name)}. {_existing(list(self.categories))}"
-            )
+        with self._moving(len(rows)):
+            for row in rows:
+                opinion = self.opinions.latest(row)
+                if opinion is not None:
+                    self._put(row, Entry(opinion.label, opinion.question))
+                elif row in self._question_of:
+                    self._put(row, Entry(None, self._question_of[row]))
+                else:
+                    self._put(row, None)
 
 
-def _existing(names: list[str]) -> str:
-    if not names:
-        return "There is no category yet."
-    return f"There are {listed(names, _MAX_NAMES)}."
-
-
-def _check_distinct(rows: tuple[int, ...]) -> None:
-    if len(set(rows)) != len(rows):
-        raise _damaged("it labels a row twice in one event")
-
-
-def _damaged(reason: str) -> InputError:
-    return InputError(f"The log does not fit the table, or is damaged: {reason}.")
+def _joined(parts: list[list[Answer] | None]) -> list[Answer] | None:
+    """Return the new answers of several events; None if one of them needs a fresh asker."""
+    known = [answers for answers in parts if answers is not None]
+    return [one for answers in known for one in answers] if len(known) == len(parts) else None

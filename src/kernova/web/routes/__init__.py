@@ -8,6 +8,7 @@ A new view adds a module here, which takes its part of the workbench with
 from fastapi import APIRouter
 
 from kernova.web.invitations import Invitations
+from kernova.web.routes.annotations import annotation_routes
 from kernova.web.routes.asking import category_routes, correction_routes, question_routes
 from kernova.web.routes.colleagues import colleague_routes, expert_routes
 from kernova.web.routes.files import download_routes, media_routes
@@ -15,6 +16,7 @@ from kernova.web.routes.learning import learning_routes
 from kernova.web.routes.looking import map_routes, overview_routes, row_routes
 from kernova.web.routes.queue import Queue
 from kernova.web.routes.replies import new_router
+from kernova.web.routes.tables import comparison_routes, table_routes
 from kernova.workbench import Workbench
 
 __all__ = ["Queue", "all_routes"]
@@ -25,10 +27,10 @@ def all_routes(workbench: Workbench, invitations: Invitations) -> list[APIRouter
     asking, looking, files = (new_router(tag) for tag in ("asking", "looking", "files"))
     colleagues = new_router("colleagues")
     queue = Queue(workbench)
-    for section in (question_routes, correction_routes, category_routes):
+    for section in (question_routes, correction_routes, category_routes, annotation_routes):
         section(asking, workbench, queue)
     overview_routes(looking, workbench, queue)
-    for view in (row_routes, map_routes, learning_routes):
+    for view in (row_routes, comparison_routes, table_routes, map_routes, learning_routes):
         view(looking, workbench)
     expert_routes(colleagues, workbench, queue, invitations)
     colleague_routes(colleagues, workbench, queue)

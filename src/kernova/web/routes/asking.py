@@ -45,13 +45,17 @@ def question_routes(router: APIRouter, workbench: Workbench, queue: Queue) -> No
         If another expert has labelled the row meanwhile, the answer is recorded as an opinion.
         """
         return await queue.save(
-            workbench.questions.answer(body.expert, body.row, body.label, body.members, body.key)
+            workbench.questions.answer(
+                body.expert, body.row, body.label, body.members, body.key, body.confidence
+            )
         )
 
     @router.post("/skips", response_model=SAVED)
     async def skip(body: Skip) -> Response:
-        """Skip a row; it is not asked again."""
-        return await queue.save(workbench.questions.skip(body.expert, body.row, body.key))
+        """Skip a row, or record that the expert is unsure about it; it is not asked again."""
+        return await queue.save(
+            workbench.questions.skip(body.expert, body.row, body.key, unsure=body.unsure)
+        )
 
 
 def correction_routes(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
@@ -71,7 +75,9 @@ def correction_routes(router: APIRouter, workbench: Workbench, queue: Queue) -> 
     @router.post("/labels", response_model=SAVED)
     async def label(body: Labels) -> Response:
         """Label rows directly, or again, in one step."""
-        return await queue.save(corrections.label(body.expert, body.rows, body.label, body.key))
+        return await queue.save(
+            corrections.label(body.expert, body.rows, body.label, body.key, body.confidence)
+        )
 
     @router.post("/disagreements/{row}", response_model=SAVED)
     async def settle(row: PathRow, body: Settle) -> Response:

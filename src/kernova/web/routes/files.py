@@ -5,10 +5,14 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from kernova.media.contrast import Contrast
+from kernova.media.sounds import SpectrogramContrast, SpectrogramView
 from kernova.web.routes.replies import attachment, binary_responses
 from kernova.web.schemas import PathRow
 from kernova.workbench import Workbench
 
+_HIGHEST_HZ: Final = 1e6
+_File = Annotated[int, Query(ge=0, le=9999, description="Position among the row's files, from 0.")]
 _SLOWNESSES: Final[dict[str, Literal[1, 2, 4, 8]]] = {"1": 1, "2": 2, "4": 4, "8": 8}
 
 
@@ -24,9 +28,17 @@ def media_routes(router: APIRouter, workbench: Workbench) -> None:
     def picture(
         row: PathRow,
         largest: Annotated[int, Query(ge=16, le=2048, description="The longest side.")] = 256,
+        file: _File = 0,
+        contrast: Annotated[
+            Contrast,
+            Query(
+                description="The picture's own, or the middle 99 % of its values, linear or with "
+                "more contrast among dark ones."
+            ),
+        ] = "plain",
     ) -> Response:
-        """Return the row's picture, reduced in size."""
-        found = media.picture(row, largest)
+        """Return a picture of the row, reduced in size."""
+        found = media.picture(row, largest, file, contrast)
         return Response(found.content, media_type=found.media_type)
 
     @router.get(
@@ -38,18 +50,34 @@ def media_routes(router: APIRouter, workbench: Workbench) -> None:
             # Strings, since query parameters are not converted to numbers of a Literal.
             Literal["1", "2", "4", "8"], Query(description="Factor by which it plays slower.")
         ] = "1",
+        file: _File = 0,
     ) -> Response:
-        """Return the row's sound."""
-        return Response(media.sound(row, _SLOWNESSES[slowness]), media_type="audio/wav")
+        """Return a sound of the row."""
+        return Response(media.sound(row, _SLOWNESSES[slowness], file), media_type="audio/wav")
 
     @router.get(
         "/media/{row}/spectrogram",
         responses=binary_responses("image/png"),
         response_class=Response,
     )
-    def spectrogram(row: PathRow) -> Response:
-        """Return the spectrogram of the row's sound; headers give the ranges of its axes."""
-        drawn = media.spectrogram(row)
+    def spectrogram(
+        row: PathRow,
+        file: _File = 0,
+        lowest: Annotated[
+            float | None,
+            Query(ge=0, le=_HIGHEST_HZ, description="Frequency at the lower edge, in hertz."),
+        ] = None,
+        highest: Annotated[
+            float | None,
+            Query(gt=0, le=_HIGHEST_HZ, description="Frequency at the upper edge; by default one "
+                  "that holds the sounds of all rows."),
+        ] = None,
+        contrast: Annotated[
+            SpectrogramContrast, Query(description="How fast it becomes bright with the loudness.")
+        ] = "normal",
+    ) -> Response:  # fmt: skip
+        """Return the spectrogram of a sound of the row; headers give the ranges of its axes."""
+        drawn = media.spectrogram(row, file, SpectrogramView(lowest, highest, contrast))
         headers = {
             "X-Kernova-Start": f"{drawn.start:.6g}",
             "X-Kernova-Seconds": f"{drawn.seconds:.6g}",

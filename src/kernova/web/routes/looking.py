@@ -88,7 +88,7 @@ def row_routes(router: APIRouter, workbench: Workbench) -> None:
     @router.get("/rows/{row}/alike", response_model=reply_model(AlikeReply))
     def alike(row: PathRow, limit: Limit = 60) -> Response:
         """Return the unlabelled rows that are like a row, the most alike first, up to a cut."""
-        return json_reply(workbench.part(Alike).more_like(row, limit))
+        return json_reply(workbench.part(Alike).more_like([row], limit))
 
 
 def map_routes(router: APIRouter, workbench: Workbench) -> None:

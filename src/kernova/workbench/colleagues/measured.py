@@ -157,7 +157,8 @@ class Agreement(Part):
     def reply(self, first: str | None = None, second: str | None = None) -> AgreementReply:
         """Return the agreement; the table of confusions is of two experts if they are given."""
         with self._shared.lock:
-            shared = [opinions for _, opinions in self._shared.session.results_.shared_opinions]
+            results = self._shared.session.results_
+            shared = [results.all_opinions_of(row) for row in results.shared_rows]
         ratings = ratings_of(shared)
         counts = ratings.counts
         # Rows where fewer than two opinions are blind.

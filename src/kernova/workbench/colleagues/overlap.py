@@ -14,7 +14,8 @@ from typing import Annotated, Final
 
 import numpy as np
 
-from kernova.discover.events import OverlapPlanned, Passed, Record, RowLabelled, Undone
+from kernova.discover.events import Passed, Record, RowLabelled, Undone
+from kernova.discover.review.annotations import OverlapPlan
 from kernova.typing import Mask
 from kernova.workbench.shared import Part, SharedState
 
@@ -91,7 +92,7 @@ class Overlap(Part):
         self._passed: set[tuple[str | None, int]] = set()
 
     @property
-    def plan(self) -> OverlapPlanned:
+    def plan(self) -> OverlapPlan:
         """The plan in effect."""
         return self._shared.session.results_.annotations.overlap
 

@@ -31,11 +31,12 @@
  */
 
 /**
- * Unlabelled rows that are like a given one, the most alike first.
+ * Unlabelled rows that are like given ones, the most alike first.
  * @typedef {object} AlikeReply
- * @property {number} row
+ * @property {number} row The first given row.
  * @property {string} id
- * @property {string|null} label Category of the given row; null without one.
+ * @property {string|null} label The only category of the given rows; null if they have none or several.
+ * @property {GivenRow[]} given
  * @property {string} words How many there are, and what is known of such rows.
  * @property {number} total Number of unlabelled rows before the cut.
  * @property {AlikeRow[]} rows
@@ -50,6 +51,13 @@
  */
 
 /**
+ * Rows to find others like them.
+ * @typedef {object} AlikeWanted
+ * @property {number[]} rows
+ * @property {number} [limit]
+ */
+
+/**
  * The category of a question's row, and optionally of other rows of its cluster.
  * @typedef {object} Answer
  * @property {string|null} [expert] Name of the expert; null for the expert without a name.
@@ -59,6 +67,7 @@
  * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
  * @property {"all"|number[]|null} [members] Rows that get the same label: all unlabelled rows that the question
  *   represents, or these; null for the row alone.
+ * @property {"low"|"medium"|"high"|null} [confidence] How sure the expert is, if that is stated.
  */
 
 /**
@@ -75,6 +84,7 @@
  * @property {"none"|"running"|"ready"|"failed"} state
  * @property {number} done
  * @property {number} total
+ * @property {string} left Time left in words; empty while it is unknown.
  */
 
 /**
@@ -86,7 +96,15 @@
  * @property {number|null} question Number of the question that gave the label.
  * @property {Opinion[]} opinions
  * @property {Feature[]} features The most unusual values first.
+ * @property {Feature[]} aligned Values of the first columns, the same for every row, in table order.
+ * @property {ContextShown[]} context Columns that are shown without being features.
+ * @property {string|null} link Address of the row elsewhere.
  * @property {Media} media
+ * @property {string|null} note A remark on the row.
+ * @property {boolean} is_flagged
+ * @property {string[]} also Labels beside the category.
+ * @property {""|"unsure"|"accepted"} status Whether the label is an accepted suggestion, or an expert was unsure.
+ * @property {"low"|"medium"|"high"|null} confidence How sure the expert was who gave the label.
  */
 
 /**
@@ -97,6 +115,8 @@
  * @property {number} asked Number of those that were asked about.
  * @property {number} first_row
  * @property {number} colour Number of its colour, constant while the category exists.
+ * @property {string|null} key Its key, a digit or letter; two characters, the first of them 0, are two keys.
+ * @property {string|null} heading The heading that it is under, of two-level categories.
  */
 
 /**
@@ -126,6 +146,51 @@
  */
 
 /**
+ * A category and its key.
+ * @typedef {object} ChosenKey
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string} name Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {string|null} letter A digit from 1 to 9 or a letter; with a 0 before it, two keys are pressed. Null for no
+ *   key.
+ */
+
+/**
+ * Rows side by side, with their values in the same order of columns.
+ * @typedef {object} CompareReply
+ * @property {Card[]} cards
+ * @property {ComparedColumn[]} columns In the order of the table.
+ * @property {number} n_columns Number of features; of a wide table the columns that differ most are compared.
+ * @property {ComparedContext[]} context
+ */
+
+/**
+ * Rows to show side by side.
+ * @typedef {object} Compared
+ * @property {number[]} rows
+ */
+
+/**
+ * Values of the compared rows in one column.
+ * @typedef {object} ComparedColumn
+ * @property {string} name
+ * @property {"number"|"category"} kind
+ * @property {number} difference Range of the percentiles, from 0 to 1; of categories, 1 if all rows have different
+ *   ones.
+ * @property {boolean} is_different Whether half of all rows lie between two of the values, or the categories differ.
+ * @property {Feature[]} features One for each row, in the order of the rows.
+ */
+
+/**
+ * Values of the compared rows in a column that is no feature.
+ * @typedef {object} ComparedContext
+ * @property {string} name
+ * @property {string[]} texts As written in the file; empty for missing ones.
+ * @property {boolean} is_different
+ */
+
+/**
  * Two categories that experts give to the same row.
  * @typedef {object} Confused
  * @property {string} first
@@ -141,6 +206,14 @@
  * @property {boolean} is_pooled Whether it counts all pairs of experts, each in both directions.
  * @property {string[]} names The categories of lines and columns, at most 40.
  * @property {number[][]} counts Number of pairs of answers.
+ */
+
+/**
+ * A value of a row in a column that is no feature.
+ * @typedef {object} ContextShown
+ * @property {string} name The column.
+ * @property {string} text As written in the file; empty for a missing value.
+ * @property {string|null} [address] The value itself, if it is an address of the web.
  */
 
 /**
@@ -174,7 +247,7 @@
  * @property {string} id
  * @property {string} label Its label until the disagreement is settled.
  * @property {OpinionShown[]} opinions The newest last.
- * @property {Note|null} note
+ * @property {NoteOutput|null} note
  */
 
 /**
@@ -196,12 +269,27 @@
  */
 
 /**
+ * A labelled row that is near another one.
+ * @typedef {object} Example
+ * @property {number} row
+ * @property {string} id
+ * @property {string} label
+ */
+
+/**
  * Rows of a category that nobody disputes, for comparison.
  * @typedef {object} Examples
  * @property {string} name
  * @property {number[]} rows At most six, those that were asked about first.
  * @property {string[]} ids
  * @property {number} n_rows Number of all rows with this label.
+ */
+
+/**
+ * Labelled rows that are nearest to a row, the nearest first.
+ * @typedef {object} ExamplesReply
+ * @property {number} row
+ * @property {Example[]} examples
  */
 
 /**
@@ -258,6 +346,16 @@
  */
 
 /**
+ * Rows that are flagged for later, or no longer.
+ * @typedef {object} Flag
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]} rows
+ * @property {boolean} [is_on]
+ */
+
+/**
  * Rows whose id contains a text; ids that begin with it come first.
  * @typedef {object} FoundReply
  * @property {FoundRow[]} rows
@@ -272,6 +370,33 @@
  */
 
 /**
+ * Whether rows may have labels beside their category.
+ * @typedef {object} FurtherLabels
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {boolean} is_on
+ */
+
+/**
+ * A row that was given, to find others like it.
+ * @typedef {object} GivenRow
+ * @property {number} row
+ * @property {string} id
+ * @property {string|null} label
+ */
+
+/**
+ * Categories and the heading that they are put under.
+ * @typedef {object} Group
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string[]} names
+ * @property {string|null} under The heading; null for none.
+ */
+
+/**
  * A log entry.
  * @typedef {object} HistoryEntry
  * @property {number} number
@@ -279,7 +404,7 @@
  * @property {string|null} by
  * @property {string} words The entry as a sentence.
  * @property
- *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"overlap"|"undo"|"lost"}
+ *   {"prior"|"answer"|"skip"|"label"|"labels"|"change"|"rename"|"merge"|"delete"|"settle"|"unsure"|"accept"|"reopen"|"reject"|"note"|"flag"|"tag"|"group"|"key"|"option"|"import"|"rows"|"undo"|"lost"}
  *   kind
  * @property {boolean} counts False for entries that were undone, and for the undo itself.
  * @property {number|null} question Number of the question, by which the answer can be changed.
@@ -331,6 +456,7 @@
  *   recorded once and answered again; another request with the same key is rejected.
  * @property {number[]} rows
  * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {"low"|"medium"|"high"|null} [confidence] How sure the expert is, if that is stated.
  */
 
 /**
@@ -355,6 +481,7 @@
  * @property {string} task
  * @property {number} done
  * @property {number} total
+ * @property {string} left Time left in words; empty while it is unknown.
  * @property {string} summary
  * @property {string[]} notes
  * @property {Object<string, unknown>[]} classes One line per category.
@@ -388,7 +515,8 @@
 /**
  * Description of the map.
  * @typedef {object} MapReply
- * @property {"axes"|"neighbours"} kind Principal components, or the layout of nearest neighbours.
+ * @property {"axes"|"sample"|"neighbours"} kind Principal components, a coarse map of a sample, or the layout of all
+ *   nearest neighbours.
  * @property {string} words Note for the reader of the map.
  * @property {number} rows
  * @property {number} version
@@ -411,6 +539,16 @@
  * @property {string|null} [sound] Addresses.
  * @property {string|null} [spectrogram] Addresses.
  * @property {Object<string, unknown>|null} [outline] As from :meth:`kernova.media.row_media.RowMedia.outline`.
+ * @property {MediaFile[]} files All pictures or sounds; the first one is also given above.
+ */
+
+/**
+ * Addresses of one of a row's pictures or sounds.
+ * @typedef {object} MediaFile
+ * @property {string} name A short name of the file; empty if it has none.
+ * @property {string|null} [picture] Addresses.
+ * @property {string|null} [sound] Addresses.
+ * @property {string|null} [spectrogram] Addresses.
  */
 
 /**
@@ -438,8 +576,18 @@
  */
 
 /**
+ * A remark on a row, in place of an earlier one.
+ * @typedef {object} NoteInput
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number} row Row index, counted from 0.
+ * @property {string|null} text The remark; null removes it.
+ */
+
+/**
  * A remark on a row.
- * @typedef {object} Note
+ * @typedef {object} NoteOutput
  * @property {string} text
  * @property {string|null} by
  */
@@ -522,7 +670,9 @@
  * @property {string} task
  * @property {number} done
  * @property {number} total
+ * @property {string} left Time left in words; empty while it is unknown.
  * @property {string} message Reason of a failure.
+ * @property {boolean} is_complete Whether everything is prepared; until then, questions come from a sample.
  */
 
 /**
@@ -581,6 +731,13 @@
  */
 
 /**
+ * What a row is called.
+ * @typedef {object} RowNoun
+ * @property {string} one
+ * @property {string} several
+ */
+
+/**
  * The log entry that is on disk now.
  * @typedef {object} Saved
  * @property {number} number Its number in the log, counted from 1.
@@ -615,6 +772,7 @@
  * @property {boolean} is_resumed
  * @property {string[]} notes
  * @property {ExpertHere[]} experts
+ * @property {RowNoun} noun
  */
 
 /**
@@ -633,6 +791,7 @@
  * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
  *   recorded once and answered again; another request with the same key is rejected.
  * @property {number} row Row index, counted from 0.
+ * @property {boolean} [unsure] Whether the row is listed among those that the expert cannot decide.
  */
 
 /**
@@ -653,6 +812,9 @@
  * @property {number} rows
  * @property {Advice} advice
  * @property {number} disagreements
+ * @property {number} unsure Number of rows about which an expert was unsure.
+ * @property {number} flagged Number of flagged rows.
+ * @property {boolean} has_further_labels Whether rows may have labels beside their category.
  * @property {ExpertHere[]} experts
  * @property {LearnReply} learn
  */
@@ -663,6 +825,55 @@
  * @property {PrecisionReply} precision
  * @property {number} total
  * @property {LearntRow[]} rows
+ */
+
+/**
+ * A column of the table view.
+ * @typedef {object} TableColumn
+ * @property {string} key Its name in requests.
+ * @property {string} name
+ * @property {"id"|"label"|"status"|"context"|"feature"} kind
+ * @property {boolean} is_number
+ */
+
+/**
+ * A row of the table view.
+ * @typedef {object} TableLine
+ * @property {number} row
+ * @property {string} id
+ * @property {string|null} label
+ * @property {string} status
+ * @property {string|null} link Address of the row elsewhere.
+ * @property {string[]} values Values of the columns that were asked for, in their order.
+ */
+
+/**
+ * Some rows of the table view.
+ * @typedef {object} TablePageReply
+ * @property {number} version
+ * @property {number} total Number of rows that the filter leaves.
+ * @property {number} offset
+ * @property {TableLine[]} lines
+ */
+
+/**
+ * The columns of the table view.
+ * @typedef {object} TableReply
+ * @property {number} rows
+ * @property {TableColumn[]} columns
+ * @property {string[]} shown Keys of the columns that are shown at first.
+ * @property {string[]} statuses All statuses that a row can have.
+ */
+
+/**
+ * A further label of rows, beside their category.
+ * @typedef {object} Tag
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]} rows
+ * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ * @property {boolean} [is_on] False removes the label.
  */
 
 /**
@@ -723,8 +934,11 @@
  *   "/api/rows": {parameters: {find: string, limit?: number}, reply: FoundReply},
  *   "/api/rows/{row}": {parameters: {row: number}, reply: Card},
  *   "/api/rows/{row}/alike": {parameters: {row: number, limit?: number}, reply: AlikeReply},
+ *   "/api/rows/{row}/examples": {parameters: {row: number, label?: string|null, limit?: number}, reply: ExamplesReply},
  *   "/api/session": {parameters: {}, reply: SessionReply},
  *   "/api/state": {parameters: {since?: number|null, expert?: string|null}, reply: StateReply|UnchangedReply},
+ *   "/api/table": {parameters: {}, reply: TableReply},
+ *   "/api/table/rows": {parameters: {sort?: string, descending?: "yes"|"no", find?: string, within?: string, status?: string, label?: string, columns?: string, offset?: number, limit?: number}, reply: TablePageReply},
  *   "/api/undo": {parameters: {expert?: string|null}, reply: UndoReply},
  * }} GetCalls
  */
@@ -732,19 +946,27 @@
 /**
  * Addresses that take POST: their parameters, request body and reply.
  * @typedef {{
+ *   "/api/alike": {parameters: {}, body: AlikeWanted, reply: AlikeReply},
  *   "/api/answers": {parameters: {}, body: Answer, reply: SavedReply},
  *   "/api/categories/delete": {parameters: {}, body: Delete, reply: SavedReply},
+ *   "/api/categories/group": {parameters: {}, body: Group, reply: SavedReply},
+ *   "/api/categories/key": {parameters: {}, body: ChosenKey, reply: SavedReply},
  *   "/api/categories/merge": {parameters: {}, body: Merge, reply: SavedReply},
  *   "/api/categories/rename": {parameters: {}, body: Rename, reply: SavedReply},
+ *   "/api/compare": {parameters: {}, body: Compared, reply: CompareReply},
  *   "/api/disagreements/{row}": {parameters: {row: number}, body: Settle, reply: SavedReply},
  *   "/api/experts": {parameters: {}, body: NewExpert, reply: ExpertReply},
+ *   "/api/flags": {parameters: {}, body: Flag, reply: SavedReply},
+ *   "/api/further-labels": {parameters: {}, body: FurtherLabels, reply: SavedReply},
  *   "/api/invitations": {parameters: {}, body: NewInvitation, reply: InvitationReply},
  *   "/api/invitations/revoke": {parameters: {}, body: Revocation, reply: InvitationsReply},
  *   "/api/labels": {parameters: {}, body: Labels, reply: SavedReply},
  *   "/api/learn": {parameters: {}, body: Learn, reply: LearnReply},
+ *   "/api/notes": {parameters: {}, body: NoteInput, reply: SavedReply},
  *   "/api/overlap": {parameters: {}, body: OverlapWanted, reply: SavedReply},
  *   "/api/question": {parameters: {}, body: QuestionWanted, reply: QuestionReply},
  *   "/api/skips": {parameters: {}, body: Skip, reply: SavedReply},
+ *   "/api/tags": {parameters: {}, body: Tag, reply: SavedReply},
  *   "/api/undo": {parameters: {}, body: Undo, reply: SavedReply},
  * }} PostCalls
  */

@@ -1,0 +1,1 @@
+"""Descriptors of pictures without deep learning: colour, edges, texture and layout."""
