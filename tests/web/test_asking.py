@@ -66,7 +66,7 @@ def test_a_session_from_the_first_question_to_the_history(client):
     assert band["questions"] == [1, 2, 3]
     for low, expected, high in zip(band["low"], now["by_lot"], band["high"], strict=True):
         assert low <= expected <= high
-    assert now["experts"] == [{"name": "Anna", "questions": 3, "is_here": True}]
+    assert now["experts"] == [{"name": "Anna", "questions": 3, "comparisons": 0, "is_here": True}]
     assert len(now["advice"]["known"]) == 2
     assert state(client, since=now["version"]) == {
         "version": now["version"], "unchanged": True, "preparation": now["preparation"],

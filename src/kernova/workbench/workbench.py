@@ -80,7 +80,12 @@ class Workbench:
         self.exports = Exports(self.shared, self.media, self.learning.model)
         self._parts[Exports] = self.exports
         self.overview = Overview(
-            self.shared, self.presence, self.preparation, self.learning.state, self.media.kind
+            self.shared,
+            self.presence,
+            self.preparation,
+            self.learning.state,
+            self.media.kind,
+            self.overlap,
         )
 
     def part(self, kind: type[PartKind]) -> PartKind:

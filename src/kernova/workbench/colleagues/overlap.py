@@ -134,6 +134,11 @@ class Overlap(Part):
         self._catch_up()
         return self._is_waiting(expert, row, self._shared.session.opinions_of(row))
 
+    def comparisons_by_expert(self) -> dict[str | None, int]:
+        """Return how many further opinions each expert gave, or skipped, in comparisons."""
+        self._catch_up()
+        return {expert: n for expert, n in self._n_done.items() if n}
+
     def hidden_rows(self, experts: Collection[str | None]) -> set[int]:
         """Return the rows whose labels these experts are not to see now."""
         with self._shared.lock:

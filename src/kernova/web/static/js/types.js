@@ -297,6 +297,7 @@
  * @typedef {object} ExpertHere
  * @property {string} name
  * @property {number} questions Number of questions answered or skipped.
+ * @property {number} comparisons Number of further opinions given without seeing those of others.
  * @property {boolean} is_here Whether the expert is active now.
  */
 
