@@ -1,5 +1,8 @@
 """Crash test: kill a server while experts answer, again and again, and compare the project file.
 
+A fifth of the rows is asked to two experts, and every ninth request is an undo, some of an entry
+that others have built on.
+
 Run as a separate program that forks servers, without importing again, while it has one thread. A
 request without a reply is sent again with its key to the next server, until it is acknowledged.
 Between two servers, the project file is compared with the acknowledged answers. Prints one JSON
@@ -21,6 +24,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from kernova.discover.events import OptionSet, RowLabelled
+from kernova.discover.log import EffectiveEvents
 from kernova.discover.store import open_project
 from kernova.tables.table import Table
 from kernova.web.serve import Endpoint, bind_endpoint, serve
@@ -29,6 +34,8 @@ from kernova.workbench.discovery import open_discovery
 
 TOKEN = "a token for tests"
 N_ROWS = 8000
+OVERLAP = 0.2
+_UNDO_EVERY = 9
 _NEVER = 120.0  # seconds; a timeout for hangs
 
 
@@ -50,6 +57,8 @@ def start_server(project, endpoint):
         return child
     try:
         discovery = open_discovery(table(), project, strategy="random")
+        if discovery.session.n_records_ == 0:
+            discovery.session.review.plan_overlap(OVERLAP)
         workbench = Workbench(discovery)
         workbench.prepare()
         serve(workbench, Endpoint(endpoint.listener.dup(), endpoint.host, endpoint.token))
@@ -84,11 +93,18 @@ class Client:
 
 
 class Sent(NamedTuple):
-    """An answer as an expert sent it."""
+    """An answer as an expert sent it; an undo has neither row nor label."""
 
     key: str
-    row: int
-    label: str
+    row: int | None = None
+    label: str | None = None
+
+    @property
+    def request(self):
+        """The address, and what is sent there."""
+        if self.row is None:
+            return "/api/undo", {"key": self.key}
+        return "/api/answers", self._asdict()
 
 
 class Expert:
@@ -115,8 +131,11 @@ class Expert:
                 return False
             number = len(self.acknowledged)
             key = f"{self.name}-{number}"
-            self.pending = Sent(key, self.row, f"category {number % 7}")
-        reply = self.client.post("/api/answers", {"expert": self.name, **self.pending._asdict()})
+            is_undo = number % _UNDO_EVERY == _UNDO_EVERY - 1
+            answer = Sent(key, self.row, f"category {number % 7}")
+            self.pending = Sent(key) if is_undo else answer
+        path, body = self.pending.request
+        reply = self.client.post(path, {"expert": self.name, **body})
         if reply is None:
             return False
         status, body = reply
@@ -148,9 +167,11 @@ def check(project, experts):
     """Compare the project with what experts sent; return how many pending answers it has."""
     with open_project(project) as store:
         kept = {
-            number: (record.by, Sent(record.key, record.event.row, record.event.label))
+            number: (record.by, Sent(record.key, *_said(record.event)))
             for number, record in enumerate(store.records, start=1)
+            if not isinstance(record.event, OptionSet)
         }
+        check_comparisons(store.records)
     if len({sent.key for _, sent in kept.values()}) < len(kept):
         raise LostError("a request counts twice")
     for expert in experts:
@@ -161,6 +182,23 @@ def check(project, experts):
     if not all(one in pending for one in kept.values()):
         raise LostError(f"unexpected {kept}; {pending} were pending")
     return len(kept)
+
+
+def _said(event):
+    return getattr(event, "row", None), getattr(event, "label", None)
+
+
+def check_comparisons(records):
+    """Nobody compares a row twice, nor one that nobody else has labelled; return how many did."""
+    effective = EffectiveEvents(records).events
+    compared = [
+        (one.by, one.event.row)
+        for one in effective
+        if isinstance(one.event, RowLabelled) and one.event.is_blind
+    ]
+    if len(set(compared)) < len(compared):
+        raise LostError("an expert was asked twice about a row")
+    return len(compared)
 
 
 class CrashTest:
@@ -220,6 +258,8 @@ def run(n_kills, n_experts, n_answers, seed=0):
     for _ in range(n_kills):
         test.run_and_kill(test.chance.randint(1, 2 * n_answers))
     test.counts["answers"] = sum(len(expert.acknowledged) for expert in test.experts)
+    with open_project(test.project) as store:
+        test.counts["compared"] = check_comparisons(store.records)
     return test.counts
 
 

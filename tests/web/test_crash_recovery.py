@@ -29,3 +29,4 @@ def test_killed_servers_lose_no_answers(long_bar):
     print(f"\nkilled servers: {counts}")
     assert counts["kills"] == n_kills
     assert counts["answers"] >= n_kills
+    assert counts["compared"] > 0

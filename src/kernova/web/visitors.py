@@ -1,4 +1,4 @@
-"""Who sends a request: a script, a browser, or the browser of an invited expert."""
+"""Sender of a request: a script, a browser, or the browser of an invited expert."""
 
 from contextvars import ContextVar
 from typing import Final, NamedTuple
@@ -18,12 +18,12 @@ _VISITOR: Final = ContextVar("visitor", default=_SCRIPT)
 
 
 def welcome(visitor: Visitor) -> None:
-    """Note who sends the request that is being handled."""
+    """Remember the sender of the request that is being handled."""
     _VISITOR.set(visitor)
 
 
 def visitor() -> Visitor:
-    """Return who sends the request that is being handled."""
+    """Return the sender of the request that is being handled."""
     return _VISITOR.get()
 
 

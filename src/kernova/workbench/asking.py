@@ -149,7 +149,8 @@ class Questions:
             self._presence.mark_active(expert)
             self._release_expired()
             mine = self._shared.session.open_questions_.get(expert)
-            if mine is None or not mine.is_blind:
+            is_open = mine is not None and mine.is_blind
+            if mine is None or not (is_open and self._overlap.can_ask(expert, mine.row)):
                 row = self._overlap.next_row(expert)
                 if row is None:
                     return QuestionReply(None, _NOTHING_TO_COMPARE)

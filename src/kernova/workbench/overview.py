@@ -52,9 +52,7 @@ class ExpertHere:
 
     name: str
     questions: Annotated[int, "Number of questions answered or skipped."]
-    comparisons: Annotated[
-        int, "Number of further opinions given without seeing those of others."
-    ]
+    comparisons: Annotated[int, "Number of further opinions given without seeing those of others."]
     is_here: Annotated[bool, "Whether the expert is active now."]
 
 

@@ -155,9 +155,9 @@ def _request(expert: str | None, key: str | None, write: Callable[[], int]) -> R
 def _words(expert: str | None, last: UndoEntry, others: list[UndoEntry]) -> str:
     names = list(dict.fromkeys(one.by or "an unnamed expert" for one in others if one.by != expert))
     by = f" by {' and '.join(names)}" if names else ""
-    steps = quantity(len(others), "later step")
+    steps = f"{quantity(len(others), 'later step')}{by}"
     depend = "depends" if len(others) == 1 else "depend"
     return (
-        f"Your last step cannot be undone by itself, because {steps}{by} {depend} on it: "
-        f"{last.words}"
+        f"Your last step ({last.words.rstrip('.')}) cannot be undone by itself, because {steps} "
+        f"{depend} on it."
     )
